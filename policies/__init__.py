@@ -1,0 +1,1 @@
+"""Decisions: pure policies over read-only views, and the maths that they believe in."""

@@ -1,0 +1,1 @@
+"""The papers' mathematics, used both by the simulated truth and by what a policy believes."""

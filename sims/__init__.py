@@ -1,0 +1,1 @@
+"""Questions: scenarios, workloads, papers' tables, metrics, traces and the command line."""

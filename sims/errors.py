@@ -1,0 +1,28 @@
+"""The one error that a user of scenarios, logs and the command line meets."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+
+@frozen
+class InputError(Exception):
+    """What a user gave cannot be used.
+
+    One line says where it stands, which key and value are meant, and what would be accepted;
+    the command line prints it and exits with code 2.
+    """
+
+    source: str
+    """File, or `command line`."""
+    key: str
+    """Dotted key or line number; empty where the whole file is meant."""
+    problem: str
+    """What is wrong, the value included."""
+    accepted: str = ""
+    """What would be accepted instead."""
+
+    def __str__(self) -> str:
+        where = f"{self.source}: {self.key}" if self.key else self.source
+        line = f"{where}: {self.problem}"
+        return f"{line}; accepted: {self.accepted}" if self.accepted else line
