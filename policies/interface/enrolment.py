@@ -1,9 +1,4 @@
-"""What policies see and what they answer: frozen views, decisions, one Protocol per decision.
-
-A policy is the smallest thing that satisfies one of the Protocols below: a frozen attrs class or
-a plain function. It reads views (some are live windows on the running world: read, never keep),
-returns a decision, and draws randomness only from the generator that it is handed.
-"""
+"""Volatile workers: which workers to enrol, with how many tasks (002)."""
 
 from __future__ import annotations
 
@@ -15,8 +10,6 @@ from attrs import frozen
 from numpy.random import Generator
 
 from policies.maths.markov import Belief
-
-# --- volatile workers: which workers to enrol, with how many tasks (002) ----------------------
 
 
 class Reason(enum.Enum):

@@ -1,0 +1,1 @@
+"""The world: actors that exchange messages over virtual time and record what happens."""

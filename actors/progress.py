@@ -1,0 +1,42 @@
+"""Exact progress: work done so far and the rate since when; nothing is stepped."""
+
+from __future__ import annotations
+
+from attrs import define
+
+
+@define
+class Progress:
+    """The account of one run's work.
+
+    Work and rate are in whatever units the job counts in (slots, seconds at unit speed, a
+    fraction), per unit of time. A change of rate settles the account; the owner moves its timer to
+    `end`.
+    """
+
+    work: float
+    """All the work to do."""
+    done: float = 0.0
+    """Work done until `since`."""
+    rate: float = 0.0
+    """Work per unit of time since then."""
+    since: float = 0.0
+    """When the account was settled last."""
+
+    def at(self, now: float) -> float:
+        """Work done until `now`."""
+        return self.done + self.rate * (now - self.since) if self.rate else self.done
+
+    def left(self, now: float) -> float:
+        """Work still to do at `now`, never negative."""
+        return max(self.work - self.at(now), 0)
+
+    def change(self, now: float, rate: float) -> None:
+        """Settle the account at `now`; go on at `rate`."""
+        self.done = self.at(now)
+        self.since = now
+        self.rate = rate
+
+    def end(self) -> float | None:
+        """When the work will be done at the present rate; None: never."""
+        return self.since + (self.work - self.done) / self.rate if self.rate else None

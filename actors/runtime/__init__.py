@@ -1,0 +1,41 @@
+"""The virtual-time runtime: loop, actors, system, journal, randomness.
+
+The rest of the project uses these names and knows nothing of asyncio's insides.
+"""
+
+from actors.runtime.actor import Actor, handles, message
+from actors.runtime.errors import (
+    ActorFailed,
+    Deadlock,
+    IllegalTransition,
+    OutsideWorldError,
+    RuntimeFault,
+    UnexpectedMessage,
+)
+from actors.runtime.journal import Event, Journal, JsonLines, Record, Sink
+from actors.runtime.loop import Timer, VirtualTimeLoop
+from actors.runtime.phases import Phase
+from actors.runtime.streams import stream
+from actors.runtime.system import System
+
+__all__ = [
+    "Actor",
+    "ActorFailed",
+    "Deadlock",
+    "Event",
+    "IllegalTransition",
+    "Journal",
+    "JsonLines",
+    "OutsideWorldError",
+    "Phase",
+    "Record",
+    "RuntimeFault",
+    "Sink",
+    "System",
+    "Timer",
+    "UnexpectedMessage",
+    "VirtualTimeLoop",
+    "handles",
+    "message",
+    "stream",
+]

@@ -1,0 +1,47 @@
+"""What can go wrong in a run, each with the names that a reader needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class RuntimeFault(Exception):
+    """Base of all errors of the runtime."""
+
+
+class OutsideWorldError(RuntimeFault, NotImplementedError):
+    """Sockets, threads, processes and signals have no place in virtual time."""
+
+
+class ActorFailed(RuntimeFault):
+    """An actor raised while it handled a message, or one of its tasks did; the run ends."""
+
+    def __init__(self, actor: str, message: object, error: BaseException) -> None:
+        super().__init__(actor, message, error)
+        self.actor = actor
+        self.message = message
+        self.error = error
+
+    def __str__(self) -> str:
+        return f"{self.actor} failed on {self.message}: {type(self.error).__name__}: {self.error}"
+
+
+class UnexpectedMessage(RuntimeFault):
+    """A message came that the actor, in its present state, does not know."""
+
+
+class IllegalTransition(RuntimeFault):
+    """An actor tried a change of state that its transition table does not have."""
+
+
+class Deadlock(RuntimeFault):
+    """Nothing is left to happen, yet work is unfinished."""
+
+    def __init__(self, time: float, waiting: Sequence[str]) -> None:
+        super().__init__(time, waiting)
+        self.time = time
+        self.waiting = tuple(waiting)
+
+    def __str__(self) -> str:
+        who = "; ".join(self.waiting) or "nobody says what for"
+        return f"deadlock at {self.time!r}: nothing left to happen, unfinished: {who}"

@@ -1,0 +1,47 @@
+"""An event loop without an outside world: everything that would wait for it is refused by name."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NoReturn
+
+from actors.runtime.errors import OutsideWorldError
+
+THREADS = "a thread finishes at a wall-clock time, which virtual time cannot see"
+NETWORK = "the network answers at a wall-clock time, which virtual time cannot see"
+PROCESSES = "a process of the operating system lives in wall-clock time"
+SIGNALS = "signals come at wall-clock times"
+
+REFUSED = {
+    THREADS: ("run_in_executor", "set_default_executor"),
+    NETWORK: (
+        *("getaddrinfo", "getnameinfo", "create_connection", "create_server"),
+        *("create_unix_connection", "create_unix_server", "create_datagram_endpoint"),
+        *("connect_accepted_socket", "start_tls", "sendfile", "sock_sendfile"),
+        *("sock_recv", "sock_recv_into", "sock_recvfrom", "sock_recvfrom_into"),
+        *("sock_sendall", "sock_sendto", "sock_connect", "sock_accept"),
+        *("add_reader", "remove_reader", "add_writer", "remove_writer"),
+    ),
+    PROCESSES: (
+        *("subprocess_shell", "subprocess_exec", "connect_read_pipe", "connect_write_pipe"),
+    ),
+    SIGNALS: ("add_signal_handler", "remove_signal_handler"),
+}
+
+
+class NoOutsideWorld(asyncio.BaseEventLoop):
+    """asyncio's own loop, less everything in `REFUSED`."""
+
+
+def _refusal(name: str, reason: str) -> object:
+    def refuse(self: NoOutsideWorld, *args: object, **options: object) -> NoReturn:
+        raise OutsideWorldError(f"{name} is refused under virtual time: {reason}")
+
+    refuse.__name__ = name
+    refuse.__doc__ = f"Refused: {reason}."
+    return refuse
+
+
+for _reason, _names in REFUSED.items():
+    for _name in _names:
+        setattr(NoOutsideWorld, _name, _refusal(_name, _reason))

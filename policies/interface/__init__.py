@@ -1,0 +1,28 @@
+"""What policies see and what they answer: frozen views, decisions, one Protocol per decision.
+
+A policy is the smallest thing that satisfies one of these Protocols: a frozen attrs class or a
+plain function. It reads views (some are live windows on the running world: read, never keep),
+returns a decision, and draws randomness only from the generator that it is handed.
+
+One module per family of decisions.
+"""
+
+from policies.interface.enrolment import (
+    Configuration,
+    Enrolment,
+    EnrolmentPolicy,
+    EnrolmentView,
+    Reason,
+    RunningView,
+    Wake,
+)
+
+__all__ = [
+    "Configuration",
+    "Enrolment",
+    "EnrolmentPolicy",
+    "EnrolmentView",
+    "Reason",
+    "RunningView",
+    "Wake",
+]

@@ -1,0 +1,90 @@
+"""Opening what a user names: plain, gzip, xz or bzip2 by suffix, with one error for all mishaps."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import orjson
+
+from sims.errors import InputError
+
+COMPRESSED = ".gz, .xz or .bz2"
+UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
+ARCHIVES = frozenset({".tar", ".tgz", ".txz", ".zip", ".7z"})
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """The file's bytes, decompressed as its suffix says.
+
+    Raises InputError for a file that cannot be opened, for an archive of several files and for
+    a compression that is not read here. A corrupt file shows only when it is read.
+    """
+    _refuse_archive(path)
+    try:
+        match path.suffix:
+            case ".gz":
+                return cast(BinaryIO, gzip.open(path, "rb"))
+            case ".xz":
+                return cast(BinaryIO, lzma.open(path, "rb"))
+            case ".bz2":
+                return cast(BinaryIO, bz2.open(path, "rb"))
+            case _:
+                return path.open("rb")
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def content(path: Path) -> bytes:
+    """All bytes of the file, decompressed; InputError where it cannot be read."""
+    with open_binary(path) as stream:
+        try:
+            return stream.read()
+        except UNREADABLE as error:
+            raise _unreadable(path, error) from error
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    r"""Each line with its number from 1, without its end; InputError where it cannot be read.
+
+    Bytes that are not UTF-8 (archives hold Latin-1 names in comments) read as `\xNN`: they cost
+    nobody a log, and in a number they are refused like any other letter.
+    """
+    with open_binary(path) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="backslashreplace")
+        try:
+            for number, line in enumerate(text, start=1):
+                yield number, line.rstrip("\r\n")
+        except UNREADABLE as error:
+            raise _unreadable(path, error) from error
+
+
+def load_json(path: Path) -> object:
+    """The file's JSON value; InputError where it cannot be read or is not JSON."""
+    try:
+        value: object = orjson.loads(content(path))
+    except orjson.JSONDecodeError as error:
+        raise InputError(str(path), f"line {error.lineno}", f"not JSON ({error.msg})") from error
+    return value
+
+
+def _refuse_archive(path: Path) -> None:
+    if ARCHIVES.intersection(path.suffixes):
+        problem = "an archive of several files"
+        raise InputError(str(path), "", problem, "one file of it, unpacked")
+    if path.suffix == ".zst":
+        accepted = f"the file decompressed, or as {COMPRESSED}"
+        raise InputError(str(path), "", "Zstandard compression is not read", accepted)
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return InputError(
+        str(path), "", f"cannot be read ({reason})", f"a readable file, plain or {COMPRESSED}"
+    )
