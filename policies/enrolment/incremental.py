@@ -1,0 +1,54 @@
+"""The passive heuristics IP, IE, IY and IAY: one task after the other, greedily (002, VI.A)."""
+
+from __future__ import annotations
+
+from attrs import frozen
+from numpy.random import Generator
+
+from policies.enrolment.criteria import Criterion
+from policies.enrolment.tree import Tree
+from policies.interface import Configuration, EnrolmentView, Wake
+from policies.maths.markov import workers_of
+
+
+@frozen
+class Incremental:
+    """Gives each task to the UP worker with room that makes the criterion best (002, VI.A).
+
+    Ties go to the lowest index. What a worker holds counts: n_q is what it would really lack.
+    """
+
+    criterion: Criterion
+
+    @property
+    def wake(self) -> Wake:
+        """Passive."""
+        return Wake.NEVER
+
+    @property
+    def timeless(self) -> bool:
+        """Whether the choice depends on the workers alone, not on the time."""
+        return self.criterion is not Criterion.Y
+
+    def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
+        enrolment, up = view.enrolment, workers_of(view.up)
+        if sum(enrolment.bounds[worker] for worker in up) < enrolment.tasks:
+            return None
+        tree = self._tree(view)
+        chosen, elapsed = tree.root(), view.elapsed
+        loads = {q: (q, view.missing(q, 1)) for q in up if enrolment.bounds[q] > 0}
+        for _ in range(enrolment.tasks):
+            load = tree.best(chosen, loads.values(), elapsed)
+            chosen, worker = tree.add(chosen, load), load[0]
+            tasks = chosen.tasks[worker]
+            if tasks < enrolment.bounds[worker]:
+                loads[worker] = (worker, view.missing(worker, tasks + 1))
+            else:
+                del loads[worker]
+        return chosen.configuration()
+
+    def _tree(self, view: EnrolmentView) -> Tree:
+        enrolment = view.enrolment
+        return enrolment.belief.recall(
+            (Incremental, self.criterion, enrolment), lambda: Tree(self.criterion, enrolment)
+        )

@@ -1,0 +1,181 @@
+"""Markovian availability of volatile workers, and what it lets one expect (002, section V)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Hashable, Iterable
+from math import exp, inf, log
+from typing import TypeVar, cast
+
+from attrs import define, field, frozen
+
+from policies.maths.returns import SetAnalysis, analyse
+from policies.maths.spectrum import Rows, Spectrum
+
+Made = TypeVar("Made")
+
+SETS_KEPT = 1 << 18
+"""Analyses remembered at once, about 100 MB; all are forgotten when there are more."""
+
+
+class Expectation(enum.Enum):
+    """Which E(S)(W) is meant (002, Theorem 5.1)."""
+
+    EXACT = "exact"
+    """1 + (W - 1) E_c / P_+: the expectation given success, Definition 2."""
+    PRINTED = "printed"
+    """(1 + (W - 1) E_c) / P_+^(W - 1): as the theorem prints it. The appendix's E_c is not
+    conditional on success, so this is far too high for long work; the paper's tables fit it."""
+
+
+@frozen
+class MarkovChain:
+    """A worker's availability: transition probabilities from slot to slot (002, V.A).
+
+    Raises ValueError unless there are three rows of three probabilities, each summing to 1.
+    """
+
+    rows: Rows = field()
+    """Rows and columns in the order UP, RECLAIMED, DOWN."""
+
+    @rows.validator
+    def _check(self, _attribute: object, rows: Rows) -> None:
+        if len(rows) != 3 or any(len(row) != 3 for row in rows):
+            raise ValueError(f"A chain has 3 rows of 3 probabilities (u, r, d), not {rows}.")
+        if not all(0.0 <= p <= 1.0 for row in rows for p in row):
+            raise ValueError(f"Transition probabilities lie in [0, 1], not {rows}.")
+        if any(abs(sum(row) - 1.0) > 1e-9 for row in rows):
+            raise ValueError(f"Each row of transition probabilities sums to 1, not {rows}.")
+
+    def spectrum(self) -> Spectrum:
+        """Eigenvalues of the chain's UP/RECLAIMED part, computed at every call."""
+        return Spectrum.of(self.rows)
+
+    def up_again(self, t: float) -> float:
+        """P_uu(t): UP at 0, then UP at slot t without having been DOWN in between."""
+        return self.spectrum().up_again(t)
+
+    def survival(self, t: float) -> float:
+        """P_ND(t): UP at 0, then not DOWN in [0, t], at real t in slots."""
+        return exp(self.spectrum().log_survival(t))
+
+    def stationary(self) -> tuple[float, float, float]:
+        """Long-run fractions of time (UP, RECLAIMED, DOWN), by the Markov chain tree theorem.
+
+        Raises ValueError where they depend on the first state.
+        """
+        (_, ur, ud), (ru, _, rd), (du, dr, _) = self.rows
+        weights = (
+            ru * du + rd * du + ru * dr,
+            ur * dr + ud * dr + ur * du,
+            ud * rd + ur * rd + ud * ru,
+        )
+        total = sum(weights)
+        if total == 0.0:
+            raise ValueError(f"The chain {self.rows} never forgets its first state.")
+        up, reclaimed, down = (weight / total for weight in weights)
+        return up, reclaimed, down
+
+
+@frozen
+class Estimate:
+    """What a configuration promises for the rest of its iteration (002, V and VI.A)."""
+
+    log_success: float
+    """ln P, communication and computation."""
+    duration: float
+    """E, slots."""
+
+
+@define(eq=False)
+class Belief:
+    """What a scheduler believes about each worker's availability, with its analysis (002, V).
+
+    A set S of workers is a bit mask, bit q for worker q. Analyses are made when first asked for
+    and remembered: no answer depends on what was asked before.
+    """
+
+    chains: tuple[MarkovChain, ...] = field(converter=tuple)
+    expectation: Expectation = Expectation.EXACT
+    _kinds: dict[Rows, Spectrum] = field(factory=dict, init=False, repr=False)
+    _spectra: dict[int, Spectrum] = field(factory=dict, init=False, repr=False)
+    _sets: dict[int, SetAnalysis] = field(factory=dict, init=False, repr=False)
+    _made: dict[Hashable, object] = field(factory=dict, init=False, repr=False)
+
+    def spectrum(self, worker: int) -> Spectrum:
+        """Spectrum of one worker's chain, shared by workers with equal chains."""
+        found = self._spectra.get(worker)
+        if found is None:
+            chain = self.chains[worker]
+            found = self._kinds.get(chain.rows) or chain.spectrum()
+            self._kinds[chain.rows] = self._spectra[worker] = found
+        return found
+
+    def analysis(self, mask: int) -> SetAnalysis:
+        """E_u, A, P_+ and E_c of the set `mask`, not empty."""
+        found = self._sets.get(mask)
+        if found is None:
+            found = analyse([self.spectrum(worker) for worker in workers_of(mask)])
+            if len(self._sets) >= SETS_KEPT:
+                self._sets.clear()
+            self._sets[mask] = found
+        return found
+
+    def expected(self, mask: int, work: int) -> float:
+        """E(S)(W): slots until `mask`, all UP now, has been UP together in `work` slots.
+
+        This slot counts; W = 0 takes 0 slots. Infinite where it overflows or cannot happen.
+        """
+        if work <= 1:
+            return float(work)
+        found = self.analysis(mask)
+        if self.expectation is Expectation.EXACT:
+            return 1.0 + (work - 1) * found.step
+        exponent = log(1.0 + (work - 1) * found.e_c) - (work - 1) * found.log_p_plus
+        return exp(exponent) if exponent < 709.0 else inf
+
+    def log_success(self, mask: int, work: int) -> float:
+        """ln P_+^(W - 1): `mask`, all UP now, computes for `work` slots and nobody goes DOWN."""
+        return (work - 1) * self.analysis(mask).log_p_plus if work > 1 else 0.0
+
+    def log_survival(self, worker: int, t: float) -> float:
+        """ln P_ND(t) of one worker, t in slots."""
+        return self.spectrum(worker).log_survival(t)
+
+    def estimate(self, needs: Iterable[tuple[int, int]], work: int, channels: int) -> Estimate:
+        """Estimate of a configuration with `work` slots of computation left (002, V.B, VI.A).
+
+        `needs`: (worker, slots of communication that it lacks), one per member, at least one;
+        `channels`: n_com. E_comm = max(max_q E_q(n_q), sum n_q / n_com), for any number of
+        members; P_comm is the probability that nobody goes DOWN within E_comm.
+        """
+        mask = total = 0
+        slowest = 0.0
+        members = []
+        for worker, need in needs:
+            members.append(worker)
+            mask |= 1 << worker
+            if need:
+                total += need
+                slowest = max(slowest, self.expected(1 << worker, need))
+        log_success = self.log_success(mask, work)
+        transfer = max(slowest, total / channels)
+        if transfer:
+            log_success += sum(self.spectrum(q).log_survival(transfer) for q in members)
+        return Estimate(log_success, transfer + self.expected(mask, work))
+
+    def recall(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` made when first called with this `key`: a policy's cache.
+
+        It lives as long as the belief and may be shared by policies: it must never change an
+        answer.
+        """
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = make()
+        return cast(Made, found)
+
+
+def workers_of(mask: int) -> list[int]:
+    """Indices of the workers in a bit mask, ascending."""
+    return [worker for worker, bit in enumerate(f"{mask:b}"[::-1]) if bit == "1"]

@@ -1,0 +1,182 @@
+"""When are all the workers of a set UP together again? (002, V.A, Theorem 5.1, appendix B)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import ceil, comb, exp, expm1, inf, log, log1p, prod
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from policies.maths.spectrum import Spectrum, Term
+
+MOST_TERMS = 512
+"""Nine workers of different kinds: up to here the closed form is faster than the sum over t."""
+MOST_TERMS_EVER = 1 << 20
+"""Twenty: even where the sum over t would be longer still, the terms must fit in memory."""
+PRECISION = 1e-16
+"""epsilon of the truncated sums, absolute (the first omitted geometric tail is added back)."""
+CHUNK = 1 << 14
+"""Slots summed at once: bounds the memory of a set that returns for very long."""
+
+
+@frozen
+class SetAnalysis:
+    """What Theorem 5.1 knows of a set S of workers that are all UP at slot 0."""
+
+    e_u: float
+    """E_u = sum over t > 0 of P(all UP at t, none DOWN before); inf where nobody can go DOWN."""
+    a: float
+    """A = sum over t > 0 of t P(all UP at t, none DOWN before)."""
+    log_p_plus: float
+    """ln P_+: the probability that all are UP together again before anyone goes DOWN."""
+    e_c: float
+    """E_c = sum over t > 0 of t P(first UP together again at t), not conditional on it."""
+    step: float
+    """E_c / P_+, slots from one common UP slot to the next, given that there is one."""
+
+    @property
+    def p_plus(self) -> float:
+        return exp(self.log_p_plus)
+
+
+def analyse(spectra: Sequence[Spectrum]) -> SetAnalysis:
+    """Analysis of the set of these workers, in whatever order, at least one.
+
+    The closed form where it has few terms (equal workers share theirs), else the truncated
+    product.
+    """
+    ordered = sorted(spectra, key=_canonical)
+    kinds = [(kind[0], len(kind)) for kind in (list(g) for _, g in groupby(ordered, _canonical))]
+    if all(kind.terms[0].log_value == 0.0 for kind, _ in kinds):
+        return _never_down(kinds)
+    return _from_sums(*sums(kinds))
+
+
+def sums(kinds: Sequence[tuple[Spectrum, int]]) -> tuple[float, float]:
+    """(E_u, A) of a set with so many workers of each kind, at least one of which can go DOWN."""
+    terms = prod(count + 1 if len(kind.terms) == 2 else 1 for kind, count in kinds)
+    worth = min(slots_to_sum(kinds), MOST_TERMS_EVER)
+    return closed_sums(kinds) if terms <= max(MOST_TERMS, worth) else truncated_sums(kinds)
+
+
+def closed_sums(kinds: Sequence[tuple[Spectrum, int]]) -> tuple[float, float]:
+    """(E_u, A) as sums of c v / (1 - v) and c v / (1 - v)^2 over the product's terms c v^t."""
+    values, coefficients = np.ones(1), np.ones(1)
+    for kind, count in kinds:
+        powers, weights = _power(kind.terms, count)
+        values = np.outer(values, powers).ravel()
+        coefficients = np.outer(coefficients, weights).ravel()
+    gaps = 1.0 - values
+    gaps[0] = -expm1(_log_rate(kinds))
+    geometric = coefficients * values / gaps
+    return float(geometric.sum()), float((geometric / gaps).sum())
+
+
+def truncated_sums(kinds: Sequence[tuple[Spectrum, int]]) -> tuple[float, float]:
+    """(E_u, A) summed over t, then closed by the leading eigenvalues' geometric tail.
+
+    The appendix drops that tail, which it bounds by epsilon; adding it lets the sum stop as soon
+    as the second eigenvalues have died out, even where a failure is very rare.
+    """
+    rate = _log_rate(kinds)
+    end = slots_to_sum(kinds)
+    e_u = a = 0.0
+    for t in _chunks(end):
+        product = np.exp(t * rate)
+        for kind, count in kinds:
+            product *= _shrinking(kind.terms, t) ** count
+        e_u += float(product.sum())
+        a += float(t @ product)
+    gap = -expm1(rate)
+    left = exp(end * rate) * prod(kind.terms[0].coefficient ** count for kind, count in kinds) / gap
+    return e_u + left, a + left * (end + exp(rate) / gap)
+
+
+def slots_to_sum(kinds: Sequence[tuple[Spectrum, int]]) -> int:
+    """T such that sums over 0 < t < T, with the geometric tail, are exact to `PRECISION`."""
+    return max(1, int(min(horizon(_log_rate(kinds), PRECISION), _mixed(kinds))))
+
+
+def horizon(log_rate: float, precision: float) -> int:
+    """The appendix's T: Lambda^T (T / (1 - Lambda) + Lambda / (1 - Lambda)^2) <= precision.
+
+    `log_rate` = ln Lambda < 0, the sum of the workers' ln l1. Beyond T, A and E_u miss at most
+    `precision`.
+    """
+    gap = -expm1(log_rate)
+    end, grown = 0, 1
+    while grown > end:
+        end = grown
+        bound = end / gap + exp(log_rate) / gap**2
+        grown = ceil((log(precision) - log(bound)) / log_rate) if log_rate > -inf else 1
+    return end
+
+
+def _canonical(spectrum: Spectrum) -> tuple[tuple[float, float], ...]:
+    """Sets of equal workers get equal floats, whichever workers they are: ties stay ties."""
+    return tuple((term.value, term.coefficient) for term in spectrum.terms)
+
+
+def _never_down(kinds: Sequence[tuple[Spectrum, int]]) -> SetAnalysis:
+    """P_+ = 1 and, by renewal, E_c = 1 / P(all UP) = product of 1 + p_ur / p_ru."""
+    mean = prod((1.0 / kind.terms[0].coefficient) ** count for kind, count in kinds)
+    return SetAnalysis(e_u=inf, a=inf, log_p_plus=0.0, e_c=mean, step=mean)
+
+
+def _from_sums(e_u: float, a: float) -> SetAnalysis:
+    """P_+ = E_u / (1 + E_u), E_c = A (1 - P_+) / (1 + E_u)."""
+    if e_u <= 0.0:
+        return SetAnalysis(e_u=0.0, a=0.0, log_p_plus=-inf, e_c=0.0, step=inf)
+    return SetAnalysis(
+        e_u=e_u,
+        a=a,
+        log_p_plus=-log1p(1.0 / e_u),
+        e_c=a / (1.0 + e_u) ** 2,
+        step=a / ((1.0 + e_u) * e_u),
+    )
+
+
+def _power(terms: tuple[Term, ...], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Values and coefficients of (c1 v1^t + c2 v2^t)^count, v1^count first."""
+    if len(terms) == 1:
+        return np.array([terms[0].value ** count]), np.array([terms[0].coefficient ** count])
+    (first, second), seconds = terms, range(count + 1)
+    values = [first.value ** (count - k) * second.value**k for k in seconds]
+    weights = [
+        comb(count, k) * first.coefficient ** (count - k) * second.coefficient**k for k in seconds
+    ]
+    return np.array(values), np.array(weights)
+
+
+def _log_rate(kinds: Sequence[tuple[Spectrum, int]]) -> float:
+    return sum(kind.terms[0].log_value * count for kind, count in kinds)
+
+
+def _mixed(kinds: Sequence[tuple[Spectrum, int]]) -> float:
+    """Slots until the second eigenvalues' part of the product is below `PRECISION`, relative."""
+    pairs = [(kind.terms, count) for kind, count in kinds if len(kind.terms) == 2]
+    slowest = max((abs(t[1].value) / t[0].value for t, _ in pairs), default=0.0)
+    weight = sum(count * t[1].coefficient / t[0].coefficient for t, count in pairs)
+    if slowest == 0.0:
+        return 2
+    return inf if slowest >= 1.0 else ceil(log(PRECISION / (1.0 + weight)) / log(slowest))
+
+
+def _shrinking(terms: tuple[Term, ...], t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P_uu(t) / l1^t of one worker."""
+    if len(terms) == 1:
+        return np.ones_like(t)
+    first, second = terms
+    rest: NDArray[np.float64] = first.coefficient + second.coefficient * np.power(
+        second.value / first.value, t
+    )
+    return rest
+
+
+def _chunks(end: int) -> Iterator[NDArray[np.float64]]:
+    """The slots 0 < t < end, `CHUNK` at a time."""
+    for start in range(1, end, CHUNK):
+        yield np.arange(start, min(start + CHUNK, end), dtype=np.float64)

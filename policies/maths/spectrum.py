@@ -1,0 +1,119 @@
+"""One worker's way back to UP: the eigenvalues of the UP/RECLAIMED part of its chain (002, V.A)."""
+
+from __future__ import annotations
+
+from math import expm1, log, log1p, sqrt
+
+import numpy as np
+from attrs import frozen
+
+Rows = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
+"""Transition probabilities of one worker: rows and columns in the order UP, RECLAIMED, DOWN."""
+
+CLOSE = 1e-4
+"""Eigenvalues nearer than this (relative) would lose P_ND's digits in a difference of powers."""
+
+
+@frozen
+class Term:
+    """coefficient x value^t, one geometric part of P_uu(t)."""
+
+    value: float
+    log_value: float
+    """Taken from 1 - value, so that a worker which almost never fails keeps its digits."""
+    coefficient: float
+
+
+@frozen(eq=False)
+class Spectrum:
+    """P_uu(t) and P_ND(t) of one worker as functions of t (002, V.A, V.B, appendix B).
+
+    P_uu(t) = mu l1^t + nu l2^t is the probability that a worker UP at 0 is UP at t and was not
+    DOWN in between; P_ND(t), that it was not DOWN in [0, t].
+    """
+
+    rows: Rows
+    terms: tuple[Term, ...]
+    """Of P_uu, the largest value first; one term where the worker never comes back to UP from
+    RECLAIMED, or never leaves UP for it."""
+    log_rate: float
+    """ln l1: P_ND(t) = l1^t (steady + transient (l2 / l1)^t), unless `close` or `alternating`."""
+    steady: float
+    transient: float
+    ratio: float
+    """l2 / l1."""
+    close: bool
+    """l1 and l2 are too near each other for that sum."""
+    alternating: bool
+    """l2 < 0, or l1 = 0: powers mean something at whole t only."""
+
+    @classmethod
+    def of(cls, rows: Rows) -> Spectrum:
+        """Spectrum of the chain with these transition probabilities."""
+        (uu, ur, ud), (ru, rr, rd), _ = rows
+        if ur == 0.0:
+            stay = _term(uu, ud, 1.0)
+            return cls(rows, (stay,), stay.log_value, 1.0, 0.0, 0.0, False, uu == 0.0)
+        spread = sqrt((uu - rr) ** 2 + 4.0 * ur * ru)
+        low = (uu + rr - spread) / 2.0
+        # 1 - l1 without cancellation: det(I - M) = (1 - l1)(1 - l2), a sum of products.
+        gap = (ur * rd + ud * ru + ud * rd) / (1.0 - low) if ru > 0.0 else min(ur + ud, rd)
+        high = 1.0 - gap
+        terms: tuple[Term, ...] = (_term(uu, ur + ud, 1.0),)
+        if ru > 0.0:
+            weight = (uu - low) / spread
+            terms = (_term(high, gap, weight), _term(low, 1.0 - low, 1.0 - weight))
+        close = spread <= CLOSE * high
+        transient = 0.0 if close else (ud - gap) / spread
+        return cls(
+            rows,
+            terms,
+            _term(high, gap, 1.0).log_value,
+            1.0 - transient,
+            transient,
+            low / high if high > 0.0 else 0.0,
+            close,
+            low < 0.0 or high <= 0.0,
+        )
+
+    def up_again(self, t: float) -> float:
+        """P_uu(t), t in slots; whole where an eigenvalue is negative."""
+        return float(sum(term.coefficient * term.value**t for term in self.terms))
+
+    def log_survival(self, t: float) -> float:
+        """ln P_ND(t) at real t >= 0 in slots: -inf where the worker is DOWN for sure."""
+        if self.close or self.alternating:
+            return self._log_survival_apart(t)
+        rest = self.steady + self.transient * self.ratio**t
+        return t * self.log_rate + log(rest) if rest > 0.0 else -np.inf
+
+    def _log_survival_apart(self, t: float) -> float:
+        survival = self._between_slots(t) if self.alternating else self._nearly_equal(t)
+        rate = 0.0 if self.alternating else t * self.log_rate
+        return rate + log(survival) if survival > 0.0 else -np.inf
+
+    def _nearly_equal(self, t: float) -> float:
+        """P_ND(t) / l1^t = (P_uu(t) + P_ur(t)) / l1^t, with P_ur = ur (l1^t - l2^t) / (l1 - l2)."""
+        (uu, ur, _), (ru, rr, _), _ = self.rows
+        spread = sqrt((uu - rr) ** 2 + 4.0 * ur * ru)
+        high = (uu + rr + spread) / 2.0
+        weight = (uu - rr + spread) / (2.0 * spread) if spread > 0.0 else 1.0
+        shrunk = expm1(t * log1p(-spread / high))
+        apart = -shrunk / spread if spread > 0.0 else t / high
+        return 1.0 + (1.0 - weight) * shrunk + ur * apart
+
+    def _between_slots(self, t: float) -> float:
+        """P_ND(t) of an alternating chain: exact at whole t, linear in between."""
+        part = np.array([row[:2] for row in self.rows[:2]])
+        start = int(t)
+        before = np.linalg.matrix_power(part, start)
+        whole, following = before[0].sum(), (before @ part)[0].sum()
+        return float(whole + (t - start) * (following - whole))
+
+
+def _term(value: float, gap: float, coefficient: float) -> Term:
+    return Term(value, log1p(-gap) if gap < 1.0 else _log(value), coefficient)
+
+
+def _log(value: float) -> float:
+    return log(value) if value > 0.0 else -np.inf
