@@ -1,0 +1,196 @@
+"""Failure Trace Archive: `event_trace.tab`, one line per event of one node."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from attrs import define, frozen
+
+from policies.availability import WorkerState
+from sims.errors import InputError
+from sims.readers.files import numbered_lines
+from sims.readers.timeline import Timeline
+from sims.readers.words import finite, whole
+
+COLUMNS = (
+    "event_id component_id node_id platform_id node_name event_type event_start_time "
+    "event_stop_time event_end_reason"
+)
+LEAST_COLUMNS = 8
+"""Files leave the last column, the reason, empty."""
+
+
+class Origin(enum.Enum):
+    """Which epoch time becomes time 0."""
+
+    TRACE = "trace"
+    """The earliest start in the file: the nodes keep their common clock."""
+    NODE = "node"
+    """Each node's own earliest start: every node begins at its first event."""
+    EPOCH = "epoch"
+    """None is shifted: times stay seconds since 1970."""
+
+
+@frozen(order=True)
+class NodeId:
+    """A node is numbered within its platform only."""
+
+    platform: int
+    node: int
+
+
+@frozen
+class FtaStates:
+    """What the trace's two event types, and its silence, mean for a worker.
+
+    A gap (no event covers it, or the node's first event is still to come) is read as
+    unavailable: nobody saw the node up. A trace that lists failures only needs `gap` UP.
+    """
+
+    available: WorkerState = WorkerState.UP
+    unavailable: WorkerState = WorkerState.DOWN
+    gap: WorkerState = WorkerState.DOWN
+
+
+@frozen
+class FtaTrace:
+    """All nodes of a trace, with what the reader had to decide along the way."""
+
+    timelines: Mapping[NodeId, Timeline]
+    """Per node, in order of (platform, node); seconds; known up to the node's own last stop."""
+    origin: float
+    """Epoch second of time 0 (Origin.NODE: of the earliest node)."""
+    gap_seconds: float
+    """Node-seconds that no event covers."""
+    overlap_seconds: float
+    """Node-seconds called both available and unavailable: read as unavailable."""
+    empty_events: int
+    """Events that stop as they start, which say nothing."""
+
+
+@frozen
+class _Event:
+    component: int
+    node: NodeId
+    available: bool
+    start: float
+    stop: float
+
+
+@define
+class _Cover:
+    """How many events of each type cover the moment that the sweep has reached."""
+
+    available: int = 0
+    unavailable: int = 0
+
+    def state(self, states: FtaStates) -> WorkerState:
+        if self.unavailable:
+            return states.unavailable
+        return states.available if self.available else states.gap
+
+    def pass_edge(self, available: bool, step: int) -> None:
+        if available:
+            self.available += step
+        else:
+            self.unavailable += step
+
+
+@frozen
+class _Swept:
+    timeline: Timeline
+    gap: float
+    overlap: float
+
+
+_DEFAULT_STATES = FtaStates()
+
+
+def read_fta_trace(
+    path: Path,
+    states: FtaStates = _DEFAULT_STATES,
+    origin: Origin = Origin.TRACE,
+    component: int | None = None,
+) -> FtaTrace:
+    """Read a trace, plain or compressed, into one timeline per (platform, node).
+
+    Events of one node may overlap (clocks, several components): unavailable wins. `component`
+    keeps the events of that component only. Raises InputError where the file is unreadable, a
+    line is malformed (by number), an event stops before it starts, or no event is left.
+    """
+    wanted = [e for e in _events(path) if component is None or e.component == component]
+    events = [event for event in wanted if event.start < event.stop]
+    if not events:
+        which = "" if component is None else f" of component {component}"
+        raise InputError(str(path), "", f"no event{which} that lasts", f"lines of {COLUMNS}")
+    zero = 0.0 if origin is Origin.EPOCH else min(event.start for event in events)
+    swept = {
+        node: _sweep(own, own[0].start if origin is Origin.NODE else zero, states)
+        for node, own in _by_node(events).items()
+    }
+    return FtaTrace(
+        timelines={node: result.timeline for node, result in swept.items()},
+        origin=zero,
+        gap_seconds=math.fsum(result.gap for result in swept.values()),
+        overlap_seconds=math.fsum(result.overlap for result in swept.values()),
+        empty_events=len(wanted) - len(events),
+    )
+
+
+def _events(path: Path) -> Iterator[_Event]:
+    for number, line in numbered_lines(path):
+        text = line.strip()
+        if text and not text.startswith("#"):
+            try:
+                yield _event(text)
+            except ValueError as error:
+                raise InputError(str(path), f"line {number}", str(error), COLUMNS) from error
+
+
+def _event(line: str) -> _Event:
+    fields = line.split(maxsplit=LEAST_COLUMNS)
+    if len(fields) < LEAST_COLUMNS:
+        raise ValueError(f"{len(fields)} columns")
+    component, node, platform = (whole(field) for field in fields[1:4])
+    start, stop = finite(fields[6]), finite(fields[7])
+    if fields[5] not in ("0", "1"):
+        raise ValueError(f"event_type {fields[5]} is neither 0 (unavailable) nor 1 (available)")
+    if not 0 <= start <= stop:
+        raise ValueError(f"the event lasts from {fields[6]} to {fields[7]}")
+    return _Event(component, NodeId(platform, node), fields[5] == "1", start, stop)
+
+
+def _by_node(events: Sequence[_Event]) -> dict[NodeId, list[_Event]]:
+    """Nodes in order, each with its events by start."""
+    nodes: defaultdict[NodeId, list[_Event]] = defaultdict(list)
+    for event in sorted(events, key=lambda event: event.start):
+        nodes[event.node].append(event)
+    return dict(sorted(nodes.items()))
+
+
+def _sweep(events: Sequence[_Event], zero: float, states: FtaStates) -> _Swept:
+    """One pass over all starts and stops of a node, counting what covers each stretch."""
+    edges = _edges(events)
+    cover = _Cover()
+    changes = [(0.0, states.gap)]
+    gap, overlap = edges[0][0] - zero, 0.0
+    for (time, available, step), (following, _, _) in pairwise(edges):
+        cover.pass_edge(available, step)
+        changes.append((time - zero, cover.state(states)))
+        if not (cover.available or cover.unavailable):
+            gap += following - time
+        elif cover.available and cover.unavailable:
+            overlap += following - time
+    return _Swept(Timeline.of(changes, edges[-1][0] - zero), gap, overlap)
+
+
+def _edges(events: Sequence[_Event]) -> list[tuple[float, bool, int]]:
+    """(time, available, +1 or -1) in time order."""
+    starts = [(event.start, event.available, 1) for event in events]
+    stops = [(event.stop, event.available, -1) for event in events]
+    return sorted(starts + stops, key=lambda edge: edge[0])

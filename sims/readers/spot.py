@@ -1,0 +1,72 @@
+"""Spot-instance traces: how many instances could be had at each tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import frozen
+
+from policies.availability import WorkerState
+from sims.errors import InputError
+from sims.readers.json_value import JsonValue
+from sims.readers.timeline import Timeline
+
+
+@frozen
+class SpotTrace:
+    """Counts of instances at regular ticks; what a count means for a worker is the caller's."""
+
+    source: str
+    gap_seconds: float
+    """Seconds from one tick to the next."""
+    counts: tuple[int, ...]
+    """Instances at each tick, the first at time 0; a count holds until the next tick."""
+
+    def mapped(self, states: Mapping[int, WorkerState]) -> Timeline:
+        """One worker whose state each count names; times in seconds.
+
+        Raises InputError for a count of the trace that `states` does not map, naming it.
+        """
+        for tick, instances in enumerate(self.counts):
+            if instances not in states:
+                raise self._unmapped(tick, states)
+        return self._timeline([states[instances] for instances in self.counts])
+
+    def threshold(self, least: int, below: WorkerState = WorkerState.DOWN) -> Timeline:
+        """One worker that is UP while at least `least` instances are there, else `below`."""
+        up = WorkerState.UP
+        return self._timeline([up if instances >= least else below for instances in self.counts])
+
+    def nodes(
+        self, number: int | None = None, below: WorkerState = WorkerState.DOWN
+    ) -> tuple[Timeline, ...]:
+        """`number` workers (default: the most instances seen, at least one), worker k (from 0)
+        UP while more than k instances are there.
+
+        The trace tells how many instances are there, not which: the highest-numbered worker is
+        taken to leave first, so that a drop by one takes one worker.
+        """
+        workers = max(1, *self.counts) if number is None else number
+        return tuple(self.threshold(worker + 1, below) for worker in range(workers))
+
+    def _timeline(self, states: list[WorkerState]) -> Timeline:
+        return Timeline.of_slots(states, self.gap_seconds)
+
+    def _unmapped(self, tick: int, states: Mapping[int, WorkerState]) -> InputError:
+        accepted = "a mapping for each of " + ", ".join(map(str, sorted(set(self.counts))))
+        given = ", ".join(map(str, sorted(states))) or "none"
+        problem = f"no worker state is given for trace state {self.counts[tick]} (given: {given})"
+        return InputError(self.source, f"data[{tick}]", problem, accepted)
+
+
+def read_spot_trace(path: Path) -> SpotTrace:
+    """`{"metadata": {"gap_seconds": 195}, "data": [0, 1, ...]}`, plain or compressed.
+
+    Raises InputError where the file is unreadable, a field is missing, the gap is not above 0,
+    or a count is not a whole number of at least 0.
+    """
+    root = JsonValue.read(path)
+    gap = root.field("metadata").field("gap_seconds").positive()
+    counts = tuple(value.whole(0) for value in root.field("data").items())
+    return SpotTrace(str(path), gap, counts)

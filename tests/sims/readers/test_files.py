@@ -1,0 +1,111 @@
+"""Opening plain and compressed files, and JSON values that know their place."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sims.errors import InputError
+from sims.readers.files import content, load_json, numbered_lines
+from sims.readers.json_value import JsonValue
+
+LINES = b"one\r\ntwo\n\nfour"
+COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+    "plain.txt": bytes,
+    "a.gz": gzip.compress,
+    "a.xz": lzma.compress,
+    "a.bz2": bz2.compress,
+}
+
+
+@pytest.mark.parametrize("name", COMPRESSORS)
+def test_a_file_reads_the_same_under_every_compression(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(COMPRESSORS[name](LINES))
+    assert content(path) == LINES
+    assert list(numbered_lines(path)) == [(1, "one"), (2, "two"), (3, ""), (4, "four")]
+
+
+@pytest.mark.parametrize("name", ["a.gz", "a.xz", "a.bz2"])
+@pytest.mark.parametrize("keep", [0.5, None])
+def test_a_cut_or_wrongly_named_file_is_refused_by_name(
+    tmp_path: Path, name: str, keep: float | None
+) -> None:
+    whole = COMPRESSORS[name](bytes(range(256)) * 20)
+    path = tmp_path / name
+    path.write_bytes(b"plain text" if keep is None else whole[: int(len(whole) * keep)])
+    with pytest.raises(InputError, match="cannot be read") as caught:
+        content(path)
+    assert caught.value.source == str(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        list(numbered_lines(path))
+
+
+def test_a_missing_file_and_a_folder_are_refused_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="No such file"):
+        content(tmp_path / "absent.swf.xz")
+    with pytest.raises(InputError, match="Is a directory"):
+        content(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.zst", "a.zip", "a.tar.xz", "a.tgz"])
+def test_what_is_not_one_file_in_a_known_compression_is_refused_with_what_would_do(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_bytes(LINES)
+    with pytest.raises(InputError) as caught:
+        content(tmp_path / name)
+    assert caught.value.accepted
+
+
+def test_bytes_that_are_not_utf8_stay_visible_and_a_byte_order_mark_is_dropped(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "latin"
+    path.write_bytes(b"\xef\xbb\xbf; Jos\xe9\n")
+    assert list(numbered_lines(path)) == [(1, r"; Jos\xe9")]
+
+
+def test_json_that_does_not_parse_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text('{"a": 1,\n "b": }\n')
+    with pytest.raises(InputError) as caught:
+        load_json(path)
+    assert caught.value.key == "line 2"
+
+
+@pytest.mark.parametrize(
+    ("ask", "key"),
+    [
+        (lambda root: root.field("absent"), "absent"),
+        (lambda root: root.field("null"), "null"),
+        (lambda root: root.field("list").field("x"), "list"),
+        (lambda root: root.field("list").whole(0), "list"),
+        (lambda root: root.field("object").field("flag").whole(0), "object.flag"),
+        (lambda root: root.field("object").field("flag").number("a number"), "object.flag"),
+        (lambda root: root.field("object").field("zero").positive(), "object.zero"),
+        (lambda root: root.field("object").field("minus").not_negative(), "object.minus"),
+        (lambda root: root.field("object").field("zero").text(), "object.zero"),
+        (lambda root: list(root.field("object").items()), "object"),
+        (lambda root: [item.whole(2) for item in root.field("list").items()], "list[0]"),
+    ],
+)
+def test_a_json_value_of_the_wrong_kind_is_refused_with_its_dotted_place(
+    ask: Callable[[JsonValue], object], key: str
+) -> None:
+    inner = {"flag": True, "zero": 0, "minus": -0.5}
+    root = JsonValue("file.json", "", {"list": [1, 2], "object": inner, "null": None})
+    with pytest.raises(InputError) as caught:
+        ask(root)
+    assert (caught.value.source, caught.value.key) == ("file.json", key)
+
+
+def test_a_long_json_value_is_cut_in_the_message() -> None:
+    with pytest.raises(InputError, match=r"\.\.\.") as caught:
+        JsonValue("file.json", "data", list(range(1000))).whole(0)
+    assert len(str(caught.value)) < 150

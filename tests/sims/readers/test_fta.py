@@ -1,0 +1,114 @@
+"""Failure Trace Archive: events of nodes become timelines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policies.availability import WorkerState
+from sims.errors import InputError
+from sims.readers.fta import FtaStates, NodeId, Origin, read_fta_trace
+from sims.readers.timeline import Timeline
+
+UP, RECLAIMED, DOWN = WorkerState
+
+
+def test_nodes_keep_a_common_clock_from_the_earliest_start(data: Path) -> None:
+    trace = read_fta_trace(data / "event_trace.tab")
+    assert trace.origin == 1000.0
+    assert dict(trace.timelines) == {
+        NodeId(1, 1): Timeline(((0.0, UP), (10.0, DOWN), (15.0, UP)), end=20.0),
+        NodeId(1, 2): Timeline(((0.0, DOWN), (6.0, UP)), end=9.0),
+        NodeId(2, 1): Timeline(((0.0, DOWN), (2.0, UP)), end=8.0),
+    }
+    assert list(trace.timelines) == sorted(trace.timelines)
+
+
+def test_gaps_overlaps_and_empty_events_are_accounted_for(data: Path) -> None:
+    trace = read_fta_trace(data / "event_trace.tab")
+    assert trace.gap_seconds == (15 - 13) + 4 + 2
+    assert trace.overlap_seconds == 1
+    assert trace.empty_events == 1
+
+
+def test_the_scenario_says_what_availability_and_silence_mean(data: Path) -> None:
+    states = FtaStates(unavailable=RECLAIMED, gap=UP)
+    trace = read_fta_trace(data / "event_trace.tab", states)
+    node = trace.timelines[NodeId(1, 1)]
+    assert node.changes == ((0.0, UP), (10.0, RECLAIMED), (13.0, UP))
+
+
+def test_each_node_can_begin_at_its_own_first_event(data: Path) -> None:
+    trace = read_fta_trace(data / "event_trace.tab", origin=Origin.NODE)
+    assert trace.timelines[NodeId(1, 2)] == Timeline(((0.0, DOWN), (2.0, UP)), end=5.0)
+    assert trace.gap_seconds == 2
+
+
+def test_epoch_times_can_be_kept(data: Path) -> None:
+    trace = read_fta_trace(data / "event_trace.tab", origin=Origin.EPOCH)
+    assert trace.timelines[NodeId(2, 1)].changes == ((0.0, DOWN), (1002.0, UP))
+
+
+def test_one_component_s_events_can_be_kept_alone(data: Path) -> None:
+    trace = read_fta_trace(data / "event_trace.tab", component=2)
+    assert list(trace.timelines) == [NodeId(2, 1)]
+    with pytest.raises(InputError, match="of component 3"):
+        read_fta_trace(data / "event_trace.tab", component=3)
+
+
+NODES = st.lists(
+    st.lists(st.sampled_from([UP, DOWN, None]), min_size=1, max_size=20), min_size=1, max_size=4
+)
+
+
+@given(NODES, st.data())
+@settings(deadline=None)
+def test_events_in_any_order_give_back_the_states_that_they_were_written_from(
+    tmp_path_factory: pytest.TempPathFactory,
+    nodes: list[list[WorkerState | None]],
+    draw: st.DataObject,
+) -> None:
+    """None is a second that no event covers; each node ends with one that is covered."""
+    covered = [[UP, *states, DOWN] for states in nodes]
+    lines = [
+        f"{second} 1 {node} 7 name {int(state is UP)} {500 + second} {501 + second} NULL"
+        for node, states in enumerate(covered)
+        for second, state in enumerate(states)
+        if state is not None
+    ]
+    path = tmp_path_factory.getbasetemp() / "event_trace.tab"
+    path.write_text("\n".join(draw.draw(st.permutations(lines))))
+    trace = read_fta_trace(path, FtaStates(gap=RECLAIMED))
+    expected = [tuple(state or RECLAIMED for state in states) for states in covered]
+    assert [timeline.slots() for timeline in trace.timelines.values()] == expected
+    assert trace.gap_seconds == sum(states.count(None) for states in covered)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("1 1 1 1 n1 1 1000.0", "7 columns"),
+        ("1 1 one 1 n1 1 1000 1010 NULL", "'one' is not a whole number"),
+        ("1 1 1 1 n1 2 1000 1010 NULL", "event_type 2"),
+        ("1 1 1 1 n1 1 1010 1000 NULL", "from 1010 to 1000"),
+        ("1 1 1 1 n1 1 nan 1000 NULL", "'nan' is not finite"),
+        ("1 1 1 1 n1 1 1000 inf NULL", "'inf' is not finite"),
+        ("1 1 1 1 n1 1 1000 late NULL", "'late' is not a number"),
+    ],
+)
+def test_a_malformed_line_is_refused_by_number(tmp_path: Path, line: str, problem: str) -> None:
+    path = tmp_path / "event_trace.tab"
+    path.write_text(f"# comment\n1 1 1 1 n1 1 1000 1010 NULL\n{line}\n")
+    with pytest.raises(InputError, match=problem) as caught:
+        read_fta_trace(path)
+    assert (caught.value.source, caught.value.key) == (str(path), "line 3")
+
+
+def test_a_file_without_a_lasting_event_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "event_trace.tab"
+    path.write_text("# nothing\n1 1 1 1 n1 1 1000 1000 NULL\n")
+    with pytest.raises(InputError, match="no event"):
+        read_fta_trace(path)

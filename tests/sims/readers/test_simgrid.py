@@ -1,0 +1,108 @@
+"""SimGrid state profiles, held against SimGrid's own way of playing them."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policies.availability import WorkerState
+from sims.errors import InputError
+from sims.readers.simgrid import ProfileStates, read_simgrid_profile
+from sims.readers.timeline import Change, Timeline
+
+UP, RECLAIMED, DOWN = WorkerState
+EVENTS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=8)
+
+
+def played(events: list[tuple[int, int]], loop_after: int | None, horizon: int) -> list[Change]:
+    """The profile as SimGrid plays it: each event waits for the difference of its date to the
+    one before; a loop puts its delay before the first event of every lap."""
+    pauses = [b[0] - a[0] for a, b in zip([(0, 0), *events], events, strict=False)]
+    time, changes = 0, [(0.0, UP)]
+    while time <= horizon:
+        for pause, (_, value) in zip(pauses, events, strict=True):
+            time += pause
+            changes.append((float(time), UP if value else DOWN))
+        if loop_after is None:
+            break
+        time += loop_after
+    return changes
+
+
+def write(path: Path, events: list[tuple[int, int]], loop: str = "") -> Path:
+    path.write_text("".join(f"{date} {value}\n" for date, value in events) + loop)
+    return path
+
+
+@given(EVENTS, st.integers(0, 6))
+@settings(deadline=None)
+def test_a_loop_plays_as_in_simgrid(
+    tmp_path_factory: pytest.TempPathFactory, events: list[tuple[int, int]], delay: int
+) -> None:
+    events = sorted(events, key=lambda event: event[0])
+    if events[-1][0] + delay == 0:
+        delay = 1
+    folder = tmp_path_factory.getbasetemp()
+    timeline = read_simgrid_profile(write(folder / "p", events, f"LOOPAFTER {delay}\n"))
+    expected = Timeline.of(played(events, delay, 100))
+    assert timeline.clipped(100.0) == expected.clipped(100.0)
+    period = events[-1][0] + delay
+    same = read_simgrid_profile(write(folder / "q", events, f"PERIODICITY {period}\n"))
+    assert same == timeline
+
+
+@given(EVENTS)
+@settings(deadline=None)
+def test_without_a_loop_the_last_state_lasts_for_ever(
+    tmp_path_factory: pytest.TempPathFactory, events: list[tuple[int, int]]
+) -> None:
+    events = sorted(events, key=lambda event: event[0])
+    timeline = read_simgrid_profile(write(tmp_path_factory.getbasetemp() / "p", events))
+    assert timeline == Timeline.of(played(events, None, 0))
+    assert timeline.end is timeline.period is None
+
+
+def test_a_third_value_is_reclaimed_only_where_asked_for(data: Path) -> None:
+    path = data / "state.profile"
+    plain = read_simgrid_profile(path)
+    assert list(islice(plain.transitions(), 5)) == [
+        (0.0, UP), (2.0, DOWN), (5.0, UP), (14.0, DOWN), (17.0, UP),
+    ]  # fmt: skip
+    extended = read_simgrid_profile(path, ProfileStates(reclaimed_value=2.0))
+    assert list(islice(extended.transitions(), 7)) == [
+        (0.0, UP), (2.0, DOWN), (5.0, UP), (8.0, RECLAIMED), (9.0, UP), (14.0, DOWN), (17.0, UP),
+    ]  # fmt: skip
+
+
+def test_off_can_mean_reclaimed(data: Path) -> None:
+    timeline = read_simgrid_profile(data / "state.profile", ProfileStates(off=RECLAIMED))
+    assert timeline.state_at(3.0) is RECLAIMED
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "problem"),
+    [
+        ("1 0 0\n", "line 1", "3 words"),
+        ("1 off\n", "line 1", "off"),
+        ("nan 1\n", "line 1", "not finite"),
+        ("5 0\n4 1\n", "line 2", "date 4"),
+        ("-1 0\n", "line 1", "date -1"),
+        ("1 0\nLOOPAFTER -1\n", "line 2", "negative"),
+        ("LOOPAFTER 1\n1 0\nPERIODICITY 4\n", "line 3", "one repetition"),
+        ("1 0\n5 1\nPERIODICITY 4\n", "PERIODICITY", "up to 5"),
+        ("0 0\nLOOPAFTER 0\n", "LOOPAFTER", "repetition of 0"),
+        ("# nothing\n", "", "no event"),
+    ],
+)
+def test_a_malformed_profile_is_refused_with_its_place(
+    tmp_path: Path, text: str, key: str, problem: str
+) -> None:
+    path = tmp_path / "state.profile"
+    path.write_text(text)
+    with pytest.raises(InputError, match=problem) as caught:
+        read_simgrid_profile(path)
+    assert (caught.value.source, caught.value.key) == (str(path), key)

@@ -1,0 +1,181 @@
+"""Timelines of availability: states over time, repetition and slots."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import islice, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policies.availability import WorkerState
+from sims.errors import InputError
+from sims.readers.letters import read_letters
+from sims.readers.timeline import Timeline
+
+UP, RECLAIMED, DOWN = WorkerState
+STATES = st.lists(st.sampled_from(WorkerState), min_size=1, max_size=40)
+
+
+def letters(states: Sequence[WorkerState]) -> str:
+    return "".join(state.value for state in states)
+
+
+@st.composite
+def repeating(draw: st.DrawFn) -> Timeline:
+    """Whole-numbered times, so that every expected value is exact."""
+    states = draw(STATES)
+    start = draw(st.integers(0, len(states) - 1))
+    spare = draw(st.integers(0, 5))
+    changes = Timeline.of_slots(states).changes
+    return Timeline(changes, period=float(len(states) - start + spare), cycle_start=float(start))
+
+
+@given(st.text("urd", min_size=1))
+def test_letters_come_back_as_one_state_per_slot(text: str) -> None:
+    timeline = read_letters(text, "scenario.toml", "workers[0].availability")
+    assert letters(timeline.slots()) == text
+    assert timeline.end == len(text)
+
+
+@pytest.mark.parametrize(("text", "problem"), [("", "no slot"), ("uuxd", "'x' for slot 2")])
+def test_letters_that_name_no_state_are_refused_with_their_place(text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem) as caught:
+        read_letters(text, "scenario.toml", "workers[0].availability")
+    assert caught.value.key == "workers[0].availability"
+
+
+def test_a_state_holds_from_its_change_up_to_the_next() -> None:
+    timeline = Timeline(((0.0, UP), (2.5, DOWN), (4.0, RECLAIMED)), end=6.0)
+    assert [timeline.state_at(t) for t in (0, 2.4, 2.5, 3.9, 4.0, 5.9)] == [
+        UP, UP, DOWN, DOWN, RECLAIMED, RECLAIMED,
+    ]  # fmt: skip
+    for outside in (-0.1, 6.0):
+        with pytest.raises(ValueError, match="known from 0"):
+            timeline.state_at(outside)
+
+
+def test_a_held_timeline_keeps_its_last_state_for_ever() -> None:
+    held = Timeline(((0.0, UP), (2.0, DOWN)), end=3.0).held()
+    assert held.state_at(1e9) is DOWN
+    assert list(held.transitions()) == [(0.0, UP), (2.0, DOWN)]
+
+
+@given(STATES, st.integers(0, 200))
+def test_a_repeated_trace_has_the_state_of_the_time_modulo_its_length(
+    states: list[WorkerState], slot: int
+) -> None:
+    assert Timeline.of_slots(states).repeated().state_at(slot) is states[slot % len(states)]
+
+
+@given(repeating())
+def test_transitions_of_a_repetition_are_exactly_where_the_state_changes(
+    timeline: Timeline,
+) -> None:
+    horizon = 150
+    states = [timeline.state_at(slot) for slot in range(horizon)]
+    expected = [(0.0, states[0])]
+    expected += [(float(k), b) for k, (a, b) in enumerate(pairwise(states), start=1) if a != b]
+    assert timeline.clipped(horizon) == Timeline(tuple(expected), end=float(horizon))
+
+
+def test_a_repetition_in_which_nothing_changes_ends_its_transitions() -> None:
+    timeline = Timeline(((0.0, DOWN), (3.0, UP)), period=2.0, cycle_start=4.0)
+    assert list(timeline.transitions()) == [(0.0, DOWN), (3.0, UP)]
+    assert timeline.state_at(101.0) is UP
+
+
+def test_times_of_a_repetition_do_not_drift() -> None:
+    timeline = Timeline(((0.0, UP), (0.05, DOWN)), period=0.1)
+    times = [time for time, _ in islice(timeline.transitions(), 2_000_001)]
+    assert times[-1] == pytest.approx(100_000.0, rel=1e-15)
+    assert all(a < b for a, b in pairwise(times))
+
+
+@given(st.floats(0.01, 10.0), st.integers(1, 10_000))
+def test_a_repetition_changes_state_at_the_very_times_that_it_announces(
+    period: float, laps: int
+) -> None:
+    timeline = Timeline(((0.0, UP), (period / 3, DOWN)), period=period)
+    for time, state in islice(timeline.transitions(), laps, laps + 4):
+        assert timeline.state_at(time) is state
+        assert timeline.state_at(math.nextafter(time, math.inf)) is state
+
+
+@given(repeating(), st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 7.0]))
+def test_slots_have_the_state_at_their_start_however_long_the_repetition_runs(
+    timeline: Timeline, slot: float
+) -> None:
+    slotted = timeline.slotted(slot)
+    for k in range(200):
+        assert slotted.state_at(k) is timeline.state_at(k * slot)
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.sampled_from(WorkerState))), st.floats(0.1, 9))
+def test_slots_of_a_trace_that_ends_have_the_state_at_their_start(
+    changes: list[tuple[float, WorkerState]], slot: float
+) -> None:
+    timeline = Timeline.of([(0.0, UP), *sorted(changes, key=lambda change: change[0])], 101.0)
+    states = timeline.slotted(slot).slots()
+    assert len(states) == math.ceil(101.0 / slot)
+    for k, state in enumerate(states):
+        near = any(math.isclose(time, k * slot, rel_tol=1e-11) for time, _ in timeline.changes)
+        assert near or state is timeline.state_at(k * slot)
+
+
+def test_a_change_on_a_slot_start_is_seen_there_despite_rounding() -> None:
+    timeline = Timeline(((0.0, UP), (2.1, DOWN)), end=3.0)
+    assert 2.1 / 0.3 > 7
+    assert letters(timeline.slotted(0.3).slots()) == "u" * 7 + "d" * 3
+
+
+def test_what_is_shorter_than_a_slot_can_go_unseen() -> None:
+    timeline = Timeline(((0.0, UP), (1.2, DOWN), (1.8, UP)), end=4.0)
+    assert timeline.slotted(1.0) == Timeline(((0.0, UP),), end=4.0)
+
+
+def test_runs_count_the_slots_in_a_row() -> None:
+    assert read_letters("uurddd", "s", "k").runs() == ((UP, 2), (RECLAIMED, 1), (DOWN, 3))
+
+
+@pytest.mark.parametrize(
+    ("changes", "end", "period", "start"),
+    [
+        ((), None, None, 0.0),
+        (((1.0, UP),), None, None, 0.0),
+        (((0.0, UP), (0.0, DOWN)), None, None, 0.0),
+        (((0.0, UP), (math.nan, DOWN)), None, None, 0.0),
+        (((0.0, UP), (1.0, UP)), None, None, 0.0),
+        (((0.0, UP), (1.0, DOWN)), 1.0, None, 0.0),
+        (((0.0, UP),), math.inf, None, 0.0),
+        (((0.0, UP),), 1.0, 1.0, 0.0),
+        (((0.0, UP),), None, 0.0, 0.0),
+        (((0.0, UP),), None, 1.0, -1.0),
+        (((0.0, UP), (3.0, DOWN)), None, 2.0, 1.0),
+    ],
+)
+def test_a_timeline_that_contradicts_itself_cannot_be_made(
+    changes: tuple[tuple[float, WorkerState], ...],
+    end: float | None,
+    period: float | None,
+    start: float,
+) -> None:
+    with pytest.raises(ValueError, match=r"(?i)timeline|period"):
+        Timeline(changes, end, period, start)
+
+
+def test_what_goes_on_for_ever_cannot_be_counted_or_repeated() -> None:
+    endless = Timeline(((0.0, UP),))
+    with pytest.raises(ValueError, match="for ever"):
+        endless.runs()
+    with pytest.raises(ValueError, match="ends"):
+        endless.repeated()
+
+
+def test_slots_that_never_meet_a_repetition_again_are_refused() -> None:
+    with pytest.raises(ValueError, match="does not repeat"):
+        Timeline(((0.0, UP), (0.5, DOWN)), period=math.pi).slotted(1.0)
+    with pytest.raises(ValueError, match="longer than 0"):
+        Timeline(((0.0, UP),)).slotted(0.0)
