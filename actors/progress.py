@@ -39,4 +39,8 @@ class Progress:
 
     def end(self) -> float | None:
         """When the work will be done at the present rate; None: never."""
-        return self.since + (self.work - self.done) / self.rate if self.rate else None
+        if not self.rate:
+            return None
+        left = self.work - self.done
+        # Whole numbers of slots stay whole: no division where it would change nothing.
+        return self.since + (left if self.rate == 1 else left / self.rate)

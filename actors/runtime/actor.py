@@ -19,6 +19,7 @@ from actors.runtime.loop import Timer
 from actors.runtime.phases import Phase
 
 if TYPE_CHECKING:
+    from actors.runtime.journal import Event
     from actors.runtime.system import System
 
 C = TypeVar("C")
@@ -124,7 +125,7 @@ class Actor:
         """Take a delayed message back; without effect where it has come already."""
         self.system.loop.cancel(timer)
 
-    def record(self, kind: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+    def record(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
         """Journal the event `kind(*args)`; it becomes the cause of what this handler sends on.
 
         The event is built only where somebody wants it: a run without a log pays a call.

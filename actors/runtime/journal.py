@@ -81,6 +81,10 @@ class Journal:
         self.length = 0
         """Events so far, those that no sink wanted included."""
 
+    def wants(self, kind: type[Event]) -> bool:
+        """Whether some sink wants events of this class: ask before computing a costly argument."""
+        return bool(self._wanted[kind])
+
     def record(self, kind: Callable[..., Event], args: tuple[object, ...]) -> None:
         """Journal `kind(*args)` now; see `Actor.record`."""
         sinks = self._wanted[kind]

@@ -18,12 +18,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
 from heapq import heapify, heappop, heappush
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVarTuple
 
 from actors.runtime.errors import ActorFailed, Deadlock, RuntimeFault
 from actors.runtime.phases import Phase
 from actors.runtime.refusals import NoOutsideWorld
 
+Ts = TypeVarTuple("Ts")
 Handler = Callable[[Any, Any], None]
 Timer = list[Any]
 """One heap entry: [due time, order, target, message, cause]; the target is None once it ran or was
@@ -52,12 +53,15 @@ class _Callbacks:
 
     def __init__(self) -> None:
         self.name = "asyncio"
-        self.handlers = {asyncio.Handle: _run_handle, _TimerHandle: _run_handle}
+        self.handlers: Mapping[type, Handler] = {
+            asyncio.Handle: _run_handle,
+            _TimerHandle: _run_handle,
+        }
 
 
 def _run_handle(_: object, handle: asyncio.Handle) -> None:
-    if not handle._cancelled:  # type: ignore[attr-defined]
-        handle._run()  # type: ignore[attr-defined]
+    if not handle._cancelled:
+        handle._run()
 
 
 class _TimerHandle(asyncio.TimerHandle):
@@ -80,7 +84,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         self.cause = -1
         """Sequence number of the journalled event that leads to what runs now; -1: none."""
         self.idle_report: Callable[[], Sequence[str]] = self.pending_tasks
-        self._queue: Any = self._ready  # type: ignore[has-type]
+        self._queue: Any = self._ready  # type: ignore[attr-defined]
         self._heap: list[Timer] = []
         self._orders = tuple(itertools.count(phase << PHASE_SHIFT) for phase in Phase)
         self._cancelled = 0
@@ -128,7 +132,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         return self.now
 
     def call_soon(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
         self._check_closed()  # type: ignore[attr-defined]
         handle = asyncio.Handle(callback, args, self, context)
@@ -138,14 +142,18 @@ class VirtualTimeLoop(NoOutsideWorld):
     def call_later(
         self,
         delay: float,
-        callback: Callable[..., object],
-        *args: Any,
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         return self.call_at(self.now + delay, callback, *args, context=context)
 
     def call_at(
-        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self,
+        when: float,
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
+        context: Context | None = None,
     ) -> asyncio.TimerHandle:
         self._check_closed()  # type: ignore[attr-defined]
         handle = _TimerHandle(when, callback, args, self, context)
@@ -158,7 +166,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         return handle
 
     def call_soon_threadsafe(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
         """As `call_soon`, from the loop's own thread only (asyncio.Runner's Ctrl-C needs it)."""
         if threading.get_ident() != (self._thread_id or threading.get_ident()):  # type: ignore[attr-defined]
@@ -251,7 +259,7 @@ class _Due:
 
     def __init__(self) -> None:
         self.name = "timer"
-        self.handlers: dict[type, Handler] = {list: _run_due}
+        self.handlers: Mapping[type, Handler] = {list: _run_due}
 
 
 def _run_due(_: object, timer: Timer) -> None:

@@ -31,6 +31,7 @@ class System:
         self.loop.idle_report = self._who_waits
         self.journal = Journal(self.loop, sinks, debug)
         self.seed = seed
+        self.result: object = None
         self.actors: dict[str, Actor] = {}
         self._tasks: dict[Actor, set[asyncio.Task[None]]] = {}
         self._end: asyncio.Future[None] = self.loop.create_future()
@@ -53,9 +54,10 @@ class System:
         with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
             runner.run(self._main())
 
-    def finish(self) -> None:
-        """End the run: nothing that lies in the future happens any more."""
+    def finish(self, result: object = None) -> None:
+        """End the run with `result`: nothing that lies in the future happens any more."""
         if not self._end.done():
+            self.result = result
             self._end.set_result(None)
 
     def fail(self, actor: Actor, error: BaseException) -> None:

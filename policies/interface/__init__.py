@@ -16,6 +16,7 @@ from policies.interface.enrolment import (
     RunningView,
     Wake,
 )
+from policies.interface.service import ServiceOrder, Waiting
 
 __all__ = [
     "Configuration",
@@ -24,5 +25,7 @@ __all__ = [
     "EnrolmentView",
     "Reason",
     "RunningView",
+    "ServiceOrder",
+    "Waiting",
     "Wake",
 ]

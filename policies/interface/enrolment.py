@@ -34,7 +34,7 @@ class Wake(enum.Enum):
     """Proactive, with an answer that depends on the time itself."""
 
 
-@frozen
+@frozen(cache_hash=True)
 class Enrolment:
     """The platform and application that an enrolment policy decides for (002, III); constant."""
 

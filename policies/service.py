@@ -1,0 +1,44 @@
+"""Orders in which a master serves workers that wait for program or data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from policies.interface.service import Waiting
+
+
+@frozen
+class StartedFirst:
+    """Messages in progress first, then the lowest index: the default reading of 002."""
+
+    every_slot = False
+
+    def __call__(self, waiting: Sequence[Waiting], channels: int, now: float) -> Sequence[Waiting]:
+        return sorted(waiting, key=lambda it: (not it.started, it.index))[:channels]
+
+
+@frozen
+class LongestFirst:
+    """Whoever lacks most slots of communication first, ties to the lowest index; every slot."""
+
+    every_slot = True
+
+    def __call__(self, waiting: Sequence[Waiting], channels: int, now: float) -> Sequence[Waiting]:
+        return sorted(waiting, key=lambda it: (-it.left, it.index))[:channels]
+
+
+@frozen
+class Timetable:
+    """An explicit list of workers for each slot (002, Figure 1); nobody after its end."""
+
+    slots: tuple[tuple[int, ...], ...]
+    """slots[t]: indices of the workers to serve in slot t, the first first."""
+
+    every_slot = True
+
+    def __call__(self, waiting: Sequence[Waiting], channels: int, now: float) -> Sequence[Waiting]:
+        listed = self.slots[int(now)] if now < len(self.slots) else ()
+        present = {it.index: it for it in waiting}
+        return [present[index] for index in listed if index in present][:channels]

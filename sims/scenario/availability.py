@@ -1,0 +1,168 @@
+"""What a scenario file may say of one worker's availability."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from attrs import field, frozen
+from numpy.random import Generator
+
+from actors.volatile.availability import Change, markov_changes
+from policies.availability import WorkerState
+from policies.maths.markov import MarkovChain
+from sims.errors import InputError
+from sims.readers.fta import FtaStates, read_fta_trace
+from sims.readers.letters import read_letters
+from sims.readers.markov_fit import fit_markov
+from sims.readers.simgrid import ProfileStates, read_simgrid_profile
+from sims.readers.spot import read_spot_trace
+from sims.readers.timeline import Timeline
+from sims.scenario.fields import positive
+
+Row = tuple[float, float, float]
+
+
+class After(enum.Enum):
+    """What comes after the end of a trace."""
+
+    HOLD = "hold"
+    """Its last state, for ever."""
+    REPEAT = "repeat"
+    """The trace again, from its start."""
+
+
+@frozen(kw_only=True)
+class AlwaysUp:
+    """`"always"` or `{kind = "always"}`: never reclaimed, never down."""
+
+    kind: Literal["always"] = "always"
+
+    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+        """(slot, state) from slot 0 on."""
+        return iter(((0, WorkerState.UP),))
+
+    def chain(self, folder: Path) -> MarkovChain:
+        """What policies believe by default."""
+        return MarkovChain(((1.0, 0.0, 0.0),) * 3)
+
+
+@frozen(kw_only=True)
+class Markov:
+    """`{kind = "markov", rows = [[uu, ur, ud], [ru, rr, rd], [du, dr, dd]]}` (002, V.A)."""
+
+    kind: Literal["markov"] = "markov"
+    rows: tuple[Row, Row, Row]
+    """Probabilities from slot to slot, rows and columns in the order UP, RECLAIMED, DOWN."""
+    first: WorkerState = WorkerState.UP
+    """State in slot 0."""
+
+    def __attrs_post_init__(self) -> None:
+        MarkovChain(self.rows)
+
+    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+        """(slot, state) from slot 0 on."""
+        return markov_changes(MarkovChain(self.rows), rng, self.first)
+
+    def chain(self, folder: Path) -> MarkovChain:
+        """What policies believe by default: the truth."""
+        return MarkovChain(self.rows)
+
+
+@frozen(kw_only=True)
+class _Trace:
+    """Whatever has a timeline of slots."""
+
+    then: After = After.HOLD
+    """What comes after its end."""
+
+    def timeline(self, folder: Path) -> Timeline:
+        """The states in slots of length 1."""
+        raise AssertionError("a trace knows its timeline")
+
+    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+        """(slot, state) from slot 0 on."""
+        timeline = self.timeline(folder)
+        if self.then is After.REPEAT and timeline.end is not None:
+            timeline = timeline.repeated()
+        return ((int(time), state) for time, state in timeline.transitions())
+
+    def chain(self, folder: Path) -> MarkovChain:
+        """What policies believe by default: the chain that fits the trace best."""
+        timeline = self.timeline(folder)
+        if timeline.end is None:
+            timeline = timeline.clipped(timeline.changes[-1][0] + 1)
+        return fit_markov(timeline).chain
+
+
+@frozen(kw_only=True)
+class Letters(_Trace):
+    """`"uurrdu"` or `{kind = "letters", states = "uurrdu"}`: one state per slot."""
+
+    kind: Literal["letters"] = "letters"
+    states: str
+    """u UP, r RECLAIMED, d DOWN; slot 0 first."""
+
+    def timeline(self, folder: Path) -> Timeline:
+        return read_letters(self.states, "scenario", "availability")
+
+
+@frozen(kw_only=True)
+class _TraceFile(_Trace):
+    """A trace in a file, cut into slots."""
+
+    file: str
+    """Path, from the scenario file's folder; `.gz` and `.xz` are unpacked."""
+    slot: float = field(validator=positive)
+    """Seconds per slot."""
+
+
+@frozen(kw_only=True)
+class SpotFile(_TraceFile):
+    """`{kind = "spot", file = "zone.json", states = {1 = "u", 0 = "d"}, slot = 195}`."""
+
+    kind: Literal["spot"]
+    states: dict[int, WorkerState]
+    """Number of instances -> state (u, r or d)."""
+
+    def timeline(self, folder: Path) -> Timeline:
+        return read_spot_trace(folder / self.file).mapped(self.states).slotted(self.slot)
+
+
+@frozen(kw_only=True)
+class FtaFile(_TraceFile):
+    """`{kind = "fta", file = "event_trace.tab", node = 7, slot = 60}`."""
+
+    kind: Literal["fta"]
+    node: int
+    """node_id of the worker."""
+    platform: int = 0
+    """platform_id of the worker."""
+    states: FtaStates = FtaStates()
+    """Which state `available` and `unavailable` stand for."""
+
+    def timeline(self, folder: Path) -> Timeline:
+        trace = read_fta_trace(folder / self.file, states=self.states)
+        for node, timeline in trace.timelines.items():
+            if (node.platform, node.node) == (self.platform, self.node):
+                return timeline.slotted(self.slot)
+        known = ", ".join(f"{node.platform}/{node.node}" for node in sorted(trace.timelines))
+        missing = f"no node {self.node} on platform {self.platform}"
+        raise InputError(str(folder / self.file), "node_id", missing, f"platform/node: {known}")
+
+
+@frozen(kw_only=True)
+class SimGridFile(_TraceFile):
+    """`{kind = "simgrid", file = "host.state", slot = 60}`."""
+
+    kind: Literal["simgrid"]
+    states: ProfileStates = ProfileStates()
+    """Which state each value stands for."""
+
+    def timeline(self, folder: Path) -> Timeline:
+        return read_simgrid_profile(folder / self.file, self.states).slotted(self.slot)
+
+
+Availability = AlwaysUp | Markov | Letters | SpotFile | FtaFile | SimGridFile

@@ -1,0 +1,51 @@
+"""Checks that scenario fields share; each message says what would be accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attrs import Attribute
+
+
+class Unacceptable(ValueError):
+    """A value of the right type that a field does not take."""
+
+    def __init__(self, field: str, value: object, accepted: str) -> None:
+        super().__init__(field, value, accepted)
+        self.field, self.value, self.accepted = field, value, accepted
+
+    def __str__(self) -> str:
+        return f"{self.field} = {self.value!r} is not accepted; accepted: {self.accepted}"
+
+
+def positive(_: object, attribute: Attribute[Any], value: float) -> None:
+    """attrs validator: a finite number above 0."""
+    if not (isfinite(value) and value > 0):
+        raise Unacceptable(attribute.name, value, "a number above 0")
+
+
+def positive_or_inf(_: object, attribute: Attribute[Any], value: float) -> None:
+    """attrs validator: a number above 0, infinity included."""
+    if not value > 0:
+        raise Unacceptable(attribute.name, value, "a number above 0, or inf")
+
+
+def not_negative(_: object, attribute: Attribute[Any], value: float) -> None:
+    """attrs validator: a finite number, 0 or above."""
+    if not (isfinite(value) and value >= 0):
+        raise Unacceptable(attribute.name, value, "a number, 0 or above")
+
+
+def not_empty(_: object, attribute: Attribute[Any], value: Sized) -> None:
+    """attrs validator: at least one element."""
+    if not len(value):
+        raise Unacceptable(attribute.name, value, "at least one element")
+
+
+def probability(_: object, attribute: Attribute[Any], value: float) -> None:
+    """attrs validator: a number in [0, 1]."""
+    if not 0 <= value <= 1:
+        raise Unacceptable(attribute.name, value, "a number from 0 to 1")

@@ -1,0 +1,115 @@
+"""From a scenario file to a scenario: TOML, overrides, and the class that its job asks for."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Protocol
+
+from cattrs.errors import BaseValidationError
+
+from sims.errors import InputError
+from sims.scenario.strict import converter, first_problem
+
+__all__ = ["Scenario", "converter", "first_problem", "family_of", "load", "read"]
+
+FAMILIES = {
+    "iterative": "sims.scenario.volatile",
+}
+"""Kind of job -> module with its scenario class, `header` and `populate`."""
+
+
+class Scenario(Protocol):
+    """What every scenario has."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def log(self) -> str | None: ...
+    @property
+    def job(self) -> Any: ...
+    @property
+    def policy(self) -> Any: ...
+
+
+def family_of(kind: str) -> ModuleType:
+    """The module for jobs of `kind`. Raises InputError for an unknown one."""
+    if kind not in FAMILIES:
+        known = ", ".join(FAMILIES)
+        raise InputError("scenario", "job.kind", f"{kind!r} is not accepted", known)
+    return importlib.import_module(FAMILIES[kind])
+
+
+def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> Scenario:
+    """Read a scenario file; `overrides` are `dotted.key=value`, values as in TOML.
+
+    Raises InputError, naming file, key, value and what would be accepted.
+    """
+    table = _parse(path)
+    for override in overrides:
+        _override(table, override)
+    if seed is not None:
+        table["seed"] = seed
+    return read(table, str(path))
+
+
+def read(table: Mapping[str, Any], source: str) -> Scenario:
+    """A scenario from its parsed table. Raises InputError."""
+    job = table.get("job")
+    if not isinstance(job, Mapping) or "kind" not in job:
+        raise InputError(source, "job.kind", "missing", ", ".join(FAMILIES))
+    try:
+        module = family_of(job["kind"])
+        scenario: Scenario = converter().structure(table, module.SCENARIO)
+    except (BaseValidationError, InputError) as error:
+        raise first_problem(error, source) from None
+    return scenario
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except OSError as error:
+        raise InputError(str(path), "", error.strerror or str(error), "a scenario file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(str(path), "", f"not TOML: {error}", "a scenario file") from None
+
+
+def _override(table: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    if not (key and equals):
+        raise InputError("command line", "--set", f"{override!r} is no override", "key=value")
+    *path, last = key.strip().split(".")
+    place: Any = table
+    for step in path:
+        place = _step(place, step, key)
+    _put(place, last, _value(text.strip()), key)
+
+
+def _step(place: Any, step: str, key: str) -> Any:
+    if isinstance(place, list) and step.isdigit() and int(step) < len(place):
+        return place[int(step)]
+    if isinstance(place, dict):
+        return place.setdefault(step, {})
+    raise InputError("command line", "--set", f"{key}: there is no {step!r}", "an existing key")
+
+
+def _put(place: Any, last: str, value: Any, key: str) -> None:
+    if isinstance(place, list) and last.isdigit() and int(last) < len(place):
+        place[int(last)] = value
+    elif isinstance(place, dict):
+        place[last] = value
+    else:
+        raise InputError("command line", "--set", f"{key}: no such place", "an existing key")
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,87 @@
+"""Policies by name: the papers' own, or a user's `package.module:Name` with its parameters."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+from attrs import Factory, frozen
+from cattrs.errors import ClassValidationError
+
+from sims.errors import InputError
+
+Parameters = dict[str, Any]
+"""A TOML table; what may stand in it, the policy's own class says."""
+
+
+@frozen(kw_only=True)
+class PolicySection:
+    """`[policy]`: which policy decides."""
+
+    name: str
+    """A paper's name for it, or `package.module:Name` of a class or function of yours."""
+    parameters: Parameters = Factory(dict)
+    """Fields of your policy's class; the papers' own policies take none unless they say so."""
+
+
+def load_policy(section: PolicySection, named: Callable[[str], Any], folder: Path) -> Any:
+    """The policy object that `section` asks for.
+
+    `named` makes the papers' own (ValueError, with what is accepted, for others); `folder` is
+    where a user's module is looked for first. Raises InputError.
+    """
+    if ":" in section.name:
+        return _own(section, folder)
+    if section.parameters:
+        given = ", ".join(section.parameters)
+        raise InputError("scenario", "policy.parameters", f"{section.name} takes none, not {given}")
+    try:
+        return named(section.name)
+    except ValueError as error:
+        problem, _, accepted = str(error).partition("; accepted: ")
+        raise InputError("scenario", "policy.name", problem, accepted.rstrip(".")) from None
+
+
+def _own(section: PolicySection, folder: Path) -> Any:
+    policy = _import(section.name, folder)
+    if attrs.has(policy):
+        return _structured(policy, section.parameters)
+    if isinstance(policy, type):
+        return _called(policy, section.parameters)
+    if section.parameters:
+        raise InputError("scenario", "policy.parameters", f"{section.name} is a function", "none")
+    return policy
+
+
+def _import(name: str, folder: Path) -> Any:
+    module, _, attribute = name.partition(":")
+    places = [str(folder), str(Path.cwd())]
+    sys.path[:0] = places
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        accepted = "package.module:Name, importable from the scenario's folder or the current one"
+        raise InputError("scenario", "policy.name", f"{name!r}: {error}", accepted) from None
+    finally:
+        del sys.path[: len(places)]
+
+
+def _structured(policy: type, parameters: Mapping[str, Any]) -> Any:
+    # Imported here: the loader imports this module for the section's class.
+    from sims.scenario.loader import converter, first_problem
+
+    try:
+        return converter().structure(parameters, policy)
+    except ClassValidationError as error:
+        raise first_problem(error, "scenario", "policy.parameters") from None
+
+
+def _called(policy: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
+    try:
+        return policy(**parameters)
+    except TypeError as error:
+        raise InputError("scenario", "policy.parameters", str(error)) from None

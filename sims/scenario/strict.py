@@ -1,0 +1,151 @@
+"""Reading TOML values into attrs classes strictly: no coercion, no unknown keys."""
+
+from __future__ import annotations
+
+import difflib
+import enum
+from collections.abc import Callable
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import attrs
+from cattrs import Converter
+from cattrs.errors import (
+    ClassValidationError,
+    ForbiddenExtraKeysError,
+    IterableValidationError,
+)
+
+from sims.errors import InputError
+from sims.scenario.fields import Unacceptable
+
+NAMES = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
+
+
+class Refused(Exception):
+    """A value that cannot be what the field wants."""
+
+    def __init__(self, value: object, accepted: str) -> None:
+        super().__init__(value, accepted)
+        self.value, self.accepted = value, accepted
+
+
+def converter() -> Converter:
+    """A cattrs converter that refuses what it would otherwise coerce."""
+    strict = Converter(forbid_extra_keys=True, detailed_validation=True)
+    for kind in NAMES:
+        strict.register_structure_hook(kind, _primitive)
+    strict.register_structure_hook_func(_is_enum, _enum)
+    strict.register_structure_hook_func(
+        _is_tagged, lambda value, kind: _tagged(strict, value, kind)
+    )
+    strict.register_structure_hook_func(_is_literal, _literal)
+    return strict
+
+
+def _primitive(value: Any, kind: type) -> Any:
+    if kind is float and type(value) is int:
+        return value
+    if kind is int and isinstance(value, str) and value.lstrip("-").isdigit():
+        return int(value)  # a TOML key is always a string
+    if type(value) is not kind:
+        raise Refused(value, NAMES[kind])
+    return value
+
+
+def _is_enum(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, enum.Enum)
+
+
+def _enum(value: Any, kind: type[enum.Enum]) -> enum.Enum:
+    try:
+        return kind(value)
+    except ValueError:
+        raise Refused(value, ", ".join(str(member.value) for member in kind)) from None
+
+
+def _is_literal(kind: Any) -> bool:
+    return get_origin(kind) is Literal
+
+
+def _literal(value: Any, kind: Any) -> Any:
+    if value not in get_args(kind):
+        raise Refused(value, ", ".join(map(str, get_args(kind))))
+    return value
+
+
+# --- unions of tables that say their `kind` -----------------------------------------------------
+
+
+def _is_tagged(kind: Any) -> bool:
+    if get_origin(kind) not in (Union, UnionType):
+        return False
+    return all(attrs.has(member) and _tag(member) for member in get_args(kind))
+
+
+def _tag(member: Any) -> str | None:
+    fields = attrs.fields_dict(attrs.resolve_types(member))
+    literal = fields["kind"].type if "kind" in fields else None
+    return str(get_args(literal)[0]) if literal is not None and _is_literal(literal) else None
+
+
+def _tagged(strict: Converter, value: Any, kind: Any) -> Any:
+    members = {_tag(member): member for member in get_args(kind)}
+    table = _shorthand(value, members)
+    if table is None or table.get("kind") not in members:
+        known = ", ".join(str(tag) for tag in members)
+        raise Refused(value, f"a table whose `kind` is one of {known}")
+    return strict.structure(table, members[table["kind"]])
+
+
+def _shorthand(value: Any, members: dict[str | None, Any]) -> dict[str, Any] | None:
+    """`"always"` for `{kind = "always"}`; another string stands for letters, where there are."""
+    if isinstance(value, str):
+        if value in members:
+            return {"kind": value}
+        return {"kind": "letters", "states": value} if "letters" in members else None
+    return value if isinstance(value, dict) else None
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+
+def first_problem(error: BaseException, source: str, key: str = "") -> InputError:
+    """The first leaf of a tree of validation errors, as the one line that a user reads."""
+    if isinstance(error, ClassValidationError | IterableValidationError):
+        inner = error.exceptions[0]
+        return first_problem(inner, source, _below(key, _note(inner)))
+    if isinstance(error, InputError):
+        return attrs.evolve(error, key=".".join(filter(None, (key, error.key))), source=source)
+    return _leaf(error, source, key)
+
+
+def _leaf(error: BaseException, source: str, key: str) -> InputError:
+    describe: dict[type, Callable[[Any], tuple[str, str, str]]] = {
+        Refused: lambda e: (key, f"{e.value!r} is not accepted", e.accepted),
+        Unacceptable: lambda e: (_below(key, e.field), f"{e.value!r} is not accepted", e.accepted),
+        ForbiddenExtraKeysError: lambda e: _unknown(e, key),
+        KeyError: lambda e: (key, "missing", "a value"),
+    }
+    where, problem, accepted = describe.get(type(error), lambda e: (key, str(e), ""))(error)
+    return InputError(source, where, problem, accepted)
+
+
+def _unknown(error: ForbiddenExtraKeysError, key: str) -> tuple[str, str, str]:
+    extra = sorted(error.extra_fields)[0]
+    known = [field.name for field in attrs.fields(error.cl)] if attrs.has(error.cl) else []
+    close = difflib.get_close_matches(extra, known, 1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    return _below(key, extra), f"unknown key{hint}", ", ".join(known)
+
+
+def _note(error: BaseException) -> str:
+    for note in getattr(error, "__notes__", ()):
+        name = getattr(note, "name", getattr(note, "index", None))
+        if name is not None:
+            return str(name)
+    return ""
+
+
+def _below(key: str, name: str) -> str:
+    return f"{key}.{name}" if key and name else key or name

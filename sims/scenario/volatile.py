@@ -1,0 +1,246 @@
+"""Scenarios of volatile workers and a tightly-coupled iterative application (002, III)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from attrs import evolve, field, frozen
+from numpy.random import Generator
+
+from actors.runtime import System, stream
+from actors.volatile.events import PlatformDescribed
+from actors.volatile.holding import Holding
+from actors.volatile.job import IterativeJob
+from actors.volatile.master import Master
+from actors.volatile.scheduler import EnrolmentScheduler
+from actors.volatile.worker import Worker
+from policies.enrolment import named
+from policies.interface import Enrolment, ServiceOrder
+from policies.maths.markov import Belief, Expectation
+from policies.service import LongestFirst, StartedFirst, Timetable
+from sims.errors import InputError
+from sims.scenario.availability import Availability, Markov
+from sims.scenario.fields import not_negative, positive, positive_or_inf
+from sims.scenario.header import Header
+from sims.scenario.policies import PolicySection, load_policy
+
+
+class Service(enum.Enum):
+    """Whom the master serves first."""
+
+    STARTED_FIRST = "started-first"
+    """Messages in progress, then the lowest worker index."""
+    LONGEST_FIRST = "longest-first"
+    """Whoever lacks most communication, in every slot."""
+
+
+@frozen(kw_only=True)
+class MasterSection:
+    """`[master]`: the bounded multi-port link (002, III.B)."""
+
+    channels: int = field(validator=positive)
+    """n_com: transfers served at once."""
+    program: int = field(validator=not_negative)
+    """T_prog: slots to send the program to a worker."""
+    data: int = field(validator=not_negative)
+    """T_data: slots to send the data of one task."""
+    order: Service = Service.STARTED_FIRST
+    """Who is served first."""
+    timetable: tuple[tuple[str, ...], ...] = ()
+    """Names of the workers to serve in each slot from 0 on; overrides `order` where given."""
+
+
+@frozen(kw_only=True)
+class WorkerSection:
+    """`[[workers]]`: one worker, or `count` alike."""
+
+    name: str = ""
+    """Default: P1, P2, ...; with `count` above 1 a number is appended."""
+    speed: int = field(validator=positive)
+    """w_q: slots per task."""
+    memory: int | None = None
+    """mu_q: the most tasks held at once; default: m, which never binds."""
+    availability: Availability
+    """`always`, a string of states per slot such as `uurrdu`, or a table; see Availability."""
+    belief: Markov | None = None
+    """The chain that policies believe in; default: the true chain, or the one fitted to the
+    availability."""
+    count: int = field(default=1, validator=positive)
+    """How many workers are alike (each with randomness of its own)."""
+
+
+@frozen(kw_only=True)
+class IterativeSection:
+    """`[job]`: the application (002, III.A)."""
+
+    kind: Literal["iterative"]
+    name: str = "application"
+    tasks: int = field(validator=positive)
+    """m: tasks per iteration, in lockstep."""
+    iterations: int = field(validator=positive)
+    """Iterations to complete."""
+    cap: float = field(default=1_000_000, validator=positive_or_inf)
+    """Makespan, in slots, at which the run counts as failed; `inf`: never."""
+
+
+@frozen(kw_only=True)
+class RandomWorkers:
+    """`[random_workers]`: a platform drawn as in 002, VII.A, beside those of `[[workers]]`."""
+
+    count: int = field(validator=positive)
+    fastest: int = field(default=1, validator=positive)
+    """w_min: speeds are uniform over w_min..10 w_min slots per task."""
+    stay: tuple[float, float] = (0.90, 0.99)
+    """Probabilities to stay in a state are uniform between these; the rest is split evenly."""
+    memory: int | None = None
+    """mu_q, as in `[[workers]]`."""
+    seed: int = 0
+    """Which platform is drawn; the scenario's own seed draws what happens on it."""
+
+    def draw(self, first: int) -> tuple[WorkerSection, ...]:
+        """The workers; their names count from P`first`."""
+        rng = stream(self.seed, "platform")
+        return tuple(self._worker(f"P{first + k}", rng) for k in range(self.count))
+
+    def _worker(self, name: str, rng: Generator) -> WorkerSection:
+        u, r, d = rng.uniform(*self.stay, size=3).tolist()
+        off_u, off_r, off_d = 0.5 * (1 - u), 0.5 * (1 - r), 0.5 * (1 - d)
+        rows = ((u, off_u, off_u), (off_r, r, off_r), (off_d, off_d, d))
+        speed = int(rng.integers(self.fastest, 10 * self.fastest, endpoint=True))
+        return WorkerSection(
+            name=name,
+            speed=speed,
+            memory=self.memory,
+            availability=Markov(kind="markov", rows=rows),
+        )
+
+
+@frozen(kw_only=True)
+class VolatilePolicy(PolicySection):
+    """`[policy]`: who chooses the enrolled configuration."""
+
+    expectation: Expectation = Expectation.EXACT
+    """Which E(S)(W) of 002, Theorem 5.1, policies compute with: `exact` or `printed`."""
+
+
+@frozen(kw_only=True)
+class VolatileScenario:
+    """A whole scenario file with `[job] kind = "iterative"`; times in slots."""
+
+    name: str
+    seed: int = field(default=0, validator=not_negative)
+    """The run's one seed."""
+    log: str | None = None
+    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
+    `none`: nowhere."""
+    master: MasterSection
+    workers: tuple[WorkerSection, ...] = ()
+    random_workers: RandomWorkers | None = None
+    job: IterativeSection
+    policy: VolatilePolicy
+
+    def platform(self) -> tuple[WorkerSection, ...]:
+        """All workers, `count` unfolded and every one named."""
+        listed: list[WorkerSection] = []
+        for section in self.workers:
+            for k in range(section.count):
+                base = section.name or f"P{len(listed) + 1}"
+                name = f"{base}.{k + 1}" if section.name and section.count > 1 else base
+                listed.append(evolve(section, name=name, count=1))
+        drawn = self.random_workers.draw(len(listed) + 1) if self.random_workers else ()
+        return (*listed, *drawn)
+
+
+SCENARIO = VolatileScenario
+
+
+def header(scenario: VolatileScenario) -> Header:
+    """What the log's first record says."""
+    names = tuple(worker.name for worker in scenario.platform())
+    return Header(len(names), names, "slot")
+
+
+def populate(scenario: VolatileScenario, system: System, folder: Path) -> None:
+    """Spawn the scenario's actors in `system`; files are looked for from `folder`.
+
+    Raises InputError for what cannot be run.
+    """
+    platform = scenario.platform()
+    enrolment = _enrolment(scenario, platform, folder)
+    policy = load_policy(scenario.policy, named, folder)
+    _record_platform(scenario, platform, enrolment, system)
+    scheduler = system.spawn(EnrolmentScheduler("scheduler", policy, enrolment))
+    master = system.spawn(Master("master", enrolment.channels, _service(scenario, platform)))
+    workers = [
+        system.spawn(
+            Worker(
+                section.name,
+                index,
+                master,
+                scheduler,
+                section.availability.changes(system.stream(f"availability/{section.name}"), folder),
+                Holding(enrolment.program, enrolment.data),
+            )
+        )
+        for index, section in enumerate(platform)
+    ]
+    job = scenario.job
+    system.spawn(
+        IterativeJob(job.name, job.iterations, enrolment.speeds, workers, scheduler, job.cap)
+    )
+
+
+def _enrolment(
+    scenario: VolatileScenario, platform: Sequence[WorkerSection], folder: Path
+) -> Enrolment:
+    tasks = scenario.job.tasks
+    bounds = tuple(tasks if w.memory is None else w.memory for w in platform)
+    if sum(bounds) < tasks:
+        problem = f"the workers hold {sum(bounds)} tasks at once, an iteration has {tasks}"
+        raise InputError("scenario", "workers.memory", problem, "memory summing to job.tasks")
+    chains = tuple((w.belief or w.availability).chain(folder) for w in platform)
+    return Enrolment(
+        speeds=tuple(w.speed for w in platform),
+        bounds=bounds,
+        tasks=tasks,
+        channels=scenario.master.channels,
+        program=scenario.master.program,
+        data=scenario.master.data,
+        belief=Belief(chains, scenario.policy.expectation),
+    )
+
+
+def _record_platform(
+    scenario: VolatileScenario,
+    platform: Sequence[WorkerSection],
+    enrolment: Enrolment,
+    system: System,
+) -> None:
+    system.journal.record(
+        PlatformDescribed,
+        (
+            scenario.job.name,
+            enrolment.tasks,
+            scenario.job.iterations,
+            enrolment.channels,
+            enrolment.program,
+            enrolment.data,
+            enrolment.speeds,
+            enrolment.bounds,
+        ),
+    )
+
+
+def _service(scenario: VolatileScenario, platform: Sequence[WorkerSection]) -> ServiceOrder:
+    master = scenario.master
+    if not master.timetable:
+        return LongestFirst() if master.order is Service.LONGEST_FIRST else StartedFirst()
+    index = {worker.name: k for k, worker in enumerate(platform)}
+    unknown = [name for slot in master.timetable for name in slot if name not in index]
+    if unknown:
+        problem = f"there is no worker {unknown[0]!r}"
+        raise InputError("scenario", "master.timetable", problem, ", ".join(index))
+    return Timetable(tuple(tuple(index[name] for name in slot) for slot in master.timetable))
