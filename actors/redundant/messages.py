@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from actors.runtime import message
-from policies.interface.redundancy import Allocation, Counts, Numbers
+from policies.interface.redundancy import Allocation, Numbers
 
 if TYPE_CHECKING:
     from actors.redundant.job import Job

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 from attrs import define, field
+from numpy.typing import NDArray
 
 from policies.interface.redundancy import Numbers
 
@@ -36,13 +37,16 @@ class Service:
     delivered: Numbers = field(init=False)
     rate: Numbers = field(init=False)
     since: Numbers = field(init=False)
-    moving: Numbers = field(init=False)
+    never: Numbers = field(init=False)
+    """NEVER for each server, to copy: three times as fast as filling a new array."""
+    moving: NDArray[np.bool_] = field(init=False)
     """Where the rate is above 0."""
 
     def __attrs_post_init__(self) -> None:
         self.delivered = _zeros(self.servers, self.exact)
         self.rate = _zeros(self.servers, self.exact)
         self.since = _zeros(self.servers, self.exact)
+        self.never = np.full(self.servers, NEVER, dtype=self.rate.dtype)
         self.moving = np.zeros(self.servers, dtype=bool)
 
     def at(self, now: float) -> Numbers:
@@ -51,11 +55,13 @@ class Service:
 
     def total(self, now: float) -> float:
         """Service of all servers together."""
-        return self.at(now).sum()
+        total: float = self.at(now).sum()
+        return total
 
     def total_rate(self) -> float:
         """Rate of all servers together."""
-        return self.rate.sum()
+        total: float = self.rate.sum()
+        return total
 
     def restart(self, start: float | Numbers) -> None:
         """A new checkpoint: nothing is delivered until `start`, a time for all or one for each."""
@@ -94,6 +100,6 @@ class Service:
 
     def ends(self, needs: Numbers) -> Numbers:
         """When each server will have delivered its part of `needs`, just after `restart`."""
-        ends = np.full(self.servers, NEVER, dtype=needs.dtype)
+        ends = self.never.copy()
         np.divide(needs, self.rate, out=ends, where=self.moving)
         return ends + self.since

@@ -1,0 +1,148 @@
+"""What runs between two checkpoints under sample-path semantics: copies, or rotating shares."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from actors.redundant.service import NEVER, ROUNDING, Service
+from policies.interface.redundancy import Counts, Numbers
+
+
+class Running(Protocol):
+    """The copies of one placement; jobs are numbered in the order of the allocation."""
+
+    ended: NDArray[np.bool_]
+    """Per job: whether a copy has ended."""
+
+    def earliest(self) -> float:
+        """When the first copy ends, as things stand; NEVER: never."""
+
+    def change(self, server: int, now: float) -> None:
+        """A server's account or rate has changed."""
+
+    def mark_ended(self, now: float) -> None:
+        """Note the jobs that have a copy that ends now."""
+
+    def lefts(self, now: float) -> Numbers:
+        """Work that each copy lacks, job after job."""
+
+    def begins(self) -> list[float]:
+        """When each copy computes, job after job."""
+
+    def settle(self, now: float) -> Numbers:
+        """Work that each job's furthest copy lacks; 0 for those that have ended."""
+
+
+@define(eq=False)
+class RunningCopies:
+    """Each copy progresses by what its own server delivers; a job ends with its first copy."""
+
+    service: Service
+    servers: Counts
+    """Server of each copy, job after job."""
+    first: Counts
+    """Number of each job's first copy."""
+    left: Numbers
+    """Work that each copy lacks at the checkpoint."""
+    sizes: Numbers
+    """p_j per job."""
+    factor: float
+    """Share times speed augmentation: work per unit of a server's service."""
+    ended: NDArray[np.bool_] = field(init=False)
+    need: Numbers = field(init=False)
+    """Service that each copy needs of its server."""
+    needs: Numbers = field(init=False)
+    """The smallest such need per server."""
+    ends: Numbers = field(init=False)
+    """When each server will have met it."""
+
+    def __attrs_post_init__(self) -> None:
+        self.ended = np.zeros(len(self.first), dtype=bool)
+        self.need = self.left / self.factor
+        self.needs = self.service.never.copy()
+        for start in range(0, len(self.servers), self.service.servers):
+            layer = slice(start, start + self.service.servers)
+            on, need = self.servers[layer], self.need[layer]
+            self.needs[on] = np.minimum(self.needs[on], need) if start else need
+        self.ends = self.service.ends(self.needs)
+
+    def earliest(self) -> float:
+        end: float = self.ends.item(self.ends.argmin())
+        return end
+
+    def change(self, server: int, now: float) -> None:
+        self.ends[server] = self.service.end(server, self.needs.item(server))
+
+    def mark_ended(self, now: float) -> None:
+        on = self.servers
+        ending = (self.ends[on] <= now) & (self.need <= self.needs[on])
+        self.ended |= np.logical_or.reduceat(ending, self.first)
+
+    def lefts(self, now: float) -> Numbers:
+        left: Numbers = self.left - self.factor * self.service.at(now)[self.servers]
+        return left
+
+    def begins(self) -> list[float]:
+        starts: list[float] = self.service.since[self.servers].tolist()
+        return starts
+
+    def settle(self, now: float) -> Numbers:
+        left = np.minimum.reduceat(self.lefts(now), self.first)
+        return finished(left, self.sizes, self.ended, self.service.exact)
+
+
+@define(eq=False)
+class Rotation:
+    """One copy per job, which gets a share of every server: their service adds up."""
+
+    service: Service
+    left: Numbers
+    sizes: Numbers
+    factor: float
+    ended: NDArray[np.bool_] = field(init=False)
+    need: Numbers = field(init=False)
+    """Service of all servers together that each job needs."""
+    end: float = field(init=False)
+    """When the first of them will have it."""
+
+    def __attrs_post_init__(self) -> None:
+        self.ended = np.zeros(len(self.left), dtype=bool)
+        self.need = self.left / self.factor
+        self.end = self._end(self.service.since.max())
+
+    def earliest(self) -> float:
+        return self.end
+
+    def change(self, server: int, now: float) -> None:
+        self.end = self._end(now)
+
+    def mark_ended(self, now: float) -> None:
+        if self.end <= now:
+            self.ended |= self.need <= self.need.min()
+
+    def lefts(self, now: float) -> Numbers:
+        left: Numbers = self.left - self.factor * self.service.total(now)
+        return left
+
+    def begins(self) -> list[float]:
+        return [self.service.since.item(0)] * len(self.left)
+
+    def settle(self, now: float) -> Numbers:
+        return finished(self.lefts(now), self.sizes, self.ended, self.service.exact)
+
+    def _end(self, now: float) -> float:
+        rate = self.service.total_rate()
+        # `since` lies ahead of `now` while a checkpoint's cost is paid; all servers pay it alike.
+        now = max(now, self.service.since.max())
+        left = self.need.min() - self.service.total(now)
+        return now + max(left, 0) / rate if rate else NEVER
+
+
+def finished(left: Numbers, sizes: Numbers, ended: NDArray[np.bool_], exact: bool) -> Numbers:
+    """`left`, and 0 for jobs that have ended, or lack no more than rounding."""
+    left[ended | (left <= sizes * (0 if exact else ROUNDING))] = 0
+    return left

@@ -1,0 +1,122 @@
+"""The scheduler: one checkpoint and one decision for all arrivals and departures of an instant."""
+
+from __future__ import annotations
+
+import numpy as np
+from attrs import define, field
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from actors.redundant.decisions import check
+from actors.redundant.job import Job
+from actors.redundant.messages import (
+    Checkpoint,
+    Checkpointed,
+    Clone,
+    CopiesEnded,
+    Decide,
+    Done,
+    Submit,
+)
+from actors.runtime import Actor, Phase, handles
+from policies.interface.redundancy import ActiveJobs, Counts, Numbers, RedundancyPolicy
+
+ARRIVAL, SIZE, REMAINING = range(3)
+
+
+@define(eq=False)
+class Scheduler(Actor):
+    """Knows the active jobs, oldest first, and asks the policy whenever one comes or goes."""
+
+    policy: RedundancyPolicy
+    servers: int
+    expected: int
+    """Jobs that will come; the run is over when they have all left."""
+    rng: Generator
+    multitasking: bool = True
+    """Whether a server may run several copies at once."""
+    exact: bool = False
+    cluster: Actor = field(init=False)
+    jobs: list[Job] = field(init=False, factory=list)
+    """Active jobs, oldest first."""
+    names: list[str] = field(init=False, factory=list)
+    """Their names."""
+    table: Numbers = field(init=False)
+    """Rows arrival, size, remaining work; one column for each of `jobs`."""
+    served: Counts = field(init=False)
+    """Columns of the jobs that the last decision serves, in its order."""
+    arrived: list[Job] = field(init=False, factory=list)
+    deciding: bool = field(init=False, default=False)
+    completed: int = field(init=False, default=0)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        self.table = np.zeros((3, 0), dtype=object if self.exact else float)
+        self.served = np.zeros(0, dtype=np.intp)
+
+    @handles(Submit)
+    def submit(self, message: Submit) -> None:
+        self.arrived.append(message.job)
+        self._decide_soon()
+
+    @handles(CopiesEnded)
+    def note_end(self, message: CopiesEnded) -> None:
+        self._decide_soon()
+
+    def _decide_soon(self) -> None:
+        if not self.deciding:
+            self.deciding = True
+            self.at(self.now, Decide(), Phase.DECISION)
+
+    @handles(Decide)
+    def take_checkpoint(self, message: Decide) -> None:
+        self.deciding = False
+        self.send(self.cluster, Checkpoint())
+
+    @handles(Checkpointed)
+    def decide(self, message: Checkpointed) -> None:
+        self.table[REMAINING, self.served] = message.remaining
+        over = message.remaining == 0
+        if over.any():
+            self._depart(self.served[over])
+        if self.arrived:
+            self._admit()
+        if self.jobs:
+            self._place()
+        else:
+            self.served = self.served[:0]
+        if self.completed == self.expected:
+            self.system.finish()
+
+    def _depart(self, columns: Counts) -> None:
+        for column in sorted(columns.tolist(), reverse=True):
+            self.send(self.jobs.pop(column), Done())
+            del self.names[column]
+        self.table = self.table[:, self._others(columns)]
+        self.completed += len(columns)
+
+    def _others(self, columns: Counts) -> NDArray[np.bool_]:
+        others = np.ones(self.table.shape[1], dtype=bool)
+        others[columns] = False
+        return others
+
+    def _admit(self) -> None:
+        columns = [[job.arrival for job in self.arrived], *[[job.size for job in self.arrived]] * 2]
+        new = np.array(columns, dtype=self.table.dtype)
+        self.table = np.concatenate((self.table, new), axis=1)
+        self.jobs += self.arrived
+        self.names += [job.name for job in self.arrived]
+        self.arrived = []
+
+    def _place(self) -> None:
+        arrivals, sizes, remaining = self.table
+        view = ActiveJobs(self.servers, arrivals, sizes, remaining)
+        allocation = self.policy(view, self.rng)
+        check(allocation, view, self.policy, self.multitasking)
+        served = self.served = allocation.jobs
+        names = list(map(self.names.__getitem__, served.tolist()))
+        self.send(self.cluster, Clone(allocation, remaining[served], sizes[served], names))
+
+    def waits_for(self) -> str | None:
+        missing = self.expected - self.completed
+        return f"{missing} jobs of {self.expected} to end" if missing else None

@@ -1,0 +1,193 @@
+"""g(r, t) = E[max over r servers of the service in time t]: Assumption 2 of 004 and its lemmas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from attrs import field, frozen
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.special import betainc, gammaln
+from scipy.stats import binom, poisson
+
+from policies.maths.speeds import OnOff, SpeedProcess, TwoPoint
+
+NEGLIGIBLE = 1e-13
+"""Probability at which the number of redraws in an interval is cut off."""
+
+
+class Gain(Protocol):
+    """The mean service of r copies in the time since a checkpoint (004, eq. 1)."""
+
+    def work(self, copies: int, time: float) -> float:
+        """g(r, t): rises with `time`, 0 at 0; work units."""
+
+    def time(self, copies: int, work: float) -> float:
+        """The t with g(r, t) = `work`; time units."""
+
+
+@frozen
+class ConstantGain:
+    """No variability: g = t, whatever the copies."""
+
+    def work(self, copies: int, time: float) -> float:
+        return time
+
+    def time(self, copies: int, work: float) -> float:
+        return work
+
+
+@frozen
+class FrozenTwoPoint:
+    """Speeds that are `peak` (probability 1/peak) or 0 and never change between checkpoints:
+    g = peak (1 - (1 - 1/peak)^r) t, the largest gain that redundancy can have."""
+
+    peak: float = 4.0
+    """Delta; a whole or rational number keeps exact runs exact."""
+
+    def work(self, copies: int, time: float) -> float:
+        return self._speed(copies) * time
+
+    def time(self, copies: int, work: float) -> float:
+        return work / self._speed(copies)
+
+    def _speed(self, copies: int) -> float:
+        return self.peak * (1 - (1 - 1 / self.peak) ** copies)
+
+
+@frozen
+class GainFunction:
+    """Any g that rises with time, inverted numerically (to 1e-14 relative).
+
+    `peak` bounds g(r, t) <= peak t, and g(r, t) >= g(1, t) = t bounds it from below (unit mean).
+    """
+
+    function: Callable[[int, float], float]
+    peak: float
+    cached: Callable[[int, float], float] = field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "cached", lru_cache(maxsize=1 << 16)(self.function))
+
+    def work(self, copies: int, time: float) -> float:
+        return self.cached(copies, time) if time > 0 else 0.0
+
+    def time(self, copies: int, work: float) -> float:
+        if work <= 0:
+            return 0.0
+        # A hair more than [work / peak, work], so that rounding leaves a change of sign inside.
+        low, high = work / self.peak * (1 - 1e-9), work * (1 + 1e-9)
+        found: float = brentq(
+            lambda t: self.function(copies, t) - work, low, high, xtol=1e-300, rtol=1e-14
+        )
+        return found
+
+
+@frozen
+class Estimate:
+    """A number with its error."""
+
+    value: float
+    error: float
+    """Standard error where it was simulated, a bound where it was integrated; same unit."""
+
+
+def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> Estimate:
+    """g(r, t) of a two-speed process by numerical integration of E[max] = integral of 1 - F^r.
+
+    The number of redraws in t is Poisson; with n, the n + 1 intervals have Dirichlet lengths, so
+    that the share of time at the peak, k of them being at it, is Beta(k, n + 1 - k).
+    """
+    low, high, p, rate = _two_state(process)
+    law = _Occupation(rate * time, p)
+    value, error = quad(
+        lambda share: 1 - law.cdf(share) ** copies, 0, 1, epsabs=1e-11, epsrel=1e-9, limit=200
+    )
+    scale = (high - low) * time
+    return Estimate(low * time + scale * value, scale * (error + copies * NEGLIGIBLE))
+
+
+class _Occupation:
+    """The law of the share of an interval that a two-state chain spends in its second state."""
+
+    def __init__(self, redraws: float, p: float) -> None:
+        most = int(poisson.isf(NEGLIGIBLE, redraws)) + 2
+        n = np.arange(most)
+        intervals, peaks = np.meshgrid(n + 1, np.arange(most + 1), indexing="ij")
+        weights = poisson.pmf(n, redraws)[:, None] * binom.pmf(peaks, intervals, p)
+        inside = (peaks > 0) & (peaks < intervals) & (weights > NEGLIGIBLE / most)
+        self._never = float(weights[:, 0].sum())
+        self._weights = weights[inside]
+        self._peaks, self._rest = peaks[inside], (intervals - peaks)[inside]
+
+    def cdf(self, share: float) -> float:
+        """P(share of time <= `share`), for 0 <= `share` < 1."""
+        inside = float(self._weights @ betainc(self._peaks, self._rest, share))
+        return min(1.0, self._never + inside)
+
+
+def _two_state(process: TwoPoint | OnOff) -> tuple[float, float, float, float]:
+    """Low speed, high speed, chance of the high one, rate of redraws: an on/off chain is a
+    two-point process that is redrawn at the sum of its two rates."""
+    if isinstance(process, TwoPoint):
+        return process.low, process.peak, process.probability, 1 / process.interval
+    return 0.0, process.peak, 1 / process.peak, 1 / process.on + 1 / process.off
+
+
+@frozen
+class SimulatedService:
+    """Service that independent servers gave in [0, t]: g(r, t) for every r from one sample."""
+
+    samples: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, process: SpeedProcess, time: float, servers: int, rng: Generator
+    ) -> SimulatedService:
+        """`servers` paths of `process` up to `time`."""
+        paths = (service_until(process, time, rng) for _ in range(servers))
+        return cls(np.fromiter(paths, dtype=float, count=servers))
+
+    def gain(self, copies: int) -> Estimate:
+        """The mean of the maximum over all subsets of r servers, with its standard error, from
+        up to 20 parts of the sample.
+
+        Raises ValueError for more copies than half of the sample.
+        """
+        n = len(self.samples)
+        if not 1 <= copies <= n // 2:
+            raise ValueError(f"{copies} copies cannot be estimated from {n} servers.")
+        parts = np.array_split(self.samples, min(20, n // copies))
+        error = float(np.std([_mean_maximum(part, copies) for part in parts], ddof=1))
+        return Estimate(_mean_maximum(self.samples, copies), error / math.sqrt(len(parts)))
+
+
+def service_until(process: SpeedProcess, time: float, rng: Generator) -> float:
+    """S(0, t] of one server."""
+    total, since, speed = 0.0, 0.0, 0.0
+    for change, following in process.path(rng):
+        if change >= time:
+            break
+        total += speed * (change - since)
+        since, speed = change, following
+    return total + speed * (time - since)
+
+
+def _mean_maximum(samples: NDArray[np.float64], copies: int) -> float:
+    return float(_largest_of(len(samples), copies) @ np.sort(samples))
+
+
+def _largest_of(n: int, copies: int) -> NDArray[np.float64]:
+    """Weight of each of n sorted values in the mean of the largest of `copies` of them:
+    C(k - 1, r - 1) / C(n, r)."""
+    k = np.arange(1, n + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = gammaln(k) - gammaln(copies) - gammaln(k - copies + 1)
+    logs -= gammaln(n + 1) - gammaln(copies + 1) - gammaln(n - copies + 1)
+    return np.where(k >= copies, np.exp(logs), 0.0)

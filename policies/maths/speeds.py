@@ -1,0 +1,152 @@
+"""How a server's speed varies: piecewise constant, exact between changes (004, section III).
+
+A process has unit mean and a peak rate Delta, is the same for every server and has stationary
+increments: slotted ones begin at a random phase, two-state ones in their stationary law.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import chain, count, pairwise
+from typing import Protocol
+
+from attrs import field, frozen
+from attrs.validators import ge, gt
+from numpy.random import Generator
+
+Change = tuple[float, float]
+"""(time, speed from then on)."""
+
+BLOCK = 64
+"""Draws at a time: one numpy call for each costs as much as a whole message."""
+
+
+class SpeedProcess(Protocol):
+    """A law of one server's speed."""
+
+    @property
+    def peak(self) -> float:
+        """Delta: the speed never exceeds it."""
+
+    def path(self, rng: Generator) -> Iterator[Change]:
+        """One server's speed: (0, speed) first, then each change in time order; may be endless.
+        Time is in the scenario's unit, speed in work per unit of time."""
+
+
+@frozen
+class ConstantSpeed:
+    """Speed 1 for ever: redundancy gains nothing."""
+
+    @property
+    def peak(self) -> float:
+        return 1.0
+
+    def path(self, rng: Generator) -> Iterator[Change]:
+        return iter(((0.0, 1.0),))
+
+
+@frozen
+class TwoPoint:
+    """Either `low` or `peak`, redrawn independently after exponential times of mean `interval`."""
+
+    peak: float = field(default=4.0, validator=gt(1))
+    """Delta."""
+    interval: float = field(default=1.0, validator=gt(0))
+    """tau: mean time between two draws; most draws change nothing."""
+    low: float = field(default=0.0, validator=ge(0))
+    """The other speed, below 1."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.low >= 1:
+            raise ValueError(f"A two-point speed of mean 1 needs low < 1, not {self.low}.")
+
+    @property
+    def probability(self) -> float:
+        """Of the peak, so that the mean is 1."""
+        return (1 - self.low) / (self.peak - self.low)
+
+    def path(self, rng: Generator) -> Iterator[Change]:
+        # Redraws that repeat the speed are invisible: the times between visible ones are
+        # exponential again, at the rate of draws times the chance of the other speed.
+        p = self.probability
+        means = (self.interval / p, self.interval / (1 - p))
+        return _alternating(rng, (self.low, self.peak), means, p)
+
+
+@frozen
+class OnOff:
+    """A two-state Markov chain: at the peak while on, stopped while off.
+
+    Time on has mean `on`; time off the mean that makes the speed 1 on average, on (peak - 1).
+    """
+
+    peak: float = field(default=4.0, validator=gt(1))
+    """Delta."""
+    on: float = field(default=1.0, validator=gt(0))
+    """Mean length of a time on, time units."""
+
+    @property
+    def off(self) -> float:
+        """Mean length of a time off, time units."""
+        return self.on * (self.peak - 1)
+
+    def path(self, rng: Generator) -> Iterator[Change]:
+        return _alternating(rng, (0.0, self.peak), (self.off, self.on), 1 / self.peak)
+
+
+@frozen
+class UniformSlots:
+    """Uniform in [2 - peak, peak], drawn afresh for every slot; the first slot began before 0."""
+
+    peak: float = field(default=2.0, validator=gt(1))
+    """Delta, at most 2."""
+    slot: float = field(default=1.0, validator=gt(0))
+    """Length of a slot, time units."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.peak > 2:
+            raise ValueError(f"A uniform speed of mean 1 has a peak of at most 2, not {self.peak}.")
+
+    def path(self, rng: Generator) -> Iterator[Change]:
+        phase = float(rng.uniform(0, self.slot))
+        for block in count():
+            speeds = rng.uniform(2 - self.peak, self.peak, BLOCK)
+            for k, speed in enumerate(speeds.tolist(), start=block * BLOCK):
+                yield max(0.0, k * self.slot - phase), speed
+
+
+@frozen
+class TraceSpeed:
+    """An explicit trace; the last speed lasts for ever. Its mean is the user's business."""
+
+    changes: tuple[Change, ...]
+    """(time, speed), times rising from 0."""
+
+    def __attrs_post_init__(self) -> None:
+        if not self.changes or self.changes[0][0] != 0:
+            raise ValueError("A speed trace begins at time 0.")
+        if any(not before[0] < after[0] < math.inf for before, after in pairwise(self.changes)):
+            raise ValueError("A speed trace's times rise.")
+        if any(not 0 <= speed < math.inf for _, speed in self.changes):
+            raise ValueError("A speed is at least 0 and finite.")
+
+    @property
+    def peak(self) -> float:
+        return max(speed for _, speed in self.changes)
+
+    def path(self, rng: Generator) -> Iterator[Change]:
+        return iter(self.changes)
+
+
+def _alternating(
+    rng: Generator, speeds: tuple[float, float], means: tuple[float, float], p: float
+) -> Iterator[Change]:
+    """Exponential stays in speeds[0] and speeds[1] in turn, speeds[1] first with probability p."""
+    state = int(rng.random() < p)
+    time = 0.0
+    yield time, speeds[state]
+    for stay in chain.from_iterable(rng.exponential(1, BLOCK).tolist() for _ in count()):
+        time += stay * means[state]
+        state = 1 - state
+        yield time, speeds[state]
