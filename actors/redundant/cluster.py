@@ -26,7 +26,7 @@ from actors.redundant.running import Rotation, Running, RunningCopies
 from actors.redundant.service import NEVER, Service
 from actors.redundant.states import OwnStates
 from actors.runtime import Actor, Phase, Timer, handles
-from policies.interface.redundancy import Counts, Numbers, Sharing
+from policies.interface.redundancy import WHOLE, Counts, Numbers, Sharing
 from policies.maths.gains import Gain
 
 NOBODY = np.zeros(0)
@@ -196,6 +196,8 @@ class Cluster(Actor):
         return self.starts.per_server(self.now, clone.names, servers, copies)
 
     def _number(self, value: Fraction | float) -> float:
+        if value is WHOLE:
+            return 1
         return value if self.service.exact else float(value)  # type: ignore[return-value]
 
     def _log_placed(self, log: RunLog, placed: Placed) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from attrs import define, field
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from actors.redundant.active import ActiveTable
 from actors.redundant.decisions import check
 from actors.redundant.job import Job
 from actors.redundant.messages import (
@@ -19,9 +19,7 @@ from actors.redundant.messages import (
     Submit,
 )
 from actors.runtime import Actor, Phase, handles
-from policies.interface.redundancy import ActiveJobs, Counts, Numbers, RedundancyPolicy
-
-ARRIVAL, SIZE, REMAINING = range(3)
+from policies.interface.redundancy import Counts, RedundancyPolicy
 
 
 @define(eq=False)
@@ -39,10 +37,8 @@ class Scheduler(Actor):
     cluster: Actor = field(init=False)
     jobs: list[Job] = field(init=False, factory=list)
     """Active jobs, oldest first."""
-    names: list[str] = field(init=False, factory=list)
-    """Their names."""
-    table: Numbers = field(init=False)
-    """Rows arrival, size, remaining work; one column for each of `jobs`."""
+    table: ActiveTable = field(init=False)
+    """Their numbers, in the same order."""
     served: Counts = field(init=False)
     """Columns of the jobs that the last decision serves, in its order."""
     arrived: list[Job] = field(init=False, factory=list)
@@ -51,7 +47,7 @@ class Scheduler(Actor):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        self.table = np.zeros((3, 0), dtype=object if self.exact else float)
+        self.table = ActiveTable(self.exact)
         self.served = np.zeros(0, dtype=np.intp)
 
     @handles(Submit)
@@ -75,10 +71,10 @@ class Scheduler(Actor):
 
     @handles(Checkpointed)
     def decide(self, message: Checkpointed) -> None:
-        self.table[REMAINING, self.served] = message.remaining
-        over = message.remaining == 0
-        if over.any():
-            self._depart(self.served[over])
+        remaining = message.remaining
+        self.table.update(self.served, remaining)
+        if np.count_nonzero(remaining) < len(remaining):
+            self._depart(self.served[remaining == 0])
         if self.arrived:
             self._admit()
         if self.jobs:
@@ -91,31 +87,23 @@ class Scheduler(Actor):
     def _depart(self, columns: Counts) -> None:
         for column in sorted(columns.tolist(), reverse=True):
             self.send(self.jobs.pop(column), Done())
-            del self.names[column]
-        self.table = self.table[:, self._others(columns)]
+            self.table.remove(column)
         self.completed += len(columns)
 
-    def _others(self, columns: Counts) -> NDArray[np.bool_]:
-        others = np.ones(self.table.shape[1], dtype=bool)
-        others[columns] = False
-        return others
-
     def _admit(self) -> None:
-        columns = [[job.arrival for job in self.arrived], *[[job.size for job in self.arrived]] * 2]
-        new = np.array(columns, dtype=self.table.dtype)
-        self.table = np.concatenate((self.table, new), axis=1)
-        self.jobs += self.arrived
-        self.names += [job.name for job in self.arrived]
+        for job in self.arrived:
+            self.jobs.append(job)
+            self.table.add(job.name, job.arrival, job.size)
         self.arrived = []
 
     def _place(self) -> None:
-        arrivals, sizes, remaining = self.table
-        view = ActiveJobs(self.servers, arrivals, sizes, remaining)
+        view = self.table.view(self.servers)
         allocation = self.policy(view, self.rng)
         check(allocation, view, self.policy, self.multitasking)
         served = self.served = allocation.jobs
-        names = list(map(self.names.__getitem__, served.tolist()))
-        self.send(self.cluster, Clone(allocation, remaining[served], sizes[served], names))
+        names = list(map(self.table.names.__getitem__, served.tolist()))
+        clone = Clone(allocation, view.remaining[served], view.sizes[served], names)
+        self.send(self.cluster, clone)
 
     def waits_for(self) -> str | None:
         missing = self.expected - self.completed
