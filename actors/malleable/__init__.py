@@ -1,0 +1,1 @@
+"""Malleable applications on buddies: processors, applications, their scheduler, faults (003)."""

@@ -1,0 +1,43 @@
+"""Periodic checkpoints under fail-stop faults: cost, period, expected time (003, section 3).
+
+Every function takes arrays of one shape (one element for each number of processors, say), times
+in s, and answers alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Times = NDArray[np.float64]
+
+
+def checkpoint_cost(
+    footprint: float, processors: Times, unit_cost: float, latency: float = 0.0
+) -> Times:
+    """C_ij: each processor sends its share of the memory to its buddy (003, section 3.1).
+
+    `footprint` m_i in data units, `unit_cost` c in s per data unit, `latency` beta in s.
+    """
+    return footprint * unit_cost / processors + latency
+
+
+def young_period(mtbf: Times, cost: Times) -> Times:
+    """tau: the period between two checkpoints' ends, the checkpoint included (003, eq. 1)."""
+    return np.sqrt(2 * mtbf * cost) + cost
+
+
+def checkpoints(work: Times, period: Times, cost: Times) -> Times:
+    """N_ff: checkpoints that `work` s of computation take without a fault (003, eq. 2)."""
+    return np.floor(work / (period - cost))
+
+
+def expected_time(work: Times, rate: Times, cost: Times, period: Times, downtime: float) -> Times:
+    """t^R: expected time of `work` s of computation under faults at `rate` per s (003, eq. 3).
+
+    A recovery takes as long as a checkpoint (R = C); faults strike during checkpoints too.
+    """
+    full = checkpoints(work, period, cost)
+    rest = work - full * (period - cost)
+    scale = np.exp(rate * cost) * (1 / rate + downtime)
+    return scale * (full * np.expm1(rate * period) + np.expm1(rate * rest))

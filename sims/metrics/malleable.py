@@ -1,0 +1,122 @@
+"""Numbers of a run of malleable applications, folded from its events (003, section 6)."""
+
+from __future__ import annotations
+
+from attrs import define, field, frozen
+
+from actors.events import JobCompleted, JobSubmitted
+from actors.malleable.events import (
+    FaultIgnored,
+    FaultStruck,
+    ProgressSettled,
+    RedistributionDecided,
+)
+from actors.runtime import Record
+from policies.interface.malleable import Cause
+
+
+@frozen
+class Redistribution:
+    """One decision of the scheduler."""
+
+    time: float
+    why: Cause
+    job: str
+    moves: tuple[tuple[str, int, int], ...]
+    """(application, processors before, after)."""
+
+
+@frozen
+class Fault:
+    """One fault; `job` is None where it changed nothing."""
+
+    time: float
+    processor: int
+    job: str | None
+    held: str | None
+    """Whose processor it was, busy or not."""
+
+
+@define
+class Makespan:
+    """The end of the last application, in s: all that a comparison needs (cheap)."""
+
+    wants: frozenset[type] = frozenset((JobCompleted,))
+    value: float = 0.0
+
+    def __call__(self, record: Record) -> None:
+        self.value = record.t
+
+
+@define
+class Story:
+    """Ends, redistributions and faults of a run, in the order of the log."""
+
+    wants: frozenset[type] = frozenset(
+        (JobSubmitted, JobCompleted, RedistributionDecided, FaultStruck, FaultIgnored)
+    )
+    jobs: list[str] = field(factory=list)
+    ends: dict[str, float] = field(factory=dict)
+    redistributions: list[Redistribution] = field(factory=list)
+    faults: list[Fault] = field(factory=list)
+
+    @property
+    def makespan(self) -> float:
+        """In s."""
+        return max(self.ends.values())
+
+    def __call__(self, record: Record) -> None:
+        match record.event:
+            case JobSubmitted(job=job):
+                self.jobs.append(job)
+            case JobCompleted(job=job):
+                self.ends[job] = record.t
+            case RedistributionDecided(why=why, job=job, moves=moves):
+                self.redistributions.append(Redistribution(record.t, why, job, moves))
+            case FaultStruck(processor=processor, job=job):
+                self.faults.append(Fault(record.t, processor, job, job))
+            case FaultIgnored(processor=processor, job=held):
+                self.faults.append(Fault(record.t, processor, None, held))
+
+
+@frozen
+class Moment:
+    """The platform after the decision on one fault (003, figure 11)."""
+
+    time: float
+    makespan: float
+    """The latest expected end, in s."""
+    spread: float
+    """Standard deviation of the running applications' sizes, in processors."""
+
+
+@define
+class Course:
+    """Expected makespan and spread of sizes after each fault that counted (003, figure 11)."""
+
+    wants: frozenset[type] = frozenset((JobCompleted, ProgressSettled, FaultStruck))
+    moments: list[Moment] = field(factory=list)
+    _expected: dict[str, float] = field(factory=dict)
+    _sizes: dict[str, int] = field(factory=dict)
+    _ended: float = 0.0
+    _fault: float | None = None
+
+    def __call__(self, record: Record) -> None:
+        if self._fault is not None and record.t > self._fault:
+            self._take(self._fault)
+        match record.event:
+            case FaultStruck():
+                self._fault = record.t
+            case ProgressSettled(job=job, processors=size, expected=expected):
+                self._expected[job], self._sizes[job] = expected, size
+            case JobCompleted(job=job):
+                self._ended = record.t
+                del self._expected[job], self._sizes[job]
+
+    def _take(self, time: float) -> None:
+        self._fault = None
+        sizes = list(self._sizes.values())
+        mean = sum(sizes) / len(sizes)
+        variance = sum((size - mean) ** 2 for size in sizes) / len(sizes)
+        latest = max(self._ended, *self._expected.values())
+        self.moments.append(Moment(time, latest, variance**0.5))

@@ -1,0 +1,170 @@
+"""Scenarios of malleable applications that share a faulty platform (003)."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from attrs import Factory, evolve, field, frozen
+
+from actors.malleable.account import Account
+from actors.malleable.application import Application
+from actors.malleable.events import PackDescribed
+from actors.malleable.hazard import Hazard
+from actors.malleable.holdings import Holdings
+from actors.malleable.processor import Processor, befriend
+from actors.malleable.scheduler import MalleableScheduler
+from actors.runtime import System
+from policies.interface.malleable import AllocationPolicy
+from policies.malleable import named, named_allocation
+from policies.maths.cosched import Costs, Protection, costs
+from policies.maths.redistribution import Link
+from sims.errors import InputError
+from sims.scenario.fields import not_negative
+from sims.scenario.header import Header
+from sims.scenario.malleable_sections import (
+    YEAR,
+    CheckpointSection,
+    Fatal,
+    Faults,
+    LinkSection,
+    MalleablePolicy,
+    MalleableSection,
+    NoFaults,
+    Tables,
+)
+from sims.scenario.policies import PolicySection, load_policy
+
+
+@frozen(kw_only=True)
+class MalleableScenario:
+    """A whole scenario file with `[job] kind = "malleable"`; times in s."""
+
+    name: str
+    seed: int = field(default=0, validator=not_negative)
+    """The run's one seed."""
+    log: str | None = None
+    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
+    `none`: nowhere."""
+    job: MalleableSection
+    link: LinkSection = Factory(LinkSection)
+    checkpoints: CheckpointSection = Factory(CheckpointSection)
+    faults: Faults = Factory(NoFaults)
+    policy: MalleablePolicy
+
+
+SCENARIO = MalleableScenario
+
+
+def header(scenario: MalleableScenario) -> Header:
+    """What the log's first record says."""
+    return Header(scenario.job.processors, (), "s")
+
+
+def populate(scenario: MalleableScenario, system: System, folder: Path) -> None:
+    """Spawn the scenario's actors in `system`; files are looked for from `folder`.
+
+    Raises InputError for what cannot be run.
+    """
+    pack = scenario.job.pack()
+    _check(scenario, pack)
+    fatal = scenario.faults.fatal is Fatal.POSSIBLE
+    protection = _protection(scenario)
+    downtime = protection.downtime if protection else 0.0
+    system.journal.record(PackDescribed, (scenario.job.pair, downtime, fatal))
+    processors = _processors(scenario.job, system)
+    tables = application_costs(scenario)
+    scheduler = system.spawn(
+        MalleableScheduler(
+            "scheduler",
+            _allocation(scenario.policy, folder),
+            load_policy(scenario.policy, partial(named, look=scenario.policy.look), folder),
+            Holdings(scenario.job.pair, processors),
+            tables,
+            early_release=not fatal,
+        )
+    )
+    for index, table in enumerate(tables):
+        name = f"T{index + 1}"
+        system.spawn(Application(name, index, scheduler, Account(index, table), fatal))
+    faults = scenario.faults.faults(system.stream("faults"), len(processors))
+    system.spawn(Hazard("hazard", faults, processors))
+
+
+def application_costs(scenario: MalleableScenario) -> list[Costs]:
+    """What each number of processors means for each application of the pack."""
+    job, section = scenario.job, scenario.link
+    link = Link(section.startup, section.latency, section.unit)
+    protection = _protection(scenario)
+    sizes = job.pair * np.arange(1, job.processors // job.pair + 1, dtype=np.float64)
+    return [
+        costs(job.profile.durations(index, footprint, sizes), footprint, job.pair, link, protection)
+        for index, footprint in enumerate(job.pack())
+    ]
+
+
+def _protection(scenario: MalleableScenario) -> Protection | None:
+    own = scenario.checkpoints.mtbf_years
+    years = scenario.faults.mtbf_years if own is None else own
+    if math.isinf(years):
+        return None
+    link, downtime = scenario.link, scenario.checkpoints.downtime
+    return Protection(years * YEAR, link.unit, link.latency, downtime)
+
+
+def _processors(job: MalleableSection, system: System) -> list[Processor]:
+    spawn, width = system.spawn, job.pair
+    processors = [spawn(Processor(f"processor-{k}", k)) for k in range(job.processors)]
+    for first in range(0, len(processors) - width + 1, width):
+        befriend(processors[first : first + width])
+    return processors
+
+
+def _allocation(section: MalleablePolicy, folder: Path) -> AllocationPolicy:
+    try:
+        policy: AllocationPolicy = load_policy(
+            PolicySection(name=section.allocation), named_allocation, folder
+        )
+    except InputError as error:
+        raise evolve(error, key="policy.allocation") from None
+    return policy
+
+
+def _check(scenario: MalleableScenario, pack: tuple[float, ...]) -> None:
+    job = scenario.job
+    if not pack:
+        raise InputError("scenario", "job", "there is no application", "footprints or [job.draw]")
+    if job.processors < job.pair * len(pack):
+        problem = f"{job.processors} processors are too few for {len(pack)} applications"
+        least = f"at least {job.pair * len(pack)}: {job.pair} for each"
+        raise InputError("scenario", "job.processors", problem, least)
+    if scenario.faults.fatal is Fatal.POSSIBLE and job.pair == 1:
+        problem = "a fatal failure needs a buddy to fail, and with pair = 1 there is none"
+        raise InputError("scenario", "faults.fatal", problem, 'pair = 2, or fatal = "ignored"')
+    _check_protection(scenario, pack)
+    _check_tables(scenario, pack)
+
+
+def _check_protection(scenario: MalleableScenario, pack: tuple[float, ...]) -> None:
+    if _protection(scenario) is None:
+        return
+    link = scenario.link
+    if link.latency == 0 and (link.unit == 0 or min(pack) <= 0):
+        problem = "a checkpoint would cost nothing, and Young's period would be 0"
+        raise InputError("scenario", "link.unit", problem, "a cost above 0, or mtbf_years = inf")
+
+
+def _check_tables(scenario: MalleableScenario, pack: tuple[float, ...]) -> None:
+    profile, pair = scenario.job.profile, scenario.job.pair
+    if not isinstance(profile, Tables):
+        if min(pack) <= 1:
+            problem = f"a footprint of {min(pack)!r} has no work"
+            raise InputError("scenario", "job.footprints", problem, "more than 1 data unit")
+        return
+    lengths = [len(times) for times in profile.times]
+    if len(lengths) != len(pack) or min(lengths) < pair:
+        problem = f"{len(lengths)} tables for {len(pack)} applications"
+        accepted = f"one for each, of at least {pair} times"
+        raise InputError("scenario", "job.profile.times", problem, accepted)

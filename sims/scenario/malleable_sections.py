@@ -1,0 +1,301 @@
+"""What a scenario file may say of a pack of malleable applications (003)."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from attrs import field, frozen
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from actors.malleable.hazard import exponential_faults, weibull_faults
+from actors.runtime import stream
+from policies.malleable import LookAhead
+from policies.maths import speedup
+from policies.maths.cosched import synthetic_times
+from sims.errors import InputError
+from sims.scenario.fields import not_negative, positive, positive_or_inf, probability
+from sims.scenario.policies import PolicySection
+
+YEAR = 365 * 86400.0
+"""Seconds in a year, as 003 counts them."""
+
+Sizes = NDArray[np.float64]
+
+
+# --- profiles ------------------------------------------------------------------------------------
+
+
+def _sequential_time(footprint: float) -> float:
+    """t(m, 1) = 2 m log2 m, in s: the synthetic application's work (003, section 6.1)."""
+    return 2 * footprint * math.log2(footprint)
+
+
+def _times(profile: speedup.Profile, sizes: Sizes) -> Sizes:
+    return np.array([profile.time(int(size)) for size in sizes])
+
+
+@frozen(kw_only=True)
+class Synthetic:
+    """`{kind = "synthetic", sequential = 0.08}`: eq. 7."""
+
+    kind: Literal["synthetic"] = "synthetic"
+    sequential: float = field(default=0.08, validator=probability)
+    """f: the fraction of the time that is sequential."""
+
+    def durations(self, index: int, footprint: float, sizes: Sizes) -> Sizes:
+        """t_ij in s for each of `sizes`."""
+        return synthetic_times(footprint, self.sequential, sizes)
+
+
+@frozen(kw_only=True)
+class Amdahl:
+    """`{kind = "amdahl", sequential = 0.1}`: no communication; t(1) = 2 m log2 m."""
+
+    kind: Literal["amdahl"]
+    sequential: float = field(validator=probability)
+    """gamma: the sequential fraction."""
+
+    def durations(self, index: int, footprint: float, sizes: Sizes) -> Sizes:
+        """t_ij in s for each of `sizes`."""
+        return _times(speedup.amdahl(_sequential_time(footprint), self.sequential), sizes)
+
+
+@frozen(kw_only=True)
+class Roofline:
+    """`{kind = "roofline", degree = 16}`: linear up to so many processors; t(1) = 2 m log2 m."""
+
+    kind: Literal["roofline"]
+    degree: int = field(validator=positive)
+    """Processors beyond which more do not help."""
+
+    def durations(self, index: int, footprint: float, sizes: Sizes) -> Sizes:
+        """t_ij in s for each of `sizes`."""
+        return _times(speedup.roofline(_sequential_time(footprint), self.degree), sizes)
+
+
+@frozen(kw_only=True)
+class Communication:
+    """`{kind = "communication", cost = 10}`: w/p + (p - 1) cost; w = 2 m log2 m."""
+
+    kind: Literal["communication"]
+    cost: float = field(validator=not_negative)
+    """s for each processor beyond the first."""
+
+    def durations(self, index: int, footprint: float, sizes: Sizes) -> Sizes:
+        """t_ij in s for each of `sizes`."""
+        return _times(speedup.communication(_sequential_time(footprint), self.cost), sizes)
+
+
+@frozen(kw_only=True)
+class Mix:
+    """`{kind = "mix", degree = 64, sequential = 0.1, cost = 10}`: the three above in one."""
+
+    kind: Literal["mix"]
+    degree: int = field(validator=positive)
+    """Processors beyond which more do not help."""
+    sequential: float = field(validator=probability)
+    """gamma: the sequential fraction."""
+    cost: float = field(validator=not_negative)
+    """s for each processor beyond the first."""
+
+    def durations(self, index: int, footprint: float, sizes: Sizes) -> Sizes:
+        """t_ij in s for each of `sizes`."""
+        work = _sequential_time(footprint)
+        return _times(speedup.mix(work, self.degree, self.sequential, self.cost), sizes)
+
+
+@frozen(kw_only=True)
+class Power:
+    """`{kind = "power", exponent = 0.8}`: t(1) / p^exponent; t(1) = 2 m log2 m."""
+
+    kind: Literal["power"]
+    exponent: float = field(validator=probability)
+    """delta."""
+
+    def durations(self, index: int, footprint: float, sizes: Sizes) -> Sizes:
+        """t_ij in s for each of `sizes`."""
+        return _times(speedup.power(_sequential_time(footprint), self.exponent), sizes)
+
+
+@frozen(kw_only=True)
+class Tables:
+    """`{kind = "table", times = [[10, 9, 6], [6, 3]]}`: measured times, per application."""
+
+    kind: Literal["table"]
+    times: tuple[tuple[float, ...], ...]
+    """s on 1, 2, 3... processors; no application is given more than it lists."""
+
+    def durations(self, index: int, footprint: float, sizes: Sizes) -> Sizes:
+        """t_ij in s for each of `sizes` that application `index` lists."""
+        table = speedup.Table(self.times[index])
+        return _times(table, sizes[sizes <= len(table.times)])
+
+
+Profile = Synthetic | Amdahl | Roofline | Communication | Mix | Power | Tables
+
+
+# --- the pack ------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Draw:
+    """`[job.draw]`: applications drawn as in 003, section 6.1."""
+
+    count: int = field(validator=positive)
+    """n: applications."""
+    smallest: float = field(default=1_500_000.0, validator=positive)
+    """m_inf: data units of the smallest application."""
+    largest: float = field(default=2_500_000.0, validator=positive)
+    """m_sup: data units of the largest."""
+    seed: int = 0
+    """Which pack is drawn; the scenario's own seed draws its faults."""
+
+    def footprints(self) -> tuple[float, ...]:
+        """Whole numbers of data units, uniform between the two."""
+        rng = stream(self.seed, "pack")
+        low, high = int(self.smallest), int(self.largest)
+        return tuple(map(float, rng.integers(low, high, size=self.count, endpoint=True).tolist()))
+
+
+@frozen(kw_only=True)
+class MalleableSection:
+    """`[job]`: a pack of malleable applications that start together (003, section 3)."""
+
+    kind: Literal["malleable"]
+    processors: int = field(validator=positive)
+    """p, processors of the platform."""
+    pair: int = field(default=2, validator=positive)
+    """Processors per group of buddies; 1: each keeps its own checkpoint only."""
+    footprints: tuple[float, ...] = ()
+    """m_i: data units of each application."""
+    draw: Draw | None = None
+    """More applications, drawn at random."""
+    profile: Profile = Synthetic()
+    """How execution times depend on processors."""
+
+    def pack(self) -> tuple[float, ...]:
+        """All footprints, those listed first."""
+        return (*self.footprints, *(self.draw.footprints() if self.draw else ()))
+
+
+@frozen(kw_only=True)
+class LinkSection:
+    """`[link]`: what moving data costs (003, sections 3.1 and 3.3)."""
+
+    unit: float = field(default=1.0, validator=not_negative)
+    """c = 1 / bandwidth: s per data unit, for checkpoints and redistributions alike."""
+    latency: float = field(default=0.0, validator=not_negative)
+    """beta: s for each message."""
+    startup: float = field(default=0.0, validator=not_negative)
+    """S: s for each redistribution."""
+
+
+@frozen(kw_only=True)
+class CheckpointSection:
+    """`[checkpoints]`: buddy checkpoints with Young's period (003, section 3.1)."""
+
+    mtbf_years: float | None = None
+    """mu of one processor that periods and expectations count with; default: that of the faults;
+    `inf`: no checkpoints, a fault restarts the application."""
+    downtime: float = field(default=60.0, validator=not_negative)
+    """D: s between a fault and the start of the recovery."""
+
+
+# --- faults --------------------------------------------------------------------------------------
+
+
+class Fatal(enum.Enum):
+    """What a fault does to an application still busy with its last fault or redistribution."""
+
+    IGNORED = "ignored"
+    """Nothing (003, section 6.1)."""
+    POSSIBLE = "possible"
+    """It counts; one on the buddy of a processor in recovery loses both copies of a checkpoint."""
+
+
+@frozen(kw_only=True)
+class NoFaults:
+    """`"none"`."""
+
+    kind: Literal["none"] = "none"
+
+    mtbf_years = math.inf
+    fatal = Fatal.IGNORED
+
+    def faults(self, rng: Generator, processors: int) -> Iterator[tuple[float, int]]:
+        """(time in s, processor) of each fault, in order of time."""
+        return iter(())
+
+
+@frozen(kw_only=True)
+class Exponential:
+    """`{kind = "exponential", mtbf_years = 100}`."""
+
+    kind: Literal["exponential"]
+    mtbf_years: float = field(default=100.0, validator=positive)
+    """mu of each processor."""
+    fatal: Fatal = Fatal.IGNORED
+    """Whether faults count everywhere: `ignored` or `possible`."""
+
+    def faults(self, rng: Generator, processors: int) -> Iterator[tuple[float, int]]:
+        """(time in s, processor) of each fault, in order of time."""
+        return exponential_faults(rng, processors, self.mtbf_years * YEAR)
+
+
+@frozen(kw_only=True)
+class Weibull:
+    """`{kind = "weibull", mtbf_years = 100, shape = 0.7}`."""
+
+    kind: Literal["weibull"]
+    mtbf_years: float = field(default=100.0, validator=positive)
+    """Mean of each processor's times between faults."""
+    shape: float = field(validator=positive)
+    """k: below 1, the older the safer; 1 is exponential."""
+    fatal: Fatal = Fatal.IGNORED
+    """Whether faults count everywhere: `ignored` or `possible`."""
+
+    def faults(self, rng: Generator, processors: int) -> Iterator[tuple[float, int]]:
+        """(time in s, processor) of each fault, in order of time."""
+        return weibull_faults(rng, processors, self.mtbf_years * YEAR, self.shape)
+
+
+@frozen(kw_only=True)
+class Listed:
+    """`{kind = "list", strikes = [[3.5e6, 14], [7.1e6, 7]], mtbf_years = 100}`."""
+
+    kind: Literal["list"]
+    strikes: tuple[tuple[float, int], ...]
+    """[time in s, processor], in any order."""
+    mtbf_years: float = field(default=math.inf, validator=positive_or_inf)
+    """What periods and expectations count with; `inf`: no checkpoints."""
+    fatal: Fatal = Fatal.IGNORED
+    """Whether faults count everywhere: `ignored` or `possible`."""
+
+    def faults(self, rng: Generator, processors: int) -> Iterator[tuple[float, int]]:
+        """(time in s, processor) of each fault, in order of time. Raises InputError."""
+        for time, processor in self.strikes:
+            if time < 0 or not 0 <= processor < processors:
+                problem = f"[{time!r}, {processor!r}] is not accepted"
+                accepted = f"a time from 0 on, a processor from 0 to {processors - 1}"
+                raise InputError("scenario", "faults.strikes", problem, accepted)
+        return iter(sorted(self.strikes, key=lambda fault: fault[0]))
+
+
+Faults = NoFaults | Exponential | Weibull | Listed
+
+
+@frozen(kw_only=True)
+class MalleablePolicy(PolicySection):
+    """`[policy]`: who redistributes processors, and when."""
+
+    allocation: str = "Opt-NoRedistrib"
+    """Who shares them out before the start: `Opt-NoRedistrib`, `GreedySpeedupProfile`, or your
+    `package.module:Name`."""
+    look: LookAhead = LookAhead.ANY
+    """When EndLocal and ShortestApplicationsFirst see an application as improvable: `any` number
+    of pairs would help, or the `next-pair` alone."""
