@@ -16,11 +16,11 @@ class Progress:
 
     work: float
     """All the work to do."""
-    done: float = 0.0
+    done: float = 0
     """Work done until `since`."""
-    rate: float = 0.0
+    rate: float = 0
     """Work per unit of time since then."""
-    since: float = 0.0
+    since: float = 0
     """When the account was settled last."""
 
     def at(self, now: float) -> float:

@@ -46,7 +46,10 @@ class System:
             raise RuntimeFault(f"there are two actors called {actor.name!r}")
         self.actors[actor.name] = actor
         actor.system = self
+        # What one actor's start records is not the cause of the next one's.
+        cause = self.loop.cause
         actor.started()
+        self.loop.cause = cause
         return actor
 
     def run(self) -> None:

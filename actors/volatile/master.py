@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import define, field
 
 from actors.runtime import Actor, Phase, handles
-from actors.volatile.messages import Drop, Fetch, Granted, Preempted, Serve
+from actors.volatile.messages import Drop, Fetch, Granted, Preempted, Serve, SlotBegan
 from policies.interface import ServiceOrder, Waiting
 
 
@@ -53,6 +53,10 @@ class Master(Actor):
             self._due = True
             self.at(self.now, Serve(), Phase.SERVICE)
 
+    @handles(SlotBegan)
+    def slot_began(self, _: SlotBegan) -> None:
+        self._serve_soon()
+
     @handles(Serve)
     def serve(self, _: Serve) -> None:
         self._due = False
@@ -64,8 +68,7 @@ class Master(Actor):
                 self.send(request.worker, Granted())
         self.serving = chosen
         if self.order.every_slot and self.requests:
-            self._due = True
-            self.after(1, Serve(), Phase.SERVICE)
+            self.after(1, SlotBegan(), Phase.STATES_CHANGE)
 
     def _choose(self) -> list[int]:
         now = self.now

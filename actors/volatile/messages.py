@@ -164,4 +164,4 @@ class Decide:
 
 @message
 class SlotBegan:
-    """Scheduler to itself: the policy wants to be asked in every slot."""
+    """Scheduler or master to itself: the policy wants to be asked in every slot."""

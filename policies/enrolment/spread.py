@@ -1,0 +1,44 @@
+"""A fixed number of workers, tasks spread evenly: the question of how many are worth it."""
+
+from __future__ import annotations
+
+from heapq import heapify, heapreplace
+
+from attrs import frozen
+from numpy.random import Generator
+
+from policies.interface import Configuration, EnrolmentView, Wake
+
+
+@frozen
+class Spread:
+    """The `workers` fastest UP workers (ties to the lowest index), the slowest of them finishing
+    as early as can be; waits while too few are UP."""
+
+    workers: int
+    """How many to enrol, at most m."""
+
+    @property
+    def wake(self) -> Wake:
+        """Passive."""
+        return Wake.NEVER
+
+    def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
+        enrolment = view.enrolment
+        speeds, bounds = enrolment.speeds, enrolment.bounds
+        up = [q for q in range(len(speeds)) if view.up >> q & 1]
+        chosen = sorted(up, key=lambda q: (speeds[q], q))[: self.workers]
+        room = sum(bounds[q] for q in chosen)
+        if len(chosen) < self.workers or room < enrolment.tasks:
+            return None
+        loads = dict.fromkeys(chosen, 1)
+        # Each further task goes where the load after it is least.
+        queue: list[tuple[float, int]] = [(2 * speeds[q], q) for q in chosen]
+        heapify(queue)
+        for _ in range(enrolment.tasks - len(chosen)):
+            while loads[queue[0][1]] == bounds[queue[0][1]]:
+                heapreplace(queue, (float("inf"), queue[0][1]))
+            _, q = queue[0]
+            loads[q] += 1
+            heapreplace(queue, ((loads[q] + 1) * speeds[q], q))
+        return Configuration(tuple(sorted(loads.items())))

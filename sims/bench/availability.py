@@ -1,0 +1,66 @@
+"""100,000 workers' availability: what it costs is what changes, not how many slots pass."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from actors.runtime import System
+from actors.volatile.availability import markov_changes
+from actors.volatile.holding import Holding
+from actors.volatile.master import Master
+from actors.volatile.scheduler import EnrolmentScheduler
+from actors.volatile.worker import Worker
+from policies.enrolment import named
+from policies.interface import Enrolment
+from policies.maths.markov import Belief, MarkovChain
+from policies.service import StartedFirst
+from sims.bench.until import StopAt
+
+
+def chain(stay: float) -> MarkovChain:
+    """Every state is left with probability 1 - stay, for either of the others."""
+    leave = (1 - stay) / 2
+    return MarkovChain(((stay, leave, leave), (leave, stay, leave), (leave, leave, stay)))
+
+
+def simulate(workers: int, slots: int, stay: float) -> tuple[float, float, int]:
+    """(seconds to build, seconds to run, changes) for workers with nothing to do."""
+    began = time.perf_counter()
+    system = System(seed=1, start=0)
+    law = chain(stay)
+    enrolment = Enrolment((1,) * workers, (1,) * workers, 1, 1, 1, 1, Belief((law,) * workers))
+    scheduler = system.spawn(EnrolmentScheduler("scheduler", named("IE"), enrolment))
+    master = system.spawn(Master("master", 1, StartedFirst()))
+    for k in range(workers):
+        name = f"P{k + 1}"
+        life = markov_changes(law, system.stream(name))
+        system.spawn(Worker(name, k, master, scheduler, life, Holding(1, 1)))
+    system.spawn(StopAt("end", slots))
+    built = time.perf_counter()
+    before = system.journal.length
+    system.run()
+    return built - began, time.perf_counter() - built, system.journal.length - before
+
+
+def main(words: Sequence[str]) -> None:
+    """Print what a change costs when changes are frequent, rare, and absent."""
+    parser = argparse.ArgumentParser(prog="python -m sims.bench availability", description=__doc__)
+    parser.add_argument("--workers", type=int, default=100_000)
+    parser.add_argument("--slots", type=int, default=10_000)
+    options = parser.parse_args(words)
+    table = Table(
+        "mean stay, slots", "changes", "seconds", "microseconds per change", "seconds to build"
+    )
+    for stay in (0.999, 0.9999, 1.0):
+        build, seconds, changes = simulate(options.workers, options.slots, stay)
+        each = f"{seconds / changes * 1e6:.2f}" if changes else "-"
+        mean = f"{1 / (1 - stay):,.0f}" if stay < 1 else "for ever"
+        table.add_row(mean, f"{changes:,}", f"{seconds:.2f}", each, f"{build:.2f}")
+    console = Console()
+    console.print(f"{options.workers:,} workers, {options.slots:,} slots")
+    console.print(table)

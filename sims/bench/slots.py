@@ -1,0 +1,63 @@
+"""Slots per second of whole volatile runs: 20 workers, m = 10, no log, one core."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from policies.maths.markov import Expectation
+from sims.bench.simpy_loop import seconds_per_task
+from sims.scenario.volatile import (
+    IterativeSection,
+    MasterSection,
+    RandomWorkers,
+    VolatilePolicy,
+    VolatileScenario,
+)
+from sims.world import run
+
+POLICIES = ("IE", "Y-IE", "P-IE", "E-IAY", "Y-IY", "RANDOM")
+
+
+def scenario(policy: str, seed: int, fastest: int, cap: int) -> VolatileScenario:
+    """002, VII.A with 20 workers, m = 10, n_com = 5, stopped at `cap` slots."""
+    return VolatileScenario(
+        name="bench",
+        seed=seed,
+        master=MasterSection(channels=5, program=5 * fastest, data=fastest),
+        random_workers=RandomWorkers(count=20, fastest=fastest, seed=seed),
+        job=IterativeSection(kind="iterative", tasks=10, iterations=1_000_000, cap=cap),
+        policy=VolatilePolicy(name=policy, expectation=Expectation.EXACT),
+    )
+
+
+def slots_per_second(policy: str, seed: int, fastest: int, cap: int) -> float:
+    """Speed of one run of `cap` slots, building it included."""
+    began = time.perf_counter()
+    run(scenario(policy, seed, fastest, cap))
+    return cap / (time.perf_counter() - began)
+
+
+def main(words: Sequence[str]) -> None:
+    """Print the speeds, with SimPy's on the same machine beside."""
+    parser = argparse.ArgumentParser(prog="python -m sims.bench slots", description=__doc__)
+    parser.add_argument("--slots", type=int, default=20_000)
+    parser.add_argument("--platforms", type=int, default=5)
+    parser.add_argument("--wmin", type=int, default=2)
+    options = parser.parse_args(words)
+    yardstick = seconds_per_task()
+    table = Table("policy", "slots/s: median (min to max)", "SimPy tasks per slot")
+    for policy in POLICIES:
+        seeds = range(options.platforms)
+        speeds = [slots_per_second(policy, s, options.wmin, options.slots) for s in seeds]
+        middle = statistics.median(speeds)
+        spread = f"{middle:,.0f} ({min(speeds):,.0f} to {max(speeds):,.0f})"
+        table.add_row(policy, spread, f"{1 / middle / yardstick:.1f}")
+    console = Console()
+    console.print(table)
+    console.print(f"SimPy's master-worker loop: {1 / yardstick:,.0f} tasks/s on this machine, now")

@@ -1,0 +1,5 @@
+"""The command line: `holdfast run`, `summary`, `trace`, `policies`."""
+
+from sims.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,54 @@
+"""From the command line's words to a command; every user error is one line and exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from actors.runtime import ActorFailed, Deadlock
+from sims.cli import policies, run, summary, trace
+from sims.errors import InputError
+
+COMMANDS = {"run": run, "summary": summary, "trace": trace, "policies": policies}
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with errors that fit on one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError("command line", self.prog, message, f"see `{self.prog} --help`")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    try:
+        arguments = _parser().parse_args(words)
+        code: int = COMMANDS[arguments.command].execute(arguments)
+        return code
+    except InputError as error:
+        print(f"holdfast: {error}", file=sys.stderr)
+        return 2
+    except (ActorFailed, Deadlock) as error:
+        print(f"holdfast: the run failed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("holdfast: interrupted; what was logged so far is readable", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="holdfast", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        summary_line = (command.__doc__ or "").strip().splitlines()[0]
+        command.configure(commands.add_parser(name, help=summary_line, description=summary_line))
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""Simulate a scenario file to its end, and log what happens."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+from pathlib import Path
+
+from attrs import evolve
+
+from actors.runtime import Sink
+from sims.cli.progress import ShowProgress
+from sims.errors import InputError
+from sims.log import LogWriter
+from sims.scenario.loader import Scenario, load
+from sims.summary import Summary
+from sims.world import run
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="scenario (TOML)")
+    parser.add_argument("--seed", type=int, help="overrides the scenario's seed")
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="overrides one key, such as master.channels=2 (repeatable)",
+    )
+    parser.add_argument(
+        "--log", metavar="PATH", help="where to log (.gz is packed); `none`: nowhere"
+    )
+    parser.add_argument("--debug", action="store_true", help="log debug events too")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command; returns the exit code."""
+    if arguments.seed is not None and arguments.seed < 0:
+        raise InputError("command line", "--seed", f"{arguments.seed} is negative", "0 or above")
+    scenario = load(arguments.file, arguments.set, arguments.seed)
+    log = _log_path(scenario, arguments)
+    summary = Summary()
+    with contextlib.ExitStack() as stack:
+        sinks: list[Sink] = [summary, stack.enter_context(ShowProgress(scenario.name))]
+        if log is not None:
+            sinks.append(stack.enter_context(LogWriter(log)))
+        _run(scenario, sinks, arguments)
+    _report(summary, log, arguments.json)
+    return 0
+
+
+def _run(scenario: Scenario, sinks: list[Sink], arguments: argparse.Namespace) -> None:
+    try:
+        run(scenario, sinks, arguments.file.parent, arguments.debug)
+    except InputError as error:
+        # The scenario's own checks do not know which file it came from.
+        named = str(arguments.file) if error.source == "scenario" else error.source
+        raise evolve(error, source=named) from None
+
+
+def _log_path(scenario: Scenario, arguments: argparse.Namespace) -> Path | None:
+    asked = arguments.log or scenario.log
+    if asked == "none":
+        return None
+    return Path(asked) if asked else Path("logs") / f"{scenario.name}.jsonl"
+
+
+def _report(summary: Summary, log: Path | None, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(summary.as_json() | {"log": str(log) if log else None}, sort_keys=True))
+        return
+    print("\n".join(summary.lines()))
+    print(f"  log         {log or 'none'}")

@@ -1,0 +1,62 @@
+"""The first run: Figure 1's scenario and one of twenty workers, with all that can be looked at.
+
+`python -m sims.demo` (or `make demo`) prints both summaries and says where the rest is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import frozen
+
+from sims.log import LogFile, LogWriter
+from sims.plots.volatile import draw_activity
+from sims.scenario.loader import load
+from sims.summary import Summary
+from sims.trace.volatile import IterativeTrace
+from sims.world import run
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+
+
+@frozen
+class Shown:
+    """Where the files of one demonstrated run are."""
+
+    log: Path
+    trace: Path
+    picture: Path
+
+
+def show(name: str, out: Path) -> Shown:
+    """Run the scenario file `name`; print its summary; write log, trace and picture."""
+    scenario = load(SCENARIOS / f"{name}.toml")
+    shown = Shown(out / f"{name}.jsonl", out / f"{name}.trace.txt", out / f"{name}.png")
+    summary = Summary()
+    with LogWriter(shown.log) as log:
+        run(scenario, [summary, log], SCENARIOS)
+    print("\n".join(summary.lines()))
+    _write_trace(shown, scenario.job.name)
+    draw_activity(LogFile(shown.log), shown.picture, name)
+    return shown
+
+
+def _write_trace(shown: Shown, job: str) -> None:
+    trace = IterativeTrace(job)
+    for record in LogFile(shown.log):
+        trace(record)
+    lines = trace.root.lines() if trace.root else ()
+    shown.trace.write_text("\n".join(lines) + "\n")
+
+
+def main(out: Path = Path("logs")) -> None:
+    """Show both scenarios."""
+    for name in ("figure1", "volatile20"):
+        shown = show(name, out)
+        print(f"  log         {shown.log}")
+        print(f"  trace       {shown.trace}  (holdfast trace {shown.log} --job application)")
+        print(f"  picture     {shown.picture}\n")
+
+
+if __name__ == "__main__":
+    main()

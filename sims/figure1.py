@@ -1,0 +1,53 @@
+"""002, Figure 1: one iteration, slot by slot, as the paper prints it.
+
+`python -m sims.figure1` runs the scenario, prints who does what in each slot, and draws it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from actors.runtime import Record
+from sims.activity import Activity
+from sims.log import LogWriter
+from sims.plots.volatile import draw_activity
+from sims.scenario.loader import load
+from sims.summary import Summary
+from sims.world import run
+
+SCENARIO = Path(__file__).parent / "scenarios" / "figure1.toml"
+
+PAPER = {
+    "P2": ".PPDDIICCC..ICCC",
+    "P3": ".PPDI.DCCCII.CCC",
+    "P4": ".IIIPPDCCCIIICCC",
+}
+"""What the paper's figure and text say (P program, D data, C computing, I idle)."""
+
+
+def main() -> None:
+    """Run, compare with the paper, draw."""
+    parser = argparse.ArgumentParser(prog="python -m sims.figure1", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("logs"), help="folder for log and picture")
+    out = parser.parse_args().out
+    records: list[Record] = []
+    summary, activity = Summary(), Activity()
+    with LogWriter(out / "figure1.jsonl") as log:
+        run(load(SCENARIO), [summary, activity, records.append, log])
+    print("\n".join(summary.lines()))
+    for worker, letters in activity.rows.items():
+        print(f"  {worker}  {letters}{verdict(worker, letters)}")
+    picture = draw_activity(records, out / "figure1.png", "002, Figure 1")
+    print(f"log      {log.path}\npicture  {picture}")
+
+
+def verdict(worker: str, letters: str) -> str:
+    """How a row compares with the paper's."""
+    if worker not in PAPER:
+        return ""
+    return "  as in the paper" if PAPER[worker] == letters else f"  paper: {PAPER[worker]}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""Logs on disk: written as JSON Lines, read back into the records that the run journalled."""
+
+from __future__ import annotations
+
+import enum
+import gzip
+import lzma
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, cast, get_args, get_origin
+
+import attrs
+import orjson
+
+from actors import events
+from actors.events import SCHEMA, ScenarioStarted
+from actors.runtime import Event, JsonLines, Record
+from actors.volatile import events as volatile
+from sims.errors import InputError
+
+VOCABULARY: dict[str, type[Event]] = {
+    kind.__name__: kind for kind in (*events.VOCABULARY, *volatile.VOCABULARY)
+}
+"""Every event that a log may hold, by name: the closed vocabulary."""
+
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+
+
+class LogWriter:
+    """Sink and context manager: writes records to `path`, compressed by suffix.
+
+    The file is opened when virtual time first advances, or at the end: a scenario that turns out
+    not to be runnable (InputError) leaves an older log as it was and no half of a new one.
+    Raises InputError where the file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._held: list[Record] = []
+        self._lines: JsonLines | None = None
+
+    def __call__(self, record: Record) -> None:
+        if self._lines is not None:
+            self._lines(record)
+        else:
+            self._held.append(record)
+            if record.t > self._held[0].t:
+                self._open()
+
+    def _open(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            opener = OPENERS.get(self.path.suffix, open)
+            self._lines = JsonLines(cast(BinaryIO, opener(self.path, "wb")))
+        except OSError as error:
+            problem = f"cannot be written: {error.strerror}"
+            raise InputError(str(self.path), "", problem, "a file in a folder of yours") from None
+        for record in self._held:
+            self._lines(record)
+        self._held.clear()
+
+    def __enter__(self) -> LogWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._lines is None and not isinstance(error, InputError):
+            self._open()
+        if self._lines is not None:
+            self._lines.__exit__(kind, error, trace)
+
+
+class LogFile:
+    """A log on disk: iterate for its records.
+
+    A last line that an interruption cut short is left out, and `cut` is True once the end was
+    reached. Raises InputError for anything else that is not a log of a known version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.cut = False
+
+    def __iter__(self) -> Iterator[Record]:
+        number = 0
+        for number, line in enumerate(self._lines(), start=1):
+            record = self._record(number, line)
+            if record is None:
+                return
+            if number == 1:
+                self._check_first(record)
+            yield record
+        if number == 0:
+            raise InputError(str(self.path), "", "the file is empty", "a log of `holdfast run`")
+
+    def _lines(self) -> Iterator[bytes]:
+        opener = OPENERS.get(self.path.suffix, open)
+        try:
+            with opener(self.path, "rb") as file:
+                yield from file
+        except EOFError:
+            self.cut = True  # a compressed log, interrupted
+        except OSError as error:
+            problem = error.strerror or str(error)
+            raise InputError(str(self.path), "", problem, "a log of `holdfast run`") from None
+
+    def _record(self, number: int, line: bytes) -> Record | None:
+        try:
+            return decode(orjson.loads(line))
+        except (ValueError, KeyError, TypeError) as error:
+            if number > 1 and not line.endswith(b"\n"):
+                self.cut = True
+                return None
+            problem = f"no record of a log: {type(error).__name__}: {error}"
+            accepted = "one JSON object a line, as `holdfast run` writes them"
+            raise InputError(str(self.path), f"line {number}", problem, accepted) from None
+
+    def _check_first(self, record: Record) -> None:
+        first = record.event
+        if not isinstance(first, ScenarioStarted):
+            problem = f"the first record is {type(first).__name__}"
+            raise InputError(str(self.path), "line 1", problem, "ScenarioStarted")
+        if first.schema != SCHEMA:
+            problem = f"version {first.schema} of the log's format is not known here"
+            raise InputError(str(self.path), "schema", problem, str(SCHEMA))
+
+
+# --- one line ---------------------------------------------------------------------------------
+
+Decoder = Callable[[Any], Any]
+
+
+def decode(line: dict[str, Any]) -> Record:
+    """The record that a parsed line holds. Raises KeyError, TypeError or ValueError."""
+    name = line["event"]
+    kind = VOCABULARY[name]
+    values = [
+        line[field] if convert is None else convert(line[field])
+        for field, convert in _decoders(kind)
+    ]
+    return Record(line["seq"], line["t"], line.get("cause"), kind(*values))
+
+
+class _Decoders(dict[type[Event], tuple[tuple[str, Decoder | None], ...]]):
+    """Event class -> how to read each of its fields; worked out once per class."""
+
+    def __missing__(self, kind: type[Event]) -> tuple[tuple[str, Decoder | None], ...]:
+        resolved = attrs.fields(attrs.resolve_types(kind))
+        self[kind] = tuple((field.name, _decoder(field.type)) for field in resolved)
+        return self[kind]
+
+
+_decoders = _Decoders().__getitem__
+
+
+def _decoder(kind: Any) -> Decoder | None:
+    """How to read a value of type `kind` from JSON; None: it is itself."""
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return kind
+    if get_origin(kind) is tuple:
+        return _tuple_decoder(get_args(kind))
+    return None
+
+
+def _tuple_decoder(members: tuple[Any, ...]) -> Decoder:
+    if len(members) == 2 and members[1] is Ellipsis:
+        each = _decoder(members[0])
+        return tuple if each is None else lambda values: tuple(map(each, values))
+    inner = [_decoder(member) or _itself for member in members]
+    return lambda values: tuple(read(value) for read, value in zip(inner, values, strict=True))
+
+
+def _itself(value: Any) -> Any:
+    return value

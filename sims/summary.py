@@ -1,0 +1,114 @@
+"""A run in a few numbers: one fold over its events, in memory or from a log."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from attrs import define, field
+
+from actors.events import (
+    End,
+    JobCompleted,
+    JobSubmitted,
+    Outcome,
+    RunEnded,
+    ScenarioEnded,
+    ScenarioStarted,
+)
+from actors.runtime import Event, Record
+from actors.volatile.events import IterationCompleted
+
+
+@define
+class Summary:
+    """Fold: call it with each record of a run, then read it. A sink that wants few events."""
+
+    started: ScenarioStarted | None = None
+    end: End | None = None
+    """None: the log stops before the run's end."""
+    time: float = 0
+    """Virtual time of the last record seen."""
+    events: int = 0
+    submitted: dict[str, float] = field(factory=dict)
+    """Job -> when it was submitted."""
+    completed: dict[str, float] = field(factory=dict)
+    """Job -> when it was completed."""
+    iterations: int = 0
+    outcomes: Counter[Outcome] = field(factory=Counter)
+    """How the runs ended."""
+
+    wants = frozenset(
+        (
+            *(ScenarioStarted, ScenarioEnded, JobSubmitted, JobCompleted),
+            *(RunEnded, IterationCompleted),
+        )
+    )
+
+    def __call__(self, record: Record) -> None:
+        self.time, self.events = record.t, record.seq + 1
+        self._fold(record.t, record.event)
+
+    def _fold(self, t: float, event: Event) -> None:
+        match event:
+            case RunEnded(outcome=outcome):
+                self.outcomes[outcome] += 1
+            case IterationCompleted():
+                self.iterations += 1
+            case JobSubmitted(job=job):
+                self.submitted[job] = t
+            case JobCompleted(job=job):
+                self.completed[job] = t
+            case ScenarioStarted():
+                self.started = event
+            case ScenarioEnded(end=end):
+                self.end = end
+
+    @property
+    def makespan(self) -> float | None:
+        """When the last job was completed; None where one was not."""
+        if not self.completed or len(self.completed) < len(self.submitted):
+            return None
+        return max(self.completed.values())
+
+    @property
+    def flowtimes(self) -> list[float]:
+        """Completion minus submission of each completed job, in order of submission."""
+        done = self.completed
+        return [done[job] - then for job, then in self.submitted.items() if job in done]
+
+    def as_json(self) -> dict[str, object]:
+        """The summary as data; the keys that `--json` prints."""
+        started = self.started
+        return {
+            "scenario": started.scenario if started else None,
+            "seed": started.seed if started else None,
+            "kind": started.kind if started else None,
+            "policy": started.policy if started else None,
+            "makespan": self.makespan,
+            "unit": started.unit if started else None,
+            "iterations": self.iterations,
+            "jobs": len(self.submitted),
+            "completed": self.end is End.COMPLETED,
+            "end": self.end.value if self.end else None,
+            "runs": {outcome.value: self.outcomes[outcome] for outcome in Outcome},
+            "events": self.events,
+        }
+
+    def lines(self) -> list[str]:
+        """The summary for people."""
+        started = self.started
+        unit = started.unit if started else ""
+        title = f"{started.scenario}, seed {started.seed}, {started.policy}" if started else "?"
+        makespan = "not reached" if self.makespan is None else f"{self.makespan:,.10g} {unit}"
+        runs = ", ".join(f"{self.outcomes[it]} {it.value}" for it in Outcome if self.outcomes[it])
+        lines = [
+            title,
+            f"  end         {self.end.value if self.end else 'interrupted: the log stops early'}",
+            f"  makespan    {makespan}",
+            f"  jobs        {len(self.completed)} of {len(self.submitted)} completed",
+            f"  runs        {runs or 'none ended'}",
+            f"  events      {self.events:,}",
+        ]
+        if self.iterations:
+            lines.insert(4, f"  iterations  {self.iterations}")
+        return lines
