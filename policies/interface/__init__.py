@@ -7,6 +7,20 @@ returns a decision, and draws randomness only from the generator that it is hand
 One module per family of decisions.
 """
 
+from policies.interface.batch import (
+    Allocation,
+    Allotment,
+    BatchAllocation,
+    BatchJob,
+    BatchPolicy,
+    BatchView,
+    Decision,
+    Draw,
+    Order,
+    Queued,
+    Reservation,
+    Strategy,
+)
 from policies.interface.enrolment import (
     Configuration,
     Enrolment,
@@ -19,13 +33,25 @@ from policies.interface.enrolment import (
 from policies.interface.service import ServiceOrder, Waiting
 
 __all__ = [
+    "Allocation",
+    "Allotment",
+    "BatchAllocation",
+    "BatchJob",
+    "BatchPolicy",
+    "BatchView",
     "Configuration",
+    "Decision",
+    "Draw",
     "Enrolment",
     "EnrolmentPolicy",
     "EnrolmentView",
+    "Order",
+    "Queued",
     "Reason",
+    "Reservation",
     "RunningView",
     "ServiceOrder",
+    "Strategy",
     "Waiting",
     "Wake",
 ]

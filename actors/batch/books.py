@@ -1,0 +1,122 @@
+"""What a batch scheduler knows: its queue, what runs, what is free; also a strategy's view."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import islice
+from operator import itemgetter
+
+from attrs import Factory, define
+
+from actors.batch.pool import Intervals, Numbers
+from actors.runtime import VirtualTimeLoop
+from policies.interface.batch import Queued, Reservation, Run
+
+
+@define(eq=False)
+class Books:
+    """Satisfies policies.interface.batch.BatchView."""
+
+    loop: VirtualTimeLoop
+    processors: int
+    numbers: Numbers | None
+    """None where no log wants them: counting alone costs a fifth."""
+    free: int
+    queue: list[Queued] = Factory(list)
+    failed: list[Queued] = Factory(list)
+    shelf_end: float | None = None
+    reservations: dict[int, Reservation] = Factory(dict)
+    _keys: list[tuple[float, int]] = Factory(list)
+    _runs: dict[int, Run] = Factory(dict)
+    _by_end: list[Run] = Factory(list)
+    former: dict[int, Intervals] = Factory(dict)
+    """By job index: the processors of the attempts that ended at this instant."""
+
+    @property
+    def now(self) -> float:
+        return self.loop.now
+
+    @property
+    def running(self) -> Sequence[Run]:
+        """By expected end. Sorted only when somebody looks, and nearly sorted then: the new runs
+        are the dictionary's last."""
+        alive = self._runs
+        runs = [run for run in self._by_end if alive.get(run[1]) is run]
+        runs.extend(islice(reversed(alive.values()), len(alive) - len(runs)))
+        runs.sort(key=_end)
+        self._by_end = runs
+        return runs
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs and nothing waits in the queue."""
+        return not self._runs and not self.queue
+
+    def enqueue(self, waiting: Queued) -> None:
+        """Insert by priority."""
+        place = bisect_left(self._keys, waiting.key)
+        self._keys.insert(place, waiting.key)
+        self.queue.insert(place, waiting)
+
+    def requeue(self, waiting: Queued) -> None:
+        """Insert a job whose attempt failed at this instant."""
+        self.enqueue(waiting)
+        self.failed.append(waiting)
+
+    def enqueue_all(self, many: Sequence[Queued]) -> None:
+        """Insert many at once."""
+        if self.queue or len(many) == 1:
+            for waiting in many:
+                self.enqueue(waiting)
+            return
+        self.queue.extend(sorted(many, key=_key))
+        self._keys.extend([waiting.key for waiting in self.queue])
+
+    def start(self, waiting: Queued) -> Intervals:
+        """Move `waiting` from the queue to its processors.
+
+        Raises ValueError where it is not in the queue, or too few processors are free.
+        """
+        keys, queue, key, processors = self._keys, self.queue, waiting.key, waiting.processors
+        place = bisect_left(keys, key)
+        if place == len(keys) or queue[place] is not waiting:
+            raise ValueError(f"{waiting.job.name} is not in the queue")
+        if processors > self.free:
+            raise ValueError(f"{waiting.job.name} needs {processors}, more than are free")
+        del keys[place], queue[place]
+        self.free -= processors
+        index = key[1]
+        numbers: Intervals = ()
+        if self.numbers is not None:
+            numbers = self.numbers.take(processors, self.former.get(index, ()))
+        self._runs[index] = self.loop.now + waiting.held, index, processors, waiting, numbers
+        return numbers
+
+    def end(self, index: int) -> Queued:
+        """Take back the processors of job `index`; what ran is returned."""
+        _, _, processors, waiting, numbers = self._runs.pop(index)
+        self.free += processors
+        if self.numbers is not None:
+            self.numbers.give(numbers)
+            self.former[index] = numbers
+        return waiting
+
+    def forget_instant(self) -> None:
+        """The instant has been decided on: what failed in it is history."""
+        self.failed.clear()
+        self.former.clear()
+
+    def keep(self, promises: Sequence[Reservation]) -> list[Reservation]:
+        """Store a decision's reservations; those not stored before are returned."""
+        known = self.reservations
+        new = [promise for promise in promises if known.get(promise.waiting.key[1]) is not promise]
+        self.reservations = {promise.waiting.key[1]: promise for promise in promises}
+        return new
+
+
+_end = itemgetter(0, 1)
+
+
+def _key(waiting: Queued) -> tuple[float, int]:
+    return waiting.key

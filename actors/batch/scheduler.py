@@ -1,0 +1,179 @@
+"""The scheduler of rigid and moldable jobs: hears of ends and arrivals, decides once an instant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from attrs import define, field
+from numpy.random import Generator
+
+from actors.batch.books import Books
+from actors.batch.events import BatchOpened, ReservationMade, ShelfOpened, WorkloadEnded
+from actors.batch.intake import BatchIntake, Entries, Intake, LocalIntake
+from actors.batch.job import Job
+from actors.batch.messages import AttemptEnded, Decide, StartAttempt, Submit
+from actors.batch.pool import Numbers, text
+from actors.events import Outcome, RunStarted
+from actors.runtime import Actor, Phase, System, handles
+from policies.interface.batch import BatchAllocation, BatchJob, BatchPolicy, Decision, Queued
+
+DECIDE = Decide()
+# See actors.batch.job on enum members.
+DECISION, FAILED, COMPLETED = Phase.DECISION, Outcome.FAILED, Outcome.COMPLETED
+
+
+@define
+class Draws:
+    """One uniform number per job, drawn when first asked for."""
+
+    system: System
+    _drawn: dict[int, float] = field(factory=dict)
+
+    @cached_property
+    def rng(self) -> Generator:
+        """Made when needed: deriving a stream takes as long as three attempts."""
+        return self.system.stream("order")
+
+    def __call__(self, job: BatchJob) -> float:
+        """See policies.interface.batch.Draw."""
+        return self._drawn.setdefault(job.index, float(self.rng.random()))
+
+
+@define(eq=False)
+class BatchScheduler(Actor):
+    """Carries out what the policy decides, after checking it.
+
+    The run ends when `jobs` jobs have completed or been killed.
+    """
+
+    processors: int
+    policy: BatchPolicy
+    jobs: int
+    books: Books = field(init=False)
+    intake: Intake = field(init=False)
+    actors: dict[int, Job] = field(init=False, factory=dict)
+    """By index: the jobs that have been submitted and are not gone."""
+    arrived: list[BatchJob] = field(init=False, factory=list)
+    deciding: bool = field(init=False, default=False)
+    wake: float | None = field(init=False, default=None)
+    """When the strategy wants to be asked even if nothing happens."""
+    completed: int = field(init=False, default=0)
+    killed: int = field(init=False, default=0)
+    attempts: int = field(init=False, default=0)
+
+    def started(self) -> None:
+        processors = self.processors
+        numbers = Numbers(processors) if self.system.journal.wants(RunStarted) else None
+        self.books = Books(self.system.loop, processors, numbers, processors)
+        entries = Entries(self.policy.order, self.processors, Draws(self.system))
+        rule = self.policy.allocation
+        if isinstance(rule, BatchAllocation):
+            self.intake = BatchIntake(rule, entries, self._batch_opened)
+        else:
+            self.intake = LocalIntake(rule, entries)
+
+    # --- what it hears -----------------------------------------------------------------------
+
+    @handles(Submit)
+    def hear_of(self, message: Submit) -> None:
+        job = message.job
+        self.actors[job.described.index] = job
+        self.arrived.append(job.described)
+        self._decide_soon()
+
+    @handles(AttemptEnded)
+    def take_back(self, message: AttemptEnded) -> None:
+        waiting = self.books.end(message.index)
+        self.attempts += 1
+        if message.outcome is FAILED:
+            again = self.intake.again(waiting)
+            if again is not None:
+                self.books.requeue(again)
+        else:
+            self._count_out(message.index, message.outcome)
+        self._decide_soon()
+
+    def _count_out(self, index: int, outcome: Outcome) -> None:
+        del self.actors[index]
+        if outcome is COMPLETED:
+            self.completed += 1
+        else:
+            self.killed += 1
+        if self.completed + self.killed == self.jobs:
+            self.record(WorkloadEnded, self.completed, self.killed, self.attempts)
+            self.system.finish()
+
+    def _decide_soon(self) -> None:
+        if not self.deciding:
+            self.deciding = True
+            self.at(self.system.loop.now, DECIDE, DECISION)
+
+    # --- what it decides ---------------------------------------------------------------------
+
+    @handles(Decide)
+    def decide(self, message: Decide) -> None:
+        if not (self.deciding or self._woken()):
+            return
+        self.deciding = False
+        books = self.books
+        if self.arrived or not books.queue:
+            self._admit()
+        decision = self.policy.strategy(books)
+        if decision.shelf_end is not None:
+            self._open_shelf(decision.shelf_end, len(decision.starts))
+        if decision.starts:
+            self._start(decision.starts)
+        if books.failed or books.former:
+            books.forget_instant()
+        if decision.reservations or books.reservations:
+            self._keep(decision)
+
+    def _woken(self) -> bool:
+        """False for a wake-up call of a decision since replaced, or in an instant decided on."""
+        if self.wake is None or self.now < self.wake:
+            return False
+        self.wake = None
+        return True
+
+    def _admit(self) -> None:
+        books = self.books
+        if self.arrived or books.idle:
+            books.enqueue_all(self.intake.admit(self.arrived, books.idle))
+            self.arrived.clear()
+
+    def _open_shelf(self, end: float, jobs: int) -> None:
+        if end != self.books.shelf_end:
+            self.books.shelf_end = end
+            self.record(ShelfOpened, end, jobs)
+
+    def _start(self, starts: Sequence[Queued]) -> None:
+        books, actors = self.books, self.actors
+        try:
+            for waiting in starts:
+                numbers = books.start(waiting)
+                message = StartAttempt(waiting.processors, text(numbers) if numbers else "")
+                self.send(actors[waiting.key[1]], message)
+        except ValueError as error:
+            raise ValueError(f"{self._policy_name()} asked for what cannot be: {error}") from error
+
+    def _policy_name(self) -> str:
+        books = self.books
+        view = f"at {books.now!r}, {books.free} of {books.processors} free"
+        queue = ", ".join(waiting.job.name for waiting in books.queue[:20])
+        return f"policy {self.policy.name or self.policy.strategy!r} ({view}, queue: {queue})"
+
+    def _keep(self, decision: Decision) -> None:
+        for promise in self.books.keep(decision.reservations):
+            name = promise.waiting.job.name
+            self.record(ReservationMade, name, promise.start, promise.waiting.processors)
+        if decision.wake is not None and decision.wake != self.wake:
+            self.at(decision.wake, DECIDE, DECISION)
+        self.wake = decision.wake
+
+    def _batch_opened(self, batch: int, jobs: int, attempts: int) -> None:
+        self.record(BatchOpened, batch, jobs, attempts)
+
+    def waits_for(self) -> str | None:
+        gone = self.completed + self.killed
+        return f"{self.jobs - gone} of {self.jobs} jobs" if gone < self.jobs else None

@@ -1,0 +1,169 @@
+"""Rigid and moldable jobs in a queue: allocation, order and strategy (001 and 000).
+
+A policy is three decisions that combine freely. An allocation rule gives each job its processors,
+an order sorts the queue, a strategy (list, shelves) says what starts now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from attrs import define, field, frozen
+
+from policies.maths.speedup import Profile
+
+
+@frozen(eq=False)
+class BatchJob:
+    """What a scheduler knows about a job; constant. Its failures it learns as they come."""
+
+    index: int
+    """From 0 in the order of the job set; ties go to the smaller one."""
+    name: str
+    profile: Profile
+    """t(p), verification excluded."""
+    verification: float = 0.0
+    """v: what the detector adds to each attempt; in no priority and no area (001)."""
+    estimate: float | None = None
+    """The user's requested time, which reservations, shelves and orders believe in place of the
+    profile's; None: the profile is what is believed."""
+    submitted: float = 0.0
+    """When the job asks to be scheduled."""
+
+    def believed(self, processors: int) -> float:
+        """Expected time of one attempt, verification excluded."""
+        return self.profile.time(processors) if self.estimate is None else self.estimate
+
+
+@define(eq=False)
+class Queued:
+    """A job in the queue, with the allotment of its next attempt. Read only (not frozen at run
+    time: one is made per job and run, and freezing doubles its cost)."""
+
+    job: BatchJob
+    processors: int
+    held: float
+    """Expected time that its next attempt holds the processors: believed time + verification."""
+    key: tuple[float, int]
+    """(- priority, index): the queue is sorted by it."""
+
+
+Interval = tuple[int, int]
+
+Run = tuple[float, int, int, Queued, tuple[Interval, ...]]
+"""A running attempt: (expected end, job index, processors, what was started, the numbers of its
+processors where they matter to somebody). A tuple, because one is made per attempt."""
+
+
+@define(eq=False)
+class Reservation:
+    """Processors promised to a waiting job."""
+
+    start: float
+    waiting: Queued
+
+
+class Draw(Protocol):
+    """A uniform number in [0, 1) that belongs to a job: one draw per job and run."""
+
+    def __call__(self, job: BatchJob) -> float: ...
+
+
+class Order(Protocol):
+    """Sorts the queue (001, section 5.1): the larger priority first, ties by job index."""
+
+    def __call__(self, job: BatchJob, processors: int, platform: int, draw: Draw) -> float:
+        """Priority of `job` when allotted `processors` of the `platform`'s."""
+
+
+class BatchView(Protocol):
+    """What a strategy sees at one instant (live: read, never keep)."""
+
+    @property
+    def now(self) -> float: ...
+
+    @property
+    def processors(self) -> int:
+        """P."""
+
+    @property
+    def free(self) -> int:
+        """Processors that run nothing."""
+
+    @property
+    def queue(self) -> Sequence[Queued]:
+        """All waiting jobs, those that just failed included, the highest priority first."""
+
+    @property
+    def failed(self) -> Sequence[Queued]:
+        """The part of the queue whose attempts failed at this very instant."""
+
+    @property
+    def running(self) -> Sequence[Run]:
+        """Each running attempt, sorted by expected end, then job. An end may lie in the past where
+        a job outlives its estimate."""
+
+    @property
+    def shelf_end(self) -> float | None:
+        """T_i of the shelf that was opened last."""
+
+    @property
+    def reservations(self) -> Mapping[int, Reservation]:
+        """What the strategy's last decision kept, by job index; less what has started."""
+
+
+@define(eq=False)
+class Decision:
+    """What starts now, and what the strategy wants to find in its next view.
+
+    Not frozen at run time: it is built at every decision, and freezing doubles its cost.
+    """
+
+    starts: Sequence[Queued] = ()
+    """Members of the queue, each once, that fit the free processors together."""
+    shelf_end: float | None = None
+    """Set where a shelf opens: when its longest attempt is expected to end."""
+    reservations: Sequence[Reservation] = ()
+    """Promises to be kept until they start (not those that are made afresh each time)."""
+    wake: float | None = None
+    """Ask again at this time even if nothing ends or arrives then."""
+
+
+class Strategy(Protocol):
+    """Says what starts now. Asked once at every instant with an end or an arrival, after all
+    completions of that instant; same view, same answer."""
+
+    def __call__(self, view: BatchView) -> Decision: ...
+
+
+class Allocation(Protocol):
+    """A local rule: each job's processors, the same for all its attempts."""
+
+    def __call__(self, jobs: Sequence[BatchJob], processors: int) -> Sequence[int]:
+        """Processors of each of `jobs`, from 1 to P = `processors`."""
+
+
+Allotment = tuple[tuple[int, int], ...]
+"""Of one job's attempts in a batch: (attempts, processors of each), in order."""
+
+
+@runtime_checkable
+class BatchAllocation(Protocol):
+    """A rule that allots the attempts of all pending jobs together, batch by batch (000, 4.4)."""
+
+    def allot(
+        self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
+    ) -> Sequence[Allotment]:
+        """An allotment of attempts[i] attempts for each of `jobs`."""
+
+
+@frozen
+class BatchPolicy:
+    """A whole policy: allocation, order, strategy."""
+
+    order: Order
+    strategy: Strategy
+    allocation: Allocation | BatchAllocation
+    name: str = field(default="")
+    """What logs and errors call it."""

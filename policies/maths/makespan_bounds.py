@@ -1,0 +1,88 @@
+"""Lower bounds on a makespan under a failure scenario, and the guarantees held against them.
+
+Times, areas and bounds share the scenario's unit of time; integers and fractions stay exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.random import Generator
+
+from policies.maths.profiles import Formulas, Listed, split
+from policies.maths.speedup import Profile, Rigid, Speedup, Table
+
+
+def rigid_bound(jobs: Iterable[Rigid], failures: Iterable[int], processors: int) -> float:
+    """L(f) = max(t_max(f), A(f)/P) (001, equations 5 and 6); verification is not in it."""
+    pairs = list(zip(jobs, failures, strict=True))
+    longest = max((job.length * (failed + 1) for job, failed in pairs), default=0)
+    area = sum(job.work * (failed + 1) for job, failed in pairs)
+    return max(longest, area / processors)
+
+
+def least(profiles: Sequence[Profile], processors: int) -> tuple[list[float], list[float]]:
+    """Minimal time and minimal area of each moldable profile on at most P processors.
+
+    Raises ValueError for rigid ones.
+    """
+    times, areas = [0.0] * len(profiles), [0.0] * len(profiles)
+    formulas, tables = split(profiles)
+    if formulas:
+        chosen = [p for p in (profiles[i] for i in formulas) if isinstance(p, Speedup)]
+        arrays = Formulas.of(chosen, processors)
+        values = zip(formulas, arrays.least_time.tolist(), arrays.least_area.tolist(), strict=True)
+        for i, time, area in values:
+            times[i], areas[i] = time, area
+    for i in tables:
+        table = profiles[i]
+        assert isinstance(table, Table)
+        listed = Listed.of(table, processors)
+        times[i], areas[i] = float(listed.times.min()), float(listed.areas.min())
+    return times, areas
+
+
+def moldable_bound(
+    times: Sequence[float], areas: Sequence[float], failures: Sequence[int], processors: int
+) -> float:
+    """L'(J, f) = max(t'_max, A'/P) from what `least` gives (000, section 5.1)."""
+    attempts = np.asarray(failures) + 1
+    longest = (attempts * np.asarray(times)).max(initial=0.0)
+    return float(max(longest, (attempts * np.asarray(areas)).sum() / processors))
+
+
+def greedy_guarantee(processors: int) -> float:
+    """GREEDY never exceeds this times L(f), whatever the order (001, proposition 2)."""
+    return 2 - 1 / processors
+
+
+def reservation_guarantee(processors: int) -> float:
+    """RESERVATION with large jobs first never exceeds this times L(f) (001, proposition 1)."""
+    return 3 - 4 / (processors + 1)
+
+
+def failure_probabilities(areas: Sequence[float], average: float) -> list[float]:
+    """q_j = 1 - (1 - q)^(a_j/a) for rigid jobs with mean area a (001, section 5.1).
+
+    `average` is q-bar, how often a job of mean area fails. Raises ValueError outside [0, 1).
+    """
+    if not 0 <= average < 1:
+        raise ValueError(f"an average failure probability must lie in [0, 1), not {average!r}")
+    shares = np.asarray(areas, dtype=np.float64)
+    return list((1 - (1 - average) ** (shares / shares.mean())).tolist())
+
+
+def rate_probabilities(works: Sequence[float], rate: float) -> list[float]:
+    """q_j = 1 - exp(-lambda w_j): w_j is the area of a rigid job (001, section 3.4) and the total
+    work of a moldable one (000, equation 3); `rate` is per unit of it. Raises ValueError for a
+    negative rate."""
+    if not rate >= 0:
+        raise ValueError(f"a failure rate must not be negative, not {rate!r}")
+    return list((-np.expm1(-rate * np.asarray(works, dtype=np.float64))).tolist())
+
+
+def draw_failures(probabilities: Sequence[float], rng: Generator) -> list[int]:
+    """Failures before success, P(f) = q^f (1 - q), independent per job."""
+    succeeds = 1 - np.asarray(probabilities, dtype=np.float64)
+    return list((rng.geometric(succeeds) - 1).tolist())

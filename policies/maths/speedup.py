@@ -1,0 +1,145 @@
+"""Speedup profiles: how long one attempt of a job takes on p processors (000, section 3.1).
+
+Roofline, communication, Amdahl, mix and power are points of one formula,
+t(p) = a / min(p, d)^delta + b + (p - 1) c, which is what lets a whole set of jobs be allotted with
+array arithmetic (`policies.maths.profiles`). A table says anything at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+from attrs import field, frozen
+
+
+class Profile(Protocol):
+    """Time of one attempt by processor count; verification excluded."""
+
+    @property
+    def work(self) -> float:
+        """w: time on one processor, what failure probabilities hang on (000, equation 3)."""
+
+    def time(self, processors: int) -> float:
+        """t(p), in the scenario's unit; p from 1."""
+
+
+@frozen
+class Rigid:
+    """A job whose user fixed the processors (001, section 3.1)."""
+
+    processors: int
+    """p_j."""
+    length: float
+    """t_j, error-free execution time."""
+
+    @property
+    def work(self) -> float:
+        """The area: a rigid job's failures hang on it (001, section 3.4)."""
+        return self.processors * self.length
+
+    def time(self, processors: int) -> float:
+        """t_j. Raises ValueError for any count but the one asked for."""
+        if processors != self.processors:
+            raise ValueError(f"a rigid job of {self.processors} processors was given {processors}")
+        return self.length
+
+
+@frozen
+class Speedup:
+    """t(p) = parallel / min(p, degree)^delta + serial + (p - 1) cost."""
+
+    work: float
+    """w, kept as given: the formula at p = 1 may round differently."""
+    parallel: float
+    """a: the part that processors share."""
+    degree: float = math.inf
+    """Degree of parallelism beyond which more processors do not help."""
+    delta: float = 1.0
+    """Exponent of the power model; 1 elsewhere."""
+    serial: float = 0.0
+    """b: the part that they do not share."""
+    cost: float = 0.0
+    """c: communication overhead per processor beyond the first."""
+
+    def time(self, processors: int) -> float:
+        """t(p); see the class."""
+        shared = processors if processors < self.degree else self.degree
+        if self.delta != 1.0:
+            shared = shared**self.delta
+        return self.parallel / shared + self.serial + (processors - 1) * self.cost
+
+
+def _positive(name: str, value: float) -> None:
+    if not (value > 0 and math.isfinite(value)):
+        raise ValueError(f"the {name} of a speedup profile must be positive, not {value!r}")
+
+
+def _fraction(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(f"the {name} of a speedup profile must lie in [0, 1], not {value!r}")
+
+
+def roofline(work: float, degree: int) -> Speedup:
+    """w/p up to a bounded degree of parallelism. Raises ValueError where not w > 0, degree >= 1."""
+    return mix(work, degree, fraction=0.0, cost=0.0)
+
+
+def communication(work: float, cost: float) -> Speedup:
+    """w/p + (p - 1) c. Raises ValueError where not w > 0, c >= 0."""
+    return mix(work, math.inf, fraction=0.0, cost=cost)
+
+
+def amdahl(work: float, fraction: float) -> Speedup:
+    """w ((1 - gamma)/p + gamma). Raises ValueError where not w > 0, gamma in [0, 1]."""
+    return mix(work, math.inf, fraction=fraction, cost=0.0)
+
+
+def mix(work: float, degree: float, fraction: float, cost: float) -> Speedup:
+    """w (1 - gamma)/min(p, degree) + w gamma + (p - 1) c: the three above in one.
+
+    Raises ValueError where not w > 0, degree >= 1, gamma in [0, 1], c >= 0.
+    """
+    _positive("work", work)
+    _fraction("sequential fraction", fraction)
+    if not degree >= 1:
+        raise ValueError(f"the degree of a speedup profile must be at least 1, not {degree!r}")
+    if not cost >= 0:
+        raise ValueError(f"the cost of a speedup profile must not be negative, not {cost!r}")
+    return Speedup(work, work * (1 - fraction), degree, 1.0, work * fraction, cost)
+
+
+def power(work: float, delta: float) -> Speedup:
+    """w / p^delta. Raises ValueError where not w > 0, delta in [0, 1]."""
+    _positive("work", work)
+    _fraction("exponent", delta)
+    return Speedup(work, work, delta=delta)
+
+
+def _times(values: Sequence[float]) -> tuple[float, ...]:
+    times = tuple(values)
+    if not times:
+        raise ValueError("a table of times must not be empty")
+    for value in times:
+        _positive("table", value)
+    return times
+
+
+@frozen
+class Table:
+    """An arbitrary profile: times[p - 1] on p processors; it cannot use more than it lists."""
+
+    times: tuple[float, ...] = field(converter=_times)
+
+    @property
+    def work(self) -> float:
+        """t(1)."""
+        return self.times[0]
+
+    def time(self, processors: int) -> float:
+        """t(p). Raises ValueError where the table does not list p."""
+        if not 1 <= processors <= len(self.times):
+            known = len(self.times)
+            raise ValueError(f"a table of {known} times was asked for {processors} processors")
+        return self.times[processors - 1]
