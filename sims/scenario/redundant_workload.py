@@ -1,0 +1,240 @@
+"""What a scenario file may say of arrivals and job sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+from pathlib import Path
+from typing import Literal
+
+from attrs import field, frozen
+from numpy.random import Generator
+
+from actors.redundant.job import Arrival
+from actors.runtime import System
+from policies.maths.sizes import (
+    BoundedPareto,
+    Deterministic,
+    Exponential,
+    Hyperexponential,
+    SizeLaw,
+)
+from sims.errors import InputError
+from sims.readers.swf import read_swf
+from sims.scenario.fields import not_empty, positive
+
+BLOCK = 256
+"""Draws at a time."""
+
+
+@frozen(kw_only=True)
+class PoissonArrivals:
+    """`{kind = "poisson", load = 0.7}`: independent exponential times between arrivals."""
+
+    kind: Literal["poisson"] = "poisson"
+    load: float = field(validator=positive)
+    """Work that arrives per unit of time, as a fraction of M; redundant work not counted."""
+
+    def draw(self, rng: Generator, servers: int, mean: float) -> Iterator[float]:
+        """Arrival times of jobs of mean size `mean`; endless."""
+        time, gap = 0.0, mean / (self.load * servers)
+        while True:
+            for step in rng.exponential(gap, BLOCK).tolist():
+                time += step
+                yield time
+
+
+@frozen(kw_only=True)
+class ListedArrivals:
+    """`{kind = "list", times = [0, 0.5, 2]}`: explicit times, in any order."""
+
+    kind: Literal["list"] = "list"
+    times: tuple[float, ...] = field(validator=not_empty)
+    """a_j of job j, time units."""
+
+
+@frozen(kw_only=True)
+class FileArrivals:
+    """`{kind = "file", path = "log.swf"}`: submit times, and run times as sizes, of an SWF log."""
+
+    kind: Literal["file"] = "file"
+    path: str
+    """From the scenario's folder; may be compressed."""
+    load: float | None = None
+    """Stretch the times so that the load, as a fraction of M, is this; default: as they are."""
+
+
+ArrivalSection = PoissonArrivals | ListedArrivals | FileArrivals
+
+
+@frozen(kw_only=True)
+class DeterministicSizes:
+    """`{kind = "deterministic", mean = 1}`."""
+
+    kind: Literal["deterministic"] = "deterministic"
+    mean: float = field(default=1.0, validator=positive)
+    """Every job's size: time on a machine of unit speed."""
+
+    def law(self) -> SizeLaw:
+        """The law of sizes."""
+        return Deterministic(self.mean)
+
+
+@frozen(kw_only=True)
+class ExponentialSizes:
+    """`{kind = "exponential", mean = 1}`."""
+
+    kind: Literal["exponential"] = "exponential"
+    mean: float = field(default=1.0, validator=positive)
+    """Time on a machine of unit speed."""
+
+    def law(self) -> SizeLaw:
+        """The law of sizes."""
+        return Exponential(self.mean)
+
+
+@frozen(kw_only=True)
+class ParetoSizes:
+    """`{kind = "bounded-pareto", alpha = 1.5, low = 0.5, high = 50}`."""
+
+    kind: Literal["bounded-pareto"] = "bounded-pareto"
+    alpha: float = field(default=1.5, validator=positive)
+    """P(size > x) falls as x^-alpha."""
+    low: float = field(default=0.5, validator=positive)
+    """Smallest size."""
+    high: float = field(default=50.0, validator=positive)
+    """Largest size."""
+
+    def law(self) -> SizeLaw:
+        """The law of sizes."""
+        return BoundedPareto(self.alpha, self.low, self.high)
+
+
+@frozen(kw_only=True)
+class HyperexponentialSizes:
+    """`{kind = "hyperexponential", probabilities = [0.9, 0.1], means = [0.5, 5.5]}`."""
+
+    kind: Literal["hyperexponential"] = "hyperexponential"
+    probabilities: tuple[float, ...] = (0.9, 0.1)
+    """Of each kind of job."""
+    means: tuple[float, ...] = (0.5, 5.5)
+    """Mean size of each kind."""
+
+    def law(self) -> SizeLaw:
+        """The law of sizes."""
+        return Hyperexponential(self.probabilities, self.means)
+
+
+@frozen(kw_only=True)
+class ListedSizes:
+    """`{kind = "list", sizes = [3, 1, 2]}`."""
+
+    kind: Literal["list"] = "list"
+    sizes: tuple[float, ...] = field(validator=not_empty)
+    """p_j of job j, time on a machine of unit speed."""
+
+
+SizeSection = (
+    DeterministicSizes | ExponentialSizes | ParetoSizes | HyperexponentialSizes | ListedSizes
+)
+
+
+@frozen(kw_only=True)
+class RedundantSection:
+    """`[job]`: the stream of jobs."""
+
+    kind: Literal["redundant"]
+    count: int | None = None
+    """How many jobs come; default: all that are listed."""
+    arrivals: ArrivalSection
+    """`poisson`, `list` or `file`."""
+    sizes: SizeSection | None = None
+    """`deterministic`, `exponential`, `bounded-pareto`, `hyperexponential` or `list`; default:
+    the run times of the arrivals' file, otherwise exponential of mean 1."""
+
+
+@frozen
+class Workload:
+    """The jobs that will come."""
+
+    arrivals: Iterator[Arrival]
+    """In time order; of equal times the lower id first."""
+    count: int
+
+
+def workload(job: RedundantSection, servers: int, system: System, folder: Path) -> Workload:
+    """The jobs of `[job]`, drawn from the streams `arrivals` and `sizes`.
+
+    Raises InputError where lists are too short, or no number of jobs is given.
+    """
+    listed = _from_file(job, folder) if isinstance(job.arrivals, FileArrivals) else None
+    own = listed[1] if listed is not None and job.sizes is None else None
+    sizes, mean = _sizes(job.sizes or ExponentialSizes(), system) if own is None else _list(own)
+    if isinstance(job.arrivals, PoissonArrivals):
+        rng = system.stream("arrivals")
+        return _endless(job, job.arrivals.draw(rng, servers, mean), sizes)
+    times = listed[0] if listed is not None else _times(job.arrivals)
+    jobs = _named(times[: job.count], sizes)
+    load = job.arrivals.load if isinstance(job.arrivals, FileArrivals) else None
+    if load is not None:
+        jobs = _stretched(jobs, load, servers)
+    return Workload(iter(sorted(jobs, key=lambda arrival: arrival.time)), len(jobs))
+
+
+def _endless(job: RedundantSection, times: Iterator[float], sizes: Iterator[float]) -> Workload:
+    most = len(job.sizes.sizes) if isinstance(job.sizes, ListedSizes) else None
+    number = job.count if job.count is not None else most
+    if number is None or number < 1 or (most is not None and number > most):
+        accepted = f"1 to {most}" if most is not None else "a whole number above 0"
+        raise InputError("scenario", "job.count", f"{job.count} jobs", accepted)
+    jobs = (Arrival(f"job-{k}", *pair) for k, pair in enumerate(zip(times, sizes, strict=False)))
+    return Workload(islice(jobs, number), number)
+
+
+def _times(section: ArrivalSection) -> Sequence[float]:
+    return section.times if isinstance(section, ListedArrivals) else ()
+
+
+def _named(times: Sequence[float], sizes: Iterator[float]) -> list[Arrival]:
+    taken = list(islice(sizes, len(times)))
+    if len(taken) < len(times):
+        problem = f"{len(taken)} sizes for {len(times)} jobs"
+        raise InputError("scenario", "job.sizes", problem, "one size per job")
+    _refuse_negative(times, taken)
+    pairs = zip(times, taken, strict=True)
+    return [Arrival(f"job-{k}", time, size) for k, (time, size) in enumerate(pairs)]
+
+
+def _refuse_negative(times: Sequence[float], sizes: Sequence[float]) -> None:
+    if not times:
+        raise InputError("scenario", "job.count", "no jobs", "a whole number above 0")
+    if min(times) < 0:
+        raise InputError("scenario", "job.arrivals.times", f"{min(times)}", "times from 0 on")
+    if min(sizes) <= 0:
+        raise InputError("scenario", "job.sizes.sizes", f"{min(sizes)}", "sizes above 0")
+
+
+def _sizes(section: SizeSection, system: System) -> tuple[Iterator[float], float]:
+    if isinstance(section, ListedSizes):
+        return _list(section.sizes)
+    law, rng = section.law(), system.stream("sizes")
+    return (size for _ in count() for size in law.draw(rng, BLOCK).tolist()), law.mean
+
+
+def _list(sizes: Sequence[float]) -> tuple[Iterator[float], float]:
+    return iter(sizes), sum(sizes) / len(sizes)
+
+
+def _from_file(job: RedundantSection, folder: Path) -> tuple[list[float], list[float]]:
+    """Submit and run times, seconds from the first submission."""
+    path = folder / job.arrivals.path if isinstance(job.arrivals, FileArrivals) else folder
+    jobs = read_swf(path).jobs
+    if not jobs:
+        raise InputError(str(path), "", "no usable job", "a log with at least one")
+    return [entry.submit - jobs[0].submit for entry in jobs], [entry.run for entry in jobs]
+
+
+def _stretched(jobs: Sequence[Arrival], load: float, servers: int) -> list[Arrival]:
+    work, last = sum(job.size for job in jobs), max(job.time for job in jobs)
+    factor = work / (load * servers * last) if last else 1.0
+    return [Arrival(job.name, job.time * factor, job.size) for job in jobs]
