@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
-from math import isclose, log
+from math import inf, log
 
-from policies.maths.markov import Estimate
+TIE = 1e-12
+"""Scores nearer than this (relative) are equal: the same sum in another order is no reason to
+change, and workers that are alike must tie."""
 
 
 class Criterion(enum.Enum):
@@ -20,16 +22,20 @@ class Criterion(enum.Enum):
     AY = "AY"
     """Apparent yield: P / E."""
 
-    def score(self, estimate: Estimate, elapsed: int) -> float:
-        """Higher is better; logarithms, so that hopeless configurations still compare."""
+    def score(self, log_success: float, duration: float, elapsed: int) -> float:
+        """Higher is better; logarithms of P and yields, so that hopeless cases still compare.
+
+        `log_success`: ln P, unused by E; `duration`: E in slots, unused by P; `elapsed`: t in
+        slots, used by Y alone.
+        """
         if self is Criterion.E:
-            return -estimate.duration
+            return -duration
         if self is Criterion.P:
-            return estimate.log_success
+            return log_success
         since = elapsed if self is Criterion.Y else 0
-        return estimate.log_success - log(since + estimate.duration)
+        return log_success - log(since + duration)
 
 
-def better(new: float, old: float) -> bool:
-    """Whether a score is higher by more than rounding: what is kept is kept at a tie."""
-    return new > old and not isclose(new, old, rel_tol=1e-12, abs_tol=1e-12)
+def bar(score: float) -> float:
+    """What a score must exceed to be better than `score` by more than rounding."""
+    return score + TIE * (1.0 + abs(score)) if score > -inf else score

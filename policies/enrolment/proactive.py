@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import define, frozen
 from numpy.random import Generator
 
-from policies.enrolment.criteria import Criterion, better
+from policies.enrolment.criteria import Criterion, bar
 from policies.enrolment.incremental import Incremental
 from policies.interface import (
     Configuration,
@@ -15,7 +15,6 @@ from policies.interface import (
     RunningView,
     Wake,
 )
-from policies.maths.markov import Estimate
 
 
 @frozen
@@ -25,27 +24,18 @@ class FromScratch:
     Complete programs count; data and parts of messages do not.
     """
 
-    real: EnrolmentView
+    enrolment: Enrolment
+    elapsed: int
+    up: int
+    programmed: int
 
-    @property
-    def enrolment(self) -> Enrolment:
-        return self.real.enrolment
+    @classmethod
+    def of(cls, view: EnrolmentView) -> FromScratch:
+        return cls(view.enrolment, view.elapsed, view.up, view.programmed)
 
     @property
     def reason(self) -> Reason:
         return Reason.START
-
-    @property
-    def elapsed(self) -> int:
-        return self.real.elapsed
-
-    @property
-    def up(self) -> int:
-        return self.real.up
-
-    @property
-    def programmed(self) -> int:
-        return self.real.programmed
 
     @property
     def running(self) -> None:
@@ -53,9 +43,8 @@ class FromScratch:
 
     def missing(self, worker: int, tasks: int) -> int:
         """Slots to send the program, unless it is there, and the data of `tasks` tasks."""
-        enrolment = self.real.enrolment
-        program = 0 if self.real.programmed >> worker & 1 else enrolment.program
-        return program + tasks * enrolment.data
+        program = 0 if self.programmed >> worker & 1 else self.enrolment.program
+        return program + tasks * self.enrolment.data
 
 
 @frozen
@@ -84,23 +73,57 @@ class Proactive:
         running = view.running
         if view.reason is not Reason.PROACTIVE or running is None:
             return self.passive(view, rng)
-        fresh = FromScratch(view)
-        candidate = self.passive(fresh, rng)
-        if candidate is None or candidate == running.configuration:
+        candidate = self._candidate(FromScratch.of(view), rng)
+        if candidate is None or candidate.configuration == running.configuration:
             return None
-        kept = self.criterion.score(_running(view.enrolment, running), view.elapsed)
-        new = self.criterion.score(_candidate(fresh, candidate), view.elapsed)
-        return candidate if better(new, kept) else None
+        elapsed = view.elapsed
+        kept = self.criterion.score(*_value(view.enrolment, running), elapsed)
+        new = self.criterion.score(candidate.log_success, candidate.duration, elapsed)
+        return candidate.configuration if new > bar(kept) else None
+
+    def _candidate(self, fresh: FromScratch, rng: Generator) -> Candidate | None:
+        """What the passive heuristic would enrol from scratch: often the same as a slot ago."""
+        if not self.passive.timeless:
+            return _candidate(fresh, self.passive(fresh, rng))
+        belief = fresh.enrolment.belief
+        last = belief.recall((Proactive, self.passive, fresh.enrolment), Last)
+        seen = (fresh.up, fresh.programmed)
+        if last.seen != seen:
+            last.candidate, last.seen = _candidate(fresh, self.passive(fresh, rng)), seen
+        return last.candidate
 
 
-def _running(enrolment: Enrolment, running: RunningView) -> Estimate:
+@frozen
+class Candidate:
+    """A configuration, valued as if it began now."""
+
+    configuration: Configuration
+    log_success: float
+    """ln P."""
+    duration: float
+    """E, slots."""
+
+
+@define(eq=False)
+class Last:
+    """The last candidate of a heuristic that looks at these masks alone."""
+
+    seen: tuple[int, int] | None = None
+    """Workers that were UP, workers that held the program."""
+    candidate: Candidate | None = None
+
+
+def _candidate(fresh: FromScratch, configuration: Configuration | None) -> Candidate | None:
+    if configuration is None:
+        return None
+    enrolment, members = fresh.enrolment, configuration.members
+    needs = [(worker, fresh.missing(worker, tasks)) for worker, tasks in members]
+    work = max(tasks * enrolment.speeds[worker] for worker, tasks in members)
+    return Candidate(configuration, *enrolment.belief.estimate(needs, work, enrolment.channels))
+
+
+def _value(enrolment: Enrolment, running: RunningView) -> tuple[float, float]:
+    """(ln P, E in slots) of what the running configuration still has to do."""
     members = (worker for worker, _ in running.configuration.members)
     needs = zip(members, running.missing(), strict=True)
     return enrolment.belief.estimate(needs, running.work_left, enrolment.channels)
-
-
-def _candidate(fresh: FromScratch, candidate: Configuration) -> Estimate:
-    enrolment = fresh.enrolment
-    needs = [(worker, fresh.missing(worker, tasks)) for worker, tasks in candidate.members]
-    work = max(tasks * enrolment.speeds[worker] for worker, tasks in candidate.members)
-    return enrolment.belief.estimate(needs, work, enrolment.channels)

@@ -1,4 +1,4 @@
-"""The greedy assignments that were tried before, remembered with their estimates (002, VI.A)."""
+"""The greedy assignments that were tried before, remembered with their scores (002, VI.A)."""
 
 from __future__ import annotations
 
@@ -7,43 +7,44 @@ from math import inf, log
 
 from attrs import define, field
 
-from policies.enrolment.criteria import Criterion
+from policies.enrolment.criteria import Criterion, bar
 from policies.interface import Configuration, Enrolment
+from policies.maths.markov import workers_of
 
 Load = tuple[int, int]
 """(worker, slots of communication that it would lack with one task more)."""
 
-OPTIONS_KEPT = 1 << 20
-"""Estimates remembered at once, about 300 MB; all are forgotten when there are more."""
-
-
-@define(eq=False)
-class Option:
-    """One task more for one worker: what that would be worth."""
-
-    log_success: float
-    """ln P of the assignment that it leads to."""
-    duration: float
-    """E of that assignment, slots."""
-    score: float
-    """By the criterion, at t = 0."""
-    after: Assignment | None = None
-    """That assignment, once it was chosen."""
+SCORES_KEPT = 1 << 18
+"""Scores remembered at once, about 120 MB; all are forgotten when there are more."""
 
 
 @define(eq=False)
 class Assignment:
     """Some tasks, assigned in some order."""
 
-    needs: dict[int, int]
-    """Slots of communication that each member lacks, by worker."""
     tasks: dict[int, int]
     """Tasks of each member, by worker."""
+    needs: dict[int, int]
+    """Slots of communication that each member lacks, by worker."""
+    mask: int
+    """The members."""
     work: int
     """W, slots of computation."""
-    options: dict[Load, Option] = field(factory=dict, init=False)
-    """Every way to add a task that was ever looked at."""
+    total: int
+    """sum n_q, slots of communication."""
+    slowest: float
+    """max_q E_q(n_q), slots."""
+    scores: dict[Load, float] = field(factory=dict, init=False)
+    """What one task more is worth at t = 0, where that was worth a look."""
+    estimates: dict[Load, tuple[float, float]] = field(factory=dict, init=False)
+    """(ln P, E) of one task more, for the criterion that changes with t."""
+    after: dict[Load, Assignment] = field(factory=dict, init=False)
+    """The assignments that were chosen next."""
     _configuration: Configuration | None = field(default=None, init=False)
+
+    @classmethod
+    def empty(cls) -> Assignment:
+        return cls({}, {}, 0, 0, 0, 0.0)
 
     def configuration(self) -> Configuration:
         """The assignment as a decision."""
@@ -56,59 +57,102 @@ class Assignment:
 class Tree:
     """Every assignment that one criterion tried for one enrolment, by the order of its tasks.
 
-    Few workers change between two decisions, so that nearly every step was taken before: it
+    Few workers change between two decisions, so that most steps were taken before: such a step
     costs one look-up per UP worker instead of one estimate.
     """
 
     criterion: Criterion
     enrolment: Enrolment
-    _root: Assignment = field(init=False, factory=lambda: Assignment({}, {}, 0))
+    _root: Assignment = field(init=False, factory=Assignment.empty)
+    _transfers: dict[Load, float] = field(factory=dict, init=False)
+    """E_q(n_q)."""
     _kept: int = field(default=0, init=False)
 
     def root(self) -> Assignment:
         """The empty assignment."""
-        if self._kept > OPTIONS_KEPT:
-            self._root, self._kept = Assignment({}, {}, 0), 0
+        if self._kept > SCORES_KEPT:
+            self._root, self._kept = Assignment.empty(), 0
         return self._root
 
     def best(self, before: Assignment, loads: Iterable[Load], elapsed: int) -> Load:
-        """The best task to add, the first of equals; `loads` is not empty."""
-        options, yields = before.options, self.criterion is Criterion.Y
-        top, chosen = -inf, None
+        """The best task to add, the first of equals; ValueError if `loads` is empty."""
+        if self.criterion is Criterion.Y:
+            return self._best_yield(before, loads, elapsed)
+        scores, chosen, to_beat = before.scores, None, -inf
         for load in loads:
-            option = options.get(load) or self._consider(before, load)
-            score = option.score
-            if yields:
-                score = option.log_success - log(elapsed + option.duration)
-            if chosen is None or score > top:
-                top, chosen = score, load
-        if chosen is None:
-            raise ValueError("There is no worker left to assign a task to.")
-        return chosen
+            score = scores.get(load)
+            if score is None:
+                score = self._score(before, load, to_beat)
+            if score > to_beat or chosen is None:
+                chosen, to_beat = load, bar(score)
+        return _found(chosen)
+
+    def _best_yield(self, before: Assignment, loads: Iterable[Load], elapsed: int) -> Load:
+        estimates, chosen, to_beat = before.estimates, None, -inf
+        for load in loads:
+            log_success, duration = estimates.get(load) or self._estimate(before, load)
+            score = log_success - log(elapsed + duration)
+            if score > to_beat or chosen is None:
+                chosen, to_beat = load, bar(score)
+        return _found(chosen)
 
     def add(self, before: Assignment, load: Load) -> Assignment:
-        """The assignment after one task more, which `best` chose."""
-        option, (worker, need) = before.options[load], load
-        if option.after is None:
-            option.after = Assignment(
-                before.needs | {worker: need},
-                before.tasks | {worker: before.tasks.get(worker, 0) + 1},
-                self._work(before, worker),
-            )
-        return option.after
+        """The assignment after one task more."""
+        after = before.after.get(load)
+        if after is None:
+            after = before.after[load] = self._next(before, load)
+        return after
 
-    def _consider(self, before: Assignment, load: Load) -> Option:
+    def _next(self, before: Assignment, load: Load) -> Assignment:
         worker, need = load
-        estimate = self.enrolment.belief.estimate(
-            (before.needs | {worker: need}).items(),
-            self._work(before, worker),
-            self.enrolment.channels,
+        work, total, slowest = self._costs(before, load)
+        return Assignment(
+            before.tasks | {worker: before.tasks.get(worker, 0) + 1},
+            before.needs | {worker: need},
+            before.mask | 1 << worker,
+            work,
+            total,
+            slowest,
         )
-        score = self.criterion.score(estimate, 0)
-        option = before.options[load] = Option(estimate.log_success, estimate.duration, score)
-        self._kept += 1
-        return option
 
-    def _work(self, before: Assignment, worker: int) -> int:
-        tasks = before.tasks.get(worker, 0) + 1
-        return max(before.work, tasks * self.enrolment.speeds[worker])
+    def _costs(self, before: Assignment, load: Load) -> tuple[int, int, float]:
+        """(W, sum n_q, max_q E_q(n_q)) with one task more; no worker then lacks less."""
+        worker, need = load
+        tasks = before.tasks.get(worker, 0)
+        work = (tasks + 1) * self.enrolment.speeds[worker]
+        total = before.total + need - (before.needs[worker] if tasks else 0)
+        alone = self._transfers.get(load)
+        if alone is None:
+            alone = self._transfers[load] = self.enrolment.belief.expected(1 << worker, need)
+        return max(before.work, work), total, max(before.slowest, alone)
+
+    def _score(self, before: Assignment, load: Load, to_beat: float) -> float:
+        """The score of one task more, or -inf if it is sure not to beat that score."""
+        if self.criterion is not Criterion.E:
+            score = self.criterion.score(*self._estimate(before, load), 0)
+        else:
+            work, total, slowest = self._costs(before, load)
+            transfer = max(slowest, total / self.enrolment.channels)
+            if -(transfer + work) < to_beat:
+                return -inf
+            score = -transfer - self.enrolment.belief.expected(before.mask | 1 << load[0], work)
+        before.scores[load] = score
+        self._kept += 1
+        return score
+
+    def _estimate(self, before: Assignment, load: Load) -> tuple[float, float]:
+        belief, mask = self.enrolment.belief, before.mask | 1 << load[0]
+        work, total, slowest = self._costs(before, load)
+        transfer = max(slowest, total / self.enrolment.channels)
+        log_success = belief.log_success(mask, work)
+        log_success += belief.log_survival(workers_of(mask), transfer)
+        estimate = log_success, transfer + belief.expected(mask, work)
+        before.estimates[load] = estimate
+        self._kept += 1
+        return estimate
+
+
+def _found(load: Load | None) -> Load:
+    if load is None:
+        raise ValueError("There is no worker left to assign a task to.")
+    return load

@@ -77,16 +77,6 @@ class MarkovChain:
         return up, reclaimed, down
 
 
-@frozen
-class Estimate:
-    """What a configuration promises for the rest of its iteration (002, V and VI.A)."""
-
-    log_success: float
-    """ln P, communication and computation."""
-    duration: float
-    """E, slots."""
-
-
 @define(eq=False)
 class Belief:
     """What a scheduler believes about each worker's availability, with its analysis (002, V).
@@ -128,7 +118,7 @@ class Belief:
         """
         if work <= 1:
             return float(work)
-        found = self.analysis(mask)
+        found = self._sets.get(mask) or self.analysis(mask)
         if self.expectation is Expectation.EXACT:
             return 1.0 + (work - 1) * found.step
         exponent = log(1.0 + (work - 1) * found.e_c) - (work - 1) * found.log_p_plus
@@ -138,31 +128,32 @@ class Belief:
         """ln P_+^(W - 1): `mask`, all UP now, computes for `work` slots and nobody goes DOWN."""
         return (work - 1) * self.analysis(mask).log_p_plus if work > 1 else 0.0
 
-    def log_survival(self, worker: int, t: float) -> float:
-        """ln P_ND(t) of one worker, t in slots."""
-        return self.spectrum(worker).log_survival(t)
+    def log_survival(self, workers: Iterable[int], t: float) -> float:
+        """ln of the product of P_ND(t): of these workers, UP now, none is DOWN within t slots."""
+        return sum(self.spectrum(q).log_survival(t) for q in workers) if t > 0.0 else 0.0
 
-    def estimate(self, needs: Iterable[tuple[int, int]], work: int, channels: int) -> Estimate:
-        """Estimate of a configuration with `work` slots of computation left (002, V.B, VI.A).
+    def estimate(
+        self, needs: Iterable[tuple[int, int]], work: int, channels: int
+    ) -> tuple[float, float]:
+        """(ln P, E in slots) of a configuration for the rest of its iteration (002, V.B, VI.A).
 
         `needs`: (worker, slots of communication that it lacks), one per member, at least one;
-        `channels`: n_com. E_comm = max(max_q E_q(n_q), sum n_q / n_com), for any number of
-        members; P_comm is the probability that nobody goes DOWN within E_comm.
+        `work`: slots of computation left; `channels`: n_com. E adds the transfers' E_comm =
+        max(max_q E_q(n_q), sum n_q / n_com), for any number of members, to the computation's;
+        P is that nobody goes DOWN, within E_comm and then during the computation.
         """
         mask = total = 0
-        slowest = 0.0
+        transfer = 0.0
         members = []
         for worker, need in needs:
             members.append(worker)
             mask |= 1 << worker
             if need:
                 total += need
-                slowest = max(slowest, self.expected(1 << worker, need))
-        log_success = self.log_success(mask, work)
-        transfer = max(slowest, total / channels)
-        if transfer:
-            log_success += sum(self.spectrum(q).log_survival(transfer) for q in members)
-        return Estimate(log_success, transfer + self.expected(mask, work))
+                transfer = max(transfer, self.expected(1 << worker, need))
+        transfer = max(transfer, total / channels)
+        log_success = self.log_success(mask, work) + self.log_survival(members, transfer)
+        return log_success, transfer + self.expected(mask, work)
 
     def recall(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """What `make` made when first called with this `key`: a policy's cache.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from math import ceil, comb, exp, expm1, inf, log, log1p, prod
 
 import numpy as np
@@ -20,6 +20,10 @@ PRECISION = 1e-16
 """epsilon of the truncated sums, absolute (the first omitted geometric tail is added back)."""
 CHUNK = 1 << 14
 """Slots summed at once: bounds the memory of a set that returns for very long."""
+
+
+Kinds = Mapping[Spectrum, int]
+"""A set of workers: how many have this very spectrum."""
 
 
 @frozen
@@ -42,87 +46,87 @@ class SetAnalysis:
         return exp(self.log_p_plus)
 
 
-def analyse(spectra: Sequence[Spectrum]) -> SetAnalysis:
-    """Analysis of the set of these workers, in whatever order, at least one.
+def analyse(spectra: Iterable[Spectrum]) -> SetAnalysis:
+    """Analysis of the set of these workers, at least one.
 
-    The closed form where it has few terms (equal workers share theirs), else the truncated
-    product.
+    The closed form where it has few terms (workers that share a spectrum share theirs), else the
+    truncated product.
     """
-    ordered = sorted(spectra, key=_canonical)
-    kinds = [(kind[0], len(kind)) for kind in (list(g) for _, g in groupby(ordered, _canonical))]
-    if all(kind.terms[0].log_value == 0.0 for kind, _ in kinds):
-        return _never_down(kinds)
-    return _from_sums(*sums(kinds))
+    kinds = Counter(spectra)
+    rate = log_rate(kinds)
+    return _from_sums(*sums(kinds, rate)) if rate < 0.0 else _never_down(kinds)
 
 
-def sums(kinds: Sequence[tuple[Spectrum, int]]) -> tuple[float, float]:
-    """(E_u, A) of a set with so many workers of each kind, at least one of which can go DOWN."""
-    terms = prod(count + 1 if len(kind.terms) == 2 else 1 for kind, count in kinds)
-    worth = min(slots_to_sum(kinds), MOST_TERMS_EVER)
-    return closed_sums(kinds) if terms <= max(MOST_TERMS, worth) else truncated_sums(kinds)
+def log_rate(kinds: Kinds) -> float:
+    """ln Lambda, Lambda the product of the workers' l1; 0 where nobody can go DOWN."""
+    return sum([kind.terms[0].log_value * count for kind, count in kinds.items()])
 
 
-def closed_sums(kinds: Sequence[tuple[Spectrum, int]]) -> tuple[float, float]:
+def sums(kinds: Kinds, rate: float) -> tuple[float, float]:
+    """(E_u, A) of a set of workers, at least one of which can go DOWN: `rate` = ln Lambda < 0."""
+    terms = prod([count + 1 if len(kind.terms) == 2 else 1 for kind, count in kinds.items()])
+    if terms <= MOST_TERMS:
+        return closed_sums(kinds, rate)
+    worth = min(slots_to_sum(kinds, rate), MOST_TERMS_EVER)
+    return closed_sums(kinds, rate) if terms <= worth else truncated_sums(kinds, rate)
+
+
+def closed_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
     """(E_u, A) as sums of c v / (1 - v) and c v / (1 - v)^2 over the product's terms c v^t."""
-    values, coefficients = np.ones(1), np.ones(1)
-    for kind, count in kinds:
-        powers, weights = _power(kind.terms, count)
-        values = np.outer(values, powers).ravel()
-        coefficients = np.outer(coefficients, weights).ravel()
+    product = np.ones((2, 1))
+    for kind, count in kinds.items():
+        factor = kind.table if count == 1 else _power(kind.terms, count)
+        product = (product[:, :, np.newaxis] * factor[:, np.newaxis, :]).reshape(2, -1)
+    values, coefficients = product
     gaps = 1.0 - values
-    gaps[0] = -expm1(_log_rate(kinds))
+    gaps[0] = -expm1(rate)
+    # Not `@`: the order in which BLAS adds differs between machines, and so would the logs.
     geometric = coefficients * values / gaps
-    return float(geometric.sum()), float((geometric / gaps).sum())
+    return float(np.add.reduce(geometric)), float(np.add.reduce(geometric / gaps))
 
 
-def truncated_sums(kinds: Sequence[tuple[Spectrum, int]]) -> tuple[float, float]:
+def truncated_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
     """(E_u, A) summed over t, then closed by the leading eigenvalues' geometric tail.
 
     The appendix drops that tail, which it bounds by epsilon; adding it lets the sum stop as soon
     as the second eigenvalues have died out, even where a failure is very rare.
     """
-    rate = _log_rate(kinds)
-    end = slots_to_sum(kinds)
+    end = slots_to_sum(kinds, rate)
     e_u = a = 0.0
     for t in _chunks(end):
         product = np.exp(t * rate)
-        for kind, count in kinds:
+        for kind, count in kinds.items():
             product *= _shrinking(kind.terms, t) ** count
         e_u += float(product.sum())
-        a += float(t @ product)
+        a += float((t * product).sum())
     gap = -expm1(rate)
-    left = exp(end * rate) * prod(kind.terms[0].coefficient ** count for kind, count in kinds) / gap
-    return e_u + left, a + left * (end + exp(rate) / gap)
+    weight = prod(kind.terms[0].coefficient ** count for kind, count in kinds.items())
+    tail = weight * exp(end * rate) / gap
+    return e_u + tail, a + tail * (end + exp(rate) / gap)
 
 
-def slots_to_sum(kinds: Sequence[tuple[Spectrum, int]]) -> int:
+def slots_to_sum(kinds: Kinds, rate: float) -> int:
     """T such that sums over 0 < t < T, with the geometric tail, are exact to `PRECISION`."""
-    return max(1, int(min(horizon(_log_rate(kinds), PRECISION), _mixed(kinds))))
+    return max(1, int(min(horizon(rate, PRECISION), _mixed(kinds))))
 
 
-def horizon(log_rate: float, precision: float) -> int:
+def horizon(rate: float, precision: float) -> int:
     """The appendix's T: Lambda^T (T / (1 - Lambda) + Lambda / (1 - Lambda)^2) <= precision.
 
-    `log_rate` = ln Lambda < 0, the sum of the workers' ln l1. Beyond T, A and E_u miss at most
-    `precision`.
+    `rate` = ln Lambda < 0. Beyond T, A and E_u miss at most `precision`.
     """
-    gap = -expm1(log_rate)
+    gap = -expm1(rate)
     end, grown = 0, 1
     while grown > end:
         end = grown
-        bound = end / gap + exp(log_rate) / gap**2
-        grown = ceil((log(precision) - log(bound)) / log_rate) if log_rate > -inf else 1
+        bound = end / gap + exp(rate) / gap**2
+        grown = ceil((log(precision) - log(bound)) / rate) if rate > -inf else 1
     return end
 
 
-def _canonical(spectrum: Spectrum) -> tuple[tuple[float, float], ...]:
-    """Sets of equal workers get equal floats, whichever workers they are: ties stay ties."""
-    return tuple((term.value, term.coefficient) for term in spectrum.terms)
-
-
-def _never_down(kinds: Sequence[tuple[Spectrum, int]]) -> SetAnalysis:
+def _never_down(kinds: Kinds) -> SetAnalysis:
     """P_+ = 1 and, by renewal, E_c = 1 / P(all UP) = product of 1 + p_ur / p_ru."""
-    mean = prod((1.0 / kind.terms[0].coefficient) ** count for kind, count in kinds)
+    mean = prod((1.0 / kind.terms[0].coefficient) ** count for kind, count in kinds.items())
     return SetAnalysis(e_u=inf, a=inf, log_p_plus=0.0, e_c=mean, step=mean)
 
 
@@ -139,25 +143,21 @@ def _from_sums(e_u: float, a: float) -> SetAnalysis:
     )
 
 
-def _power(terms: tuple[Term, ...], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Values and coefficients of (c1 v1^t + c2 v2^t)^count, v1^count first."""
+def _power(terms: tuple[Term, ...], count: int) -> NDArray[np.float64]:
+    """The table of (c1 v1^t + c2 v2^t)^count, v1^count first."""
     if len(terms) == 1:
-        return np.array([terms[0].value ** count]), np.array([terms[0].coefficient ** count])
+        return np.array([[terms[0].value ** count], [terms[0].coefficient ** count]])
     (first, second), seconds = terms, range(count + 1)
     values = [first.value ** (count - k) * second.value**k for k in seconds]
     weights = [
         comb(count, k) * first.coefficient ** (count - k) * second.coefficient**k for k in seconds
     ]
-    return np.array(values), np.array(weights)
+    return np.array([values, weights])
 
 
-def _log_rate(kinds: Sequence[tuple[Spectrum, int]]) -> float:
-    return sum(kind.terms[0].log_value * count for kind, count in kinds)
-
-
-def _mixed(kinds: Sequence[tuple[Spectrum, int]]) -> float:
+def _mixed(kinds: Kinds) -> float:
     """Slots until the second eigenvalues' part of the product is below `PRECISION`, relative."""
-    pairs = [(kind.terms, count) for kind, count in kinds if len(kind.terms) == 2]
+    pairs = [(kind.terms, count) for kind, count in kinds.items() if len(kind.terms) == 2]
     slowest = max((abs(t[1].value) / t[0].value for t, _ in pairs), default=0.0)
     weight = sum(count * t[1].coefficient / t[0].coefficient for t, count in pairs)
     if slowest == 0.0:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import expm1, log, log1p, sqrt
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
+from numpy.typing import NDArray
 
 Rows = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
 """Transition probabilities of one worker: rows and columns in the order UP, RECLAIMED, DOWN."""
@@ -46,6 +47,14 @@ class Spectrum:
     """l1 and l2 are too near each other for that sum."""
     alternating: bool
     """l2 < 0, or l1 = 0: powers mean something at whole t only."""
+    table: NDArray[np.float64] = field(init=False, repr=False)
+    """The terms' values and, in a second row, their coefficients."""
+
+    @table.default
+    def _tabulate(self) -> NDArray[np.float64]:
+        return np.array(
+            [[term.value for term in self.terms], [term.coefficient for term in self.terms]]
+        )
 
     @classmethod
     def of(cls, rows: Rows) -> Spectrum:

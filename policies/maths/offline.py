@@ -1,0 +1,170 @@
+"""OFF-LINE-COUPLED: the best that one could do who knew every state beforehand (002, section IV).
+
+No communication and identical workers. NP-hard (002, Theorem 4.1): solved exactly as a
+mixed-integer programme, bounded where the time for that runs out.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from math import ceil, inf, isfinite
+
+import numpy as np
+from attrs import frozen
+from scipy.optimize import OptimizeResult, milp
+
+from policies.maths.coupled import Load, States, programme
+
+OPTIMAL, INFEASIBLE = 0, 2
+"""Statuses of scipy.optimize.milp; any other means that the search was cut short."""
+
+
+class Bound(enum.Enum):
+    """mu, the most tasks that one worker takes: OFF-LINE-COUPLED's two versions."""
+
+    ONE = "one"
+    UNBOUNDED = "unbounded"
+
+
+@frozen
+class OfflineOptimum:
+    """How early an iteration can end: the first slot after its last one."""
+
+    lower: int
+    """No iteration ends before this slot: one more than there are slots if none ends at all."""
+    upper: int | None
+    """One ends at this slot; None where none was found."""
+    workers: tuple[int, ...]
+    """The workers of that iteration, ascending."""
+    optimal: bool
+    """The search was finished: `upper` is `lower`, or None because there is no iteration."""
+
+
+@frozen
+class MostIterations:
+    """How many iterations fit, one after the other."""
+
+    lower: int
+    upper: int
+    optimal: bool
+    """`lower` = `upper`."""
+
+
+def earliest_end(
+    up: States,
+    tasks: int,
+    speed: int,
+    bound: Bound,
+    time_limit: float = inf,
+    down: States | None = None,
+) -> OfflineOptimum:
+    """The earliest end of one iteration of `tasks` tasks, `speed` slots each on any worker.
+
+    The chosen workers compute in the slots where all of them are UP (`up`). Between the first and
+    the last of these slots none of them may be DOWN (`down`; nowhere if None), or the iteration
+    would be lost. `time_limit`: seconds that the solver may take.
+    Raises ValueError unless the matrices have one shape, nobody is UP and DOWN at once, and tasks
+    and speed are positive.
+    """
+    lost = np.zeros_like(up) if down is None else down
+    _check(up, lost, tasks, speed)
+    loads = _loads(tasks, speed, bound, up.shape[0])
+    never = OfflineOptimum(up.shape[1] + 1, None, (), True)
+    if not loads or min(load.slots for load in loads) > up.shape[1]:
+        return never
+    model = programme(up, lost, loads)
+    solution = milp(
+        model.costs,
+        integrality=np.ones_like(model.costs),
+        bounds=model.bounds,
+        constraints=model.constraints,
+        options={"mip_rel_gap": 0.0} | ({"time_limit": time_limit} if isfinite(time_limit) else {}),
+    )
+    if solution.status == INFEASIBLE:
+        return never
+    return _optimum(solution, up, lost, loads)
+
+
+def most_iterations(
+    up: States,
+    tasks: int,
+    speed: int,
+    bound: Bound,
+    time_limit: float = inf,
+    down: States | None = None,
+) -> MostIterations:
+    """How many iterations can end, each beginning no earlier than the one before ends.
+
+    Ending each as early as possible is best, since beginning later never ends earlier. Parameters
+    and errors as for `earliest_end`; `time_limit` is for each iteration's search.
+    """
+    slots, found = up.shape[1], dict[int, OfflineOptimum]()
+
+    def one(start: int) -> OfflineOptimum:
+        if start not in found:
+            rest = None if down is None else down[:, start:]
+            found[start] = earliest_end(up[:, start:], tasks, speed, bound, time_limit, rest)
+        return found[start]
+
+    lower = _in_a_row(slots, lambda start: one(start).upper or slots + 1)
+    upper = _in_a_row(slots, lambda start: one(start).lower)
+    return MostIterations(lower, upper, lower == upper)
+
+
+def _in_a_row(slots: int, length: Callable[[int], int]) -> int:
+    """How many iterations fit into the slots; `length`: slots that one takes from its start."""
+    count = start = 0
+    while (start := start + length(start)) <= slots:
+        count += 1
+    return count
+
+
+def _check(up: States, down: States, tasks: int, speed: int) -> None:
+    if up.ndim != 2 or up.shape != down.shape:
+        raise ValueError(
+            f"States are one matrix of workers x slots each, not {up.shape} and {down.shape}."
+        )
+    if (up & down).any():
+        raise ValueError("A worker cannot be UP and DOWN in the same slot.")
+    if tasks < 1 or speed < 1:
+        raise ValueError(f"An iteration has at least 1 task of 1 slot, not {tasks} of {speed}.")
+
+
+def _loads(tasks: int, speed: int, bound: Bound, workers: int) -> list[Load]:
+    """The ways to share the tasks: ceil(m / x) workers with at most x tasks each, x w slots."""
+    if bound is Bound.ONE:
+        return [Load(tasks, speed)] if tasks <= workers else []
+    least = {ceil(tasks / each): each for each in range(tasks, 0, -1)}
+    return [Load(count, each * speed) for count, each in least.items() if count <= workers]
+
+
+def _optimum(
+    solution: OptimizeResult, up: States, down: States, loads: Sequence[Load]
+) -> OfflineOptimum:
+    least = min(load.slots for load in loads)
+    bounded = solution.mip_dual_bound is not None and isfinite(solution.mip_dual_bound)
+    lower = max(least, ceil(solution.mip_dual_bound - 1e-6)) if bounded else least
+    if solution.x is None:
+        return OfflineOptimum(lower, None, (), False)
+    workers = tuple(int(q) for q in np.nonzero(solution.x[: up.shape[0]] > 0.5)[0])
+    slots = next(load.slots for load in loads if load.workers == len(workers))
+    upper = end_of(workers, slots, up, down)
+    done = solution.status == OPTIMAL
+    return OfflineOptimum(upper if done and upper is not None else lower, upper, workers, done)
+
+
+def end_of(workers: Sequence[int], slots: int, up: States, down: States) -> int | None:
+    """The first slot after `slots` common UP ones of these workers; None if there is none.
+
+    They begin again whenever one of them was DOWN.
+    """
+    members = list(workers)
+    together = np.logical_and.reduce(up[members])
+    lost = np.logical_or.reduce(down[members])
+    done = 0
+    for slot in range(up.shape[1]):
+        done = 0 if lost[slot] else done + int(together[slot])
+        if done == slots:
+            return slot + 1
+    return None
