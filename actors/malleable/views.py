@@ -47,9 +47,7 @@ class Candidate:
     def finish(self, size: int) -> float:
         if size == self.size:
             return self.expected
-        costs = self.costs
-        since = self.start + costs.redistribution(self.size, size) + costs.closing(size)
-        return since + costs.expected(size, self.left)
+        return self.costs.finish(self.start, self.size, size, self.left)
 
 
 @frozen

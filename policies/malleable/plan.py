@@ -40,13 +40,28 @@ def share(candidate: CandidateView, size: int) -> Share:
     return Share(candidate, size, candidate.finish(size))
 
 
-def improvable(share: Share, available: int, pair: int, look: LookAhead) -> bool:
-    """Whether processors out of `available` would make it end strictly earlier."""
-    candidate, finish = share.candidate, share.finish
-    most = min(share.size + available, candidate.largest)
-    if look is LookAhead.NEXT_PAIR:
-        most = min(most, share.size + pair)
-    return any(candidate.finish(size) < finish for size in range(share.size + pair, most + 1, pair))
+def give_pair(share: Share, available: int, pair: int, look: LookAhead) -> bool:
+    """Give one more pair if the application is improvable with up to `available` processors.
+
+    Improvable: with some of them, or with the next pair alone (`look`), it would end strictly
+    earlier.
+    """
+    size = share.size + pair
+    most = min(share.size + available, share.candidate.largest)
+    if size > most:
+        return False
+    finish = share.candidate.finish(size)
+    if finish < share.finish or (
+        look is LookAhead.ANY and _further(share, size + pair, most, pair)
+    ):
+        share.size, share.finish = size, finish
+        return True
+    return False
+
+
+def _further(share: Share, first: int, most: int, pair: int) -> bool:
+    finish, bound = share.candidate.finish, share.finish
+    return any(finish(size) < bound for size in range(first, most + 1, pair))
 
 
 def grow(shares: Sequence[Share], available: int, pair: int, look: LookAhead) -> None:
@@ -54,16 +69,20 @@ def grow(shares: Sequence[Share], available: int, pair: int, look: LookAhead) ->
 
     Ties go to the lowest index. Stops at the first longest one that is not improvable.
     """
-    queue = sorted((_rank(share), at) for at, share in enumerate(shares))
+    queue = sorted((*_rank(share), at) for at, share in enumerate(shares))
     while queue:
-        longest = shares[queue.pop()[1]]
-        behind = queue[-1][0] if queue else None
-        while behind is None or _rank(longest) > behind:
-            if available < pair or not improvable(longest, available, pair, look):
+        *_, at = queue.pop()
+        longest = shares[at]
+        behind = queue[-1][:2] if queue else (NOBODY, 0)
+        while _rank(longest) > behind:
+            if not give_pair(longest, available, pair, look):
                 return
-            longest.move(longest.size + pair)
             available -= pair
-        insort(queue, (_rank(longest), shares.index(longest)))
+        insort(queue, (*_rank(longest), at))
+
+
+NOBODY = float("-inf")
+"""Ends before everybody."""
 
 
 def _rank(share: Share) -> tuple[float, int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 
 from policies.interface.malleable import Cause, RedistributionPolicy, RedistributionView, Resize
-from policies.malleable.plan import LookAhead, Share, changes, grow, improvable, share
+from policies.malleable.plan import LookAhead, Share, changes, give_pair, grow, share
 
 
 @frozen
@@ -58,8 +58,7 @@ class ShortestApplicationsFirst:
         shares = [share(candidate, candidate.size) for candidate in view.candidates]
         faulty = next(s for s in shares if s.candidate.index == view.faulty)
         idle = view.idle
-        while improvable(faulty, idle, view.pair, self.look):
-            faulty.move(faulty.size + view.pair)
+        while give_pair(faulty, idle, view.pair, self.look):
             idle -= view.pair
         while self._take(faulty, shares, view.pair):
             pass

@@ -54,9 +54,7 @@ def test_costs_periods_and_expected_times_match_the_values(cases_dir: Path) -> N
         m, j, k, alpha = value["m"], value["j"], value["k"], value["alpha"]
         sizes = np.arange(1, max(j, k) + 1, dtype=np.float64)
         link = Link(value["S"], value["beta"], value["inv_bw"])
-        protection = Protection(
-            value["mtbf_years"] * YEAR, value["c"], value["beta"], value["D"]
-        )
+        protection = Protection(value["mtbf_years"] * YEAR, value["c"], value["beta"], value["D"])
         table = costs(synthetic_times(m, value["f"], sizes), m, 1, link, protection)
         got = {
             "t": table.times[j - 1],
@@ -111,9 +109,7 @@ def test_runs_match_under_the_next_pair_reading(cases_dir: Path) -> None:
 def test_the_examples_of_section_4_come_out(
     times: tuple[tuple[float, ...], ...], allocation: str, makespan: float
 ) -> None:
-    case: Case = {
-        **{"name": "section 4", "p": 3, "ps": 1, "m": [0, 0], "table": times},
-        **{"mtbf_years": None, "c": 0.0, "beta": 0.0, "S": 0.0, "D": 0.0, "faults": []},
-    }
+    model = {"mtbf_years": None, "c": 0.0, "beta": 0.0, "S": 0.0, "D": 0.0, "faults": []}
+    case: Case = {"name": "section 4", "p": 3, "ps": 1, "m": [0, 0], "table": times} | model
     story = play(scenario_of(case, f"{allocation}+EndLocal", LookAhead.ANY))
     assert story.makespan == pytest.approx(makespan, rel=EXACT)
