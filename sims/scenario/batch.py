@@ -1,0 +1,187 @@
+"""What scenarios of rigid and of moldable jobs share: platform, failures, policy, population."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from attrs import field, frozen
+from attrs.validators import optional
+
+from actors.batch.events import JobsLeftOut
+from actors.batch.job import Job
+from actors.batch.scheduler import BatchScheduler
+from actors.runtime import System
+from policies.batch.lists import Reading, RList
+from policies.batch.orders import PAPER_ORDERS, first_come, large_first
+from policies.batch.shelves import Shelves
+from policies.interface.batch import BatchJob, BatchPolicy, Order, Strategy
+from policies.maths.makespan_bounds import (
+    draw_failures,
+    failure_probabilities,
+    rate_probabilities,
+)
+from sims.errors import InputError
+from sims.scenario.fields import not_negative, positive
+from sims.scenario.policies import PolicySection, load_policy
+
+ORDERS = {**PAPER_ORDERS, "LJF": large_first, "FCFS": first_come}
+LIST = re.compile(r"R-LIST-(Q|\d+)")
+SHELVES = {
+    "R-SHELF-B": Shelves(backfilling=True, filling=False),
+    "R-SHELF-NB": Shelves(backfilling=False, filling=False),
+    "R-SHELFFILL-B": Shelves(backfilling=True, filling=True),
+    "R-SHELFFILL-NB": Shelves(backfilling=False, filling=True),
+}
+
+
+class Overrun(enum.Enum):
+    """What becomes of an attempt that reaches the user's estimate."""
+
+    FINISH = "finish"
+    """It goes on; only reservations believe the estimate."""
+    KILL = "kill"
+    """It is withdrawn and its job is gone."""
+
+
+@frozen(kw_only=True)
+class PlatformSection:
+    """`[platform]`: identical processors, numbered from 0."""
+
+    processors: int = field(validator=positive)
+    """P."""
+
+
+@frozen(kw_only=True)
+class FailureSection:
+    """`[failures]`: silent errors; at most one of the two. A job's own `failures` comes first."""
+
+    average: float | None = None
+    """q-bar: how often a job of mean area (rigid) or mean work (moldable) fails; below 1."""
+    rate: float | None = None
+    """lambda: errors per processor-second of area (rigid) or per unit of work (moldable)."""
+
+    def probabilities(self, works: Sequence[float]) -> list[float]:
+        """q_j of each job. Raises InputError."""
+        if self.average is not None and self.rate is not None:
+            raise InputError("scenario", "failures", "both average and rate", "one of them")
+        try:
+            if self.average is not None:
+                return failure_probabilities(works, self.average)
+            return rate_probabilities(works, self.rate or 0.0)
+        except ValueError as error:
+            key = "failures.rate" if self.average is None else "failures.average"
+            raise InputError("scenario", key, str(error)) from None
+
+
+@frozen
+class Submission:
+    """One job of a workload, and the failures that the scenario fixes for it."""
+
+    job: BatchJob
+    failures: int | None = None
+    """None: drawn."""
+
+
+@frozen
+class Workload:
+    """The jobs of a run, by index, and an account of those left out."""
+
+    submissions: tuple[Submission, ...]
+    left_out: tuple[tuple[str, int], ...] = ()
+    """(reason, jobs)."""
+
+
+@frozen(kw_only=True)
+class ReleaseFields:
+    """What every listed job may say beside its size."""
+
+    name: str = ""
+    """Default: J1, J2, ..."""
+    failures: int | None = field(default=None, validator=optional(not_negative))
+    """Attempts that fail before one succeeds; default: drawn as `[failures]` says."""
+    release: float = field(default=0, validator=not_negative)
+    """When it is submitted, in seconds."""
+
+
+def strategy_named(name: str, reading: Reading) -> Strategy:
+    """The papers' strategies. Raises ValueError, naming them, for another."""
+    found = LIST.fullmatch(name)
+    if found:
+        return RList(None if found[1] == "Q" else int(found[1]), reading)
+    if name in SHELVES:
+        return SHELVES[name]
+    raise ValueError(
+        f"{name!r} is no strategy; accepted: R-LIST-Q, R-LIST-0, R-LIST-1, "
+        f"R-LIST-m, {', '.join(SHELVES)}, package.module:Name"
+    )
+
+
+def order_named(name: str) -> Order:
+    """The papers' orders, LJF and FCFS. Raises ValueError, naming them, for another."""
+    if name in ORDERS:
+        return ORDERS[name]
+    accepted = ", ".join(ORDERS)
+    raise ValueError(f"{name!r} is no order; accepted: {accepted}, package.module:Name")
+
+
+def load_order(name: str, folder: Path) -> Order:
+    """An order by name, the user's own included. Raises InputError at policy.order."""
+    try:
+        return cast(Order, load_policy(PolicySection(name=name), order_named, folder))
+    except InputError as error:
+        raise InputError(error.source, "policy.order", error.problem, error.accepted) from None
+
+
+def refuse_twins(names: Sequence[str]) -> None:
+    """Raises InputError where two jobs have one name: logs could not tell them apart."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError("scenario", "job.jobs", f"two jobs are called {twice[0]!r}", "other names")
+
+
+def checked(workload: Workload, processors: int, needs: Sequence[int]) -> Workload:
+    """Leave out, and count, the jobs that need more processors than there are."""
+    fitting = [s for s, p in zip(workload.submissions, needs, strict=True) if p <= processors]
+    wide = len(needs) - len(fitting)
+    if not wide:
+        return workload
+    reason = f"needs more than the platform's {processors} processors"
+    return Workload(tuple(fitting), (*workload.left_out, (reason, wide)))
+
+
+def people(
+    system: System,
+    workload: Workload,
+    policy: BatchPolicy,
+    platform: PlatformSection,
+    failures: FailureSection,
+    overrun: Overrun,
+) -> None:
+    """Spawn the scheduler and its jobs. Raises InputError where no job is left."""
+    for reason, jobs in workload.left_out:
+        system.journal.record(JobsLeftOut, (reason, jobs))
+    if not workload.submissions:
+        raise InputError("scenario", "job", "no job is left to schedule", "at least one job")
+    scheduler = BatchScheduler("scheduler", platform.processors, policy, len(workload.submissions))
+    system.spawn(scheduler)
+    for submission, count in zip(
+        workload.submissions, _failures(system, workload, failures), strict=True
+    ):
+        job = submission.job
+        killed_at = None
+        if overrun is Overrun.KILL and job.estimate is not None:
+            killed_at = job.estimate + job.verification
+        system.spawn(Job(job.name, job, scheduler, count, killed_at))
+
+
+def _failures(system: System, workload: Workload, section: FailureSection) -> list[int]:
+    """Drawn for every job, so that a job's own count does not shift the others'."""
+    probabilities = section.probabilities([s.job.profile.work for s in workload.submissions])
+    drawn = draw_failures(probabilities, system.stream("failures"))
+    pairs = zip(workload.submissions, drawn, strict=True)
+    return [count if s.failures is None else s.failures for s, count in pairs]

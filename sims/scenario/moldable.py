@@ -1,0 +1,163 @@
+"""Scenarios of moldable jobs under silent errors (000)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, cast
+
+from attrs import Factory, field, frozen
+
+from actors.runtime import System
+from policies.batch.allocation import LocalProcessorAllocation, MinArea, MinTime
+from policies.batch.batches import Exact, Scaled
+from policies.batch.lists import Reading
+from policies.interface.batch import Allocation, BatchAllocation, BatchJob, BatchPolicy, Strategy
+from sims.errors import InputError
+from sims.scenario.batch import (
+    FailureSection,
+    Overrun,
+    PlatformSection,
+    Submission,
+    Workload,
+    load_order,
+    people,
+    refuse_twins,
+    strategy_named,
+)
+from sims.scenario.fields import Unacceptable, not_negative
+from sims.scenario.header import Header
+from sims.scenario.moldable_jobs import MoldableJob, SyntheticJobs
+from sims.scenario.policies import PolicySection, load_policy
+
+Rule = Allocation | BatchAllocation
+
+
+class AllotmentRule(enum.Enum):
+    """How BATCH allots; the paper's guarantee leaves it open."""
+
+    SCALED = "scaled"
+    EXACT = "exact"
+
+
+@frozen(kw_only=True)
+class MoldableSection:
+    """`[job]`: the jobs; either `jobs` or `synthetic`."""
+
+    kind: Literal["moldable"]
+    jobs: tuple[MoldableJob, ...] = ()
+    synthetic: SyntheticJobs | None = None
+    verification: float = field(default=0, validator=not_negative)
+    """v: seconds that the detector adds to each attempt."""
+
+
+def _eps(_: object, attribute: object, value: float) -> None:
+    if not 0 < value <= 1:
+        raise Unacceptable("eps", value, "a number above 0, up to 1")
+
+
+@frozen(kw_only=True)
+class MoldablePolicy(PolicySection):
+    """`[policy]`: the allocation rule LPA, BATCH, MINTIME or MINAREA, or one of your own."""
+
+    order: str = "LPT"
+    """LPT, SPT, HPA, LPA, LA, SA, RANDOM, LJF, FCFS, or `package.module:Name`."""
+    strategy: str = "R-LIST-0"
+    """What starts: LIST is R-LIST-0; any of the rigid strategies, or `package.module:Name`."""
+    reading: Reading = Reading.FRESH
+    """Of R-LIST's reservations: `fresh`, `easy` or `kept`."""
+    allotment: AllotmentRule = AllotmentRule.SCALED
+    """Of BATCH: `scaled` (MT-ALLOTMENT's rounded times) or `exact` (uniform chains)."""
+    eps: float = field(default=0.1, validator=_eps)
+    """Of `scaled`: 0.1 reproduces 000's Table 1, which states 0.3."""
+
+
+@frozen(kw_only=True)
+class MoldableScenario:
+    """A whole scenario file with `[job] kind = "moldable"`; times in seconds."""
+
+    name: str
+    seed: int = field(default=0, validator=not_negative)
+    """The run's one seed."""
+    log: str | None = None
+    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
+    `none`: nowhere."""
+    platform: PlatformSection
+    job: MoldableSection
+    failures: FailureSection = Factory(FailureSection)
+    policy: MoldablePolicy
+
+
+SCENARIO = MoldableScenario
+
+
+def header(scenario: MoldableScenario) -> Header:
+    """What the log's first record says."""
+    return Header(scenario.platform.processors, (), "s")
+
+
+def populate(scenario: MoldableScenario, system: System, folder: Path) -> None:
+    """Spawn the scenario's actors in `system`; user modules are looked for from `folder`.
+
+    Raises InputError for what cannot be run.
+    """
+    policy = _policy(scenario.policy, folder)
+    workload = _workload(scenario.job)
+    people(system, workload, policy, scenario.platform, scenario.failures, Overrun.FINISH)
+
+
+def _policy(section: MoldablePolicy, folder: Path) -> BatchPolicy:
+    rule = load_policy(section, lambda name: allocation_named(name, section), folder)
+    named = PolicySection(name=section.strategy)
+    try:
+        strategy = load_policy(named, lambda name: strategy_named(name, section.reading), folder)
+    except InputError as error:
+        raise InputError(error.source, "policy.strategy", error.problem, error.accepted) from None
+    order = load_order(section.order, folder)
+    return BatchPolicy(order, cast(Strategy, strategy), cast(Rule, rule), section.name)
+
+
+def allocation_named(name: str, section: MoldablePolicy) -> Rule:
+    """000's allocation rules. Raises ValueError, naming them, for another."""
+    rules: dict[str, Callable[[], Rule]] = {
+        "LPA": LocalProcessorAllocation,
+        "MINTIME": MinTime,
+        "MINAREA": MinArea,
+        "BATCH": Exact if section.allotment is AllotmentRule.EXACT else lambda: Scaled(section.eps),
+    }
+    if name not in rules:
+        accepted = ", ".join(rules)
+        raise ValueError(f"{name!r} is no rule; accepted: {accepted}, package.module:Name")
+    return rules[name]()
+
+
+def _workload(section: MoldableSection) -> Workload:
+    if bool(section.jobs) == bool(section.synthetic):
+        raise InputError("scenario", "job", "no jobs, or two sources of them", "jobs or synthetic")
+    if section.synthetic:
+        profiles = section.synthetic.draw()
+        drawn = [
+            BatchJob(index, f"J{index + 1}", profile, section.verification)
+            for index, profile in enumerate(profiles)
+        ]
+        return Workload(tuple(map(Submission, drawn)))
+    return _listed(section)
+
+
+def _listed(section: MoldableSection) -> Workload:
+    submissions = [
+        Submission(
+            BatchJob(
+                index,
+                job.name or f"J{index + 1}",
+                job.speedup.profile(),
+                section.verification,
+                submitted=job.release,
+            ),
+            job.failures,
+        )
+        for index, job in enumerate(section.jobs)
+    ]
+    refuse_twins([submission.job.name for submission in submissions])
+    return Workload(tuple(submissions))
