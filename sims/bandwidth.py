@@ -170,8 +170,8 @@ def sentence(cells: Mapping[Cell, Interval], channels: Sequence[int], data: Sequ
     ]
     return (
         f"At n_com = {asked} it is worth enrolling {'; '.join(clauses)} "
-        f"(m = {QUESTION.tasks} tasks of {QUESTION.speed} slots, T_prog = {QUESTION.program}; worth: "
-        "the fewest workers within 5 % of the best mean)."
+        f"(m = {QUESTION.tasks} tasks of {QUESTION.speed} slots, T_prog = {QUESTION.program}; "
+        "worth: the fewest workers within 5 % of the best mean)."
     )
 
 

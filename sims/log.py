@@ -14,13 +14,18 @@ import attrs
 import orjson
 
 from actors import events
+from actors.batch import events as batch
 from actors.events import SCHEMA, ScenarioStarted
+from actors.malleable import events as malleable
+from actors.redundant import events as redundant
 from actors.runtime import Event, JsonLines, Record
 from actors.volatile import events as volatile
 from sims.errors import InputError
 
 VOCABULARY: dict[str, type[Event]] = {
-    kind.__name__: kind for kind in (*events.VOCABULARY, *volatile.VOCABULARY)
+    kind.__name__: kind
+    for module in (events, volatile, batch, malleable, redundant)
+    for kind in module.VOCABULARY
 }
 """Every event that a log may hold, by name: the closed vocabulary."""
 

@@ -218,13 +218,14 @@ class IterativeJob(Actor):
 
     @handles(CapReached)
     def give_up(self, _: CapReached) -> None:
-        if self.state is not Stage.ENDED:
-            if self.state is Stage.ENROLLED:
-                self._end_run(Outcome.WITHDRAWN)
-            self._leave(End.CAPPED)
+        if self.state is Stage.ENROLLED:
+            self._end_run(Outcome.WITHDRAWN)
+        self._leave(End.CAPPED)
 
     def _leave(self, end: End) -> None:
         self.become(Stage.ENDED)
+        # What is still said at this instant does not concern it any more.
+        self.stop()
         self.system.finish(end)
 
     def waits_for(self) -> str | None:

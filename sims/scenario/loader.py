@@ -18,6 +18,10 @@ __all__ = ["Scenario", "converter", "first_problem", "family_of", "load", "read"
 
 FAMILIES = {
     "iterative": "sims.scenario.volatile",
+    "rigid": "sims.scenario.rigid",
+    "moldable": "sims.scenario.moldable",
+    "malleable": "sims.scenario.malleable",
+    "redundant": "sims.scenario.redundant",
 }
 """Kind of job -> module with its scenario class, `header` and `populate`."""
 

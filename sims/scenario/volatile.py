@@ -163,34 +163,62 @@ def header(scenario: VolatileScenario) -> Header:
     return Header(len(names), names, "slot")
 
 
+@frozen
+class Prepared:
+    """What is worked out before the first actor lives; runs of one platform may share it.
+
+    Sharing saves the policies' analysis: it is remembered in the belief.
+    """
+
+    platform: tuple[WorkerSection, ...]
+    enrolment: Enrolment
+    service: ServiceOrder
+    folder: Path
+
+
+def prepare(scenario: VolatileScenario, folder: Path = Path()) -> Prepared:
+    """Read the scenario's files and work out what its platform is; raises InputError."""
+    platform = scenario.platform()
+    enrolment = _enrolment(scenario, platform, folder)
+    return Prepared(platform, enrolment, _service(scenario, platform), folder)
+
+
 def populate(scenario: VolatileScenario, system: System, folder: Path) -> None:
     """Spawn the scenario's actors in `system`; files are looked for from `folder`.
 
     Raises InputError for what cannot be run.
     """
-    platform = scenario.platform()
-    enrolment = _enrolment(scenario, platform, folder)
+    spawn(scenario, prepare(scenario, folder), system)
+
+
+def spawn(scenario: VolatileScenario, prepared: Prepared, system: System) -> None:
+    """Spawn the scenario's actors on a prepared platform; raises InputError for its policy."""
+    enrolment, folder = prepared.enrolment, prepared.folder
     policy = load_policy(scenario.policy, named, folder)
-    _record_platform(scenario, platform, enrolment, system)
+    _record_platform(scenario.job, enrolment, system)
     scheduler = system.spawn(EnrolmentScheduler("scheduler", policy, enrolment))
-    master = system.spawn(Master("master", enrolment.channels, _service(scenario, platform)))
+    master = system.spawn(Master("master", enrolment.channels, prepared.service))
     workers = [
-        system.spawn(
-            Worker(
-                section.name,
-                index,
-                master,
-                scheduler,
-                section.availability.changes(system.stream(f"availability/{section.name}"), folder),
-                Holding(enrolment.program, enrolment.data),
-            )
-        )
-        for index, section in enumerate(platform)
+        system.spawn(_worker(section, index, (master, scheduler), prepared, system))
+        for index, section in enumerate(prepared.platform)
     ]
     job = scenario.job
     system.spawn(
         IterativeJob(job.name, job.iterations, enrolment.speeds, workers, scheduler, job.cap)
     )
+
+
+def _worker(
+    section: WorkerSection,
+    index: int,
+    bosses: tuple[Master, EnrolmentScheduler],
+    prepared: Prepared,
+    system: System,
+) -> Worker:
+    rng = system.stream(f"availability/{section.name}")
+    life = section.availability.changes(rng, prepared.folder)
+    holding = Holding(prepared.enrolment.program, prepared.enrolment.data)
+    return Worker(section.name, index, *bosses, life, holding)
 
 
 def _enrolment(
@@ -213,23 +241,13 @@ def _enrolment(
     )
 
 
-def _record_platform(
-    scenario: VolatileScenario,
-    platform: Sequence[WorkerSection],
-    enrolment: Enrolment,
-    system: System,
-) -> None:
+def _record_platform(job: IterativeSection, enrolment: Enrolment, system: System) -> None:
     system.journal.record(
         PlatformDescribed,
         (
-            scenario.job.name,
-            enrolment.tasks,
-            scenario.job.iterations,
-            enrolment.channels,
-            enrolment.program,
-            enrolment.data,
-            enrolment.speeds,
-            enrolment.bounds,
+            *(job.name, enrolment.tasks, job.iterations),
+            *(enrolment.channels, enrolment.program, enrolment.data),
+            *(enrolment.speeds, enrolment.bounds),
         ),
     )
 

@@ -1,0 +1,156 @@
+"""002: Tables I and II, Figure 2, and what the paper left for later.
+
+python -m sims.papers.volatile table1 | table2 | figure2 | realtraces --traces DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import track
+from rich.table import Column, Table
+
+from policies.maths.markov import Expectation
+from sims.campaign import run_many
+from sims.errors import InputError
+from sims.papers.volatile_paper import HEURISTICS, TABLE_1, TABLE_2, PaperRow
+from sims.papers.volatile_real import add_options as add_real_options
+from sims.papers.volatile_real import real_traces
+from sims.papers.volatile_runs import Instance, instances, makespans
+from sims.papers.volatile_scores import Score, Scores, by_fastest, scores
+from sims.plots.curves import draw_curves
+
+REFERENCE = "IE"
+"""The heuristic that the others are compared with (002, VII.A)."""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one of the experiments; returns the exit code."""
+    try:
+        options = _parser().parse_args(words)
+        options.run(options)
+    except InputError as error:
+        print(f"sims.papers.volatile: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m sims.papers.volatile", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    for name, tasks, chosen, run in (
+        ("table1", 5, HEURISTICS, _table1),
+        ("table2", 10, tuple(TABLE_2), _table2),
+        ("figure2", 10, tuple(TABLE_2), _figure2),
+    ):
+        command = commands.add_parser(name)
+        command.set_defaults(run=run, tasks=tasks)
+        _add_options(command, chosen)
+    real = commands.add_parser("realtraces")
+    real.set_defaults(run=real_traces)
+    add_real_options(real)
+    return parser
+
+
+def _add_options(command: argparse.ArgumentParser, heuristics: Sequence[str]) -> None:
+    command.add_argument("--scenarios", type=int, default=1, help="per n_com and wmin (paper: 10)")
+    command.add_argument("--trials", type=int, default=2, help="per scenario (paper: 10)")
+    command.add_argument("--wmin", type=int, nargs="+", default=range(1, 11), metavar="W")
+    command.add_argument("--ncom", type=int, nargs="+", default=(5, 10, 20), metavar="N")
+    command.add_argument("--cap", type=int, default=1_000_000, help="slots (paper: 1,000,000)")
+    command.add_argument("--heuristics", nargs="+", default=heuristics, metavar="NAME")
+    command.add_argument(
+        "--expectation", type=Expectation, choices=list(Expectation), default=Expectation.PRINTED
+    )
+    command.add_argument("--store", type=Path, help="results file: an interrupted campaign resumes")
+    command.add_argument("--plot", type=Path, default=Path("logs/volatile-figure2.png"))
+
+
+# --- the campaign -----------------------------------------------------------------------------
+
+
+def measure(options: argparse.Namespace) -> dict[Instance, dict[str, int | None]]:
+    """Makespan of every heuristic on every instance; None: over the cap."""
+    names = tuple(dict.fromkeys((REFERENCE, *options.heuristics)))
+    tasks = instances(
+        options.tasks,
+        options.ncom,
+        options.wmin,
+        options.scenarios,
+        options.trials,
+        names,
+        options.expectation,
+        options.cap,
+    )
+    results = run_many(makespans, tasks, store=options.store)
+    return dict(track(results, f"{len(names)} heuristics", len(tasks), transient=True))
+
+
+def _table1(options: argparse.Namespace) -> None:
+    _print_table("002, Table I (m = 5)", options, TABLE_1)
+
+
+def _table2(options: argparse.Namespace) -> None:
+    _print_table("002, Table II (m = 10)", options, TABLE_2)
+
+
+def _print_table(title: str, options: argparse.Namespace, paper: Mapping[str, PaperRow]) -> None:
+    found = scores(measure(options), REFERENCE)
+    console = Console()
+    console.print(_table(title, found, paper))
+    console.print(
+        f"{found.instances} instances ({found.scenarios} scenarios); E(S)(W) "
+        f"{options.expectation.value}; ± is a 95 % interval over scenarios; paper behind /.",
+        highlight=False,
+    )
+
+
+def _table(title: str, found: Scores, paper: Mapping[str, PaperRow]) -> Table:
+    heads = ("#fails", "%diff", "%wins", "%wins30", "stdv")
+    columns = [Column(head, justify="right", no_wrap=True) for head in heads]
+    table = Table("heuristic", *columns, title=title, box=SIMPLE)
+    for name, score in sorted(found.rows.items(), key=lambda item: item[1].diff.mean):
+        table.add_row(name, *_cells(score, paper.get(name)))
+    return table
+
+
+def _cells(score: Score, paper: PaperRow | None) -> list[str]:
+    theirs = (
+        (f"{paper.fails}", f"{paper.diff}", f"{paper.wins}", f"{paper.wins30}", f"{paper.stdv}")
+        if paper
+        else ("-",) * 5
+    )
+    ours = (
+        f"{score.fails}",
+        f"{score.diff:.1f}",
+        f"{score.wins:.1f}",
+        f"{score.wins30:.1f}",
+        f"{score.stdv:.2f}",
+    )
+    return [f"{mine} / {other}" for mine, other in zip(ours, theirs, strict=True)]
+
+
+def _figure2(options: argparse.Namespace) -> None:
+    found = by_fastest(measure(options), REFERENCE)
+    names = [name for name in options.heuristics if name != REFERENCE]
+    curves = {
+        name: [(float(wmin), rows.rows[name].diff) for wmin, rows in found.items()]
+        for name in names
+    }
+    title = "002, Figure 2: difference to IE, m = 10"
+    path = draw_curves(curves, options.plot, title, "wmin", "%diff (below 0: better than IE)")
+    console = Console()
+    table = Table("wmin", *names, title=title, box=SIMPLE)
+    for wmin, rows in found.items():
+        table.add_row(str(wmin), *(f"{rows.rows[name].diff:.1f}" for name in names))
+    console.print(table)
+    console.print(f"picture  {path}", highlight=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""One instance of 002, VII.A: all heuristics on the same realised chains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import evolve, frozen
+
+from actors.runtime import System
+from policies.maths.markov import Expectation
+from sims.scenario.volatile import (
+    IterativeSection,
+    MasterSection,
+    Prepared,
+    RandomWorkers,
+    VolatilePolicy,
+    VolatileScenario,
+    prepare,
+    spawn,
+)
+from sims.summary import Summary
+
+
+@frozen
+class Instance:
+    """A scenario (its platform drawn) and a trial (its availability realised)."""
+
+    tasks: int
+    """m."""
+    channels: int
+    """n_com."""
+    fastest: int
+    """wmin."""
+    scenario: int
+    trial: int
+    heuristics: tuple[str, ...]
+    expectation: Expectation
+    cap: int
+
+
+def instances(
+    tasks: int,
+    channels: Iterable[int],
+    fastest: Iterable[int],
+    scenarios: int,
+    trials: int,
+    heuristics: tuple[str, ...],
+    expectation: Expectation,
+    cap: int,
+) -> list[Instance]:
+    """The experimental space of 002, VII.A, long runs (large wmin) first: cores end together."""
+    return [
+        Instance(tasks, c, w, s, t, heuristics, expectation, cap)
+        for w in sorted(fastest, reverse=True)
+        for c in channels
+        for s in range(scenarios)
+        for t in range(trials)
+    ]
+
+
+def scenario(instance: Instance) -> VolatileScenario:
+    """The instance as a scenario; its policy is still to be chosen."""
+    wmin = instance.fastest
+    place = 1000 * (100 * instance.channels + wmin) + instance.scenario
+    return VolatileScenario(
+        name="002-VII-A",
+        seed=1000 * place + instance.trial,
+        master=MasterSection(channels=instance.channels, program=5 * wmin, data=wmin),
+        random_workers=RandomWorkers(count=20, fastest=wmin, seed=place),
+        job=IterativeSection(
+            kind="iterative", tasks=instance.tasks, iterations=10, cap=instance.cap
+        ),
+        policy=VolatilePolicy(name="IE", expectation=instance.expectation),
+    )
+
+
+def makespans(instance: Instance) -> dict[str, int | None]:
+    """Makespan in slots of each heuristic; None where it reached the cap."""
+    return run_heuristics(scenario(instance), instance.heuristics)
+
+
+def run_heuristics(base: VolatileScenario, heuristics: Sequence[str]) -> dict[str, int | None]:
+    """Makespan in slots of each heuristic in the scenario `base`, on the same availability."""
+    prepared = prepare(base)
+    return {name: _makespan(base, prepared, name) for name in heuristics}
+
+
+def _makespan(base: VolatileScenario, prepared: Prepared, heuristic: str) -> int | None:
+    summary = Summary()
+    system = System(base.seed, [summary], start=0)
+    policy = VolatilePolicy(name=heuristic, expectation=base.policy.expectation)
+    spawn(evolve(base, policy=policy), prepared, system)
+    system.run()
+    return None if summary.makespan is None else int(summary.makespan)

@@ -1,0 +1,88 @@
+"""Slices of processor time, and the numbered sets of processors that they lie on."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Protocol
+
+from attrs import frozen
+
+from actors.runtime import Record
+
+Range = tuple[int, int]
+"""First and last processor number."""
+
+
+class Use(enum.Enum):
+    """What a processor-second went to; each goes to exactly one."""
+
+    USEFUL = "useful"
+    LOST = "lost"
+    """Work that has to be done again."""
+    CHECKPOINT = "checkpoint"
+    RECOVERY = "recovery"
+    """Downtime of the application and restoring its state."""
+    REDISTRIBUTION = "redistribution"
+    TRANSFER = "transfer"
+    """Program or data on their way from the master."""
+    WAITING = "waiting"
+    """For the link, or for others."""
+    REDUNDANT = "redundant"
+    """Work of a copy that another copy was ahead of."""
+    VERIFICATION = "verification"
+    IDLE = "idle"
+    RECLAIMED = "reclaimed"
+    DOWN = "down"
+
+
+@frozen
+class Slice:
+    """`processors` were put to one use over [start, end)."""
+
+    processors: str
+    """Interval set of numbers, such as `0-3 5`."""
+    use: Use
+    start: float
+    end: float
+    seq: int
+    """The event that began it."""
+    job: str | None = None
+    run: int | None = None
+    share: float = 1
+    """Part of each processor that this use had (below 1 only where servers multitask)."""
+    note: str = ""
+    """What a picture or an export may add, such as `program`."""
+
+    def amount(self) -> Fraction:
+        """Processor-time of this slice, exactly (floats are rationals)."""
+        return count(self.processors) * Fraction(self.share) * length(self.start, self.end)
+
+
+class Accountant(Protocol):
+    """Folds one family's events into slices. Idle time is what no slice covers."""
+
+    def __call__(self, record: Record) -> Iterator[Slice]:
+        """The slices that end, or become known, with this record; ends never lie before those
+        of earlier slices on the same processor."""
+
+    def close(self, now: float) -> Iterator[Slice]:
+        """The slices still open where the log ends."""
+
+
+def length(start: float, end: float) -> Fraction:
+    """end - start, exactly."""
+    return Fraction(end) - Fraction(start)
+
+
+def ranges(processors: str) -> Iterator[Range]:
+    """(first, last) of each interval of an interval set such as `0-3 5`."""
+    for part in processors.split():
+        first, dash, last = part.partition("-")
+        yield int(first), int(last if dash else first)
+
+
+def count(processors: str) -> int:
+    """How many processors an interval set holds."""
+    return sum(last - first + 1 for first, last in ranges(processors))
