@@ -7,13 +7,14 @@ of thousands in a run.
 from __future__ import annotations
 
 import math
+from array import array
+from collections.abc import Sequence
 from math import expm1
 
 import numpy as np
-from attrs import frozen
-from numpy.typing import NDArray
+from attrs import field, frozen
 
-from policies.maths.checkpoint import checkpoint_cost, expected_time, young_period
+from policies.maths.checkpoint import Times, checkpoint_cost, expected_time, young_period
 from policies.maths.redistribution import Link
 
 
@@ -31,42 +32,45 @@ class Protection:
     """D, s between a fault and the start of the recovery."""
 
 
-def synthetic_times(
-    footprint: float, sequential: float, sizes: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def synthetic_times(footprint: float, sequential: float, sizes: Times) -> Times:
     """t(m, q) of the synthetic application of size m = `footprint`, in s (003, eq. 7)."""
     whole = footprint * math.log2(footprint)
     return sequential * 2 * whole + (1 - sequential) * 2 * whole / sizes + whole / sizes
+
+
+Table = Sequence[float]
+"""Doubles by size: a thousand applications on 5,000 processors are 2.5 million sizes, and lists
+of floats take four times the memory."""
 
 
 @frozen(eq=False)
 class Costs:
     """One application's times by size; sizes are multiples of `pair`, times in s.
 
-    Lists are indexed by size // pair - 1. Without protection (`downtime` is None) nothing is
+    Tables are indexed by size // pair - 1. Without protection (`downtime` is None) nothing is
     checkpointed and t^R = alpha t.
     """
 
     pair: int
     footprint: float
     link: Link
-    times: list[float]
-    """t_ij without faults and checkpoints."""
     largest: int
     """j_max: the smallest size with the least t^R of the whole work."""
     downtime: float | None
     """D."""
-    checkpoint: list[float]
+    rate: float
+    """lambda: faults of one processor, per s."""
+    times: Table = field(repr=False)
+    """t_ij without faults and checkpoints."""
+    checkpoint: Table = field(repr=False)
     """C_ij, which is also the recovery R_ij."""
-    period: list[float]
+    period: Table = field(repr=False)
     """tau_ij, the checkpoint included."""
-    work: list[float]
+    work: Table = field(repr=False)
     """tau_ij - C_ij."""
-    rate: list[float]
-    """lambda j."""
-    scale: list[float]
+    scale: Table = field(repr=False)
     """e^(lambda j R) (1 / (lambda j) + D)."""
-    full: list[float]
+    full: Table = field(repr=False)
     """e^(lambda j tau) - 1."""
 
     def expected(self, size: int, left: float) -> float:
@@ -76,7 +80,7 @@ class Costs:
         if self.downtime is None:
             return work
         count = int(work / self.work[at])
-        rest = expm1(self.rate[at] * (work - count * self.work[at]))
+        rest = expm1(self.rate * size * (work - count * self.work[at]))
         return self.scale[at] * (count * self.full[at] + rest)
 
     def checkpoints(self, size: int, left: float) -> int:
@@ -123,7 +127,7 @@ class Costs:
             return moved + work
         length = self.work[at]
         count = int(work / length)
-        rest = expm1(self.rate[at] * (work - count * length))
+        rest = expm1(self.rate * after * (work - count * length))
         return moved + self.checkpoint[at] + self.scale[at] * (count * self.full[at] + rest)
 
     def redistribution(self, before: int, after: int) -> float:
@@ -136,47 +140,34 @@ class Costs:
 
 
 def costs(
-    times: NDArray[np.float64],
+    times: Times,
     footprint: float,
     pair: int,
     link: Link,
     protection: Protection | None,
 ) -> Costs:
     """The tables of an application that takes `times` (s) on pair, 2 pair, 3 pair... processors."""
-    sizes = pair * np.arange(1, len(times) + 1, dtype=np.float64)
     if protection is None:
-        none, never = [0.0] * len(times), [math.inf] * len(times)
         largest = pair * (int(np.argmin(times)) + 1)
-        plain = times.tolist()
-        return Costs(
-            pair, footprint, link, plain, largest, None, none, never, never, none, none, none
-        )
-    return _protected(times, sizes, footprint, pair, link, protection)
+        none, never = np.zeros(len(times)), np.full(len(times), math.inf)
+        tables = map(_table, (times, none, never, never, none, none))
+        return Costs(pair, footprint, link, largest, None, 0.0, *tables)
+    return _protected(times, footprint, pair, link, protection)
 
 
 def _protected(
-    times: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    footprint: float,
-    pair: int,
-    link: Link,
-    protection: Protection,
+    times: Times, footprint: float, pair: int, link: Link, protection: Protection
 ) -> Costs:
-    rate = sizes / protection.mtbf
+    sizes = pair * np.arange(1, len(times) + 1, dtype=np.float64)
+    rate, downtime = sizes / protection.mtbf, protection.downtime
     cost = checkpoint_cost(footprint, sizes, protection.unit_cost, protection.latency)
     period = young_period(1 / rate, cost)
-    whole = expected_time(times, rate, cost, period, protection.downtime)
-    return Costs(
-        pair=pair,
-        footprint=footprint,
-        link=link,
-        times=times.tolist(),
-        largest=pair * (int(np.argmin(whole)) + 1),
-        downtime=protection.downtime,
-        checkpoint=cost.tolist(),
-        period=period.tolist(),
-        work=(period - cost).tolist(),
-        rate=rate.tolist(),
-        scale=(np.exp(rate * cost) * (1 / rate + protection.downtime)).tolist(),
-        full=np.expm1(rate * period).tolist(),
-    )
+    whole = expected_time(times, rate, cost, period, downtime)
+    scale, full = np.exp(rate * cost) * (1 / rate + downtime), np.expm1(rate * period)
+    tables = map(_table, (times, cost, period, period - cost, scale, full))
+    largest = pair * (int(np.argmin(whole)) + 1)
+    return Costs(pair, footprint, link, largest, downtime, 1 / protection.mtbf, *tables)
+
+
+def _table(values: Times) -> Table:
+    return array("d", np.asarray(values, dtype=np.float64).tobytes())
