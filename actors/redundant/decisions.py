@@ -5,7 +5,7 @@ from __future__ import annotations
 from policies.interface.redundancy import (
     WHOLE,
     ActiveJobs,
-    Allocation,
+    CopyAllocation,
     RedundancyPolicy,
     Sharing,
 )
@@ -15,7 +15,7 @@ TOLERANCE = 1e-9
 
 
 def check(
-    allocation: Allocation, view: ActiveJobs, policy: RedundancyPolicy, multitasking: bool
+    allocation: CopyAllocation, view: ActiveJobs, policy: RedundancyPolicy, multitasking: bool
 ) -> None:
     """Raise ValueError, naming the policy and what it saw, where `allocation` is impossible."""
     problem = _problem(allocation, view, multitasking)
@@ -26,7 +26,7 @@ def check(
         )
 
 
-def _problem(allocation: Allocation, view: ActiveJobs, multitasking: bool) -> str | None:
+def _problem(allocation: CopyAllocation, view: ActiveJobs, multitasking: bool) -> str | None:
     jobs, copies = allocation.jobs, allocation.copies
     if len(jobs) != len(copies) or not len(jobs):
         return "gives no number of copies for each job that it serves"
@@ -41,7 +41,9 @@ def _problem(allocation: Allocation, view: ActiveJobs, multitasking: bool) -> st
     return _overload(allocation, sum(counts), view.servers, multitasking)
 
 
-def _overload(allocation: Allocation, copies: int, servers: int, multitasking: bool) -> str | None:
+def _overload(
+    allocation: CopyAllocation, copies: int, servers: int, multitasking: bool
+) -> str | None:
     share = allocation.share
     rotating = allocation.sharing is Sharing.ROTATION
     if share is WHOLE and not rotating and copies <= servers and not allocation.stay:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from actors.runtime import message
-from policies.interface.redundancy import Allocation, Numbers
+from policies.interface.redundancy import CopyAllocation, Numbers
 
 if TYPE_CHECKING:
     from actors.redundant.job import Job
@@ -91,7 +91,7 @@ class Checkpointed:
 class Clone:
     """Scheduler to cluster: run these copies, each from its job's furthest state."""
 
-    allocation: Allocation
+    allocation: CopyAllocation
     remaining: Numbers
     """Work that each job of the allocation still lacks."""
     sizes: Numbers

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from policies.interface.redundancy import Allocation, Counts
+from policies.interface.redundancy import CopyAllocation, Counts
 
 
 class PlacementRule(enum.Enum):
@@ -32,7 +32,7 @@ class Placer:
     held: dict[str, int] = field(init=False, factory=dict)
     """Job -> its server, while a policy lets jobs stay."""
 
-    def place(self, allocation: Allocation, names: Sequence[str]) -> Counts:
+    def place(self, allocation: CopyAllocation, names: Sequence[str]) -> Counts:
         """The server of each copy, job after job in the allocation's order."""
         if allocation.stay:
             return self._stay(names)

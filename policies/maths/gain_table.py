@@ -71,8 +71,9 @@ class _Table:
         place = math.log2(time) * PER_OCTAVE
         below = math.floor(place)
         low, high = (self._ratio(copies, node) for node in (below, below + 1))
-        return time * float(low + (high - low) * (place - below))
+        return time * (low + (high - low) * (place - below))
 
     def _ratio(self, copies: int, node: int) -> float:
         time = 2.0 ** (node / PER_OCTAVE)
-        return min(max(self.at(copies, time).value / time, 1.0), self.peak)
+        ratio: float = self.at(copies, time).value / time
+        return min(max(ratio, 1.0), self.peak)

@@ -6,13 +6,13 @@ import numpy as np
 from attrs import frozen
 from numpy.random import Generator
 
-from policies.interface.redundancy import ActiveJobs, Allocation
+from policies.interface.redundancy import ActiveJobs, CopyAllocation
 
 
 @frozen
 class Fcfs:
     """The M oldest jobs, one machine each, kept until the job ends."""
 
-    def __call__(self, jobs: ActiveJobs, rng: Generator) -> Allocation:
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
         order = np.arange(min(len(jobs), jobs.servers))
-        return Allocation(order, np.ones_like(order), stay=True)
+        return CopyAllocation(order, np.ones_like(order), stay=True)

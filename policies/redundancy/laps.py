@@ -13,7 +13,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.random import Generator
 
-from policies.interface.redundancy import ActiveJobs, Allocation, Counts, Sharing
+from policies.interface.redundancy import ActiveJobs, CopyAllocation, Counts, Sharing
 
 HALF = Fraction(1, 2)
 
@@ -37,14 +37,14 @@ def newest_first(jobs: ActiveJobs, served: int) -> Counts:
     return np.arange(len(jobs) - 1, len(jobs) - 1 - served, -1)
 
 
-def shared_evenly(jobs: ActiveJobs, served: int) -> Allocation:
+def shared_evenly(jobs: ActiveJobs, served: int) -> CopyAllocation:
     """One machine to each of the `served` newest jobs; where there are at least as many jobs as
     machines, all machines' service is divided evenly among them."""
     order = newest_first(jobs, served)
     ones = np.ones_like(order)
     if served < jobs.servers:
-        return Allocation(order, ones)
-    return Allocation(order, ones, Fraction(1, served), Sharing.ROTATION)
+        return CopyAllocation(order, ones)
+    return CopyAllocation(order, ones, Fraction(1, served), Sharing.ROTATION)
 
 
 def laps_copies(servers: int, jobs: int, beta: Fraction) -> tuple[Counts, int]:
@@ -67,12 +67,12 @@ class LapsR:
     beta: Fraction = field(default=HALF, converter=exact_fraction, validator=between_0_and_1)
     redundant: bool = True
 
-    def __call__(self, jobs: ActiveJobs, rng: Generator) -> Allocation:
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
         copies, layers = laps_copies(jobs.servers, len(jobs), self.beta)
         order = newest_first(jobs, len(copies))
         if not self.redundant:
             copies = np.ones_like(copies)
-        return Allocation(order, copies, Fraction(1, layers))
+        return CopyAllocation(order, copies, Fraction(1, layers))
 
 
 @frozen
@@ -81,7 +81,7 @@ class Laps:
 
     beta: Fraction = field(default=HALF, converter=exact_fraction, validator=between_0_and_1)
 
-    def __call__(self, jobs: ActiveJobs, rng: Generator) -> Allocation:
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
         return shared_evenly(jobs, ceil(self.beta * len(jobs)))
 
 
@@ -89,5 +89,5 @@ class Laps:
 class ProcessorSharing:
     """All jobs share the machines evenly, none more than one machine."""
 
-    def __call__(self, jobs: ActiveJobs, rng: Generator) -> Allocation:
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
         return shared_evenly(jobs, len(jobs))

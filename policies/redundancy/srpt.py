@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 from numpy.random import Generator
 
-from policies.interface.redundancy import ActiveJobs, Allocation, Counts
+from policies.interface.redundancy import ActiveJobs, CopyAllocation, Counts
 
 
 def shortest_first(jobs: ActiveJobs) -> Counts:
@@ -45,9 +45,9 @@ class SrptR:
 
     cloning: bool = True
 
-    def __call__(self, jobs: ActiveJobs, rng: Generator) -> Allocation:
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
         copies = spare_to_smallest(jobs.servers, len(jobs))
-        return Allocation(shortest_first(jobs), copies, cloning=self.cloning)
+        return CopyAllocation(shortest_first(jobs), copies, cloning=self.cloning)
 
 
 @frozen
@@ -58,8 +58,8 @@ class SrptREven:
     that wastes nearly all of the redundancy. This variant is the project's own.
     """
 
-    def __call__(self, jobs: ActiveJobs, rng: Generator) -> Allocation:
-        return Allocation(shortest_first(jobs), spare_spread(jobs.servers, len(jobs)))
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        return CopyAllocation(shortest_first(jobs), spare_spread(jobs.servers, len(jobs)))
 
 
 @frozen
@@ -72,6 +72,6 @@ class Srpt:
 
     stay: bool = False
 
-    def __call__(self, jobs: ActiveJobs, rng: Generator) -> Allocation:
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
         order = shortest_first(jobs)
-        return Allocation(order, np.ones_like(order), stay=self.stay)
+        return CopyAllocation(order, np.ones_like(order), stay=self.stay)

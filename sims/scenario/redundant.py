@@ -57,7 +57,8 @@ class ServerSection:
     count: int = field(validator=positive)
     """M."""
     speed: SpeedSection = field(factory=ConstantSection)
-    """`constant`, `two-point`, `on-off`, `uniform`, `trace` or `own`: the law of every server."""
+    """The law of every server: `constant`, `two-point`, `two-point-slots`, `on-off`, `uniform`,
+    `trace` or `own`."""
     multitasking: bool = True
     """Whether a server may run several copies at once (LAPS+R needs it)."""
     placement: PlacementRule = PlacementRule.UNIFORM

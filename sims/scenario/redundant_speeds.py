@@ -19,6 +19,7 @@ from policies.maths.speeds import (
     SpeedProcess,
     TraceSpeed,
     TwoPoint,
+    TwoPointSlots,
     UniformSlots,
 )
 from sims.errors import InputError
@@ -51,6 +52,23 @@ class TwoPointSection:
     def process(self, server: int, folder: Path) -> SpeedProcess:
         """The law of the server's speed."""
         return TwoPoint(self.peak, self.interval, self.low)
+
+
+@frozen(kw_only=True)
+class TwoPointSlotsSection:
+    """`{kind = "two-point-slots", peak = 4, slot = 0.3}`: redrawn in every slot."""
+
+    kind: Literal["two-point-slots"] = "two-point-slots"
+    peak: float = field(default=4.0, validator=positive)
+    """Delta, above 1."""
+    slot: float = field(default=1.0, validator=positive)
+    """Length of a slot, time units; slots begin at a random phase on each server."""
+    low: float = field(default=0.0, validator=not_negative)
+    """The other speed, below 1; probabilities are such that the mean is 1."""
+
+    def process(self, server: int, folder: Path) -> SpeedProcess:
+        """The law of the server's speed."""
+        return TwoPointSlots(self.peak, self.slot, self.low)
 
 
 @frozen(kw_only=True)
@@ -118,7 +136,13 @@ class OwnSection:
 
 
 SpeedSection = (
-    ConstantSection | TwoPointSection | OnOffSection | UniformSection | TraceSection | OwnSection
+    ConstantSection
+    | TwoPointSection
+    | TwoPointSlotsSection
+    | OnOffSection
+    | UniformSection
+    | TraceSection
+    | OwnSection
 )
 
 

@@ -1,0 +1,135 @@
+"""Lower bounds on the overall flowtime of any schedule (004, sections III.C and IV)."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from attrs import define, field, frozen
+from numpy.typing import NDArray
+
+from policies.maths.speeds import Change
+
+Floats = NDArray[np.float64]
+
+
+def srpt_flowtime(arrivals: Floats, sizes: Floats, speed: float = 1.0) -> float:
+    """Overall flowtime of SRPT on one machine of constant speed: the least possible there.
+
+    `arrivals` are in time order, time units; `sizes` are work.
+    """
+    work_times = np.asarray(arrivals, dtype=float) * speed
+    return float((srpt_completions(work_times, sizes) / speed - arrivals).sum())
+
+
+@define
+class _Machine:
+    """One machine under SRPT: its clock, and what waits as (work left, job), smallest first."""
+
+    completions: Floats
+    clock: float = 0.0
+    waiting: list[tuple[float, int]] = field(factory=list)
+
+    def work_until(self, horizon: float) -> None:
+        """Serve the smallest jobs until `horizon`."""
+        while self.waiting and self.clock < horizon:
+            left, job = self.waiting.pop(0)
+            if self.clock + left > horizon:
+                self.waiting.insert(0, (left - (horizon - self.clock), job))
+                self.clock = horizon
+            else:
+                self.clock += left
+                self.completions[job] = self.clock
+        if not self.waiting:
+            self.clock = max(self.clock, horizon)
+
+
+def srpt_completions(arrivals: Floats, sizes: Floats) -> Floats:
+    """Completion times of SRPT on one machine of unit speed; `arrivals` are in time order."""
+    machine = _Machine(np.zeros(len(sizes)))
+    for job, (time, size) in enumerate(zip(arrivals.tolist(), sizes.tolist(), strict=True)):
+        machine.work_until(time)
+        insort(machine.waiting, (size, job))
+    machine.work_until(float(np.inf))
+    return machine.completions
+
+
+def mean_bound(arrivals: Floats, sizes: Floats, servers: int, peak: float) -> float:
+    """Under Assumption 2 no schedule has a lower overall flowtime: M machines are no better than
+    one of speed M, and no job runs faster than the peak."""
+    return max(srpt_flowtime(arrivals, sizes, servers), float(sizes.sum()) / peak)
+
+
+@frozen(eq=False)
+class Capacity:
+    """C(t): work that all servers together can do in (0, t], piecewise linear."""
+
+    times: Floats
+    work: Floats
+
+    @classmethod
+    def of(cls, paths: Sequence[Iterable[Change]], horizon: float) -> Capacity:
+        """From each server's path, up to `horizon`; the speeds at `horizon` last for ever."""
+        steps: list[tuple[float, float]] = [(0.0, 0.0)]
+        for path in paths:
+            steps += _steps(path, horizon)
+        steps.sort()
+        times, jumps = np.array(steps).T
+        speeds = jumps.cumsum()
+        work = np.concatenate(([0.0], (np.diff(times) * speeds[:-1]).cumsum()))
+        return cls(
+            np.append(times, horizon),
+            np.append(work, work[-1] + speeds[-1] * (horizon - times[-1])),
+        )
+
+    def until(self, times: Floats) -> Floats:
+        """C at `times`, none beyond the horizon."""
+        return np.interp(times, self.times, self.work)
+
+    def when(self, work: Floats) -> Floats:
+        """The first time at which so much work has been possible.
+
+        Raises ValueError where that is beyond the horizon.
+        """
+        if len(work) and work.max() > self.work[-1]:
+            raise ValueError("The capacity is not known for long enough to finish all jobs.")
+        place = np.searchsorted(self.work, work, side="left").clip(1)
+        low, high = self.work[place - 1], self.work[place]
+        span = np.where(high > low, high - low, 1.0)
+        part = (work - low) / span
+        return np.asarray(
+            self.times[place - 1] + part * (self.times[place] - self.times[place - 1])
+        )
+
+
+def _steps(path: Iterable[Change], horizon: float) -> list[tuple[float, float]]:
+    """(time, change of speed) of one server up to `horizon`."""
+    steps, before = [], 0.0
+    for time, speed in path:
+        if time >= horizon:
+            break
+        steps.append((time, speed - before))
+        before = speed
+    return steps
+
+
+def sample_path_bound(arrivals: Floats, sizes: Floats, capacity: Capacity) -> float:
+    """No schedule has a lower overall flowtime on these speeds than SRPT on one machine that has
+    the speed of all servers together, copies or not: in its own clock, C(t), it is SRPT at unit
+    speed."""
+    ends = srpt_completions(capacity.until(arrivals), sizes)
+    return float((capacity.when(ends) - arrivals).sum())
+
+
+def srpt_drain(remaining: Sequence[float], servers: int, speed: float = 1.0) -> float:
+    """F(t) of Lemma 5: overall remaining flowtime of SRPT on M machines of speed 1 + epsilon from
+    now on, where nobody else arrives; `remaining` in rising order."""
+    n = len(remaining)
+    weights = ((n - j) // servers + 1 for j in range(1, n + 1))
+    return sum(weight * left for weight, left in zip(weights, remaining, strict=True)) / speed
+
+
+def proof_constant(peak: float, epsilon: float) -> float:
+    """(1 + 2 Delta)(1 + 1/epsilon): SRPT+R at speed 1 + epsilon is so competitive (Theorem 1)."""
+    return (1 + 2 * peak) * (1 + 1 / epsilon)
