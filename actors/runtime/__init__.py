@@ -4,6 +4,7 @@ The rest of the project uses these names and knows nothing of asyncio's insides.
 """
 
 from actors.runtime.actor import Actor, handles, message
+from actors.runtime.entries import Timer
 from actors.runtime.errors import (
     ActorFailed,
     Deadlock,
@@ -13,7 +14,7 @@ from actors.runtime.errors import (
     UnexpectedMessage,
 )
 from actors.runtime.journal import Event, Journal, JsonLines, Record, Sink
-from actors.runtime.loop import Timer, VirtualTimeLoop
+from actors.runtime.loop import VirtualTimeLoop
 from actors.runtime.phases import Phase
 from actors.runtime.streams import stream
 from actors.runtime.system import System

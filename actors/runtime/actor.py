@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, dataclass_transform
 
 import attrs
 from attrs import define, field
 
+from actors.runtime.entries import Timer
 from actors.runtime.errors import IllegalTransition, UnexpectedMessage
-from actors.runtime.loop import Timer
 from actors.runtime.phases import Phase
 
 if TYPE_CHECKING:
@@ -74,12 +75,16 @@ def _ignore(_: object, __: object) -> None:
     """A stopped actor's timers may still be under way; they mean nothing any more."""
 
 
+STOPPED = _Stopped()
+
+
 @define(eq=False)
 class Actor:
     """Base of everything that lives in a simulation.
 
     A subclass with a life of several states names them in an enum, sets `transitions` (the whole
-    table, state -> states that may follow) and `initial`, and calls `become`.
+    table, state -> states that may follow; a state without a row is final) and `initial`, and calls
+    `become`.
     """
 
     transitions: ClassVar[Mapping[Any, frozenset[Any]]] = {}
@@ -94,7 +99,7 @@ class Actor:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls._tables = {state: _table(cls, state) for state in (None, *cls.transitions)}
+        cls._tables = {state: _table(cls, state) for state in _states(cls)}
 
     def __attrs_post_init__(self) -> None:
         self.state = self.initial
@@ -130,17 +135,18 @@ class Actor:
 
         The event is built only where somebody wants it: a run without a log pays a call.
         """
-        self.system.journal.record(kind, args)
+        self.system.journal.record(kind, args, kwargs)
 
     def become(self, state: enum.Enum) -> None:
         """Change state along the transition table.
 
         Raises IllegalTransition, naming both states, where the table has no such step.
         """
-        if state not in self.transitions[self.state]:
+        if state not in self.transitions.get(self.state, ()):
             raise IllegalTransition(f"{self.name} cannot go from {self.state} to {state}")
         self.state = state
-        self.handlers = self._tables[state]
+        if self.handlers is not STOPPED:
+            self.handlers = self._tables[state]
 
     def start(self, life: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine as this actor's own task; its failure is the actor's failure."""
@@ -148,8 +154,9 @@ class Actor:
 
     def stop(self) -> None:
         """End this actor: its tasks are cancelled, its timers and messages mean nothing more."""
-        self.handlers = _Stopped()
-        self.system.stopped(self)
+        if self.handlers is not STOPPED:
+            self.handlers = STOPPED
+            self.system.stopped(self)
 
     # --- what an actor may define ------------------------------------------------------------
 
@@ -159,6 +166,11 @@ class Actor:
     def waits_for(self) -> str | None:
         """What this actor still waits for, for the report on a deadlock; None: nothing."""
         return None
+
+
+def _states(cls: type[Actor]) -> dict[enum.Enum | None, None]:
+    following = chain.from_iterable(cls.transitions.values())
+    return dict.fromkeys((None, cls.initial, *cls.transitions, *following))
 
 
 def _marks(cls: type) -> Iterator[tuple[type, tuple[enum.Enum, ...], Callable[[Any, Any], None]]]:

@@ -7,8 +7,8 @@ This is the only module that knows structlog.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from types import TracebackType
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType, TracebackType
 from typing import BinaryIO, ClassVar, Protocol, runtime_checkable
 
 import attrs
@@ -21,6 +21,11 @@ from actors.runtime.loop import VirtualTimeLoop
 FLUSH_EVERY = 4096
 """Records between two flushes: an interrupted run loses at most so many, and a flush a record
 would cost as much as writing it."""
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
+
+RESERVED = frozenset(("cause", "event", "seq", "t"))
+"""What a line of the log says of every event: no field of an event can be called so."""
 
 
 @attrs.frozen
@@ -85,15 +90,20 @@ class Journal:
         """Whether some sink wants events of this class: ask before computing a costly argument."""
         return bool(self._wanted[kind])
 
-    def record(self, kind: Callable[..., Event], args: tuple[object, ...]) -> None:
-        """Journal `kind(*args)` now; see `Actor.record`."""
+    def record(
+        self,
+        kind: Callable[..., Event],
+        args: tuple[object, ...],
+        named: Mapping[str, object] = NOTHING,
+    ) -> None:
+        """Journal `kind(*args, **named)` now; see `Actor.record`."""
         sinks = self._wanted[kind]
         if sinks is None:
             return
         loop, seq = self._loop, self.length
         if sinks:
             cause = loop.cause if loop.cause >= 0 else None
-            record = Record(seq, loop.now, cause, kind(*args))
+            record = Record(seq, loop.now, cause, kind(*args, **named))
             for sink in sinks:
                 sink(record)
         self.length = seq + 1
@@ -122,7 +132,7 @@ class JsonLines:
         event = record.event
         fields = self._columns.get(type(event))
         if fields is None:
-            fields = self._columns[type(event)] = tuple(attrs.fields_dict(type(event)))
+            fields = self._columns[type(event)] = _columns(type(event))
         values = {name: getattr(event, name) for name in fields}
         if record.cause is not None:
             values["cause"] = record.cause
@@ -147,5 +157,14 @@ class JsonLines:
         self._file.close()
 
 
+def _columns(kind: type[Event]) -> tuple[str, ...]:
+    names = tuple(attrs.fields_dict(kind))
+    taken = sorted(RESERVED.intersection(names))
+    if taken:
+        raise ValueError(f"{kind.__name__}.{taken[0]} hides the log's own {taken[0]!r}")
+    return names
+
+
 def _dumps(values: object, **_: object) -> bytes:
-    return orjson.dumps(values, option=orjson.OPT_SORT_KEYS)
+    # numpy's numbers as well: else an event could be recorded in memory but not in a file.
+    return orjson.dumps(values, option=orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY)

@@ -14,61 +14,28 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import Context
 from heapq import heapify, heappop, heappush
-from typing import Any, Protocol, TypeVarTuple
+from pathlib import Path
+from typing import Any, TypeVarTuple
 
-from actors.runtime.errors import ActorFailed, Deadlock, RuntimeFault
+from actors.runtime.entries import CALLBACKS, DUE, Receiver, Timer, TimerHandle
+from actors.runtime.errors import ActorFailed, Deadlock
 from actors.runtime.phases import Phase
-from actors.runtime.refusals import NoOutsideWorld
+from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
 
 Ts = TypeVarTuple("Ts")
-Handler = Callable[[Any, Any], None]
-Timer = list[Any]
-"""One heap entry: [due time, order, target, message, cause]; the target is None once it ran or was
-cancelled. A list, because a class of its own costs a tenth of the message rate."""
-
 PHASE_SHIFT = 50
 """order = phase << 50 | sequence number: one comparison instead of two (2^50 events suffice)."""
 
+FOREVER = math.inf
+"""Due time of what never comes: `asyncio.sleep(inf)` waits for a cancellation."""
+
 COMPACT_FROM = 512
 """Cancelled timers are swept out once there are so many and they outnumber the live ones."""
-
-
-class Receiver(Protocol):
-    """Whom a message can be delivered to: `handlers[type(message)](receiver, message)`."""
-
-    handlers: Mapping[type, Handler]
-
-    @property
-    def name(self) -> str: ...
-
-
-class _Callbacks:
-    """Receives asyncio's handles as if they were messages."""
-
-    __slots__ = ("handlers", "name")
-
-    def __init__(self) -> None:
-        self.name = "asyncio"
-        self.handlers: Mapping[type, Handler] = {
-            asyncio.Handle: _run_handle,
-            _TimerHandle: _run_handle,
-        }
-
-
-def _run_handle(_: object, handle: asyncio.Handle) -> None:
-    if not handle._cancelled:
-        handle._run()
-
-
-class _TimerHandle(asyncio.TimerHandle):
-    """asyncio's timer handle that knows its heap entry, to take it out of the count of the live."""
-
-    __slots__ = ("entry",)
-    entry: Timer | None
 
 
 class VirtualTimeLoop(NoOutsideWorld):
@@ -85,11 +52,10 @@ class VirtualTimeLoop(NoOutsideWorld):
         """Sequence number of the journalled event that leads to what runs now; -1: none."""
         self.idle_report: Callable[[], Sequence[str]] = self.pending_tasks
         self._queue: Any = self._ready  # type: ignore[attr-defined]
-        self._heap: list[Timer] = []
+        self._heap: list[Timer] = self._scheduled  # type: ignore[attr-defined]
         self._orders = tuple(itertools.count(phase << PHASE_SHIFT) for phase in Phase)
         self._cancelled = 0
-        self._overdue: list[tuple[Receiver, object, int]] = []
-        self._callbacks = _Callbacks()
+        self._overdue: list[tuple[Receiver, asyncio.TimerHandle, int]] = []
 
     # --- messages to actors -------------------------------------------------------------------
 
@@ -100,15 +66,20 @@ class VirtualTimeLoop(NoOutsideWorld):
     def schedule(self, when: float, phase: Phase, target: Receiver, message: object) -> Timer:
         """Deliver `message` at time `when`, in `phase`; the entry can be cancelled.
 
-        Raises ValueError where `when` lies in the past or is not a number.
+        At infinity it never comes. Raises ValueError where `when` lies in the past or is not a
+        number.
         """
-        if not when >= self.now:
-            raise ValueError(f"a message due at {when!r} is sent at {self.now!r}, after that")
+        now = self.now
         entry = [when, next(self._orders[phase]), target, message, self.cause]
-        if when == self.now and phase is Phase.WORK_ENDS:
-            self._queue.append((_DUE, entry, self.cause))
-        else:
+        if now < when < FOREVER:
             heappush(self._heap, entry)
+        elif when == now:
+            if phase is Phase.WORK_ENDS:
+                self._queue.append((DUE, entry, self.cause))
+            else:
+                heappush(self._heap, entry)
+        elif when != FOREVER:
+            raise ValueError(f"nothing can come at {when!r}: it is {now!r} now")
         return entry
 
     def cancel(self, timer: Timer) -> None:
@@ -136,7 +107,7 @@ class VirtualTimeLoop(NoOutsideWorld):
     ) -> asyncio.Handle:
         self._check_closed()  # type: ignore[attr-defined]
         handle = asyncio.Handle(callback, args, self, context)
-        self._queue.append((self._callbacks, handle, self.cause))
+        self._queue.append((CALLBACKS, handle, self.cause))
         return handle
 
     def call_later(
@@ -156,13 +127,12 @@ class VirtualTimeLoop(NoOutsideWorld):
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         self._check_closed()  # type: ignore[attr-defined]
-        handle = _TimerHandle(when, callback, args, self, context)
-        if when > self.now:
-            handle.entry = self.schedule(when, Phase.WORK_ENDS, self._callbacks, handle)
-        else:
-            # Stock asyncio queues an overdue timer behind the whole next round of callbacks.
+        handle = TimerHandle(when, callback, args, self, context)
+        if when <= self.now:
             handle.entry = None
-            self._overdue.append((self._callbacks, handle, self.cause))
+            self._overdue.append((CALLBACKS, handle, self.cause))
+        else:
+            handle.entry = self.schedule(when, Phase.WORK_ENDS, CALLBACKS, handle)
         return handle
 
     def call_soon_threadsafe(
@@ -170,7 +140,7 @@ class VirtualTimeLoop(NoOutsideWorld):
     ) -> asyncio.Handle:
         """As `call_soon`, from the loop's own thread only (asyncio.Runner's Ctrl-C needs it)."""
         if threading.get_ident() != (self._thread_id or threading.get_ident()):  # type: ignore[attr-defined]
-            self.run_in_executor(None, callback)
+            raise refusal("call_soon_threadsafe from another thread", THREADS)
         return self.call_soon(callback, *args, context=context)
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
@@ -183,7 +153,7 @@ class VirtualTimeLoop(NoOutsideWorld):
 
     # --- the one loop -------------------------------------------------------------------------
 
-    def _run_once(self) -> None:
+    def _run_once(self) -> None:  # noqa: C901 (a call a message would cost a tenth of the speed)
         """Run until stopped: asyncio calls this in a loop and expects one round of callbacks.
 
         Staying inside for all rounds saves what asyncio does between them.
@@ -191,88 +161,77 @@ class VirtualTimeLoop(NoOutsideWorld):
         target: Receiver | None = None
         message: object = None
         queue, heap, take = self._queue, self._heap, self._queue.popleft
+        overdue, callbacks = self._overdue, CALLBACKS
         try:
             while True:
-                while queue:
-                    # One round, as asyncio defines it: what is queued now, not what it queues.
-                    for _ in range(len(queue)):
-                        target, message, self.cause = take()
-                        target.handlers[message.__class__](target, message)
-                    if self._overdue:
-                        queue.extend(self._overdue)
-                        self._overdue.clear()
-                    if self._stopping:  # type: ignore[attr-defined]
-                        return
-                if self._overdue:
-                    queue.extend(self._overdue)
-                    self._overdue.clear()
-                    continue
+                if overdue:
+                    self._queue_overdue()
+                # One round, as asyncio defines it: what is queued now, not what it queues.
+                for _ in range(len(queue)):
+                    target, message, self.cause = take()
+                    target.handlers[message.__class__](target, message)
                 if self._stopping:  # type: ignore[attr-defined]
                     return
+                if queue or overdue:
+                    continue
                 if not heap:
-                    raise Deadlock(self.now, self.idle_report())
+                    break
                 timer = heappop(heap)
                 target = timer[2]
                 if target is None:
                     self._cancelled -= 1
                     continue
                 self.now = timer[0]
-                if heap and heap[0][0] == timer[0]:
+                if target is callbacks or (heap and heap[0][0] == timer[0]):
                     self._gather(timer)
-                    target = timer[2]
+                    continue
                 message, self.cause = timer[3], timer[4]
                 timer[2] = None
                 target.handlers[message.__class__](target, message)
-        except RuntimeFault as fault:
-            raise self._named(fault, target, message) from fault.__cause__
+        except ActorFailed:
+            raise
         except Exception as error:
-            raise ActorFailed(target.name if target else "loop", message, error) from error
+            name = "loop" if target is None else target.name
+            raise ActorFailed(name, message, error) from error
+        raise Deadlock(self.now, self.idle_report())
+
+    def _queue_overdue(self) -> None:
+        """Queue the timers that were due when they were made, as stock asyncio does: behind all
+        that their round has queued, the earliest first."""
+        self._overdue.sort(key=_when)
+        self._queue.extend(self._overdue)
+        self._overdue.clear()
 
     def _gather(self, first: Timer) -> None:
-        """Queue all that is due with `first` in its phase, in order: they precede, by sequence
-        number, whatever the first one's handler sends."""
+        """Queue all that is due with `first` in its phase as one round, in order: they precede, by
+        sequence number, whatever the first one's handler sends."""
         heap, queue = self._heap, self._queue
         now, bound = first[0], ((first[1] >> PHASE_SHIFT) + 1) << PHASE_SHIFT
+        queue.append((DUE, first, first[4]))
         while heap and heap[0][0] == now and heap[0][1] < bound:
             timer = heappop(heap)
             if timer[2] is None:
                 self._cancelled -= 1
             else:
-                queue.append((_DUE, timer, timer[4]))
+                queue.append((DUE, timer, timer[4]))
 
-    @staticmethod
-    def _named(fault: RuntimeFault, target: Receiver | None, message: object) -> RuntimeFault:
-        if isinstance(fault, (ActorFailed, Deadlock)) or target is None:
-            return fault
-        return ActorFailed(target.name, message, fault)
+    def busy(self) -> bool:
+        """Whether actors still have messages of this instant to handle."""
+        return any(target is not CALLBACKS for target, _, _ in self._queue)
 
-    def pending_tasks(self) -> list[str]:
+    def pending_tasks(self, besides: asyncio.Task[Any] | None = None) -> list[str]:
         """What each unfinished asyncio task waits in, by the task's name."""
-        tasks = sorted(asyncio.all_tasks(self), key=lambda task: task.get_name())
-        return [f"{task.get_name()} waits in {_place(task)}" for task in tasks]
+        tasks = asyncio.all_tasks(self) - {besides}
+        return sorted(f"{task.get_name()} waits in {_place(task)}" for task in tasks)
 
 
-class _Due:
-    """Receives a timer that was gathered with others of its instant; it may still be cancelled."""
-
-    __slots__ = ("handlers", "name")
-
-    def __init__(self) -> None:
-        self.name = "timer"
-        self.handlers: Mapping[type, Handler] = {list: _run_due}
-
-
-def _run_due(_: object, timer: Timer) -> None:
-    target, message = timer[2], timer[3]
-    if target is not None:
-        timer[2] = None
-        target.handlers[message.__class__](target, message)
-
-
-_DUE = _Due()
+def _when(overdue: tuple[Receiver, asyncio.TimerHandle, int]) -> float:
+    return overdue[1].when()
 
 
 def _place(task: asyncio.Task[Any]) -> str:
     frames = task.get_stack(limit=1)
     code = frames[-1].f_code if frames else None
-    return f"{code.co_name}, line {frames[-1].f_lineno}" if code else "its first step"
+    if code is None:
+        return "its first step"
+    return f"{code.co_name} ({Path(code.co_filename).name}, line {frames[-1].f_lineno})"

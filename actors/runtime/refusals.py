@@ -33,9 +33,14 @@ class NoOutsideWorld(asyncio.BaseEventLoop):
     """asyncio's own loop, less everything in `REFUSED`."""
 
 
-def _refusal(name: str, reason: str) -> object:
+def refusal(name: str, reason: str) -> OutsideWorldError:
+    """The error that refuses `name`, for `reason`."""
+    return OutsideWorldError(f"{name} is refused under virtual time: {reason}")
+
+
+def _refusing(name: str, reason: str) -> object:
     def refuse(self: NoOutsideWorld, *args: object, **options: object) -> NoReturn:
-        raise OutsideWorldError(f"{name} is refused under virtual time: {reason}")
+        raise refusal(name, reason)
 
     refuse.__name__ = name
     refuse.__doc__ = f"Refused: {reason}."
@@ -44,4 +49,4 @@ def _refusal(name: str, reason: str) -> object:
 
 for _reason, _names in REFUSED.items():
     for _name in _names:
-        setattr(NoOutsideWorld, _name, _refusal(_name, _reason))
+        setattr(NoOutsideWorld, _name, _refusing(_name, _reason))

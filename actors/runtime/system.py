@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from itertools import chain
 from typing import Any, TypeVar
 
 from numpy.random import Generator
 
-from actors.runtime.actor import Actor
+from actors.runtime.actor import STOPPED, Actor
 from actors.runtime.errors import ActorFailed, RuntimeFault
 from actors.runtime.journal import Journal, Sink
 from actors.runtime.loop import VirtualTimeLoop
@@ -33,8 +34,11 @@ class System:
         self.seed = seed
         self.result: object = None
         self.actors: dict[str, Actor] = {}
-        self._tasks: dict[Actor, set[asyncio.Task[None]]] = {}
+        self._tasks: dict[str, dict[asyncio.Task[None], None]] = {}
+        """By actor's name, in the order of their making: sets of tasks have none."""
         self._end: asyncio.Future[None] = self.loop.create_future()
+        self._fault: ActorFailed | None = None
+        self._watch: asyncio.Task[None] | None = None
 
     def stream(self, name: str) -> Generator:
         """The generator of the source `name` in this run; see `streams.stream`."""
@@ -55,44 +59,64 @@ class System:
     def run(self) -> None:
         """Run until `finish` is called; see the class."""
         with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
-            runner.run(self._main())
+            try:
+                runner.run(self._main())
+            finally:
+                cause = self.loop.cause
+                self._silence()
+        self.loop.cause = cause
+        if self._fault is not None:
+            raise self._fault
 
     def finish(self, result: object = None) -> None:
-        """End the run with `result`: nothing that lies in the future happens any more."""
+        """End the run with `result`: nothing that lies in the future happens any more.
+
+        What has been said at this instant is still heard, and what is said because of it; timers
+        are not, even those that are due now.
+        """
         if not self._end.done():
             self.result = result
             self._end.set_result(None)
 
     def fail(self, actor: Actor, error: BaseException) -> None:
         """End the run with `error`, raised in one of `actor`'s tasks."""
-        if not self._end.done():
-            fault = ActorFailed(actor.name, "its task", error)
-            fault.__cause__ = error
-            self._end.set_exception(fault)
+        if self._fault is None:
+            self._fault = ActorFailed(actor.name, "its task", error)
+            self._fault.__cause__ = error
+            self.finish()
 
     def start(self, actor: Actor, life: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine as a task of `actor`; see `Actor.start`."""
         task = self.loop.create_task(life, name=actor.name)
-        self._tasks.setdefault(actor, set()).add(task)
+        self._tasks.setdefault(actor.name, {})[task] = None
         task.add_done_callback(lambda done: self._ended(actor, done))
 
     def stopped(self, actor: Actor) -> None:
         """Forget `actor`, which stops; see `Actor.stop`."""
         del self.actors[actor.name]
-        for task in self._tasks.pop(actor, ()):
+        for task in self._tasks.pop(actor.name, ()):
             task.cancel()
 
     def _ended(self, actor: Actor, task: asyncio.Task[None]) -> None:
-        self._tasks.get(actor, set()).discard(task)
+        self._tasks.get(actor.name, {}).pop(task, None)
         error = None if task.cancelled() else task.exception()
         if error is not None:
             self.fail(actor, error)
 
     async def _main(self) -> None:
+        self._watch = asyncio.current_task()
         await self._end
+        while self._fault is None and self.loop.busy():
+            await asyncio.sleep(0)
+
+    def _silence(self) -> None:
+        """Keep whatever is left from happening while asyncio clears up."""
+        for actor in self.actors.values():
+            actor.handlers = STOPPED
+        for task in chain.from_iterable(self._tasks.values()):
+            task.cancel()
 
     def _who_waits(self) -> list[str]:
         reports = ((actor.name, actor.waits_for()) for actor in self.actors.values())
         waiting = [f"{name} waits for {what}" for name, what in reports if what]
-        alive = {actor.name for actor, tasks in self._tasks.items() if tasks}
-        return waiting + [line for line in self.loop.pending_tasks() if line.split()[0] in alive]
+        return waiting + self.loop.pending_tasks(besides=self._watch)
