@@ -30,16 +30,32 @@ from policies.interface.enrolment import (
     RunningView,
     Wake,
 )
+from policies.interface.redundancy import ActiveJobs, CopyAllocation, RedundancyPolicy, Sharing
+from policies.interface.malleable import (
+    AllocationPolicy,
+    AllocationView,
+    CandidateView,
+    Cause,
+    RedistributionPolicy,
+    RedistributionView,
+    Resize,
+)
 from policies.interface.service import ServiceOrder, Waiting
 
 __all__ = [
+    "ActiveJobs",
     "Allocation",
+    "AllocationPolicy",
+    "AllocationView",
     "Allotment",
     "BatchAllocation",
     "BatchJob",
     "BatchPolicy",
     "BatchView",
+    "CandidateView",
+    "Cause",
     "Configuration",
+    "CopyAllocation",
     "Decision",
     "Draw",
     "Enrolment",
@@ -48,9 +64,14 @@ __all__ = [
     "Order",
     "Queued",
     "Reason",
+    "RedistributionPolicy",
+    "RedistributionView",
+    "RedundancyPolicy",
     "Reservation",
+    "Resize",
     "RunningView",
     "ServiceOrder",
+    "Sharing",
     "Strategy",
     "Waiting",
     "Wake",

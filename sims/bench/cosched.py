@@ -1,0 +1,76 @@
+"""Malleable co-scheduling: one run of IteratedGreedy-EndGreedy without a log, beside SimPy."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from attrs import frozen
+from rich.console import Console
+from rich.table import Table
+
+from actors.runtime import System
+from policies.malleable import LookAhead
+from sims.bench.simpy_loop import seconds_per_task
+from sims.metrics.malleable import Makespan
+from sims.papers.cosched_trials import Setting, Trial, scenario
+from sims.scenario.malleable import populate
+
+POLICY = "IteratedGreedy-EndGreedy"
+TARGETS = ((1000, 0.3), (5000, 3.0))
+"""(processors, seconds that a run with 100 applications may take)."""
+
+
+@frozen
+class Measure:
+    """One run."""
+
+    seconds: float
+    """Wall time, building the world included."""
+    events: int
+    """What a log would hold."""
+
+
+def measure(processors: int, seed: int) -> Measure:
+    """Run 100 applications once, from scenario to end."""
+    trial = Trial(Setting(processors=processors), (POLICY,), LookAhead.ANY, seed)
+    gc.collect()
+    began = time.perf_counter()
+    system = System(seed, [Makespan()])
+    populate(scenario(trial, POLICY), system, Path())
+    system.run()
+    return Measure(time.perf_counter() - began, system.journal.length)
+
+
+def main(words: Sequence[str]) -> None:
+    """Print seconds per run, the target, and the ratio to SimPy's loop per event."""
+    parser = argparse.ArgumentParser(prog="python -m sims.bench cosched", description=__doc__)
+    parser.add_argument("--repeats", type=int, default=7)
+    options = parser.parse_args(words)
+    table = Table(
+        *("processors", "s per run: median (min to max)", "target, s", "events per run"),
+        *("run / SimPy task", "event / SimPy task"),
+    )
+    for processors, target in TARGETS:
+        found = [measure(processors, seed) for seed in range(options.repeats)]
+        simpy = seconds_per_task()
+        table.add_row(*_row(processors, target, found, simpy))
+    Console().print(table)
+
+
+def _row(processors: int, target: float, found: list[Measure], simpy: float) -> list[str]:
+    seconds = [run.seconds for run in found]
+    events = statistics.median(run.events for run in found)
+    median = statistics.median(seconds)
+    return [
+        str(processors),
+        f"{median:.3f} ({min(seconds):.3f} to {max(seconds):.3f})",
+        f"{target:g}",
+        f"{events:,.0f}",
+        f"{median / simpy:,.0f}",
+        f"{median / events / simpy:.1f}",
+    ]

@@ -1,0 +1,55 @@
+"""The two examples of 003, section 4: neither greedy allocation is optimal."""
+
+from __future__ import annotations
+
+from attrs import frozen
+from rich.console import Console
+from rich.table import Table
+
+from policies.malleable import ALLOCATIONS
+from sims.papers.cosched_trials import makespan
+from sims.scenario.malleable import MalleableScenario
+from sims.scenario.malleable_sections import LinkSection, MalleablePolicy, MalleableSection, Tables
+
+
+@frozen
+class Example:
+    """Two applications on three processors; redistribution is free."""
+
+    title: str
+    times: tuple[tuple[float, ...], ...]
+    """Times on 1, 2, 3 processors."""
+    paper: tuple[float, float]
+    """The paper's makespans under `ALLOCATIONS`."""
+
+
+EXAMPLES = (
+    Example("first", ((10.0, 9.0, 6.0), (6.0, 3.0)), (8.0, 7.2)),
+    Example("second", ((10.0, 6.0, 5.0), (6.0, 3.0)), (6.0, 6.5)),
+)
+
+
+def example_scenario(example: Example, allocation: str) -> MalleableScenario:
+    """The example under one allocation, EndLocal redistributing at ends."""
+    return MalleableScenario(
+        name=f"section 4, {example.title}",
+        job=MalleableSection(
+            kind="malleable",
+            processors=3,
+            pair=1,
+            footprints=(0.0, 0.0),
+            profile=Tables(kind="table", times=example.times),
+        ),
+        link=LinkSection(unit=0.0),
+        policy=MalleablePolicy(name="EndLocal", allocation=allocation),
+    )
+
+
+def show_examples(console: Console) -> None:
+    """Both examples beside the paper's numbers."""
+    table = Table("example", "allocation", "makespan", "003")
+    for example in EXAMPLES:
+        for allocation, paper in zip(ALLOCATIONS, example.paper, strict=True):
+            value = makespan(example_scenario(example, allocation))
+            table.add_row(example.title, allocation, f"{value:g}", f"{paper:g}")
+    console.print(table)

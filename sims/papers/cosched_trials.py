@@ -1,0 +1,99 @@
+"""One trial of the co-scheduling study: every heuristic on the same pack and the same faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import frozen
+
+from actors.runtime import System
+from policies.malleable import LookAhead
+from sims.metrics.malleable import Makespan
+from sims.scenario.malleable import MalleableScenario, populate
+from sims.scenario.malleable_sections import (
+    Draw,
+    Exponential,
+    LinkSection,
+    MalleablePolicy,
+    MalleableSection,
+    NoFaults,
+    Synthetic,
+)
+
+NONE = "none"
+"""The reference: the same faults, no redistribution."""
+FAULT_FREE = "fault-free EndLocal"
+"""The optimistic bound of 003's figures: no fault, no checkpoint, redistribution at ends."""
+LARGEST = 2_500_000.0
+"""m_sup, data units."""
+
+
+@frozen
+class Setting:
+    """One point of one curve (003, section 6.1); the defaults are the paper's."""
+
+    smallest: float = 1_500_000.0
+    """m_inf, data units."""
+    applications: int = 100
+    processors: int = 1000
+    mtbf_years: float = 100.0
+    unit: float = 1.0
+    """c, s per data unit."""
+    sequential: float = 0.08
+    """f."""
+    faults: bool = True
+    """False: no faults and no checkpoints."""
+
+
+@frozen
+class Trial:
+    """A setting with one draw of its pack and faults."""
+
+    setting: Setting
+    policies: tuple[str, ...]
+    look: LookAhead
+    seed: int
+
+
+def makespans(trial: Trial) -> dict[str, float]:
+    """Makespan in s by policy, `none` included."""
+    names = (NONE, *trial.policies)
+    return {name: makespan(scenario(trial, name)) for name in names}
+
+
+def scenario(trial: Trial, policy: str) -> MalleableScenario:
+    """What `policy` is run on; pack and faults hang on the trial's seed only."""
+    setting = trial.setting
+    faulty = setting.faults and policy != FAULT_FREE
+    name = policy.removeprefix("fault-free ")
+    return MalleableScenario(
+        name=policy,
+        seed=trial.seed,
+        job=MalleableSection(
+            kind="malleable",
+            processors=setting.processors,
+            draw=Draw(
+                count=setting.applications,
+                smallest=setting.smallest,
+                largest=LARGEST,
+                seed=trial.seed,
+            ),
+            profile=Synthetic(sequential=setting.sequential),
+        ),
+        link=LinkSection(unit=setting.unit),
+        faults=_faults(setting) if faulty else NoFaults(),
+        policy=MalleablePolicy(name=name, look=trial.look),
+    )
+
+
+def _faults(setting: Setting) -> Exponential:
+    return Exponential(kind="exponential", mtbf_years=setting.mtbf_years)
+
+
+def makespan(scenario: MalleableScenario) -> float:
+    """Run it without a log."""
+    fold = Makespan()
+    system = System(scenario.seed, [fold])
+    populate(scenario, system, Path())
+    system.run()
+    return fold.value
