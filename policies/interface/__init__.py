@@ -30,7 +30,6 @@ from policies.interface.enrolment import (
     RunningView,
     Wake,
 )
-from policies.interface.redundancy import ActiveJobs, CopyAllocation, RedundancyPolicy, Sharing
 from policies.interface.malleable import (
     AllocationPolicy,
     AllocationView,
@@ -40,6 +39,7 @@ from policies.interface.malleable import (
     RedistributionView,
     Resize,
 )
+from policies.interface.redundancy import ActiveJobs, CopyAllocation, RedundancyPolicy, Sharing
 from policies.interface.service import ServiceOrder, Waiting
 
 __all__ = [
