@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
-from attrs import field, frozen
+from attrs import Factory, define, field, frozen
 
 from policies.batch.chains import Chain
-from policies.interface.batch import Allotment, BatchJob
+from policies.interface.batch import Allotment, BatchAllocation, BatchJob
 from policies.maths.profiles import SAME, Floats, Formulas, Listed, split
 from policies.maths.speedup import Profile, Speedup, Table
 
@@ -130,7 +130,7 @@ class Scaled:
     """MT-ALLOTMENT's dynamic programme over rounded times.
 
     Times count in units u = eps X / g; a chain's attempts may use floor(g/eps) units together,
-    each floor(t/u); area is minimal; the smallest X with total area <= P X. A formula's area is
+    each floor(t/u); area is minimal, at equal area the faster; the smallest X with total area <= P X. A formula's area is
     convex in its time, so its best chain is balanced and needs no table of the programme.
     """
 
@@ -166,8 +166,8 @@ class Scaled:
         units = np.array([self.units(int(g)) for g in attempts.tolist()], dtype=np.float64)
         few = np.floor(units / attempts)
         longer = units - few * attempts
-        counts = formulas.needed(_below((few + 1) * unit))
-        more = formulas.needed(_below((few + 2) * unit)) if longer.any() else counts
+        counts = formulas.thrifty(_below((few + 1) * unit))
+        more = formulas.thrifty(_below((few + 2) * unit)) if longer.any() else counts
         rows = zip(
             group.places,
             attempts.tolist(),
@@ -188,3 +188,25 @@ class Scaled:
 def _below(limits: Floats) -> Floats:
     """floor(t/u) <= k says t < (k + 1) u, strictly."""
     return np.nextafter(limits, 0)
+
+
+@define
+class FirstRemembered:
+    """A batch rule that answers again for first attempts of the jobs asked about last: batch 1 does
+    not depend on failures, and a campaign asks about it once per failure scenario."""
+
+    rule: BatchAllocation
+    _asked: tuple[tuple[BatchJob, ...], int] = Factory(lambda: ((), 0))
+    _allotments: Sequence[Allotment] = ()
+
+    def allot(
+        self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
+    ) -> Sequence[Allotment]:
+        """See BatchAllocation; raises what the rule raises."""
+        if any(g != 1 for g in attempts):
+            return self.rule.allot(jobs, attempts, processors)
+        question = tuple(jobs), processors
+        if question != self._asked:
+            self._asked = question
+            self._allotments = self.rule.allot(jobs, attempts, processors)
+        return self._allotments

@@ -1,0 +1,50 @@
+"""One run of rigid or moldable jobs, without a log: what figures, tables and benchmarks repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actors.batch import BatchScheduler, Job
+from actors.runtime import System
+from policies.interface.batch import BatchJob, BatchPolicy
+from policies.maths.speedup import Profile
+from sims.metrics.batch import Makespan
+
+
+def described(profiles: Sequence[Profile], verification: float = 0) -> tuple[BatchJob, ...]:
+    """Jobs that are all there at time 0, named by their index."""
+    return tuple(
+        BatchJob(index, f"J{index + 1}", profile, verification)
+        for index, profile in enumerate(profiles)
+    )
+
+
+def makespan(
+    processors: int,
+    jobs: Sequence[BatchJob],
+    failures: Sequence[int],
+    policy: BatchPolicy,
+    seed: int = 0,
+) -> Makespan:
+    """Makespan and attempts of one run; `seed` draws priorities where the order is RANDOM.
+
+    Exact for integer and fractional times. Raises what the runtime raises.
+    """
+    fold = Makespan()
+    system = System(seed, [fold], start=0)
+    spawn(system, processors, jobs, failures, policy)
+    system.run()
+    return fold
+
+
+def spawn(
+    system: System,
+    processors: int,
+    jobs: Sequence[BatchJob],
+    failures: Sequence[int],
+    policy: BatchPolicy,
+) -> None:
+    """Populate `system` with one scheduler and its jobs."""
+    scheduler = system.spawn(BatchScheduler("scheduler", processors, policy, len(jobs)))
+    for job, count in zip(jobs, failures, strict=True):
+        system.spawn(Job(job.name, job, scheduler, count))
