@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from scipy.integrate import quad
 
-from policies.maths.sizes import Deterministic, SizeLaw
+from policies.maths.sizes import BoundedPareto, Deterministic, SizeLaw
 
 
 def mm1_sharing(arrival_rate: float, mean_size: float) -> float:
@@ -54,31 +55,37 @@ def schrage_miller(arrival_rate: float, sizes: SizeLaw) -> float:
         # lambda (m2(x) + x^2 P(X > x)) / 2 is lambda times the integral of u P(X > u).
         return arrival_rate * _moment(sizes, x) / (1 - load(x)) ** 2
 
-    def waiting_slope(x: float) -> float:
-        """Density-weighted waiting, as an integral over survival: by parts, so that laws without a
-        density serve as well."""
-        step = 1e-5 * max(x, 1e-3)
-        return (waiting(x + step) - waiting(max(x - step, 0.0))) / (x + step - max(x - step, 0.0))
-
     def integrand(x: float) -> float:
-        return sizes.survival(x) * (waiting_slope(x) + 1 / (1 - load(x)))
+        return sizes.density(x) * waiting(x) + sizes.survival(x) / (1 - load(x))
 
-    return float(quad(integrand, 0, _top(sizes), limit=400, epsrel=1e-5)[0])
+    edges = sorted({0.0, _floor(sizes), _top(sizes)})
+    parts = (quad(integrand, *pair, limit=200, epsrel=1e-7)[0] for pair in pairwise(edges))
+    return math.fsum(parts)
+
+
+def _floor(sizes: SizeLaw) -> float:
+    """Where the smallest sizes begin: a density may jump there."""
+    return sizes.low if isinstance(sizes, BoundedPareto) else 0.0
 
 
 def _below(sizes: SizeLaw, x: float) -> float:
     """Integral of P(X > u) up to x."""
-    return float(quad(sizes.survival, 0, x, limit=200)[0])
+    floor = min(x, _floor(sizes))
+    return floor + float(quad(sizes.survival, floor, x, limit=200)[0])
 
 
 def _moment(sizes: SizeLaw, x: float) -> float:
     """Integral of u P(X > u) up to x: half of the second moment where x is infinite."""
     top = min(x, _top(sizes))
-    return float(quad(lambda u: u * sizes.survival(u), 0, top, limit=200)[0])
+    floor = min(top, _floor(sizes))
+    rest = quad(lambda u: u * sizes.survival(u), floor, top, limit=200)[0]
+    return floor * floor / 2 + float(rest)
 
 
 def _top(sizes: SizeLaw) -> float:
     """A size that is exceeded with probability below 1e-12."""
+    if isinstance(sizes, BoundedPareto):
+        return sizes.high
     top = sizes.mean
     while sizes.survival(top) > 1e-12:
         top *= 1.5

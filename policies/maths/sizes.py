@@ -25,6 +25,9 @@ class SizeLaw(Protocol):
     def survival(self, size: float) -> float:
         """P(a size exceeds `size`)."""
 
+    def density(self, size: float) -> float:
+        """Probability density at `size`; of no use where sizes are atoms."""
+
 
 @frozen
 class Deterministic:
@@ -38,6 +41,9 @@ class Deterministic:
     def survival(self, size: float) -> float:
         return float(size < self.mean)
 
+    def density(self, size: float) -> float:
+        return math.inf if size == self.mean else 0.0
+
 
 @frozen
 class Exponential:
@@ -50,6 +56,9 @@ class Exponential:
 
     def survival(self, size: float) -> float:
         return math.exp(-size / self.mean) if size > 0 else 1.0
+
+    def density(self, size: float) -> float:
+        return math.exp(-size / self.mean) / self.mean if size >= 0 else 0.0
 
 
 @frozen
@@ -86,6 +95,11 @@ class BoundedPareto:
         tail = math.pow(self.low / min(size, self.high), self.alpha)
         return 1 - (1 - tail) / self._mass
 
+    def density(self, size: float) -> float:
+        if not self.low <= size <= self.high:
+            return 0.0
+        return self.alpha * math.pow(self.low / size, self.alpha) / size / self._mass
+
 
 @frozen
 class Hyperexponential:
@@ -111,3 +125,7 @@ class Hyperexponential:
     def survival(self, size: float) -> float:
         parts = zip(self.probabilities, self.means, strict=True)
         return math.fsum(p * math.exp(-max(size, 0) / mean) for p, mean in parts)
+
+    def density(self, size: float) -> float:
+        parts = zip(self.probabilities, self.means, strict=True)
+        return math.fsum(p * math.exp(-size / mean) / mean for p, mean in parts if size >= 0)
