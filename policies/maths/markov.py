@@ -77,6 +77,10 @@ class MarkovChain:
         return up, reclaimed, down
 
 
+def _together(chains: Iterable[MarkovChain]) -> tuple[MarkovChain, ...]:
+    return tuple(chains)
+
+
 @define(eq=False)
 class Belief:
     """What a scheduler believes about each worker's availability, with its analysis (002, V).
@@ -85,7 +89,7 @@ class Belief:
     and remembered: no answer depends on what was asked before.
     """
 
-    chains: tuple[MarkovChain, ...] = field(converter=tuple)
+    chains: tuple[MarkovChain, ...] = field(converter=_together)
     expectation: Expectation = Expectation.EXACT
     _kinds: dict[Rows, Spectrum] = field(factory=dict, init=False, repr=False)
     _spectra: dict[int, Spectrum] = field(factory=dict, init=False, repr=False)

@@ -90,7 +90,10 @@ class Spectrum:
         return float(sum(term.coefficient * term.value**t for term in self.terms))
 
     def log_survival(self, t: float) -> float:
-        """ln P_ND(t) at real t >= 0 in slots: -inf where the worker is DOWN for sure."""
+        """ln P_ND(t) at real t in slots, -inf where the worker is DOWN for sure.
+
+        t = 0 or t >= 1, as E_comm always is: between, the powers may leave [0, 1].
+        """
         if self.close or self.alternating:
             return self._log_survival_apart(t)
         rest = self.steady + self.transient * self.ratio**t

@@ -1,0 +1,247 @@
+"""Markovian availability: Theorem 5.1 of 002 in closed form, as a sum, and by simulation."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policies.maths import returns
+from policies.maths.markov import Belief, Expectation, MarkovChain, workers_of
+from policies.maths.spectrum import Rows, Spectrum
+from tests.policies.maths.chains import FIGURE_1, NEVER_DOWN, chain, chains, power
+
+
+def is_of(simulated: dict[str, Any], case: dict[str, Any]) -> bool:
+    """Whether a simulation was of that set: the file says so by their probabilities alone."""
+    steps, p_plus = simulated["W"] - 1, case["P_plus"]
+    expected = 1 + steps * case["Ec"] / p_plus
+    return (
+        len(case["chains"]) == simulated["size"]
+        and math.isclose(p_plus**steps, simulated["P_success"], rel_tol=1e-9)
+        and math.isclose(expected, simulated["E_conditional"], rel_tol=1e-9)
+    )
+
+
+@pytest.fixture(scope="module")
+def cases(cases_dir: Path) -> dict[str, Any]:
+    path = cases_dir / "volatile.json"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    loaded: dict[str, Any] = json.loads(path.read_bytes())
+    return loaded
+
+
+def test_sets_have_the_expected_analysis(cases: dict[str, Any]) -> None:
+    for case in cases["sets"]:
+        members, work = [chain(rows) for rows in case["chains"]], case["W"]
+        everyone = (1 << len(members)) - 1
+        exact, printed = Belief(members), Belief(members, Expectation.PRINTED)
+        found = exact.analysis(everyone)
+        if case["Eu"] is not None:
+            assert found.e_u == pytest.approx(case["Eu"], rel=1e-9)
+            assert found.a == pytest.approx(case["A"], rel=1e-9)
+            survivals = [one.survival(10.0) for one in members]
+            assert survivals == pytest.approx(case["P_ND_10"], rel=1e-9)
+        assert found.p_plus == pytest.approx(case["P_plus"], rel=1e-9)
+        assert found.e_c == pytest.approx(case["Ec"], rel=1e-9)
+        assert exact.expected(everyone, work) == pytest.approx(case["E_conditional"], rel=1e-9)
+        assert printed.expected(everyone, work) == pytest.approx(case["E_as_printed"], rel=1e-9)
+        success = math.exp(exact.log_success(everyone, work))
+        assert success == pytest.approx(case["P_success"], rel=1e-9)
+
+
+def test_the_exact_expectation_agrees_with_the_simulations_of_the_cases(
+    cases: dict[str, Any],
+) -> None:
+    compared = 0
+    for simulated in cases["montecarlo"]:
+        for case in cases["sets"]:
+            if is_of(simulated, case):
+                belief = Belief([chain(rows) for rows in case["chains"]])
+                mean = belief.expected((1 << simulated["size"]) - 1, simulated["W"])
+                assert abs(mean - simulated["mc_mean"]) < 5 * simulated["mc_se"]
+                compared += 1
+    if not compared:
+        pytest.skip("no simulation is of one of the sets in this file")
+
+
+def test_the_exact_expectation_is_what_a_simulation_gives_and_the_printed_one_is_not() -> None:
+    rng, work, samples = np.random.default_rng(2), 6, 20_000
+    members = [FIGURE_1, chain([[0.9, 0.06, 0.04], [0.2, 0.75, 0.05], [0.1, 0.1, 0.8]])]
+    steps = np.array([np.cumsum(one.rows, axis=1) for one in members])
+    state, common = np.zeros((samples, 2), dtype=int), np.ones(samples, dtype=int)
+    ends = np.zeros(samples, dtype=int)
+    for t in range(1, 400):
+        draws = rng.random((samples, 2, 1))
+        state = (draws > steps[np.arange(2), state][:, :, :2]).sum(axis=2)
+        state[ends != 0], ends[(state == 2).any(axis=1) & (ends == 0)] = 0, -1
+        common += (state == 0).all(axis=1) & (ends == 0)
+        ends[(common == work) & (ends == 0)] = t + 1
+    succeeded = ends[ends > 0]
+    error = succeeded.std() / math.sqrt(len(succeeded))
+    assert (ends != 0).all()
+    belief, printed = Belief(members), Belief(members, Expectation.PRINTED)
+    assert abs(belief.expected(0b11, work) - succeeded.mean()) < 4 * error
+    assert abs(printed.expected(0b11, work) - succeeded.mean()) > 40 * error
+    p = math.exp(belief.log_success(0b11, work))
+    assert abs(len(succeeded) / samples - p) < 4 * math.sqrt(p * (1 - p) / samples)
+
+
+@given(st.lists(chains(least=0.01), min_size=1, max_size=8))
+def test_the_closed_form_equals_the_sum_over_slots(members: list[MarkovChain]) -> None:
+    kinds = {one.spectrum(): 1 for one in members}
+    rate = returns.log_rate(kinds)
+    closed, summed = returns.closed_sums(kinds, rate), returns.truncated_sums(kinds, rate)
+    assert closed == pytest.approx(summed, rel=1e-9)
+
+
+@given(chains(least=0.02), st.integers(2, 6))
+def test_equal_workers_share_their_terms_without_changing_the_sums(
+    one: MarkovChain, count: int
+) -> None:
+    apart = {one.spectrum(): 1 for _ in range(count)}
+    together = {one.spectrum(): count}
+    rate = returns.log_rate(together)
+    assert len(apart) == count
+    expected = returns.closed_sums(apart, rate)
+    assert returns.closed_sums(together, rate) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [10, 14, 20])
+def test_large_sets_are_analysed_as_small_ones_are(size: int) -> None:
+    rng = np.random.default_rng(size)
+    members = []
+    for _ in range(size):
+        stay = rng.uniform(0.9, 0.99, 3)
+        rows = [[s if i == j else (1 - s) / 2 for j in range(3)] for i, s in enumerate(stay)]
+        members.append(chain(rows))
+    products = np.array([[power(one, t)[0, 0] for t in range(1, 400)] for one in members])
+    common = products.prod(axis=0)
+    found = Belief(members).analysis((1 << size) - 1)
+    assert found.e_u == pytest.approx(common.sum(), rel=1e-9)
+    assert found.a == pytest.approx((common * np.arange(1, 400)).sum(), rel=1e-9)
+
+
+def test_a_large_set_that_fails_once_in_a_million_slots_is_summed_in_a_moment() -> None:
+    rows = [[1 - 2e-1 - 1e-6 * k, 2e-1, 1e-6 * k] for k in range(1, 13)]
+    members = [chain([row, [0.3, 0.7, 0.0], [0.1, 0.1, 0.8]]) for row in rows]
+    kinds = {one.spectrum(): 1 for one in members}
+    rate = returns.log_rate(kinds)
+    assert returns.slots_to_sum(kinds, rate) < 100 < 100_000 < returns.horizon(rate, 1e-9)
+    assert returns.truncated_sums(kinds, rate) == pytest.approx(
+        returns.closed_sums(kinds, rate), rel=1e-9
+    )
+
+
+def test_the_appendix_bound_says_how_many_slots_to_sum(cases: dict[str, Any]) -> None:
+    for case in cases["sets"]:
+        if case["Eu"] is None:
+            continue
+        spectra = [chain(rows).spectrum() for rows in case["chains"]]
+        end = returns.horizon(sum(one.log_rate for one in spectra), 1e-9)
+        t = np.arange(1, end)
+        common = np.prod([[one.up_again(float(k)) for k in t] for one in spectra], axis=0)
+        assert common.sum() == pytest.approx(case["Eu"], rel=1e-13, abs=1e-9)
+        assert (t * common).sum() == pytest.approx(case["A"], rel=1e-13, abs=1e-9)
+        assert end <= case["T_eps1e9"]
+
+
+def test_where_nobody_can_go_down_success_is_certain() -> None:
+    belief = Belief([NEVER_DOWN, NEVER_DOWN])
+    assert belief.log_success(0b11, 1000) == 0.0
+    assert belief.analysis(0b11).e_c == pytest.approx((1 + 0.5 / 0.25) ** 2)
+    assert belief.log_survival([0, 1], 1e6) == 0.0
+
+
+def test_a_worker_that_is_always_up_computes_without_interruption() -> None:
+    always = chain([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]])
+    assert Belief([always]).expected(1, 7) == 7.0
+
+
+def test_a_worker_that_cannot_come_back_up_never_finishes() -> None:
+    once = chain([[0.0, 0.5, 0.5], [0.0, 0.5, 0.5], [0.1, 0.1, 0.8]])
+    belief = Belief([once])
+    assert belief.expected(1, 1) == 1.0
+    assert belief.expected(1, 2) == math.inf
+    assert belief.log_success(1, 2) == -math.inf
+
+
+@given(st.lists(chains(least=0.01), min_size=1, max_size=5), st.integers(1, 200))
+def test_more_work_takes_longer_and_succeeds_less_often(
+    members: list[MarkovChain], work: int
+) -> None:
+    everyone = (1 << len(members)) - 1
+    for expectation in Expectation:
+        belief = Belief(members, expectation)
+        assert belief.expected(everyone, 0) == 0.0
+        assert belief.expected(everyone, 1) == 1.0
+        assert work <= belief.expected(everyone, work) * (1 + 1e-9)
+        longer = belief.expected(everyone, work + 1)
+        assert belief.expected(everyone, work) < longer or longer == math.inf
+        assert belief.log_success(everyone, work + 1) < belief.log_success(everyone, work) <= 0.0
+
+
+def test_very_long_work_is_infinite_as_printed_and_still_finite_in_logarithms() -> None:
+    members = [FIGURE_1] * 5
+    assert Belief(members, Expectation.PRINTED).expected(0b11111, 10_000) == math.inf
+    assert -math.inf < Belief(members).log_success(0b11111, 10_000) < -1000.0
+
+
+def test_transfers_are_estimated_by_the_slowest_worker_and_by_the_masters_channels() -> None:
+    belief = Belief([FIGURE_1, NEVER_DOWN])
+    alone = belief.expected(0b01, 4)
+    log_success, duration = belief.estimate([(0, 4), (1, 1)], work=3, channels=2)
+    assert duration == pytest.approx(alone + belief.expected(0b11, 3))
+    survival = FIGURE_1.spectrum().log_survival(alone)
+    assert log_success == pytest.approx(survival + belief.log_success(0b11, 3))
+    _, shared = belief.estimate([(0, 4), (1, 40)], work=3, channels=1)
+    by_master = max(44.0, belief.expected(0b10, 40))
+    assert shared == pytest.approx(by_master + belief.expected(0b11, 3))
+
+
+def test_what_has_been_transferred_costs_nothing() -> None:
+    belief = Belief([FIGURE_1, FIGURE_1])
+    log_success, duration = belief.estimate([(0, 0), (1, 0)], work=5, channels=1)
+    assert duration == belief.expected(0b11, 5)
+    assert log_success == belief.log_success(0b11, 5)
+
+
+def test_sets_of_equal_workers_have_equal_analyses_whoever_they_are() -> None:
+    other = chain([[0.9, 0.06, 0.04], [0.2, 0.75, 0.05], [0.1, 0.1, 0.8]])
+    belief = Belief([FIGURE_1, other, FIGURE_1, other])
+    assert belief.analysis(0b0011).e_u == pytest.approx(belief.analysis(0b0110).e_u, rel=1e-14)
+    assert belief.spectrum(0) is belief.spectrum(2)
+
+
+def test_a_belief_about_many_workers_analyses_only_those_that_it_is_asked_about() -> None:
+    asked: list[Rows] = []
+
+    class Counted(MarkovChain):
+        def spectrum(self) -> Spectrum:
+            asked.append(self.rows)
+            return super().spectrum()
+
+    belief = Belief([Counted(FIGURE_1.rows), Counted(NEVER_DOWN.rows)] * 50_000)
+    assert asked == []
+    pair = belief.analysis(1 << 99_998 | 1 << 99_999)
+    assert len(asked) == 2
+    assert pair == Belief([FIGURE_1, NEVER_DOWN]).analysis(0b11)
+
+
+def test_a_cache_is_made_once_and_kept_with_the_belief() -> None:
+    belief = Belief([FIGURE_1])
+    made: list[int] = belief.recall("seen", list)
+    assert belief.recall("seen", list) is made
+    assert Belief([FIGURE_1]).recall("seen", list) is not made
+
+
+@given(st.sets(st.integers(0, 200)))
+def test_a_mask_lists_its_workers_in_order(workers: set[int]) -> None:
+    assert workers_of(sum(1 << worker for worker in workers)) == sorted(workers)
