@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from attrs import define, field
 
@@ -72,7 +73,7 @@ class IterativeJob(Actor):
     DOWN loses it; the iteration then starts again from scratch on the next configuration.
     """
 
-    transitions = {
+    transitions: ClassVar[Mapping[Stage, frozenset[Stage]]] = {
         Stage.WAITING: frozenset((Stage.ENROLLED, Stage.ENDED)),
         Stage.ENROLLED: frozenset((Stage.WAITING, Stage.ENROLLED, Stage.ENDED)),
         Stage.ENDED: frozenset(),

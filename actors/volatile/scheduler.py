@@ -8,7 +8,8 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.events import End
-from actors.runtime import Actor, Phase, handles
+from actors.runtime import Actor, Phase, Timer, handles
+from actors.volatile.decisions import answer, check
 from actors.volatile.holding import Holding
 from actors.volatile.messages import (
     ConfigurationNeeded,
@@ -30,19 +31,15 @@ from policies.interface import (
 )
 
 
-class BadDecision(ValueError):
-    """A policy's decision cannot be carried out."""
-
-
 @define
 class Window:
     """What the policy sees (a live `EnrolmentView`)."""
 
-    enrolment: Enrolment
+    enrolment: Enrolment = field(repr=False)
     reason: Reason = Reason.START
     elapsed: int = 0
-    up: int = 0
-    programmed: int = 0
+    up: int = field(default=0, repr=bin)
+    programmed: int = field(default=0, repr=bin)
     running: RunningView | None = None
     now: float = 0
     holdings: dict[int, Holding] = field(factory=dict, repr=False)
@@ -56,8 +53,8 @@ class EnrolmentScheduler(Actor):
     """Decides once per instant, after everything else of the instant has been handled."""
 
     PATIENCE: ClassVar[int] = 1000
-    """Proactive switches in a row without one slot of computation: the policy diverges (002, VI.B
-    shows that its twelve cannot)."""
+    """Proactive switches in a row that bring the iteration no nearer to its end than it was: the
+    policy diverges (002, VI.B shows that its twelve cannot)."""
 
     policy: EnrolmentPolicy
     enrolment: Enrolment
@@ -71,9 +68,12 @@ class EnrolmentScheduler(Actor):
     _began: float = field(init=False, default=0)
     _told: bool = field(init=False, default=False)
     """The job knows that there is no configuration for now."""
-    _due: bool = field(init=False, default=False)
+    _due: Timer | None = field(init=False, default=None)
+    """The decision of this instant."""
     _ticking: bool = field(init=False, default=False)
     _switches: int = field(init=False, default=0)
+    _nearest: float = field(init=False, default=1)
+    """The least part of W that a configuration had left when it was given up."""
 
     def started(self) -> None:
         self.wake = getattr(self.policy, "wake", Wake.NEVER)
@@ -112,25 +112,29 @@ class EnrolmentScheduler(Actor):
     def configuration_needed(self, message: ConfigurationNeeded) -> None:
         self.job, self._running = message.job, message.running
         self.needed, self._told = message.reason, False
+        self._switches, self._nearest = 0, 1
         if message.reason is Reason.START:
-            self._began, self._switches = self.now, 0
+            self._began = self.now
         self._decide_soon()
 
     @handles(SlotBegan)
     def slot_began(self, _: SlotBegan) -> None:
         self._ticking = False
-        self._decide_soon()
+        if self._due is None:
+            self._decide_soon()
 
     # --- what it decides ----------------------------------------------------------------------
 
     def _decide_soon(self) -> None:
-        if not self._due:
-            self._due = True
-            self.at(self.now, Decide(), Phase.DECISION)
+        # What was heard last is the decision's cause: a crash, say, and not a tick, which goes back
+        # to the decision before.
+        if self._due is not None:
+            self.cancel(self._due)
+        self._due = self.at(self.now, Decide(), Phase.DECISION)
 
     @handles(Decide)
     def decide(self, _: Decide) -> None:
-        self._due = False
+        self._due = None
         if self.job is None:
             return
         chosen = self._ask()
@@ -161,13 +165,13 @@ class EnrolmentScheduler(Actor):
         view.elapsed = int(self.now - self._began)
         view.reason = self.needed or Reason.PROACTIVE
         view.running = self._running if self.needed is None else None
-        chosen = self.policy(view, self.rng)
+        chosen = answer(self.policy, view, self.rng)
         if view.running is not None and chosen == view.running.configuration:
             return None
         return chosen
 
     def _configure(self, job: Actor, chosen: Configuration) -> None:
-        self._check(chosen)
+        check(self.policy, chosen, self.view)
         if self.needed is None and self._diverges():
             self.system.finish(End.DIVERGED)
             return
@@ -178,25 +182,7 @@ class EnrolmentScheduler(Actor):
         running = self._running
         assert running is not None
         work = max(x * self.enrolment.speeds[q] for q, x in running.configuration.members)
-        self._switches = self._switches + 1 if running.work_left == work else 1
+        left = running.work_left / work
+        self._switches = self._switches + 1 if left >= self._nearest else 1
+        self._nearest = min(left, self._nearest)
         return self._switches > self.PATIENCE
-
-    def _check(self, chosen: Configuration) -> None:
-        problem = self._problem(chosen)
-        if problem:
-            raise BadDecision(
-                f"policy {self.policy} answered {chosen}: {problem}; it saw {self.view}"
-            )
-
-    def _problem(self, chosen: Configuration) -> str | None:
-        members = chosen.members
-        if sum(tasks for _, tasks in members) != self.enrolment.tasks:
-            return f"it must place {self.enrolment.tasks} tasks in all"
-        if [q for q, _ in members] != sorted({q for q, _ in members}):
-            return "workers must be sorted by index, each once"
-        for q, tasks in members:
-            if not self.view.up >> q & 1:
-                return f"worker {q} is not UP"
-            if not 1 <= tasks <= self.enrolment.bounds[q]:
-                return f"worker {q} takes 1 to {self.enrolment.bounds[q]} tasks"
-        return None

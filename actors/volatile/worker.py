@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from attrs import define, field
 
@@ -47,7 +48,7 @@ class Worker(Actor):
     owner and its crashes do to it.
     """
 
-    transitions = {
+    transitions: ClassVar[Mapping[WorkerState, frozenset[WorkerState]]] = {
         UP: frozenset((RECLAIMED, DOWN)),
         RECLAIMED: frozenset((UP, DOWN)),
         DOWN: frozenset((UP, RECLAIMED)),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
 from policies.enrolment.criteria import Criterion
 from policies.enrolment.fixed import FixedConfiguration
 from policies.enrolment.incremental import Incremental
@@ -11,6 +14,7 @@ from policies.interface import EnrolmentPolicy
 
 __all__ = [
     "ACCEPTED",
+    "CATALOGUE",
     "Criterion",
     "FixedConfiguration",
     "Incremental",
@@ -20,6 +24,30 @@ __all__ = [
 ]
 
 ACCEPTED = "IP, IE, IY, IAY, RANDOM, or C-H with C one of P, E, Y, AY and H one of IP, IE, IY, IAY"
+
+GOALS = {
+    Criterion.P: "probability of success",
+    Criterion.E: "expected completion time",
+    Criterion.Y: "yield P/(t+E)",
+    Criterion.AY: "apparent yield P/E",
+}
+"""What each criterion makes best."""
+
+
+def _catalogue() -> Iterator[tuple[str, str]]:
+    for criterion, goal in GOALS.items():
+        yield f"I{criterion.value}", f"passive: task by task, for the best {goal} (002, VI.A)"
+    yield "RANDOM", "passive: each task to a worker drawn at random (002, VI)"
+    for criterion, goal in GOALS.items():
+        if criterion is not Criterion.AY:  # it changes too often to be kept (002, VI.B)
+            for heuristic in Criterion:
+                name = f"I{heuristic.value}"
+                line = f"proactive: changes to {name}'s choice for a better {goal} (002, VI.B)"
+                yield f"{criterion.value}-{name}", line
+
+
+CATALOGUE: Mapping[str, str] = MappingProxyType(dict(_catalogue()))
+"""The paper's 17 heuristics: name -> what it does, in a line, and where it is defined."""
 
 
 def named(name: str) -> EnrolmentPolicy:

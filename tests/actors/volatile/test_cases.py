@@ -37,14 +37,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "key" in metafunc.fixturenames:
         found = list(schedules(metafunc.config))
         metafunc.parametrize(
-            ("case", "key"), [(case, key) for case, key, _ in found], ids=[name for *_, name in found]
+            ("case", "key"),
+            [(case, key) for case, key, _ in found],
+            ids=[name for *_, name in found],
         )
 
 
 def scenario(case: dict[str, Any], key: str) -> VolatileScenario:
     name, form = key.split("|")
     workers = tuple(
-        WorkerSection(speed=w, memory=mu, availability=Letters(states=states), belief=believed(rows))
+        WorkerSection(
+            speed=w, memory=mu, availability=Letters(states=states), belief=believed(rows)
+        )
         for w, mu, states, rows in zip(
             case["w"], case["mu"], case["states"], case["chains"], strict=True
         )
