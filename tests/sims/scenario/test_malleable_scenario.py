@@ -1,0 +1,181 @@
+"""Scenario files of malleable applications (003)."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from actors.malleable.events import RestartedFromScratch
+from actors.malleable.hazard import exponential_faults, weibull_faults
+from actors.runtime import ActorFailed, Record
+from policies.interface.malleable import RedistributionView, Resize
+from sims.errors import InputError
+from sims.metrics.malleable import Makespan, Story
+from sims.scenario.loader import load, read
+from sims.world import run
+
+FOLDER = Path("sims/scenarios")
+
+TABLE: dict[str, Any] = {
+    "name": "small",
+    "job": {"kind": "malleable", "processors": 12, "footprints": [20000, 30000]},
+    "policy": {"name": "EndLocal"},
+}
+
+
+def scenario(**sections: Any) -> Any:
+    return read(TABLE | sections, "small.toml")
+
+
+def makespan(**sections: Any) -> float:
+    fold = Makespan()
+    run(scenario(**sections), [fold])
+    return fold.value
+
+
+def test_the_shipped_scenarios_run_to_their_end() -> None:
+    for path in sorted(FOLDER.glob("malleable*.toml")):
+        story = Story()
+        run(load(path), [story])
+        assert story.redistributions, path
+        assert len(story.ends) == len(story.jobs), path
+
+
+def test_the_shipped_fatal_failure_is_fatal() -> None:
+    restarts: list[Record] = []
+
+    def keep(record: Record) -> None:
+        if isinstance(record.event, RestartedFromScratch):
+            restarts.append(record)
+
+    run(load(FOLDER / "malleable-fatal.toml"), [keep])
+    assert [record.t for record in restarts] == [50600]
+
+
+PROFILES = [
+    {"kind": "synthetic", "sequential": 0.1},
+    {"kind": "amdahl", "sequential": 0.1},
+    {"kind": "roofline", "degree": 4},
+    {"kind": "communication", "cost": 100},
+    {"kind": "mix", "degree": 8, "sequential": 0.1, "cost": 100},
+    {"kind": "power", "exponent": 0.8},
+    {"kind": "table", "times": [[9, 8, 7, 6], [5, 4, 3, 2, 1]]},
+]
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: str(profile["kind"]))
+def test_every_speedup_model_drives_a_run(profile: dict[str, Any]) -> None:
+    assert makespan(job=TABLE["job"] | {"profile": profile}) > 0
+
+
+def test_redistribution_at_ends_does_no_harm_without_faults() -> None:
+    assert makespan() <= makespan(policy={"name": "none"})
+
+
+def test_the_same_seed_meets_the_same_faults_whatever_the_policy() -> None:
+    faults = {"kind": "exponential", "mtbf_years": 0.05}
+    found = []
+    for policy in ("none", "IteratedGreedy-EndGreedy"):
+        story = Story()
+        run(scenario(faults=faults, seed=5, policy={"name": policy}), [story])
+        found.append([(fault.time, fault.processor) for fault in story.faults])
+    shorter = min(map(len, found))
+    assert shorter > 3
+    assert found[0][:shorter] == found[1][:shorter]
+
+
+def test_weibull_faults_cost_time_and_come_at_their_rate() -> None:
+    weibull = {"kind": "weibull", "mtbf_years": 0.02, "shape": 0.7}
+    assert makespan(faults=weibull, seed=2) > makespan()
+
+
+@pytest.mark.parametrize("shape", [0.5, 1.0, 2.0])
+def test_weibull_processors_fail_at_the_rate_of_their_mean(shape: float) -> None:
+    faults = list(islice(weibull_faults(np.random.default_rng(1), 20, 100.0, shape), 20000))
+    times = [time for time, _ in faults]
+    assert times == sorted(times)
+    # A renewal process: rate 20/100; at shape 0.5 the variance of a gap is 5 times its square.
+    assert len(faults) / times[-1] == pytest.approx(0.2, rel=4 * (5 / 20000) ** 0.5)
+
+
+def test_exponential_faults_strike_processors_evenly_at_their_rate() -> None:
+    faults = list(islice(exponential_faults(np.random.default_rng(2), 10, 50.0), 20000))
+    assert faults[-1][0] == pytest.approx(20000 * 5, rel=4 / 20000**0.5)
+    struck = np.bincount([processor for _, processor in faults], minlength=10)
+    assert np.all(abs(struck - 2000) < 4 * (20000 * 0.1 * 0.9) ** 0.5)
+
+
+class TakeAll:
+    """A bad policy: more processors than there are."""
+
+    def __call__(self, view: RedistributionView) -> list[Resize]:
+        return [Resize(view.candidates[0].index, 100)]
+
+
+class Stranger:
+    """A bad policy: resizes an application that does not exist."""
+
+    def __call__(self, view: RedistributionView) -> list[Resize]:
+        return [Resize(7, 2)]
+
+
+class Odd:
+    """A bad policy: splits a pair."""
+
+    def __call__(self, view: RedistributionView) -> list[Resize]:
+        return [Resize(view.candidates[0].index, 3)]
+
+
+@pytest.mark.parametrize("bad", ["TakeAll", "Stranger", "Odd"])
+def test_a_bad_decision_is_refused_with_the_policy_and_what_it_saw(bad: str) -> None:
+    folder = Path(__file__).parent
+    user = scenario(policy={"name": f"{Path(__file__).stem}:{bad}"})
+    with pytest.raises(ActorFailed, match=rf"{bad}.*it saw Event\(now="):
+        run(user, folder=folder)
+
+
+ERRORS = [
+    ({"job": TABLE["job"] | {"processors": 3}}, "job.processors"),
+    ({"job": {"kind": "malleable", "processors": 4}}, "job"),
+    ({"policy": {"name": "Greedy"}}, "policy.name"),
+    ({"policy": {"name": "none", "allocation": "best"}}, "policy.allocation"),
+    ({"policy": {"name": "none", "look": "far"}}, "policy.look"),
+    (
+        {"faults": {"kind": "list", "strikes": [[1, 12]], "mtbf_years": 1}},
+        "faults.strikes",
+    ),
+    (
+        {
+            "job": TABLE["job"] | {"pair": 1},
+            "faults": {"kind": "exponential", "fatal": "possible"},
+        },
+        "faults.fatal",
+    ),
+    ({"faults": {"kind": "exponential"}, "link": {"unit": 0}}, "link.unit"),
+    (
+        {"job": TABLE["job"] | {"profile": {"kind": "table", "times": [[1, 2]]}}},
+        "job.profile.times",
+    ),
+    ({"job": TABLE["job"] | {"footprints": [1, 20000]}}, "job.footprints"),
+]
+
+
+@pytest.mark.parametrize(("sections", "key"), ERRORS, ids=[key for _, key in ERRORS])
+def test_what_cannot_be_run_is_refused_by_its_key(sections: dict[str, Any], key: str) -> None:
+    with pytest.raises(InputError) as caught:
+        run(scenario(**sections))
+    assert caught.value.key == key
+    assert caught.value.accepted
+
+
+def test_drawn_footprints_hang_on_their_own_seed_only() -> None:
+    draw = {"count": 3, "smallest": 1500, "largest": 2500}
+    one = scenario(job={"kind": "malleable", "processors": 12, "draw": draw})
+    other = evolve(one, seed=9)
+    assert one.job.pack() == other.job.pack()
+    assert all(1500 <= footprint <= 2500 for footprint in one.job.pack())
