@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-import numpy as np
 from attrs import frozen
-from numpy.random import Generator
+from numpy.random import PCG64, Generator, SeedSequence
 
 from policies.maths.gains import (
     ConstantGain,
@@ -31,6 +31,8 @@ GainAt = Callable[[int, float], Estimate]
 def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
     """g(r, t) of `process`: integrated for two-state speeds, otherwise simulated with `sample`
     servers per time (and the error that this leaves)."""
+    if isinstance(process, ConstantSpeed):
+        return lambda copies, time: Estimate(time, 0.0)
     if isinstance(process, TwoPoint | OnOff):
         return lambda copies, time: two_state_gain(copies, time, process)
     seed = int(rng.integers(2**63))
@@ -38,8 +40,8 @@ def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
     @cache
     def service(time: float) -> SimulatedService:
         # A generator for each time: what is asked first must not change the answer.
-        key = np.random.SeedSequence([seed, *np.float64(time).view(np.uint32).reshape(-1).tolist()])
-        return SimulatedService.of(process, time, sample, np.random.Generator(np.random.PCG64(key)))
+        key = SeedSequence([seed, int.from_bytes(struct.pack("<d", time), "little")])
+        return SimulatedService.of(process, time, sample, Generator(PCG64(key)))
 
     return lambda copies, time: service(time).gain(copies)
 

@@ -190,4 +190,6 @@ def _largest_of(n: int, copies: int) -> NDArray[np.float64]:
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = gammaln(k) - gammaln(copies) - gammaln(k - copies + 1)
     logs -= gammaln(n + 1) - gammaln(copies + 1) - gammaln(n - copies + 1)
-    return np.where(k >= copies, np.exp(logs), 0.0)
+    weights = np.where(k >= copies, np.exp(logs), 0.0)
+    # They sum to 1 but for the rounding of gammaln, which grows with n.
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,62 @@
+"""004's most message-hungry case: M = 100 servers, every copy placed afresh twice per arrival."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from actors.runtime import System
+from sims.bench.simpy_loop import seconds_per_task
+from sims.papers.redundancy_runs import Setting
+from sims.scenario.redundant import RedundantScenario, populate
+from sims.scenario.redundant_speeds import (
+    ConstantSection,
+    SpeedSection,
+    TwoPointSection,
+    TwoPointSlotsSection,
+)
+
+TARGET = 15.0
+"""Most times SimPy's time per task that an arrival may take."""
+SPEEDS: dict[str, SpeedSection] = {
+    "constant": ConstantSection(),
+    "two-point, Delta 4, tau 1": TwoPointSection(peak=4, interval=1),
+    "two-point slots, Delta 4, tau 0.3": TwoPointSlotsSection(peak=4, slot=0.3),
+}
+
+
+def seconds(scenario: RedundantScenario) -> float:
+    """Wall seconds of one run without a log, once its actors are there."""
+    system = System(scenario.seed, start=0)
+    populate(scenario, system, Path())
+    began = time.perf_counter()
+    system.run()
+    return time.perf_counter() - began
+
+
+def main(words: Sequence[str]) -> None:
+    """Print microseconds per arrival under SRPT+R, and the ratio to SimPy's task."""
+    parser = argparse.ArgumentParser(prog="python -m sims.bench redundancy", description=__doc__)
+    parser.add_argument("--servers", type=int, default=100)
+    parser.add_argument("--load", type=float, default=0.7)
+    parser.add_argument("--arrivals", type=int, default=10_000)
+    parser.add_argument("--repeat", type=int, default=3, help="the best of so many runs counts")
+    options = parser.parse_args(words)
+    simpy = min(seconds_per_task() for _ in range(options.repeat))
+    table = Table("speeds", "microseconds per arrival", f"times SimPy's task (at most {TARGET:g})")
+    for name, speed in SPEEDS.items():
+        setting = Setting(
+            servers=options.servers, load=options.load, speed=speed, jobs=options.arrivals
+        )
+        scenario = setting.scenario("SRPT+R", seed=1)
+        each = min(seconds(scenario) for _ in range(options.repeat)) / options.arrivals
+        table.add_row(name, f"{each * 1e6:.1f}", f"{each / simpy:.1f}")
+    console = Console()
+    console.print(f"SRPT+R, M = {options.servers}, load {options.load}, exponential sizes")
+    console.print(f"SimPy: {simpy * 1e6:.2f} microseconds per task")
+    console.print(table)

@@ -1,0 +1,100 @@
+"""Lemmas 1, 2 and 5 of 004, checked numerically."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from attrs import frozen
+from numpy.random import Generator
+
+from policies.maths.gain_table import gain_at
+from policies.maths.gains import Estimate
+from policies.maths.single_machine import srpt_drain
+from policies.maths.speeds import (
+    ConstantSpeed,
+    OnOff,
+    SpeedProcess,
+    TwoPoint,
+    TwoPointSlots,
+    UniformSlots,
+)
+from sims.papers.redundancy_runs import augmented, simulate
+from sims.scenario.policies import PolicySection
+from sims.scenario.redundant import RedundantScenario, ServerSection
+from sims.scenario.redundant_workload import ListedArrivals, ListedSizes, RedundantSection
+
+ERRORS = 4.0
+"""A difference counts as a violation beyond so many of its standard errors."""
+PROCESSES: dict[str, SpeedProcess] = {
+    "constant": ConstantSpeed(),
+    "two-point, Delta 4": TwoPoint(4.0, 0.3),
+    "two-point slots, Delta 4": TwoPointSlots(4.0, 0.3),
+    "uniform 0..2": UniformSlots(2.0, 0.3),
+    "on-off, Delta 4": OnOff(4.0, 1.0),
+}
+TIMES = (0.03, 0.3, 1.0, 3.0)
+
+
+@frozen
+class GainRow:
+    """g(r, t) for r = 1, 2, ... at one t."""
+
+    process: str
+    time: float
+    gains: tuple[Estimate, ...]
+    concave: bool
+    """Lemma 1: g(r) - g(r - 1) never rises with r."""
+    bounded: bool
+    """Lemma 2: g(r, t) <= min(Delta t, r t)."""
+
+
+def gain_row(
+    name: str, process: SpeedProcess, time: float, most: int, sample: int, rng: Generator
+) -> GainRow:
+    """g(1, t) .. g(most, t), integrated or simulated with `sample` servers, and both lemmas."""
+    at = gain_at(process, sample, rng)
+    gains = tuple(at(copies, time) for copies in range(1, most + 1))
+    return GainRow(name, time, gains, _concave(gains), _bounded(gains, process.peak, time))
+
+
+def _concave(gains: Sequence[Estimate]) -> bool:
+    steps = [(b.value - a.value, a.error + b.error) for a, b in pairwise((Estimate(0, 0), *gains))]
+    return all(b - a <= ERRORS * (ea + eb) + 1e-12 for (a, ea), (b, eb) in pairwise(steps))
+
+
+def _bounded(gains: Sequence[Estimate], peak: float, time: float) -> bool:
+    limits = (min(peak * time, copies * time) for copies in range(1, len(gains) + 1))
+    return all(
+        gain.value <= limit * (1 + 1e-12) + ERRORS * gain.error
+        for gain, limit in zip(gains, limits, strict=True)
+    )
+
+
+@frozen
+class DrainRow:
+    """Lemma 5 on one random instance."""
+
+    jobs: int
+    servers: int
+    epsilon: float
+    formula: float
+    """Eq. 13, time units."""
+    simulated: float
+
+
+def drain_row(jobs: int, servers: int, epsilon: float, rng: Generator) -> DrainRow:
+    """Overall flowtime of SRPT at speed 1 + epsilon, all jobs there at 0, against the formula."""
+    sizes = tuple(sorted(rng.exponential(1, jobs).tolist()))
+    scenario = RedundantScenario(
+        name="lemma-5",
+        servers=ServerSection(count=servers),
+        job=RedundantSection(
+            kind="redundant",
+            arrivals=ListedArrivals(times=(0.0,) * jobs),
+            sizes=ListedSizes(sizes=sizes),
+        ),
+        policy=PolicySection(name="SRPT"),
+    )
+    simulated = simulate(augmented(scenario, 1 + epsilon)).total
+    return DrainRow(jobs, servers, epsilon, srpt_drain(sizes, servers, 1 + epsilon), simulated)
