@@ -12,6 +12,7 @@ import pytest
 from actors.runtime import Record
 from actors.volatile.events import ConfigurationChosen, IterationCompleted
 from policies.maths.markov import Expectation
+from sims.activity import Activity
 from sims.scenario.availability import Letters, Markov
 from sims.scenario.volatile import (
     IterativeSection,
@@ -25,12 +26,17 @@ from sims.world import run
 FORMS = {"eform1": Expectation.EXACT, "eform0": Expectation.PRINTED}
 
 
-def schedules(config: pytest.Config) -> Iterator[tuple[dict[str, Any], str, str]]:
+def read(config: pytest.Config) -> list[dict[str, Any]]:
+    """The schedules of the case file; none where there is no such file."""
     path: Path = config.getoption("--cases") / "volatile.json"
-    if path.exists():
-        for k, case in enumerate(json.loads(path.read_text())["schedules"]):
-            for key in case["expected"]:
-                yield case, key, f"{k}-{key}"
+    found: list[dict[str, Any]] = json.loads(path.read_text())["schedules"] if path.exists() else []
+    return found
+
+
+def schedules(config: pytest.Config) -> Iterator[tuple[dict[str, Any], str, str]]:
+    for k, case in enumerate(read(config)):
+        for key in case["expected"]:
+            yield case, key, f"{k}-{key}"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -41,6 +47,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             [(case, key) for case, key, _ in found],
             ids=[name for *_, name in found],
         )
+    if "drawn" in metafunc.fixturenames:
+        drawn = [case for case in read(metafunc.config) if "activity_IE_eform1" in case]
+        metafunc.parametrize("drawn", drawn, ids=range(len(drawn)))
 
 
 def scenario(case: dict[str, Any], key: str) -> VolatileScenario:
@@ -81,6 +90,15 @@ def test_iterations_end_and_configurations_change_when_expected(
     expected = case["expected"][key]
     assert done == expected["done"]
     assert chosen == expected["configs"]
+
+
+def test_every_slot_of_ie_is_as_expected(drawn: dict[str, Any]) -> None:
+    """Activity letters, with the exact E(S)(W); a column per worker."""
+    activity = Activity()
+    run(scenario(drawn, "IE|eform1"), [activity])
+    expected = drawn["activity_IE_eform1"]
+    rows = ["".join(column) for column in zip(*expected, strict=True)]
+    assert [row[: len(expected)] for row in activity.rows.values()] == rows
 
 
 def tasks_by_worker(event: ConfigurationChosen, workers: int) -> list[int]:
