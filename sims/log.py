@@ -90,20 +90,24 @@ class LogFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.cut = False
+        self.read = 0
+        """Records read so far."""
 
     def __iter__(self) -> Iterator[Record]:
         number = 0
-        for number, line in enumerate(self._lines(), start=1):
-            record = self._record(number, line)
+        for number, line in enumerate(self.lines(), start=1):
+            record = self.decoded(number, line)
             if record is None:
                 return
             if number == 1:
                 self._check_first(record)
+            self.read = number
             yield record
         if number == 0:
             raise InputError(str(self.path), "", "the file is empty", "a log of `holdfast run`")
 
-    def _lines(self) -> Iterator[bytes]:
+    def lines(self) -> Iterator[bytes]:
+        """The file's lines, unpacked, as they are; event n is line n, counting from 0."""
         opener = OPENERS.get(self.path.suffix, open)
         try:
             with opener(self.path, "rb") as file:
@@ -114,7 +118,8 @@ class LogFile:
             problem = error.strerror or str(error)
             raise InputError(str(self.path), "", problem, "a log of `holdfast run`") from None
 
-    def _record(self, number: int, line: bytes) -> Record | None:
+    def decoded(self, number: int, line: bytes) -> Record | None:
+        """The record of line `number` (from 1); None for a last line that is cut."""
         try:
             return decode(orjson.loads(line))
         except (ValueError, KeyError, TypeError) as error:

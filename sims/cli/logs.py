@@ -7,10 +7,10 @@ import sys
 from sims.log import LogFile
 
 
-def note_if_cut(log: LogFile, events: int) -> None:
+def note_if_cut(log: LogFile) -> None:
     """Say on stderr that the log's last line was cut, where it was."""
     if log.cut:
         print(
-            f"holdfast: {log.path}: the last line is cut; read up to event {events - 1}",
+            f"holdfast: {log.path}: the last line is cut; read up to event {log.read - 1}",
             file=sys.stderr,
         )

@@ -8,10 +8,17 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from actors.runtime import ActorFailed, Deadlock
-from sims.cli import policies, run, summary, trace
+from sims.cli import audit, policies, run, summary, trace, why
 from sims.errors import InputError
 
-COMMANDS = {"run": run, "summary": summary, "trace": trace, "policies": policies}
+COMMANDS = {
+    "run": run,
+    "summary": summary,
+    "trace": trace,
+    "why": why,
+    "audit": audit,
+    "policies": policies,
+}
 
 
 class Parser(argparse.ArgumentParser):

@@ -22,7 +22,7 @@ def execute(arguments: argparse.Namespace) -> int:
     log, summary = LogFile(arguments.log), Summary()
     for record in log:
         summary(record)
-    note_if_cut(log, summary.events)
+    note_if_cut(log)
     if arguments.json:
         print(json.dumps(summary.as_json(), sort_keys=True))
     else:

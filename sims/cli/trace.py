@@ -24,13 +24,11 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
     log, trace = LogFile(arguments.log), IterativeTrace(arguments.job)
     jobs: list[str] = []
-    events = 0
     for record in log:
-        events += 1
         trace(record)
         if isinstance(record.event, JobSubmitted):
             jobs.append(record.event.job)
-    note_if_cut(log, events)
+    note_if_cut(log)
     if trace.root is None:
         problem = f"there is no job {arguments.job!r} in this log"
         raise InputError(str(arguments.log), "--job", problem, ", ".join(jobs[:20]))

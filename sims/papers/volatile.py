@@ -105,7 +105,7 @@ def _print_table(title: str, options: argparse.Namespace, paper: Mapping[str, Pa
     console.print(_table(title, found, paper))
     console.print(
         f"{found.instances} instances ({found.scenarios} scenarios); E(S)(W) "
-        f"{options.expectation.value}; ± is a 95 % interval over scenarios; paper behind /.",
+        f"{options.expectation.value}; ± is a 95 % interval over scenarios; (paper).",
         highlight=False,
     )
 
@@ -113,26 +113,30 @@ def _print_table(title: str, options: argparse.Namespace, paper: Mapping[str, Pa
 def _table(title: str, found: Scores, paper: Mapping[str, PaperRow]) -> Table:
     heads = ("#fails", "%diff", "%wins", "%wins30", "stdv")
     columns = [Column(head, justify="right", no_wrap=True) for head in heads]
-    table = Table("heuristic", *columns, title=title, box=SIMPLE)
+    table = Table(Column("heuristic", no_wrap=True, min_width=9), *columns, title=title, box=SIMPLE)
     for name, score in sorted(found.rows.items(), key=lambda item: item[1].diff.mean):
         table.add_row(name, *_cells(score, paper.get(name)))
     return table
 
 
 def _cells(score: Score, paper: PaperRow | None) -> list[str]:
-    theirs = (
-        (f"{paper.fails}", f"{paper.diff}", f"{paper.wins}", f"{paper.wins30}", f"{paper.stdv}")
-        if paper
-        else ("-",) * 5
-    )
     ours = (
         f"{score.fails}",
-        f"{score.diff:.1f}",
-        f"{score.wins:.1f}",
-        f"{score.wins30:.1f}",
+        f"{score.diff.mean:.1f}±{score.diff.half:.1f}",
+        f"{score.wins.mean:.0f}±{score.wins.half:.0f}",
+        f"{score.wins30.mean:.0f}±{score.wins30.half:.0f}",
         f"{score.stdv:.2f}",
     )
-    return [f"{mine} / {other}" for mine, other in zip(ours, theirs, strict=True)]
+    if paper is None:
+        return list(ours)
+    theirs = (
+        f"{paper.fails}",
+        f"{paper.diff:.1f}",
+        f"{paper.wins:.0f}",
+        f"{paper.wins30:.0f}",
+        f"{paper.stdv:.2f}",
+    )
+    return [f"{mine} ({other})" for mine, other in zip(ours, theirs, strict=True)]
 
 
 def _figure2(options: argparse.Namespace) -> None:

@@ -1,0 +1,32 @@
+"""Which auditors check which kind of log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from actors.events import ScenarioStarted
+from actors.runtime import Record
+from sims.audit.capacity import HoldingAuditor, LedgerAuditor
+from sims.audit.frame import LifeAuditor, OrderAuditor
+from sims.audit.law import Auditor, Violation
+from sims.audit.volatile import VolatileAuditor
+
+AUDITORS: dict[str, tuple[Callable[[], Auditor], ...]] = {
+    "iterative": (LifeAuditor, HoldingAuditor, VolatileAuditor),
+}
+"""Kind of job -> auditors beside those of every log."""
+
+
+def audit(records: Iterable[Record]) -> Iterator[Violation]:
+    """Everything that the records break, in order; nothing for a run of this simulator."""
+    auditors: list[Auditor] = [OrderAuditor(), LedgerAuditor()]
+    last: Record | None = None
+    for record in records:
+        if isinstance(record.event, ScenarioStarted) and last is None:
+            auditors += [make() for make in AUDITORS[record.event.kind]]
+        for auditor in auditors:
+            yield from auditor(record)
+        last = record
+    if last is not None:
+        for auditor in auditors:
+            yield from auditor.close(last)

@@ -1,0 +1,134 @@
+"""Laws of every log: its frame, its order, the lives of its jobs and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import define, field
+
+from actors.events import (
+    End,
+    JobCompleted,
+    JobSubmitted,
+    Outcome,
+    RunEnded,
+    RunStarted,
+    ScenarioEnded,
+    ScenarioStarted,
+)
+from actors.runtime import Record
+from sims.audit.law import Law, Violation
+
+
+@define
+class OrderAuditor:
+    """Numbers, times, causes; beginning and end."""
+
+    last: Record | None = None
+    ended: bool = False
+
+    def __call__(self, record: Record) -> Iterator[Violation]:
+        last, self.last = self.last, record
+        seq = record.seq
+        if last is None:
+            if seq != 0 or not isinstance(record.event, ScenarioStarted):
+                yield Violation(Law.FRAME, (seq,), "the first event is not ScenarioStarted as #0")
+            return
+        if seq != last.seq + 1:
+            yield Violation(Law.ORDER, (last.seq, seq), f"#{seq} follows #{last.seq}")
+        if record.t < last.t:
+            yield Violation(Law.ORDER, (last.seq, seq), f"time {record.t} follows {last.t}")
+        if record.cause is None or not 0 <= record.cause < seq:
+            yield Violation(Law.ORDER, (seq,), f"its cause is {record.cause}")
+        if isinstance(record.event, ScenarioStarted) or self.ended:
+            yield Violation(Law.FRAME, (seq,), f"{type(record.event).__name__} cannot come here")
+        self.ended = self.ended or isinstance(record.event, ScenarioEnded)
+
+    def close(self, last: Record) -> Iterator[Violation]:
+        if not self.ended:
+            yield Violation(Law.FRAME, (last.seq,), "the log does not end with ScenarioEnded")
+
+
+@define
+class _Job:
+    submitted: int
+    runs: int = 0
+    open: dict[int, int] = field(factory=dict)
+    """Run -> seq of its RunStarted."""
+    completed: int | None = None
+    last_outcome: Outcome | None = None
+
+
+@define
+class LifeAuditor:
+    """Jobs and runs: submitted, started, ended, completed; numbered in sequence."""
+
+    many: bool = False
+    """Whether a job may have several runs at once (redundant copies)."""
+    jobs: dict[str, _Job] = field(factory=dict)
+
+    def __call__(self, record: Record) -> Iterator[Violation]:
+        match record.event:
+            case JobSubmitted(job=job):
+                if job in self.jobs:
+                    why = f"{job} is submitted a second time"
+                    yield Violation(Law.LIFE, (self.jobs[job].submitted, record.seq), why)
+                self.jobs[job] = _Job(record.seq)
+            case RunStarted(job=job, run=run):
+                yield from self._start(job, run, record.seq)
+            case RunEnded(job=job, run=run, outcome=outcome):
+                yield from self._end(job, run, outcome, record.seq)
+            case JobCompleted(job=job):
+                yield from self._complete(job, record.seq)
+            case ScenarioEnded(end=end):
+                yield from self._finish(end, record.seq)
+
+    def close(self, last: Record) -> Iterator[Violation]:
+        return iter(())
+
+    def _start(self, name: str, run: int, seq: int) -> Iterator[Violation]:
+        job = self.jobs.get(name)
+        if job is None or job.completed is not None:
+            yield Violation(
+                Law.LIFE, (seq,), f"{name} runs without having been submitted, or after"
+            )
+            return
+        if run != job.runs:
+            yield Violation(
+                Law.SEQUENCE, (seq,), f"run {run} of {name} comes where {job.runs} should"
+            )
+        if job.open and not self.many:
+            others = tuple(job.open.values())
+            yield Violation(Law.SEQUENCE, (*others, seq), f"{name} has another run going on")
+        job.runs = run + 1
+        job.open[run] = seq
+
+    def _end(self, name: str, run: int, outcome: Outcome, seq: int) -> Iterator[Violation]:
+        job = self.jobs.get(name)
+        if job is None or job.open.pop(run, None) is None:
+            yield Violation(Law.SEQUENCE, (seq,), f"run {run} of {name} ends and was not going on")
+            return
+        job.last_outcome = outcome
+
+    def _complete(self, name: str, seq: int) -> Iterator[Violation]:
+        job = self.jobs.get(name)
+        if job is None or job.completed is not None:
+            yield Violation(Law.LIFE, (seq,), f"{name} completes and was not under way")
+            return
+        job.completed = seq
+        if job.open and not self.many:
+            others = tuple(job.open.values())
+            yield Violation(Law.LIFE, (*others, seq), f"{name} completes with a run going on")
+        if job.runs and job.last_outcome is not Outcome.COMPLETED:
+            yield Violation(Law.LIFE, (seq,), f"{name} completes after a run {job.last_outcome}")
+
+    def _finish(self, end: End, seq: int) -> Iterator[Violation]:
+        if end is not End.COMPLETED:
+            return
+        for name, job in self.jobs.items():
+            if job.completed is None:
+                why = f"the scenario completed and {name} did not"
+                yield Violation(Law.LIFE, (job.submitted, seq), why)
+            elif job.open:
+                others = tuple(job.open.values())
+                yield Violation(Law.SEQUENCE, (*others, seq), f"{name} has a run that never ended")

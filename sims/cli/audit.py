@@ -1,0 +1,37 @@
+"""Check a log against the world's laws, without the simulator."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from itertools import islice
+from pathlib import Path
+
+from sims.audit.families import audit
+from sims.cli.logs import note_if_cut
+from sims.log import LogFile
+
+SHOWN = 20
+"""Violations printed unless all are asked for."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("log", metavar="LOG", type=Path, help="a log of `holdfast run`")
+    parser.add_argument("--json", action="store_true", help="print all violations as JSON")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command; returns the exit code: 0 where every law holds, 1 otherwise."""
+    log = LogFile(arguments.log)
+    violations = list(audit(log))
+    note_if_cut(log)
+    if arguments.json:
+        found = [{"law": v.law.name, "events": v.events, "why": v.why} for v in violations]
+        print(json.dumps(found))
+    elif violations:
+        print("\n".join(str(violation) for violation in islice(violations, SHOWN)))
+        print(f"{len(violations):,} violations in {log.read:,} events")
+    else:
+        print(f"{log.read:,} events: every law holds")
+    return 1 if violations else 0
