@@ -1,7 +1,7 @@
 """Policies for malleable applications that share a platform (003)."""
 
 from policies.malleable.allocation import GreedySpeedupProfile, OptNoRedistrib
-from policies.malleable.names import ALLOCATIONS, NAMES, named, named_allocation
+from policies.malleable.names import ALLOCATIONS, CATALOGUE, NAMES, named, named_allocation
 from policies.malleable.plan import LookAhead
 from policies.malleable.redistribution import (
     Combined,
@@ -13,6 +13,7 @@ from policies.malleable.redistribution import (
 
 __all__ = [
     "ALLOCATIONS",
+    "CATALOGUE",
     "NAMES",
     "Combined",
     "EndLocal",

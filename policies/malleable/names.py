@@ -13,23 +13,25 @@ from policies.malleable.redistribution import (
     ShortestApplicationsFirst,
 )
 
-NAMES = (
-    "none",
-    "EndLocal",
-    "EndGreedy",
-    "IteratedGreedy-EndGreedy",
-    "IteratedGreedy-EndLocal",
-    "ShortestApplicationsFirst-EndGreedy",
-    "ShortestApplicationsFirst-EndLocal",
-)
-"""`EndLocal` and `EndGreedy` alone do nothing at faults; `none` never does anything."""
+CATALOGUE = {
+    "none": "nobody is ever redistributed",
+    "EndLocal": "at ends only: idle processors to the longest application",
+    "EndGreedy": "at ends only: the whole schedule afresh",
+    "IteratedGreedy-EndGreedy": "the whole schedule afresh at every fault and end",
+    "IteratedGreedy-EndLocal": "afresh at faults, idle processors at ends",
+    "ShortestApplicationsFirst-EndGreedy": "from the shortest at faults, afresh at ends",
+    "ShortestApplicationsFirst-EndLocal": "from the shortest at faults, idle processors at ends",
+}
+"""Redistribution policies by the paper's names, each in a line."""
+
+NAMES = tuple(CATALOGUE)
 
 ALLOCATIONS = ("Opt-NoRedistrib", "GreedySpeedupProfile")
 
 
 def named(name: str, look: LookAhead = LookAhead.ANY) -> RedistributionPolicy:
-    """The redistribution policy called `name`. Raises ValueError for one not in `NAMES`."""
-    if name not in NAMES:
+    """The redistribution policy called `name`. Raises ValueError for one not in `CATALOGUE`."""
+    if name not in CATALOGUE:
         raise ValueError(f"{name!r} is no redistribution policy; accepted: {', '.join(NAMES)}.")
     parts = name.split("-")
     return Combined(_at_end(parts[-1], look), _at_fault(parts[0], look))

@@ -9,7 +9,12 @@ from rich.table import Table
 from policies.malleable import ALLOCATIONS
 from sims.papers.cosched_trials import makespan
 from sims.scenario.malleable import MalleableScenario
-from sims.scenario.malleable_sections import LinkSection, MalleablePolicy, MalleableSection, Tables
+from sims.scenario.malleable_profiles import Tables
+from sims.scenario.malleable_sections import (
+    LinkSection,
+    MalleablePolicy,
+    MalleableSection,
+)
 
 
 @frozen

@@ -10,6 +10,7 @@ from actors.runtime import System
 from policies.malleable import LookAhead
 from sims.metrics.malleable import Makespan
 from sims.scenario.malleable import MalleableScenario, populate
+from sims.scenario.malleable_profiles import Synthetic
 from sims.scenario.malleable_sections import (
     Draw,
     Exponential,
@@ -17,7 +18,6 @@ from sims.scenario.malleable_sections import (
     MalleablePolicy,
     MalleableSection,
     NoFaults,
-    Synthetic,
 )
 
 NONE = "none"

@@ -24,6 +24,7 @@ from policies.maths.redistribution import Link
 from sims.errors import InputError
 from sims.scenario.fields import not_negative
 from sims.scenario.header import Header
+from sims.scenario.malleable_profiles import Tables
 from sims.scenario.malleable_sections import (
     YEAR,
     CheckpointSection,
@@ -33,7 +34,6 @@ from sims.scenario.malleable_sections import (
     MalleablePolicy,
     MalleableSection,
     NoFaults,
-    Tables,
 )
 from sims.scenario.policies import PolicySection, load_policy
 

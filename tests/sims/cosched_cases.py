@@ -13,14 +13,13 @@ from actors.runtime import System
 from policies.malleable import LookAhead
 from sims.metrics.malleable import Story
 from sims.scenario.malleable import MalleableScenario, populate
+from sims.scenario.malleable_profiles import Synthetic, Tables
 from sims.scenario.malleable_sections import (
     CheckpointSection,
     LinkSection,
     Listed,
     MalleablePolicy,
     MalleableSection,
-    Synthetic,
-    Tables,
 )
 
 Case = dict[str, Any]
