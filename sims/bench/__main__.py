@@ -6,6 +6,8 @@ import importlib
 import sys
 from pathlib import Path
 
+from sims.errors import InputError
+
 HELPERS = {"__init__", "__main__", "simpy_loop", "until"}
 
 
@@ -17,7 +19,11 @@ def main(words: list[str]) -> int:
         given = f"{words[0]!r} is no benchmark" if words else "which benchmark?"
         print(f"sims.bench: {given}; accepted: {', '.join(names)}", file=sys.stderr)
         return 2
-    importlib.import_module(f"sims.bench.{words[0]}").main(words[1:])
+    try:
+        importlib.import_module(f"sims.bench.{words[0]}").main(words[1:])
+    except InputError as error:
+        print(f"sims.bench: {error}", file=sys.stderr)
+        return 2
     return 0
 
 

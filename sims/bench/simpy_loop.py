@@ -8,17 +8,12 @@ from __future__ import annotations
 import gc
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import numpy as np
 
 from sims.errors import InputError
-
-try:
-    import simpy
-except ImportError:
-    simpy = None
 
 
 def durations(tasks: int, seed: int = 1) -> list[float]:
@@ -31,8 +26,11 @@ def run_simpy(workers: int, tasks: Sequence[float]) -> tuple[float, float]:
 
     Raises InputError where SimPy is not installed.
     """
-    if simpy is None:
-        raise InputError("sims.bench", "", "SimPy is missing", "pip install 'holdfast[bench]'")
+    try:
+        import simpy
+    except ImportError:
+        missing = "pip install 'holdfast[bench]'"
+        raise InputError("sims.bench", "", "SimPy is missing", missing) from None
     environment = simpy.Environment()
     offers, reports = simpy.Store(environment), simpy.Store(environment)
     for _ in range(workers):
@@ -44,22 +42,22 @@ def run_simpy(workers: int, tasks: Sequence[float]) -> tuple[float, float]:
     return time.perf_counter() - began, float(environment.now)
 
 
-def _worker(environment: Any, offers: Any, reports: Any) -> Iterator[Any]:
+def _worker(environment: Any, offers: Any, reports: Any) -> Generator[Any, Any, None]:
     while True:
         duration = yield offers.get()
         yield environment.timeout(duration)
         yield reports.put(duration)
 
 
-def _master(offers: Any, reports: Any, workers: int, tasks: Sequence[float]) -> Iterator[Any]:
+def _master(offers: Any, reports: Any, workers: int, tasks: Sequence[float]) -> Generator[Any, Any, None]:
     left = iter(tasks)
     for duration in itertools.islice(left, workers):
         yield offers.put(duration)
     for _ in tasks:
         yield reports.get()
-        duration = next(left, None)
-        if duration is not None:
-            yield offers.put(duration)
+        following = next(left, None)
+        if following is not None:
+            yield offers.put(following)
 
 
 def seconds_per_task(workers: int = 20, tasks: int = 100_000) -> float:
