@@ -49,7 +49,7 @@ class Formulas:
     powers: bool
     """Whether any exponent differs from 1: powers take ten times as long as divisions."""
     fastest: Counts = field(init=False)
-    """A count of minimal time in [1, P]; beyond it every count is dominated."""
+    """The smallest count of minimal time (within SAME); beyond it every count is dominated."""
     least_time: Floats = field(init=False)
     least_area: Floats = field(init=False)
 
@@ -57,6 +57,7 @@ class Formulas:
         object.__setattr__(self, "fastest", self._fastest())
         object.__setattr__(self, "least_time", self.time(self.fastest))
         object.__setattr__(self, "least_area", self.time(np.ones_like(self.fastest)))
+        object.__setattr__(self, "fastest", self.needed(self.least_time * (1 + SAME)))
 
     @classmethod
     def of(cls, profiles: Sequence[Speedup], processors: int) -> Formulas:
@@ -90,10 +91,14 @@ class Formulas:
             guess = self._root(limit)
         top = self.fastest
         counts = np.clip(np.nan_to_num(guess, nan=1e18), 1, top).astype(np.int64)
-        # The closed form may be one off where it rounds.
+        # The closed form is one off where it rounds; where it cancels, anything.
         counts = np.where(self.time(counts) > limit, np.minimum(counts + 1, top), counts)
         lower = np.maximum(counts - 1, 1)
-        return np.where(self.time(lower) <= limit, lower, counts)
+        enough, spare = self.time(counts) <= limit, self.time(lower) <= limit
+        if (((enough | (counts == top)) & ~spare) | (counts == 1)).all():
+            return counts
+        ones = np.ones_like(top)
+        return bisect_counts(ones, top, lambda p: self.time(p) <= limit)
 
     def _root(self, limit: Floats) -> Floats:
         """Smallest real p with a/p^delta + b + (p - 1) c = limit (c = 0 unless delta = 1)."""
@@ -105,8 +110,8 @@ class Formulas:
         return np.ceil(root)
 
     def min_time(self) -> Counts:
-        """The smallest p of minimal time (within SAME)."""
-        return self.needed(self.least_time * (1 + SAME))
+        """The smallest p of minimal time."""
+        return self.fastest
 
     def min_area(self) -> Counts:
         """The smallest p of minimal area: 1, because the area never falls."""

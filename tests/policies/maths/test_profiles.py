@@ -1,0 +1,98 @@
+"""Array arithmetic on profiles, against a scan of all processor counts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policies.maths.profiles import SAME, Formulas, Listed, ratio, split
+from policies.maths.speedup import (
+    Rigid,
+    Speedup,
+    Table,
+    amdahl,
+    communication,
+    mix,
+    power,
+    roofline,
+)
+
+WORK = st.floats(1, 1000)
+FORMULAS = st.one_of(
+    st.builds(roofline, WORK, st.integers(1, 60)),
+    st.builds(communication, WORK, st.floats(0.001, 10)),
+    st.builds(amdahl, WORK, st.floats(0, 1)),
+    st.builds(mix, WORK, st.integers(1, 60), st.floats(0, 1), st.floats(0.001, 10)),
+    st.builds(power, WORK, st.floats(0, 1)),
+)
+PROCESSORS = st.integers(1, 50)
+
+
+def scan(profile: Speedup, processors: int) -> Listed:
+    times = tuple(profile.time(p) for p in range(1, processors + 1))
+    return Listed.of(Table(times), processors)
+
+
+@given(FORMULAS, PROCESSORS)
+def test_minimal_time_and_area_are_those_of_a_scan(profile: Speedup, processors: int) -> None:
+    arrays, listed = Formulas.of([profile], processors), scan(profile, processors)
+    assert arrays.least_time[0] == pytest.approx(listed.times.min(), rel=SAME)
+    assert arrays.least_area[0] == pytest.approx(listed.areas.min(), rel=SAME)
+
+
+@given(FORMULAS, PROCESSORS)
+def test_the_smallest_count_of_minimal_time_is_that_of_a_scan(
+    profile: Speedup, processors: int
+) -> None:
+    found = int(Formulas.of([profile], processors).min_time()[0])
+    assert found == scan(profile, processors).min_time()
+
+
+@given(FORMULAS, PROCESSORS)
+@settings(max_examples=300)
+def test_the_local_allocation_has_the_smallest_ratio_of_a_scan(
+    profile: Speedup, processors: int
+) -> None:
+    found = int(Formulas.of([profile], processors).local()[0])
+    ratios = scan(profile, processors).ratios()
+    assert ratios[found - 1] == pytest.approx(ratios.min(), rel=1e-11)
+
+
+@given(FORMULAS, PROCESSORS, st.floats(0.3, 30))
+@settings(max_examples=300)
+def test_the_thrifty_count_is_the_cheapest_that_is_fast_enough(
+    profile: Speedup, processors: int, factor: float
+) -> None:
+    arrays, listed = Formulas.of([profile], processors), scan(profile, processors)
+    limit = factor * float(listed.times.min())
+    found = int(arrays.thrifty(np.array([limit]))[0])
+    expected = listed.thrifty(limit)
+    assert listed.areas[found - 1] == pytest.approx(listed.areas[expected - 1], rel=1e-9)
+    if listed.times.min() <= limit:
+        assert listed.times[found - 1] <= limit * (1 + 2 * SAME)
+
+
+@given(FORMULAS, PROCESSORS, st.floats(1, 30))
+def test_the_needed_count_is_the_smallest_that_is_fast_enough(
+    profile: Speedup, processors: int, factor: float
+) -> None:
+    times = scan(profile, processors).times
+    limit = factor * float(times.min())
+    found = int(Formulas.of([profile], processors).needed(np.array([limit]))[0])
+    assert times[found - 1] <= limit * (1 + 2 * SAME)
+    assert (times[: found - 1] > limit).all()
+
+
+def test_the_ratio_is_equation_10() -> None:
+    alpha, beta = np.array([2.0, 1.0]), np.array([1.0, 2.0])
+    assert ratio(alpha, beta, 4).tolist() == pytest.approx([4.0, 4 / 3 + 2 / 3 * 2])
+    assert ratio(alpha, beta, 1).tolist() == [4.0, 2.0]
+
+
+def test_a_table_may_be_shorter_than_the_platform() -> None:
+    assert Listed.of(Table((5, 4)), 100).min_time() == 2
+
+
+def test_rigid_jobs_cannot_be_allotted() -> None:
+    with pytest.raises(ValueError, match="only moldable"):
+        split([Rigid(2, 3)])

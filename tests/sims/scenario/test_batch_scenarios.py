@@ -1,0 +1,214 @@
+"""Scenario files of rigid and moldable jobs."""
+
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from cattrs.errors import BaseValidationError
+
+import sims.scenario.moldable
+import sims.scenario.rigid
+from actors.batch.events import JobsLeftOut
+from actors.events import JobSubmitted, RunStarted
+from actors.runtime import Record, System
+from sims.errors import InputError
+from sims.metrics.batch import BatchFold, BatchResult
+from sims.scenario.strict import converter, first_problem
+
+SCENARIOS = Path(sims.__file__).parent / "scenarios"
+
+RIGID = """
+name = "r"
+[platform]
+processors = 4
+[job]
+kind = "rigid"
+[[job.jobs]]
+processors = 3
+time = 5
+failures = 1
+[[job.jobs]]
+name = "late"
+processors = 2
+time = 4
+release = 2
+[policy]
+name = "R-LIST-0"
+"""
+
+MOLDABLE = """
+name = "m"
+[platform]
+processors = 4
+[job]
+kind = "moldable"
+[[job.jobs]]
+speedup = { kind = "roofline", work = 12, degree = 3 }
+[policy]
+name = "LPA"
+"""
+
+
+def structured(text: str, module: ModuleType):
+    try:
+        return converter().structure(tomllib.loads(text), module.SCENARIO)
+    except (BaseValidationError, InputError) as error:
+        raise first_problem(error, "file") from None
+
+
+def run(text: str, module: ModuleType, folder: Path = SCENARIOS):
+    scenario = structured(text, module)
+    records: list[Record] = []
+    fold = BatchFold(scenario.platform.processors)
+    system = System(scenario.seed, [records.append, fold], start=0)
+    module.populate(scenario, system, folder)
+    system.run()
+    return records, fold.result()
+
+
+def rigid(text: str = RIGID, **more):
+    return run(text, sims.scenario.rigid, **more)
+
+
+def moldable(text: str = MOLDABLE):
+    return run(text, sims.scenario.moldable)
+
+
+EXAMPLES = {
+    "batch-rigid": sims.scenario.rigid,
+    "batch-easy": sims.scenario.rigid,
+    "batch-moldable": sims.scenario.moldable,
+    "batch-mixed": sims.scenario.moldable,
+}
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_every_example_runs_and_its_ledger_sums_to_processors_times_makespan(name: str) -> None:
+    text = (SCENARIOS / f"{name}.toml").read_text()
+    _, result = run(text, EXAMPLES[name])
+    ledger = result.ledger
+    total = ledger.useful + ledger.lost + ledger.verification + ledger.idle
+    processors = tomllib.loads(text)["platform"]["processors"]
+    assert result.completed == result.jobs > 0
+    assert total == pytest.approx(processors * result.makespan)
+    assert min(ledger.useful, ledger.idle) >= 0
+
+
+def test_listed_jobs_arrive_fail_and_end_as_written() -> None:
+    _, result = rigid()
+    assert (result.makespan, result.attempts, result.failures) == (14, 3, 1)
+
+
+def test_jobs_left_out_are_counted_and_explained() -> None:
+    records, result = rigid(RIGID.replace("processors = 3", "processors = 9"))
+    reasons = [r.event for r in records if isinstance(r.event, JobsLeftOut)]
+    assert reasons == [JobsLeftOut("needs more than the platform's 4 processors", 1)]
+    assert (result.left_out, result.jobs) == (1, 1)
+
+
+def test_a_log_gives_its_jobs_at_their_times_and_says_what_it_left_out() -> None:
+    text = (SCENARIOS / "batch-easy.toml").read_text()
+    records, result = rigid(text)
+    submitted = [r for r in records if isinstance(r.event, JobSubmitted)]
+    assert (len(submitted), result.left_out) == (59, 1)
+    assert submitted[-1].t > submitted[0].t > 0
+
+
+def test_killing_takes_jobs_out_at_their_estimate() -> None:
+    text = (SCENARIOS / "batch-easy.toml").read_text()
+    _, result = rigid(text.replace('overrun = "finish"', 'overrun = "kill"'))
+    assert (result.killed, result.completed) == (1, 58)
+
+
+def test_the_same_failures_strike_under_every_policy() -> None:
+    text = (SCENARIOS / "batch-rigid.toml").read_text()
+    seen = set()
+    for policy in ("R-LIST-0", "R-LIST-1", "R-LIST-7", "R-SHELF-B", "R-SHELFFILL-NB"):
+        records, result = rigid(text.replace('"R-LIST-0"', f'"{policy}"'))
+        per_job: dict[str, int] = {}
+        for record in records:
+            if isinstance(record.event, RunStarted):
+                per_job[record.event.job] = record.event.run
+        seen.add(tuple(sorted(per_job.items())))
+        assert result.failures > 0
+    assert len(seen) == 1
+
+
+def test_a_batch_workload_of_batsim_is_read(tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_text(
+        '{"nb_res": 4, "jobs": [{"id": "1", "subtime": 3, "walltime": 9, "res": 2,'
+        ' "profile": "d"}],'
+        ' "profiles": {"d": {"type": "delay", "delay": 5}}}'
+    )
+    start = RIGID.index("[[job.jobs]]")
+    text = RIGID[:start] + '[job.batsim]\nfile = "w.json"\n' + RIGID[RIGID.index("[policy]") :]
+    assert rigid(text, folder=tmp_path)[1].makespan == 8
+
+
+def test_a_policy_of_ones_own_needs_one_file(tmp_path: Path) -> None:
+    (tmp_path / "mine_batch.py").write_text(
+        "from policies.interface import Decision\n"
+        "def last_first(view):\n"
+        "    fitting = [q for q in view.queue if q.processors <= view.free]\n"
+        "    return Decision(fitting[-1:])\n"
+        "def by_name(job, processors, platform, draw):\n"
+        "    return -ord(job.name[0])\n"
+        "def single(jobs, processors):\n"
+        "    return [1] * len(jobs)\n"
+    )
+    text = RIGID.replace('"R-LIST-0"', '"mine_batch:last_first"\norder = "mine_batch:by_name"')
+    assert rigid(text, folder=tmp_path)[1].completed == 2
+    own = MOLDABLE.replace('"LPA"', '"mine_batch:single"')
+    _, result = run(own, sims.scenario.moldable, tmp_path)
+    assert result.makespan == 12
+
+
+def test_an_allocation_rule_an_order_and_a_strategy_combine_freely() -> None:
+    for rule in ("LPA", "BATCH", "MINTIME", "MINAREA"):
+        for strategy in ("R-LIST-0", "R-LIST-Q", "R-SHELFFILL-B"):
+            text = MOLDABLE.replace('"LPA"', f'"{rule}"\norder = "SA"\nstrategy = "{strategy}"')
+            assert moldable(text)[1].makespan == (12 if rule == "MINAREA" else 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('"R-LIST-0"', '"R-LIST-x"'), "policy.name: 'R-LIST-x' is no strategy"),
+        (('"R-LIST-0"', '"R-LIST-0"\norder = "XX"'), "policy.order: 'XX' is no order"),
+        (("time = 5", "time = 0"), "job.jobs.0.time: 0 is not accepted"),
+        (("failures = 1", "failures = -1"), "job.jobs.0.failures: -1 is not accepted"),
+        (("time = 4", "tme = 4"), "job.jobs.1"),
+        (('name = "late"', 'name = "J1"'), "two jobs are called 'J1'"),
+        (("[policy]", "[job.synthetic]\n[policy]"), "no jobs, or several sources"),
+        (("[policy]", "[failures]\naverage = 0.1\nrate = 0.1\n[policy]"), "both average and rate"),
+        (("[policy]", "[failures]\naverage = 1.5\n[policy]"), "failures.average"),
+        (("processors = 4", "processors = 1"), "no job is left"),
+    ],
+)
+def test_a_rigid_mistake_is_named_with_its_key(change: tuple[str, str], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        rigid(RIGID.replace(*change, 1))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('"LPA"', '"LAP"'), "policy.name: 'LAP' is no rule"),
+        (('"LPA"', '"LPA"\nstrategy = "S"'), "policy.strategy: 'S' is no strategy"),
+        (('"LPA"', '"LPA"\neps = 0.0'), "policy.eps"),
+        (('"roofline"', '"rooflin"'), "rooflin"),
+        (("degree = 3", "degree = 0"), "degree"),
+    ],
+)
+def test_a_moldable_mistake_is_named_with_its_key(change: tuple[str, str], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        moldable(MOLDABLE.replace(*change, 1))
+    assert message in str(caught.value)
+
+
+def test_the_result_knows_its_utilisation() -> None:
+    _, result = rigid()
+    assert isinstance(result, BatchResult)
+    assert result.utilisation == pytest.approx((3 * 10 + 2 * 4) / (4 * 14))
