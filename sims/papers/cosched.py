@@ -56,16 +56,39 @@ def gains(ratios: Ratios, spread: float, policy: str) -> float:
     return 100 * (1 - sum(values) / len(values))
 
 
+ABBREVIATIONS = (
+    ("IteratedGreedy", "IG"),
+    ("ShortestApplicationsFirst", "SAF"),
+    ("EndGreedy", "EG"),
+    ("EndLocal", "EL"),
+)
+
+
+def abbreviated(policy: str) -> str:
+    """`IG-EG` for `IteratedGreedy-EndGreedy`: what fits over a column."""
+    for name, short in ABBREVIATIONS:
+        policy = policy.replace(name, short)
+    return policy
+
+
 def show(plan: FigurePlan, ratios: Ratios, console: Console) -> None:
     """The part's curves as a table, and the mean gains."""
     for spread in plan.spreads:
-        table = Table(plan.axis, *plan.policies, title=f"{plan.title}; m_inf = {spread:,.0f}")
+        title = f"{plan.title}; m_inf = {spread:,.0f}"
+        table = Table(plan.axis, *map(abbreviated, plan.policies), title=title)
         for (part, at), row in ratios.items():
             if part == spread:
-                table.add_row(f"{at:g}", *(f"{row[policy]:.3f}" for policy in plan.policies))
-        table.add_row("gain, %", *(f"{gains(ratios, spread, p):.1f}" for p in plan.policies))
+                table.add_row(f"{at:g}", *(_percent(row[policy]) for policy in plan.policies))
+        table.add_section()
+        table.add_row("gain", *(f"{gains(ratios, spread, p):.1f}" for p in plan.policies))
         console.print(table)
-    console.print(f"Makespan over that of no redistribution, 95 % intervals. 003: {plan.paper}.")
+    legend = ", ".join(f"{short} {name}" for name, short in ABBREVIATIONS)
+    console.print(f"Makespan in % of that of no redistribution, 95 % intervals. {legend}.")
+    console.print(f"003: {plan.paper}.")
+
+
+def _percent(ratio: Interval) -> str:
+    return f"{100 * ratio.mean:.1f} ± {100 * ratio.half:.1f}"
 
 
 def draw(plan: FigurePlan, ratios: Ratios, path: Path) -> list[Path]:
