@@ -52,7 +52,7 @@ class Starts:
         self, now: float, names: Sequence[str], servers: Counts, copies: Counts
     ) -> Numbers:
         """When each server computes: it pays for the most costly of its copies."""
-        starts = np.full(self.servers, now)
+        starts = np.full(self.servers, now, dtype=float)
         owners = np.repeat(np.arange(len(names)), copies).tolist()
         for server, job in zip(servers.tolist(), owners, strict=True):
             starts[server] = max(starts[server], now + self._cost(names[job], server))
