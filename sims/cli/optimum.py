@@ -1,0 +1,40 @@
+"""What a clairvoyant scheduler could reach on a small volatile scenario."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import attrs
+
+from sims.errors import InputError
+from sims.optimum import reference
+from sims.scenario.loader import load
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="scenario (TOML), iterative")
+    parser.add_argument("--slots", type=int, default=100, help="how far ahead to look")
+    parser.add_argument("--time-limit", type=float, default=60, help="seconds for each search")
+    parser.add_argument("--seed", type=int, help="overrides the scenario's seed")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[])
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command; returns the exit code."""
+    for name in ("slots", "time_limit"):
+        if not getattr(arguments, name) > 0:
+            option = f"--{name.replace('_', '-')}"
+            problem = f"{getattr(arguments, name)} is not accepted"
+            raise InputError("command line", option, problem, "a number above 0")
+    scenario = load(arguments.file, arguments.set, arguments.seed)
+    try:
+        found = reference(scenario, arguments.slots, arguments.time_limit, arguments.file.parent)
+    except InputError as error:
+        named = str(arguments.file) if error.source == "scenario" else error.source
+        raise attrs.evolve(error, source=named) from None
+    print(json.dumps(attrs.asdict(found)) if arguments.json else "\n".join(found.lines()))
+    return 0
