@@ -15,10 +15,10 @@ from attrs import Factory, define, field, frozen
 
 from policies.batch.chains import Chain
 from policies.interface.batch import Allotment, BatchAllocation, BatchJob
-from policies.maths.profiles import SAME, Floats, Formulas, Listed, split
+from policies.maths.profiles import SAME, Counts, Floats, Formulas, Listed, split
 from policies.maths.speedup import Profile, Speedup, Table
 
-CLOSE = 1e-13
+CLOSE = 1e-10
 """Relative width at which a bisection over makespans stops."""
 
 
@@ -33,6 +33,7 @@ class Group:
     formulas: Formulas
     tables: tuple[tuple[int, Listed], ...]
     """(where in the batch, table)."""
+    formula_attempts: Floats
 
     @classmethod
     def of(cls, profiles: Sequence[Profile], attempts: Sequence[int], processors: int) -> Group:
@@ -41,11 +42,7 @@ class Group:
         formulas = Formulas.of([cast(Speedup, profiles[i]) for i in places], processors)
         tables = tuple((i, Listed.of(cast(Table, profiles[i]), processors)) for i in listed)
         every = np.array(attempts, dtype=np.float64)
-        return cls(processors, every, tuple(places), formulas, tables)
-
-    @property
-    def formula_attempts(self) -> Floats:
-        return self.attempts[list(self.places)]
+        return cls(processors, every, tuple(places), formulas, tables, every[places])
 
     def least_length(self) -> float:
         """No batch can be shorter: the longest chain at its fastest, the area at its least."""
@@ -62,33 +59,81 @@ class Group:
 class Trial:
     """What a rule allots for one target makespan X."""
 
-    allotments: tuple[Allotment, ...]
+    counts: tuple[Counts, ...]
+    """Of the formulas: processors of each chain's earlier attempts, and of its later ones."""
+    listed: tuple[Allotment, ...]
+    """Of the tables."""
     area: float
+    """In all; infinite where X is too short for some chain."""
+
+    def same(self, other: Trial) -> bool:
+        """Whether both allot alike."""
+        pairs = zip(self.counts, other.counts, strict=True)
+        return self.listed == other.listed and all((a == b).all() for a, b in pairs)
 
 
 def smallest(least: float, processors: int, attempt: Callable[[float], Trial]) -> Trial:
-    """The trial of the smallest X whose area is at most P X, by bisection.
+    """The trial of the smallest X whose area is at most P X.
 
-    `attempt` must allot less area for a larger X. `least` is below or at the answer.
+    `attempt` must allot less area for a larger X; `least` is below or at the answer. The Illinois
+    rule closes in on it from both sides, until both sides allot alike.
     """
-
-    def feasible(target: float, trial: Trial) -> bool:
-        return trial.area <= processors * target * (1 + SAME)
-
     low, below = least, attempt(least)
-    if feasible(low, below):
+    excess = below.area / processors - low
+    if excess <= low * SAME:
         return below
-    high = 2 * low
-    while not feasible(high, above := attempt(high)):
+    # With the area that X = low needs, area / P is long enough, if its chains are.
+    high = low + excess if math.isfinite(excess) else 2 * low
+    while not (above := attempt(high)).area <= processors * high * (1 + SAME):
         low, below, high = high, above, 2 * high
-    while below.allotments != above.allotments and high - low > CLOSE * high:
-        middle = (low + high) / 2
-        trial = attempt(middle)
-        if feasible(middle, trial):
-            high, above = middle, trial
+        excess = below.area / processors - low
+    return _closed_in(
+        (low, excess, below), (high, above.area / processors - high, above), processors, attempt
+    )
+
+
+Side = tuple[float, float, Trial]
+"""(X, area / P - X, trial)."""
+
+
+def _closed_in(
+    below: Side, above: Side, processors: int, attempt: Callable[[float], Trial]
+) -> Trial:
+    last = 0
+    while not below[2].same(above[2]) and above[0] - below[0] > CLOSE * above[0]:
+        target = _between(below, above)
+        trial = attempt(target)
+        excess = trial.area / processors - target
+        # Halving the value of the side that stays put keeps one side from doing all the work.
+        if excess <= target * SAME:
+            above = target, min(excess, -0.0), trial
+            below = (below[0], below[1] / 2, below[2]) if last > 0 else below
+            last = 1
         else:
-            low, below = middle, trial
-    return above
+            below = target, excess, trial
+            above = (above[0], above[1] / 2, above[2]) if last < 0 else above
+            last = -1
+    return above[2]
+
+
+def _between(below: Side, above: Side) -> float:
+    """Where the line between both sides crosses zero, but never at an end; the middle where one
+    side is infinite."""
+    share = below[1] / (below[1] - above[1]) if math.isfinite(below[1]) else 0.5
+    return below[0] + min(max(share, 0.01), 0.99) * (above[0] - below[0])
+
+
+def _together(group: Group, trial: Trial, early: Floats, late: Floats) -> Sequence[Allotment]:
+    """The trial's allotments in the order of the jobs."""
+    allotments: list[Allotment] = [()] * len(group.attempts)
+    for (place, _), allotment in zip(group.tables, trial.listed, strict=True):
+        allotments[place] = allotment
+    columns = (early, trial.counts[0], late, trial.counts[-1])
+    rows = zip(group.places, *(column.tolist() for column in columns), strict=True)
+    for place, n, count, m, other in rows:
+        parts = ((int(n), count), (int(m), other))
+        allotments[place] = parts if m else parts[:1]
+    return allotments
 
 
 @frozen
@@ -101,23 +146,22 @@ class Exact:
     ) -> Sequence[Allotment]:
         """See BatchAllocation. Raises ValueError for rigid jobs."""
         group = Group.of([job.profile for job in jobs], attempts, processors)
-        least = group.least_length()
-        return smallest(least, processors, lambda target: _uniform(group, target)).allotments
+        trial = smallest(group.least_length(), processors, lambda x: _uniform(group, x))
+        chains = group.formula_attempts
+        return _together(group, trial, chains, np.zeros_like(chains))
 
 
 def _uniform(group: Group, target: float) -> Trial:
-    allotments: list[Allotment] = [()] * len(group.attempts)
-    attempts = group.formula_attempts
-    counts = group.formulas.thrifty(target / attempts)
-    area = float((attempts * counts * group.formulas.time(counts)).sum())
-    for place, g, count in zip(group.places, attempts.tolist(), counts.tolist(), strict=True):
-        allotments[place] = ((int(g), count),)
+    attempts, formulas = group.formula_attempts, group.formulas
+    counts = formulas.thrifty(target / attempts)
+    area = float((attempts * counts * formulas.time(counts)).sum())
+    listed = []
     for place, table in group.tables:
         g = int(group.attempts[place])
         count = table.thrifty(target / g)
-        allotments[place] = ((g, count),)
+        listed.append(((g, count),))
         area += g * float(table.areas[count - 1])
-    return Trial(tuple(allotments), area)
+    return Trial((counts,), tuple(listed), area)
 
 
 def _unit_interval(_: object, attribute: object, value: float) -> None:
@@ -130,8 +174,9 @@ class Scaled:
     """MT-ALLOTMENT's dynamic programme over rounded times.
 
     Times count in units u = eps X / g; a chain's attempts may use floor(g/eps) units together,
-    each floor(t/u); area is minimal, at equal area the faster; the smallest X with total area <= P X. A formula's area is
-    convex in its time, so its best chain is balanced and needs no table of the programme.
+    each floor(t/u); area is minimal, at equal area the faster; the smallest X with total area
+    <= P X. A formula's area is convex in its time, so its best chain is balanced and needs no
+    table of the programme.
     """
 
     eps: float = field(default=0.1, validator=_unit_interval)
@@ -142,47 +187,57 @@ class Scaled:
     ) -> Sequence[Allotment]:
         """See BatchAllocation. Raises ValueError for rigid jobs."""
         group = Group.of([job.profile for job in jobs], attempts, processors)
-        # Rounding down makes chains up to g units longer than X: 1/(1 + eps) of it may do.
-        least = group.least_length() / (1 + 2 * self.eps)
-        return smallest(least, processors, lambda target: self._trial(group, target)).allotments
+        chains = group.formula_attempts
+        units = np.floor(chains / self.eps * (1 + SAME))
+        few = np.floor(units / chains)
+        budget = _Budget(few, units - few * chains)
+        trial = smallest(
+            self._least(group, budget), processors, lambda x: self._trial(group, budget, x)
+        )
+        return _together(group, trial, chains - budget.longer, budget.longer)
 
-    def units(self, attempts: int) -> int:
-        """floor(g/eps), what a chain of g attempts may use."""
-        return math.floor(attempts / self.eps * (1 + SAME))
+    def _least(self, group: Group, budget: _Budget) -> float:
+        """Just long enough for every formula's chain and for the least area. Rounding down lets
+        chains be up to g units longer than X: hence the quotient for tables."""
+        fastest = group.formulas.least_time * group.formula_attempts
+        longest = (fastest / ((budget.few + 1) * self.eps)).max(initial=0.0)
+        bound = max(group.least_length() / (1 + 2 * self.eps), float(longest))
+        return bound * (1 + 2 * SAME)
 
-    def _trial(self, group: Group, target: float) -> Trial:
-        allotments: list[Allotment] = [()] * len(group.attempts)
-        area = self._balanced(group, target, allotments)
+    def _trial(self, group: Group, budget: _Budget, target: float) -> Trial:
+        trial = _balanced(group, budget, self.eps * target / group.formula_attempts)
+        area, listed = trial.area, []
         for place, table in group.tables:
             g = int(group.attempts[place])
-            chain = Chain.of(table, g, self.units(g), self.eps * target / g)
-            allotments[place] = chain.allotment()
+            units = math.floor(g / self.eps * (1 + SAME))
+            chain = Chain.of(table, g, units, self.eps * target / g)
+            listed.append(chain.allotment())
             area += chain.area
-        return Trial(tuple(allotments), area)
+        return Trial(trial.counts, tuple(listed), area)
 
-    def _balanced(self, group: Group, target: float, allotments: list[Allotment]) -> float:
-        attempts, formulas = group.formula_attempts, group.formulas
-        unit = self.eps * target / attempts
-        units = np.array([self.units(int(g)) for g in attempts.tolist()], dtype=np.float64)
-        few = np.floor(units / attempts)
-        longer = units - few * attempts
-        counts = formulas.thrifty(_below((few + 1) * unit))
-        more = formulas.thrifty(_below((few + 2) * unit)) if longer.any() else counts
-        rows = zip(
-            group.places,
-            attempts.tolist(),
-            longer.tolist(),
-            counts.tolist(),
-            more.tolist(),
-            strict=True,
-        )
-        for place, g, late, count, other in rows:
-            parts = ((int(g - late), count), (int(late), other))
-            allotments[place] = parts if late else parts[:1]
-        each = (attempts - longer) * counts * formulas.time(counts)
-        area = float((each + longer * more * formulas.time(more)).sum())
-        slow = formulas.least_time >= (few + 1) * unit
-        return math.inf if slow.any() else area
+
+@frozen(eq=False)
+class _Budget:
+    """How a balanced chain spends its units."""
+
+    few: Floats
+    """k: what most attempts may use."""
+    longer: Floats
+    """Attempts that may use k + 1; they come last."""
+
+
+def _balanced(group: Group, budget: _Budget, unit: Floats) -> Trial:
+    attempts, formulas, few = group.formula_attempts, group.formulas, budget.few
+    limit = _below((few + 1) * unit)
+    counts = formulas.thrifty(limit)
+    area = (attempts - budget.longer) * counts * formulas.time(counts)
+    chosen: tuple[Counts, ...] = (counts,)
+    if budget.longer.any():
+        more = formulas.thrifty(_below((few + 2) * unit))
+        area += budget.longer * more * formulas.time(more)
+        chosen = (counts, more)
+    short = (formulas.least_time > limit).any()
+    return Trial(chosen, (), math.inf if short else float(area.sum()))
 
 
 def _below(limits: Floats) -> Floats:
