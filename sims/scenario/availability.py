@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 from numpy.random import Generator
 
 from actors.volatile.availability import Change, markov_changes
@@ -105,6 +105,9 @@ class Letters(_Trace):
     states: str
     """u UP, r RECLAIMED, d DOWN; slot 0 first."""
 
+    def __attrs_post_init__(self) -> None:
+        read_letters(self.states, "scenario", "")
+
     def timeline(self, folder: Path) -> Timeline:
         return read_letters(self.states, "scenario", "availability")
 
@@ -118,6 +121,18 @@ class _TraceFile(_Trace):
     slot: float = field(validator=positive)
     """Seconds per slot."""
 
+    def path(self, folder: Path) -> Path:
+        """The file."""
+        return folder / self.file
+
+    def cut(self, timeline: Timeline, folder: Path) -> Timeline:
+        """The file's timeline in slots; InputError where its repetition never meets them."""
+        try:
+            return timeline.slotted(self.slot)
+        except ValueError as error:
+            accepted = "a slot that divides the period, or a few of them"
+            raise InputError(str(self.path(folder)), "slot", str(error), accepted) from None
+
 
 @frozen(kw_only=True)
 class SpotFile(_TraceFile):
@@ -128,7 +143,7 @@ class SpotFile(_TraceFile):
     """Number of instances -> state (u, r or d)."""
 
     def timeline(self, folder: Path) -> Timeline:
-        return read_spot_trace(folder / self.file).mapped(self.states).slotted(self.slot)
+        return self.cut(read_spot_trace(self.path(folder)).mapped(self.states), folder)
 
 
 @frozen(kw_only=True)
@@ -140,17 +155,17 @@ class FtaFile(_TraceFile):
     """node_id of the worker."""
     platform: int = 0
     """platform_id of the worker."""
-    states: FtaStates = FtaStates()
+    states: FtaStates = Factory(FtaStates)
     """Which state `available` and `unavailable` stand for."""
 
     def timeline(self, folder: Path) -> Timeline:
-        trace = read_fta_trace(folder / self.file, states=self.states)
+        trace = read_fta_trace(self.path(folder), states=self.states)
         for node, timeline in trace.timelines.items():
             if (node.platform, node.node) == (self.platform, self.node):
-                return timeline.slotted(self.slot)
+                return self.cut(timeline, folder)
         known = ", ".join(f"{node.platform}/{node.node}" for node in sorted(trace.timelines))
         missing = f"no node {self.node} on platform {self.platform}"
-        raise InputError(str(folder / self.file), "node_id", missing, f"platform/node: {known}")
+        raise InputError(str(self.path(folder)), "node_id", missing, f"platform/node: {known}")
 
 
 @frozen(kw_only=True)
@@ -158,11 +173,11 @@ class SimGridFile(_TraceFile):
     """`{kind = "simgrid", file = "host.state", slot = 60}`."""
 
     kind: Literal["simgrid"]
-    states: ProfileStates = ProfileStates()
+    states: ProfileStates = Factory(ProfileStates)
     """Which state each value stands for."""
 
     def timeline(self, folder: Path) -> Timeline:
-        return read_simgrid_profile(folder / self.file, self.states).slotted(self.slot)
+        return self.cut(read_simgrid_profile(self.path(folder), self.states), folder)
 
 
 Availability = AlwaysUp | Markov | Letters | SpotFile | FtaFile | SimGridFile

@@ -49,3 +49,12 @@ def probability(_: object, attribute: Attribute[Any], value: float) -> None:
     """attrs validator: a number in [0, 1]."""
     if not 0 <= value <= 1:
         raise Unacceptable(attribute.name, value, "a number from 0 to 1")
+
+
+def range_of_probabilities(
+    _: object, attribute: Attribute[Any], value: tuple[float, float]
+) -> None:
+    """attrs validator: two numbers in [0, 1], the lower first."""
+    low, high = value
+    if not 0 <= low <= high <= 1:
+        raise Unacceptable(attribute.name, value, "two numbers from 0 to 1, the lower first")

@@ -14,7 +14,7 @@ from cattrs.errors import BaseValidationError
 from sims.errors import InputError
 from sims.scenario.strict import converter, first_problem
 
-__all__ = ["Scenario", "converter", "first_problem", "family_of", "load", "read"]
+__all__ = ["Scenario", "converter", "family_of", "first_problem", "load", "read"]
 
 FAMILIES = {
     "iterative": "sims.scenario.volatile",
@@ -41,9 +41,9 @@ class Scenario(Protocol):
     def policy(self) -> Any: ...
 
 
-def family_of(kind: str) -> ModuleType:
+def family_of(kind: object) -> ModuleType:
     """The module for jobs of `kind`. Raises InputError for an unknown one."""
-    if kind not in FAMILIES:
+    if not isinstance(kind, str) or kind not in FAMILIES:
         known = ", ".join(FAMILIES)
         raise InputError("scenario", "job.kind", f"{kind!r} is not accepted", known)
     return importlib.import_module(FAMILIES[kind])

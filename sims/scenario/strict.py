@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import enum
+import re
 from collections.abc import Callable
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -11,13 +12,17 @@ from typing import Any, Literal, Union, get_args, get_origin
 import attrs
 from cattrs import Converter
 from cattrs.errors import (
+    AttributeValidationNote,
     ClassValidationError,
     ForbiddenExtraKeysError,
     IterableValidationError,
+    IterableValidationNote,
 )
 
 from sims.errors import InputError
 from sims.scenario.fields import Unacceptable
+
+WHOLE = re.compile(r"-?[0-9]+")
 
 NAMES = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
@@ -40,14 +45,15 @@ def converter() -> Converter:
         _is_tagged, lambda value, kind: _tagged(strict, value, kind)
     )
     strict.register_structure_hook_func(_is_literal, _literal)
+    strict.register_structure_hook_func(_is_tuple, lambda value, kind: _tuple(strict, value, kind))
+    strict.register_structure_hook_func(_is_dict, lambda value, kind: _dict(strict, value, kind))
+    strict.register_structure_hook_factory(attrs.has, _table)
     return strict
 
 
 def _primitive(value: Any, kind: type) -> Any:
     if kind is float and type(value) is int:
         return value
-    if kind is int and isinstance(value, str) and value.lstrip("-").isdigit():
-        return int(value)  # a TOML key is always a string
     if type(value) is not kind:
         raise Refused(value, NAMES[kind])
     return value
@@ -72,6 +78,62 @@ def _literal(value: Any, kind: Any) -> Any:
     if value not in get_args(kind):
         raise Refused(value, ", ".join(map(str, get_args(kind))))
     return value
+
+
+def _table(kind: type, strict: Converter) -> Callable[[Any, Any], Any]:
+    structure: Callable[[Any, Any], Any] = strict.gen_structure_attrs_fromdict(kind)
+
+    def checked(value: Any, kind: Any) -> Any:
+        if not isinstance(value, dict):
+            raise Refused(value, "a table")
+        return structure(value, kind)
+
+    return checked
+
+
+def _is_tuple(kind: Any) -> bool:
+    return get_origin(kind) is tuple
+
+
+def _tuple(strict: Converter, value: Any, kind: Any) -> tuple[Any, ...]:
+    members = get_args(kind)
+    if not isinstance(value, list | tuple):
+        raise Refused(value, "a list")
+    if members[-1] is Ellipsis:
+        members = (members[0],) * len(value)
+    if len(value) != len(members):
+        raise Refused(value, f"a list of {len(members)}")
+    pairs = enumerate(zip(value, members, strict=True))
+    return tuple(_element(strict, it, member, k) for k, (it, member) in pairs)
+
+
+def _element(strict: Converter, value: Any, kind: Any, place: int | str) -> Any:
+    try:
+        return strict.structure(value, kind)
+    except Exception as error:
+        error.add_note(IterableValidationNote(f"at {place}", place, kind))
+        raise IterableValidationError("in a list or table", [error], kind) from None
+
+
+def _is_dict(kind: Any) -> bool:
+    return get_origin(kind) is dict
+
+
+def _dict(strict: Converter, value: Any, kind: Any) -> dict[Any, Any]:
+    keys, values = get_args(kind)
+    if not isinstance(value, dict):
+        raise Refused(value, "a table")
+    named = {_key(name, keys): it for name, it in value.items()}
+    return {key: _element(strict, it, values, key) for key, it in named.items()}
+
+
+def _key(name: str, kind: Any) -> Any:
+    """A number as a key: TOML can write it as a string only."""
+    if kind is not int:
+        return name
+    if not WHOLE.fullmatch(name):
+        raise Refused(name, NAMES[int])
+    return int(name)
 
 
 # --- unions of tables that say their `kind` -----------------------------------------------------
@@ -113,7 +175,8 @@ def _shorthand(value: Any, members: dict[str | None, Any]) -> dict[str, Any] | N
 def first_problem(error: BaseException, source: str, key: str = "") -> InputError:
     """The first leaf of a tree of validation errors, as the one line that a user reads."""
     if isinstance(error, ClassValidationError | IterableValidationError):
-        inner = error.exceptions[0]
+        # A misspelt key is missing and unknown: to say so helps, "missing" does not.
+        inner = min(error.exceptions, key=lambda each: isinstance(each, KeyError))
         return first_problem(inner, source, _below(key, _note(inner)))
     if isinstance(error, InputError):
         return attrs.evolve(error, key=".".join(filter(None, (key, error.key))), source=source)
@@ -141,9 +204,10 @@ def _unknown(error: ForbiddenExtraKeysError, key: str) -> tuple[str, str, str]:
 
 def _note(error: BaseException) -> str:
     for note in getattr(error, "__notes__", ()):
-        name = getattr(note, "name", getattr(note, "index", None))
-        if name is not None:
-            return str(name)
+        if isinstance(note, AttributeValidationNote):
+            return note.name
+        if isinstance(note, IterableValidationNote):
+            return str(note.index)
     return ""
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from attrs import evolve, field, frozen
+from attrs.validators import optional
 from numpy.random import Generator
 
 from actors.runtime import System, stream
@@ -19,11 +21,16 @@ from actors.volatile.scheduler import EnrolmentScheduler
 from actors.volatile.worker import Worker
 from policies.enrolment import named
 from policies.interface import Enrolment, ServiceOrder
-from policies.maths.markov import Belief, Expectation
+from policies.maths.markov import Belief, Expectation, MarkovChain
 from policies.service import LongestFirst, StartedFirst, Timetable
 from sims.errors import InputError
 from sims.scenario.availability import Availability, Markov
-from sims.scenario.fields import not_negative, positive, positive_or_inf
+from sims.scenario.fields import (
+    not_negative,
+    positive,
+    positive_or_inf,
+    range_of_probabilities,
+)
 from sims.scenario.header import Header
 from sims.scenario.policies import PolicySection, load_policy
 
@@ -61,7 +68,7 @@ class WorkerSection:
     """Default: P1, P2, ...; with `count` above 1 a number is appended."""
     speed: int = field(validator=positive)
     """w_q: slots per task."""
-    memory: int | None = None
+    memory: int | None = field(default=None, validator=optional(not_negative))
     """mu_q: the most tasks held at once; default: m, which never binds."""
     availability: Availability
     """`always`, a string of states per slot such as `uurrdu`, or a table; see Availability."""
@@ -93,11 +100,11 @@ class RandomWorkers:
     count: int = field(validator=positive)
     fastest: int = field(default=1, validator=positive)
     """w_min: speeds are uniform over w_min..10 w_min slots per task."""
-    stay: tuple[float, float] = (0.90, 0.99)
+    stay: tuple[float, float] = field(default=(0.90, 0.99), validator=range_of_probabilities)
     """Probabilities to stay in a state are uniform between these; the rest is split evenly."""
-    memory: int | None = None
+    memory: int | None = field(default=None, validator=optional(not_negative))
     """mu_q, as in `[[workers]]`."""
-    seed: int = 0
+    seed: int = field(default=0, validator=not_negative)
     """Which platform is drawn; the scenario's own seed draws what happens on it."""
 
     def draw(self, first: int) -> tuple[WorkerSection, ...]:
@@ -156,6 +163,9 @@ class VolatileScenario:
 
 SCENARIO = VolatileScenario
 
+RESERVED = ("master", "scheduler")
+"""Names of actors that a scenario does not name."""
+
 
 def header(scenario: VolatileScenario) -> Header:
     """What the log's first record says."""
@@ -179,6 +189,7 @@ class Prepared:
 def prepare(scenario: VolatileScenario, folder: Path = Path()) -> Prepared:
     """Read the scenario's files and work out what its platform is; raises InputError."""
     platform = scenario.platform()
+    _refuse_twins([*RESERVED, *(worker.name for worker in platform), scenario.job.name])
     enrolment = _enrolment(scenario, platform, folder)
     return Prepared(platform, enrolment, _service(scenario, platform), folder)
 
@@ -229,7 +240,7 @@ def _enrolment(
     if sum(bounds) < tasks:
         problem = f"the workers hold {sum(bounds)} tasks at once, an iteration has {tasks}"
         raise InputError("scenario", "workers.memory", problem, "memory summing to job.tasks")
-    chains = tuple((w.belief or w.availability).chain(folder) for w in platform)
+    chains = tuple(_believed(worker, folder) for worker in platform)
     return Enrolment(
         speeds=tuple(w.speed for w in platform),
         bounds=bounds,
@@ -239,6 +250,22 @@ def _enrolment(
         data=scenario.master.data,
         belief=Belief(chains, scenario.policy.expectation),
     )
+
+
+def _believed(worker: WorkerSection, folder: Path) -> MarkovChain:
+    try:
+        return (worker.belief or worker.availability).chain(folder)
+    except ValueError as error:
+        problem = f"{worker.name}: {error}"
+        accepted = "a worker that is UP at times, or one with a belief"
+        raise InputError("scenario", "workers.availability", problem, accepted) from None
+
+
+def _refuse_twins(names: Sequence[str]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            problem = f"two of workers, job, {' and '.join(RESERVED)} are called {name!r}"
+            raise InputError("scenario", "workers.name", problem, "another name")
 
 
 def _record_platform(job: IterativeSection, enrolment: Enrolment, system: System) -> None:
