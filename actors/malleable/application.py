@@ -135,6 +135,10 @@ class Application(Actor):
     def joined(self, message: Joined) -> None:
         self.record(ProcessorsJoined, self.name, self.run, message.numbers)
 
+    @handles(Joined, (Life.ENDED,))
+    def joined_too_late(self, _: Joined) -> None:
+        """It ended at this very instant, and its run with it."""
+
     def _exchange(self, message: Hold) -> None:
         for processor in message.gained:
             self.send(processor, Join(self))

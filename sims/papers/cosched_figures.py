@@ -96,7 +96,7 @@ FIGURES: dict[str, FigurePlan] = {
     "figure10": FigurePlan(
         "impact of p, n = 100",
         "processors",
-        (200, 500, 1000, 2000, 3000, 4000, 5000),
+        (200, *range(500, 5001, 500)),
         _processors,
         "gained on average: IteratedGreedy 25 %, ShortestApplicationsFirst-EndLocal about 15 %",
     ),
