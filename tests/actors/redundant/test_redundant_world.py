@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from actors.events import JobCompleted, Outcome, RunEnded, RunStarted
 from actors.redundant.costs import Costs
-from actors.redundant.events import CheckpointTaken, CopyPlaced, CopySettled
+from actors.redundant.events import CopiesCheckpointed, CopyPlaced, CopySettled
 from actors.redundant.placement import PlacementRule, Placer
 from actors.redundant.server import Failures
 from actors.runtime import ActorFailed, Deadlock, Record
@@ -61,7 +61,7 @@ def test_a_copy_that_ends_as_its_server_stops_has_ended() -> None:
 def test_an_instant_with_arrivals_and_departures_is_one_checkpoint() -> None:
     records: list[Record] = []
     run(plan(), [(0, 2), (2, 1), (2, 1)], records=records)
-    times = [record.t for record in records if isinstance(record.event, CheckpointTaken)]
+    times = [record.t for record in records if isinstance(record.event, CopiesCheckpointed)]
     assert times == [2.0, 3.0]
 
 

@@ -16,7 +16,7 @@ from policies.maths.speeds import SpeedProcess
 from policies.redundancy import SrptR
 from sims.metrics.redundant import FlowtimeFold, Flowtimes
 
-Trace = Sequence[tuple[float, float]]
+Trace = Iterable[tuple[float, float]]
 STEADY: Trace = ((0.0, 1.0),)
 
 
@@ -54,14 +54,4 @@ def varied(
     system = System(seed)
     paths = [process.path(system.stream(f"speed {k}")) for k in range(servers)]
     cluster = plan(policy, servers, placement=PlacementRule.UNIFORM)
-    return run(cluster, jobs, [_Lazy(path) for path in paths], seed=seed)  # type: ignore[list-item]
-
-
-class _Lazy:
-    """A trace that may be endless."""
-
-    def __init__(self, path: Any) -> None:
-        self.path = path
-
-    def __iter__(self) -> Any:
-        return self.path
+    return run(cluster, jobs, paths, seed=seed)

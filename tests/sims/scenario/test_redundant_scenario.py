@@ -1,0 +1,191 @@
+"""Scenario files of clusters with redundant copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import frozen
+from numpy.random import Generator
+
+from actors.runtime import System
+from policies.maths.speeds import Change
+from sims.errors import InputError
+from sims.metrics.redundant import FlowtimeFold, Flowtimes
+from sims.scenario.loader import load, read
+from sims.scenario.redundant import RedundantScenario, header, populate
+
+EXAMPLES = Path(__file__).parents[3] / "sims" / "scenarios"
+
+
+def table(**changes: Any) -> dict[str, Any]:
+    """Two jobs on two servers; `servers`, `job` and `policy` are updated by `changes`."""
+    base: dict[str, dict[str, Any]] = {
+        "servers": {"count": 2},
+        "job": {
+            "kind": "redundant",
+            "arrivals": {"kind": "list", "times": [0, 1]},
+            "sizes": {"kind": "list", "sizes": [4, 1]},
+        },
+        "policy": {"name": "SRPT+R"},
+        "checkpoint": {},
+    }
+    return {"name": "test", **{key: {**base[key], **changes.get(key, {})} for key in base}}
+
+
+def run(source: dict[str, Any], folder: Path = Path()) -> Flowtimes:
+    scenario = read(source, "test.toml")
+    assert isinstance(scenario, RedundantScenario)
+    fold = FlowtimeFold()
+    system = System(scenario.seed, [fold], start=0)
+    populate(scenario, system, folder)
+    system.run()
+    return fold.result()
+
+
+def poisson(**job: Any) -> dict[str, Any]:
+    return {"arrivals": {"kind": "poisson", "load": 0.5}, "count": 40, **job}
+
+
+@pytest.mark.parametrize("name", ["redundant.toml", "redundant-laps.toml"])
+def test_the_example_runs_to_its_end(name: str) -> None:
+    scenario = load(EXAMPLES / name)
+    assert isinstance(scenario, RedundantScenario)
+    fold = FlowtimeFold()
+    system = System(scenario.seed, [fold], start=0)
+    populate(scenario, system, EXAMPLES)
+    system.run()
+    assert len(fold.result().jobs) == scenario.job.count
+    assert header(scenario).processors == scenario.servers.count
+
+
+def test_listed_jobs_run_as_listed() -> None:
+    assert run(table()).completed.tolist() == [4, 2]
+
+
+def test_whole_numbers_and_costs_go_together() -> None:
+    costly = run(table(checkpoint={"cost": 0.25}))
+    assert costly.completed.tolist() == [4.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    "speed",
+    [
+        "constant",
+        {"kind": "two-point", "peak": 4, "interval": 0.3},
+        {"kind": "two-point-slots", "peak": 4, "slot": 0.3, "low": 0.5},
+        {"kind": "on-off", "peak": 2, "on": 1},
+        {"kind": "uniform", "peak": 1.5, "slot": 2},
+        {"kind": "trace", "servers": [[[0, 1], [3, 2]]]},
+        {"kind": "own", "name": "tests.sims.scenario.test_redundant_scenario:Sawtooth"},
+    ],
+)
+@pytest.mark.parametrize("policy", ["SRPT+R", "LAPS+R(0.3)"])
+def test_every_speed_process_serves_all_jobs(speed: Any, policy: str) -> None:
+    source = table(servers={"speed": speed}, job=poisson(), policy={"name": policy})
+    del source["job"]["sizes"]
+    assert len(run(source).jobs) == 40
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"kind": "deterministic", "mean": 2},
+        {"kind": "exponential"},
+        {"kind": "bounded-pareto"},
+        {"kind": "hyperexponential"},
+        {"kind": "list", "sizes": [1] * 40},
+    ],
+)
+def test_every_law_of_sizes_gives_the_load_that_was_asked_for(sizes: dict[str, Any]) -> None:
+    result = run(table(job=poisson(sizes=sizes)))
+    offered = result.sizes.sum() / result.submitted.max() / 2
+    assert len(result.jobs) == 40
+    assert 0.2 < offered < 1.5
+
+
+@pytest.mark.parametrize("kind", ["process", "linear", {"kind": "frozen-two-point", "peak": 4}])
+def test_mean_semantics_serve_all_jobs(kind: Any) -> None:
+    servers = {"semantics": "mean", "gain": kind, "speed": {"kind": "two-point", "peak": 4}}
+    assert len(run(table(servers=servers, job=poisson(sizes={"kind": "exponential"}))).jobs) == 40
+
+
+def test_all_policies_meet_the_same_jobs_and_speeds() -> None:
+    servers = {"count": 4, "speed": {"kind": "two-point", "peak": 4}}
+    job = poisson(sizes={"kind": "exponential"})
+    one, other = (run(table(servers=servers, job=job, policy={"name": p})) for p in ("PS", "SRPT"))
+    assert one.submitted.tolist() == other.submitted.tolist()
+    assert one.sizes.tolist() == other.sizes.tolist()
+    assert one.completed.tolist() != other.completed.tolist()
+
+
+def test_a_log_s_jobs_run_with_their_run_times(tmp_path: Path) -> None:
+    fields = ["-1"] * 12
+    lines = [" ".join([str(k + 1), str(10 * k), "0", "5", "1", *fields, "-1"]) for k in range(3)]
+    (tmp_path / "small.swf").write_text("; Version: 2.2\n" + "\n".join(lines) + "\n")
+    source = table(job={"arrivals": {"kind": "file", "path": "small.swf"}})
+    del source["job"]["sizes"]
+    assert run(source, tmp_path).completed.tolist() == [5, 15, 25]
+    source["job"]["arrivals"]["load"] = 0.5
+    stretched = run(source, tmp_path)
+    assert stretched.sizes.sum() / stretched.submitted.max() / 2 == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "problem"),
+    [
+        ({"policy": {"name": "SRPT+X"}}, "policy.name", "SRPT+X"),
+        ({"policy": {"name": "LAPS+R(2)"}}, "policy.name", "2"),
+        ({"servers": {"count": 0}}, "servers.count", "0"),
+        ({"servers": {"speed": "fast"}}, "servers.speed", "fast"),
+        ({"servers": {"speed": {"kind": "uniform", "peak": 3}}}, "servers.speed", "3"),
+        ({"servers": {"speed": {"kind": "own", "name": "nowhere:X"}}}, "servers.speed", "nowhere"),
+        ({"servers": {"semantics": "median"}}, "servers.semantics", "median"),
+        (
+            {"servers": {"semantics": "mean", "failures": {"mtbf": 5}}},
+            "servers.failures",
+            "no server",
+        ),
+        (
+            {"servers": {"semantics": "mean"}, "policy": {"name": "SRPT+R-noclone"}},
+            "policy.name",
+            "cloning",
+        ),
+        ({"job": {"sizes": {"kind": "list", "sizes": [1]}}}, "job.sizes", "1 sizes for 2 jobs"),
+        ({"job": {"sizes": {"kind": "list", "sizes": [1, 0]}}}, "job.sizes", "0"),
+        ({"job": {"arrivals": {"kind": "list", "times": [-1, 0]}}}, "job.arrivals", "-1"),
+        ({"job": {"arrivals": {"kind": "poisson", "load": 0.5}, "count": 3}}, "job.count", "3"),
+        ({"job": {"arrivals": {"kind": "poisson", "load": 0}}}, "job.arrivals.load", "0"),
+        ({"job": {"arrivals": {"kind": "file", "path": "none.swf"}}}, "", "none.swf"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_by_key(
+    changes: dict[str, Any], key: str, problem: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        run(table(**changes))
+    assert caught.value.key.startswith(key)
+    assert problem in str(caught.value)
+
+
+@frozen
+class Sawtooth:
+    """A user's own process: 0.5 and 1.5 in turn."""
+
+    peak: float = 1.5
+
+    def path(self, rng: Generator) -> Iterator[Change]:
+        for k in range(10_000):
+            yield float(k), 0.5 + (k % 2)
+
+
+def test_flowtimes_leave_the_warm_up_out() -> None:
+    numbers = np.arange(10.0)
+    result = Flowtimes(tuple("abcdefghij"), numbers, numbers + 1, numbers * 3)
+    assert result.after(0.3).jobs == tuple("defghij")
+    assert result.flowtimes.tolist() == (2 * numbers).tolist()
+    assert result.stretches[4] == 8 / 5
+    assert result.total == 90
