@@ -8,6 +8,18 @@ from actors.runtime import Event
 
 
 @frozen
+class JobDescribed(Event):
+    """What a submitted job will meet: what its laws are measured against."""
+
+    job: str
+    failures: int
+    """f_j: attempts that fail before one succeeds."""
+    limit: float | None
+    """How long an attempt may last before its job is killed, verification included, in the
+    scenario's unit; None: as long as it takes."""
+
+
+@frozen
 class AttemptSized(Event):
     """What the attempt that just started will take if nobody kills it.
 
@@ -78,6 +90,7 @@ class WorkloadEnded(Event):
 
 
 VOCABULARY: tuple[type[Event], ...] = (
+    JobDescribed,
     AttemptSized,
     JobKilled,
     ReservationMade,

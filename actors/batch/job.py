@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from attrs import define, field
 
-from actors.batch.events import AttemptSized, JobKilled
+from actors.batch.events import AttemptSized, JobDescribed, JobKilled
 from actors.batch.messages import (
     Arrive,
     AttemptEnded,
@@ -76,6 +76,7 @@ class Job(Actor):
     def arrive(self, message: Arrive) -> None:
         self.become(WAITING)
         self.record(JobSubmitted, self.name)
+        self.record(JobDescribed, self.name, self.failures, self.killed_at)
         self.send(self.scheduler, Submit(self))
 
     @handles(StartAttempt, during=(Life.WAITING,))

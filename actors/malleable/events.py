@@ -46,6 +46,23 @@ class PackDescribed(Event):
     """D, in s; 0 without checkpoints."""
     fatal: bool
     """Whether a fault during a recovery counts, and can lose both copies of a checkpoint."""
+    mtbf: float | None
+    """mu of one processor that periods and expectations count with, s; None: no checkpoints."""
+    unit: float
+    """c, s per data unit, for checkpoints and redistributions."""
+    latency: float
+    """beta, s for each message."""
+    startup: float
+    """S, s for each redistribution."""
+
+
+@frozen
+class ApplicationDescribed(Event):
+    """One application of the pack."""
+
+    job: str
+    footprint: float
+    """m_i, data units."""
 
 
 @frozen
@@ -197,6 +214,7 @@ class ProcessorsJoined(Event):
 
 VOCABULARY: tuple[type[Event], ...] = (
     PackDescribed,
+    ApplicationDescribed,
     StageStarted,
     ProgressSettled,
     CheckpointTaken,

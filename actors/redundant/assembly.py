@@ -8,6 +8,7 @@ from attrs import field, frozen
 
 from actors.redundant.cluster import Cluster
 from actors.redundant.costs import Costs
+from actors.redundant.events import ClusterDescribed
 from actors.redundant.job import Arrival, Source
 from actors.redundant.placement import PlacementRule, Placer
 from actors.redundant.scheduler import Scheduler
@@ -50,6 +51,7 @@ def spawn(
     `arrivals` are `expected` jobs in time order; `paths` are the servers' speeds, none under mean
     semantics.
     """
+    _describe(system, plan)
     scheduler = Scheduler(
         "scheduler",
         plan.policy,
@@ -68,6 +70,12 @@ def spawn(
     for index, path in enumerate(paths):
         system.spawn(_server(system, plan, cluster, index, path))
     system.spawn(Source("source", scheduler, iter(arrivals)))
+
+
+def _describe(system: System, plan: ClusterPlan) -> None:
+    costs, mean = plan.costs, plan.gain is not None
+    described = (float(plan.speed), mean, costs.checkpoint, costs.clone, costs.lost)
+    system.journal.record(ClusterDescribed, described)
 
 
 def _server(

@@ -9,7 +9,7 @@ from attrs import define, field
 
 from actors.events import RunStarted
 from actors.redundant.costs import Costs, Starts
-from actors.redundant.events import CheckpointTaken
+from actors.redundant.events import CopiesCheckpointed
 from actors.redundant.mean import RunningMean
 from actors.redundant.messages import (
     Checkpoint,
@@ -117,7 +117,7 @@ class Cluster(Actor):
         if placed is None:
             self.send(self.scheduler, Checkpointed(NOBODY))
             return
-        self.record(CheckpointTaken, len(placed.clone.names))
+        self.record(CopiesCheckpointed, len(placed.clone.names))
         left = placed.running.settle(self.now)
         self._keep(placed, left)
         self.placed = None
@@ -169,10 +169,10 @@ class Cluster(Actor):
             return self._mean(self.gain, clone, factor * (self.service.servers if rotating else 1))
         if rotating:
             begun = bool((clone.remaining < clone.sizes).any())
-            self.service.restart(self.starts.together(self.now, begun))
+            self.service.restart(self.starts.together(self.now, begun), self.costs.delay)
             return Rotation(self.service, clone.remaining, clone.sizes, factor)
         left = self._lefts(clone)
-        self.service.restart(self._starts(clone, servers))
+        self.service.restart(self._starts(clone, servers), self.costs.delay)
         return RunningCopies(self.service, servers, first, left, clone.sizes, factor)
 
     def _mean(self, gain: Gain, clone: Clone, factor: float) -> Running:

@@ -8,8 +8,23 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from actors.events import VOCABULARY as SHARED
 from actors.runtime import Event
+
+
+@frozen
+class ClusterDescribed(Event):
+    """The model that the run follows; once, before all jobs."""
+
+    augmentation: float
+    """Multiplies all service (004, III.C)."""
+    mean: bool
+    """Whether jobs progress by g(r, t) (004, Assumption 2), and servers have no speeds."""
+    checkpoint: float
+    """Time before each copy of a job with progress computes again, time units."""
+    clone: float
+    """Further time where the server did not hold the job's furthest state."""
+    lost: float
+    """Part of a server's service since the last checkpoint that its failure undoes."""
 
 
 @frozen
@@ -45,7 +60,7 @@ class ServerCameBack(Event):
 
 
 @frozen
-class CheckpointTaken(Event):
+class CopiesCheckpointed(Event):
     """An arrival or a departure: every copy is settled and all jobs are placed afresh."""
 
     jobs: int
@@ -78,12 +93,12 @@ class CopySettled(Event):
 
 
 VOCABULARY: tuple[type[Event], ...] = (
-    *SHARED,
+    ClusterDescribed,
     JobSized,
     ServerSpeedChanged,
     ServerWentDown,
     ServerCameBack,
-    CheckpointTaken,
+    CopiesCheckpointed,
     CopyPlaced,
     CopySettled,
 )

@@ -11,7 +11,7 @@ from attrs import Factory, evolve, field, frozen
 
 from actors.malleable.account import Account
 from actors.malleable.application import Application
-from actors.malleable.events import PackDescribed
+from actors.malleable.events import ApplicationDescribed, PackDescribed
 from actors.malleable.hazard import Hazard
 from actors.malleable.holdings import Holdings
 from actors.malleable.processor import Processor, befriend
@@ -71,9 +71,7 @@ def populate(scenario: MalleableScenario, system: System, folder: Path) -> None:
     pack = scenario.job.pack()
     _check(scenario, pack)
     fatal = scenario.faults.fatal is Fatal.POSSIBLE
-    protection = _protection(scenario)
-    downtime = protection.downtime if protection else 0.0
-    system.journal.record(PackDescribed, (scenario.job.pair, downtime, fatal))
+    _describe(scenario, pack, system)
     processors = _processors(scenario.job, system)
     tables = application_costs(scenario)
     scheduler = system.spawn(
@@ -87,10 +85,25 @@ def populate(scenario: MalleableScenario, system: System, folder: Path) -> None:
         )
     )
     for index, table in enumerate(tables):
-        name = f"T{index + 1}"
-        system.spawn(Application(name, index, scheduler, Account(index, table), fatal))
+        system.spawn(
+            Application(application_name(index), index, scheduler, Account(index, table), fatal)
+        )
     faults = scenario.faults.faults(system.stream("faults"), len(processors))
     system.spawn(Hazard("hazard", faults, processors))
+
+
+def _describe(scenario: MalleableScenario, pack: tuple[float, ...], system: System) -> None:
+    protection, link, record = _protection(scenario), scenario.link, system.journal.record
+    downtime, mtbf = (protection.downtime, protection.mtbf) if protection else (0.0, None)
+    model = (scenario.job.pair, downtime, scenario.faults.fatal is Fatal.POSSIBLE, mtbf)
+    record(PackDescribed, (*model, link.unit, link.latency, link.startup))
+    for index, footprint in enumerate(pack):
+        record(ApplicationDescribed, (application_name(index), footprint))
+
+
+def application_name(index: int) -> str:
+    """Applications count from T1."""
+    return f"T{index + 1}"
 
 
 def application_costs(scenario: MalleableScenario) -> list[Costs]:

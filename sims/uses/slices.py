@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Protocol
 
@@ -50,8 +50,9 @@ class Slice:
     """The event that began it."""
     job: str | None = None
     run: int | None = None
-    share: float = 1
-    """Part of each processor that this use had (below 1 only where servers multitask)."""
+    share: Fraction | float = 1
+    """Part of each processor that this use had: below 1 only where servers multitask, or where a
+    failure undid a part of what was done meanwhile."""
     note: str = ""
     """What a picture or an export may add, such as `program`."""
 
@@ -64,8 +65,8 @@ class Accountant(Protocol):
     """Folds one family's events into slices. Idle time is what no slice covers."""
 
     def __call__(self, record: Record) -> Iterator[Slice]:
-        """The slices that end, or become known, with this record; ends never lie before those
-        of earlier slices on the same processor."""
+        """The slices that end, or become known, with this record. Slices of one processor come in
+        order of time, but for work that a fault could still undo: it comes once that is settled."""
 
     def close(self, now: float) -> Iterator[Slice]:
         """The slices still open where the log ends."""
@@ -81,6 +82,17 @@ def ranges(processors: str) -> Iterator[Range]:
     for part in processors.split():
         first, dash, last = part.partition("-")
         yield int(first), int(last if dash else first)
+
+
+def text(numbers: Iterable[int]) -> str:
+    """Ascending numbers as an interval set: `0-3 5`."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return " ".join(f"{a}-{b}" if b > a else f"{a}" for a, b in spans)
 
 
 def count(processors: str) -> int:
