@@ -37,7 +37,7 @@ class Placer:
         if allocation.stay:
             return self._stay(names)
         self.held.clear()
-        copies = int(allocation.copies.sum())
+        copies = sum(allocation.copies.tolist())
         if self.rule is PlacementRule.LOWEST:
             return np.arange(copies) % self.servers
         if copies <= self.servers:

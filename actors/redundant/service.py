@@ -37,6 +37,8 @@ class Service:
     delivered: Numbers = field(init=False)
     rate: Numbers = field(init=False)
     since: Numbers = field(init=False)
+    delayed: bool = field(init=False, default=False)
+    """Whether servers may begin to serve later than at the checkpoint."""
     never: Numbers = field(init=False)
     """NEVER for each server, to copy: three times as fast as filling a new array."""
     moving: NDArray[np.bool_] = field(init=False)
@@ -51,7 +53,11 @@ class Service:
 
     def at(self, now: float) -> Numbers:
         """Service of each server since the checkpoint, work units; 0 before it begins to serve."""
-        return self.delivered + self.rate * np.maximum(now - self.since, 0)
+        elapsed = now - self.since
+        if self.delayed:
+            elapsed = np.maximum(elapsed, 0)
+        served: Numbers = self.delivered + self.rate * elapsed
+        return served
 
     def total(self, now: float) -> float:
         """Service of all servers together."""
@@ -63,8 +69,10 @@ class Service:
         total: float = self.rate.sum()
         return total
 
-    def restart(self, start: float | Numbers) -> None:
-        """A new checkpoint: nothing is delivered until `start`, a time for all or one for each."""
+    def restart(self, start: float | Numbers, delayed: bool) -> None:
+        """A new checkpoint: nothing is delivered until `start`, a time for all or one for each;
+        `delayed`: it may lie ahead."""
+        self.delayed = delayed
         self.delivered[:] = 0
         self.since[:] = start
 
