@@ -30,9 +30,9 @@ class Entries:
         """Raises ValueError where the allotment does not lie in 1..P."""
         if not 1 <= processors <= self.platform:
             raise ValueError(f"{job.name} was allotted {processors} processors of {self.platform}")
-        held = job.believed(processors) + job.verification
-        priority = self.order(job, processors, self.platform, self.draw)
-        return Queued(job, processors, held, (-priority, job.index))
+        time = job.believed(processors)
+        priority = self.order(job, processors, time, self.platform, self.draw)
+        return Queued(job, processors, time + job.verification, (-priority, job.index))
 
 
 class Intake(Protocol):

@@ -80,19 +80,22 @@ class BatchScheduler(Actor):
         job = message.job
         self.actors[job.described.index] = job
         self.arrived.append(job.described)
-        self._decide_soon()
+        if not self.deciding:
+            self._decide_soon()
 
     @handles(AttemptEnded)
     def take_back(self, message: AttemptEnded) -> None:
-        waiting = self.books.end(message.index)
+        index, books = message.index, self.books
+        waiting = books.end(index)
         self.attempts += 1
         if message.outcome is FAILED:
             again = self.intake.again(waiting)
             if again is not None:
-                self.books.requeue(again)
+                books.requeue(again)
         else:
-            self._count_out(message.index, message.outcome)
-        self._decide_soon()
+            self._count_out(index, message.outcome)
+        if not self.deciding:
+            self._decide_soon()
 
     def _count_out(self, index: int, outcome: Outcome) -> None:
         del self.actors[index]
@@ -105,9 +108,8 @@ class BatchScheduler(Actor):
             self.system.finish()
 
     def _decide_soon(self) -> None:
-        if not self.deciding:
-            self.deciding = True
-            self.at(self.system.loop.now, DECIDE, DECISION)
+        self.deciding = True
+        self.at(self.system.loop.now, DECIDE, DECISION)
 
     # --- what it decides ---------------------------------------------------------------------
 

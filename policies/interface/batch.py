@@ -73,8 +73,11 @@ class Draw(Protocol):
 class Order(Protocol):
     """Sorts the queue (001, section 5.1): the larger priority first, ties by job index."""
 
-    def __call__(self, job: BatchJob, processors: int, platform: int, draw: Draw) -> float:
-        """Priority of `job` when allotted `processors` of the `platform`'s."""
+    def __call__(
+        self, job: BatchJob, processors: int, time: float, platform: int, draw: Draw
+    ) -> float:
+        """Priority of `job` when allotted `processors` of the `platform`'s, where it is believed to
+        take `time`, verification excluded."""
 
 
 class BatchView(Protocol):

@@ -27,7 +27,7 @@ FAILURES = (0, 0, 1, 1)
 PROCESSORS, PAPER = 4, {"LPA": 13, "BATCH": 13}
 
 
-def by_index(job: BatchJob, processors: int, platform: int, draw: Draw) -> float:
+def by_index(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
     """The example's order: from J1 to J4."""
     return -job.index
 

@@ -17,7 +17,9 @@ def sequence(order: Order, platform: int = 8) -> str:
     draws = {"a": 0.2, "b": 0.1, "c": 0.9}
 
     def rank(job: BatchJob) -> tuple[float, int]:
-        return -order(job, job.profile.processors, platform, lambda j: draws[j.name]), job.index
+        processors = job.profile.processors
+        time = job.believed(processors)
+        return -order(job, processors, time, platform, lambda j: draws[j.name]), job.index
 
     return "".join(job.name for job in sorted(JOBS, key=rank))
 

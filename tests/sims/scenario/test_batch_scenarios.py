@@ -152,7 +152,7 @@ def test_a_policy_of_ones_own_needs_one_file(tmp_path: Path) -> None:
         "def last_first(view):\n"
         "    fitting = [q for q in view.queue if q.processors <= view.free]\n"
         "    return Decision(fitting[-1:])\n"
-        "def by_name(job, processors, platform, draw):\n"
+        "def by_name(job, processors, time, platform, draw):\n"
         "    return -ord(job.name[0])\n"
         "def single(jobs, processors):\n"
         "    return [1] * len(jobs)\n"
