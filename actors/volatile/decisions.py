@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
+from pathlib import Path
+from traceback import extract_tb
+from types import FunctionType
 
 from numpy.random import Generator
 
@@ -22,7 +25,8 @@ def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Conf
     try:
         chosen = policy(view, rng)
     except Exception as error:
-        raise BadDecision(f"policy {policy} raised {type(error).__name__}: {error}") from error
+        problem = f"raised {type(error).__name__}: {error}{_place(error)}"
+        raise BadDecision(f"policy {_name(policy)} {problem}") from error
     if chosen is None:
         return None
     try:
@@ -42,7 +46,21 @@ def check(policy: EnrolmentPolicy, chosen: Configuration, view: EnrolmentView) -
 def _refused(
     policy: EnrolmentPolicy, chosen: object, problem: str, view: EnrolmentView
 ) -> BadDecision:
-    return BadDecision(f"policy {policy} answered {chosen}: {problem}; it saw {view}")
+    return BadDecision(f"policy {_name(policy)} answered {chosen}: {problem}; it saw {view}")
+
+
+def _name(policy: EnrolmentPolicy) -> str:
+    """Its repr, but for those that would tell no more than an address in memory."""
+    kind = policy if isinstance(policy, FunctionType) else type(policy)
+    tells = kind is not policy and type(policy).__repr__ is not object.__repr__
+    return repr(policy) if tells else f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _place(error: Exception) -> str:
+    """Where the policy raised: the last line of its own file that was being run."""
+    frames = extract_tb(error.__traceback__)[1:]
+    own = [frame for frame in frames if frame.filename == frames[0].filename]
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
 
 def _problem(members: Sequence[tuple[int, int]], enrolment: Enrolment, up: int) -> str | None:

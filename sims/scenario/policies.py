@@ -63,9 +63,10 @@ def _import(name: str, folder: Path) -> Any:
     sys.path[:0] = places
     try:
         return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # whatever a user's module raises while it is imported
         accepted = "package.module:Name, importable from the scenario's folder or the current one"
-        raise InputError("scenario", "policy.name", f"{name!r}: {error}", accepted) from None
+        problem = f"{name!r}: {type(error).__name__}: {error}"
+        raise InputError("scenario", "policy.name", problem, accepted) from None
     finally:
         del sys.path[: len(places)]
 
@@ -83,5 +84,6 @@ def _structured(policy: type, parameters: Mapping[str, Any]) -> Any:
 def _called(policy: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
     try:
         return policy(**parameters)
-    except TypeError as error:
-        raise InputError("scenario", "policy.parameters", str(error)) from None
+    except Exception as error:  # whatever a user's class makes of them
+        problem = f"{type(error).__name__}: {error}"
+        raise InputError("scenario", "policy.parameters", problem) from None

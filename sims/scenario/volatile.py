@@ -19,12 +19,12 @@ from actors.volatile.job import IterativeJob
 from actors.volatile.master import Master
 from actors.volatile.scheduler import EnrolmentScheduler
 from actors.volatile.worker import Worker
-from policies.enrolment import named
 from policies.interface import Enrolment, ServiceOrder
 from policies.maths.markov import Belief, Expectation, MarkovChain
 from policies.service import LongestFirst, StartedFirst, Timetable
 from sims.errors import InputError
 from sims.scenario.availability import Availability, Markov
+from sims.scenario.enrolment import enrolment_policy
 from sims.scenario.fields import (
     not_negative,
     positive,
@@ -32,7 +32,7 @@ from sims.scenario.fields import (
     range_of_probabilities,
 )
 from sims.scenario.header import Header
-from sims.scenario.policies import PolicySection, load_policy
+from sims.scenario.policies import PolicySection
 
 
 class Service(enum.Enum):
@@ -204,8 +204,8 @@ def populate(scenario: VolatileScenario, system: System, folder: Path) -> None:
 
 def spawn(scenario: VolatileScenario, prepared: Prepared, system: System) -> None:
     """Spawn the scenario's actors on a prepared platform; raises InputError for its policy."""
-    enrolment, folder = prepared.enrolment, prepared.folder
-    policy = load_policy(scenario.policy, named, folder)
+    enrolment = prepared.enrolment
+    policy = enrolment_policy(scenario.policy, prepared.folder)
     _record_platform(scenario.job, enrolment, system)
     scheduler = system.spawn(EnrolmentScheduler("scheduler", policy, enrolment))
     master = system.spawn(Master("master", enrolment.channels, prepared.service))

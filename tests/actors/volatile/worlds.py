@@ -136,7 +136,7 @@ def play(scenario: VolatileScenario) -> Played:
 def play_with(policy: EnrolmentPolicy, scenario: VolatileScenario) -> Played:
     """Run it under a policy object that a scenario file could not name."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sims.scenario.volatile.load_policy", lambda *_: policy)
+        patch.setattr("sims.scenario.volatile.enrolment_policy", lambda *_: policy)
         return play(scenario)
 
 

@@ -1,0 +1,189 @@
+"""A policy in one file of the user's own, named in a scenario: used as it is, refused by name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+from attrs import field, frozen
+
+from sims.scenario.strict import converter
+from tests.sims.cli.commands import TINY, Said, Shell
+
+MINE = '''\
+"""My own policy, in my own file."""
+
+from attrs import frozen
+
+from policies.interface import Configuration, Wake
+
+
+@frozen
+class Only:
+    """All tasks on one worker, if it is UP."""
+
+    worker: int
+    patience: float = 0.0
+
+    def __call__(self, view, rng):
+        if view.up >> self.worker & 1 and view.elapsed >= self.patience:
+            return Configuration(((self.worker, view.enrolment.tasks),))
+        return None
+
+
+class Plain:
+    """The same without attrs."""
+
+    def __init__(self, worker=0):
+        self.worker = worker
+
+    def __call__(self, view, rng):
+        return Only(self.worker)(view, rng)
+
+
+def first(view, rng):
+    """The same as a function."""
+    return Only(0)(view, rng)
+
+
+class Stubborn:
+    """Never lets go, not even of who is down."""
+
+    wake = Wake.EVERY_SLOT
+
+    def __call__(self, view, rng):
+        return Configuration(((1, 2),))
+
+
+def broken(view, rng):
+    return {}["nothing"]
+
+
+number = 7
+
+
+class Sleepy:
+    wake = "at noon"
+
+    def __call__(self, view, rng):
+        return None
+'''
+
+
+@pytest.fixture
+def own(shell: Shell) -> Iterator[Shell]:
+    """The command line beside a file of policies."""
+    shell.write(MINE, "mine.py")
+    yield shell
+    sys.modules.pop("mine", None)
+
+
+def run(shell: Shell, policy: str, *words: str) -> Said:
+    path = shell.write(TINY.replace('name = "IE"', policy))
+    return shell("run", path, "--log", "none", *words)
+
+
+def one_line(said: Said, code: int, *parts: str) -> None:
+    line = said.complaint()
+    assert said.code == code
+    for part in parts:
+        assert part in line
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        'name = "mine:Only"\nparameters = { worker = 0 }',
+        'name = "mine:Only"\nparameters = { worker = 0, patience = 0 }',
+        'name = "mine:Plain"\nparameters = { worker = 0 }',
+        'name = "mine:Plain"',
+        'name = "mine:first"',
+    ],
+)
+def test_classes_and_functions_of_a_module_beside_the_scenario_work(
+    own: Shell, policy: str
+) -> None:
+    """Three iterations of two tasks of three slots on the first worker, RECLAIMED at 4 and 5."""
+    said = run(own, policy, "--json")
+    told = said.json()
+    assert (told["makespan"], told["completed"]) == (2 + 2 + 6 + 2 + 2 * 8, True)
+
+
+def test_a_module_in_the_current_folder_works_for_a_scenario_elsewhere(own: Shell) -> None:
+    (own.folder / "deep").mkdir()
+    path = own.write(TINY.replace('name = "IE"', 'name = "mine:first"'), "deep/tiny.toml")
+    assert own("run", path, "--log", "none").code == 0
+
+
+def test_a_parameter_of_the_policy_is_set_from_the_command_line(own: Shell) -> None:
+    policy = 'name = "mine:Only"\nparameters = { worker = 0 }'
+    assert (
+        run(own, policy, "--set", "policy.parameters.patience=2", "--json").json()["makespan"] > 28
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "parts"),
+    [
+        ('name = "yours:Only"', ["policy.name", "'yours:Only'", "No module named", "importable"]),
+        ('name = "mine:All"', ["policy.name", "'mine:All'", "'All'", "package.module:Name"]),
+        ('name = "mine:number"', ["policy.name", "'mine:number'", "cannot be called"]),
+        ('name = "mine:Sleepy"', ["policy.name", "'mine:Sleepy'", "at noon", "Wake.EVERY_SLOT"]),
+        ('name = ":Only"', ["policy.name", "':Only'", "package.module:Name"]),
+        ('name = "mine:"', ["policy.name", "'mine:'", "package.module:Name"]),
+        ('name = "mine:Only"', ["policy.parameters.worker", "missing"]),
+        (
+            'name = "mine:Only"\nparameters = { worker = 0, wroker = 1 }',
+            ["policy.parameters.wroker", "unknown key", "worker, patience"],
+        ),
+        (
+            'name = "mine:Only"\nparameters = { worker = "first" }',
+            ["policy.parameters.worker", "'first'", "a whole number"],
+        ),
+        ('name = "mine:Plain"\nparameters = { wroker = 1 }', ["policy.parameters", "wroker"]),
+        ('name = "mine:first"\nparameters = { worker = 1 }', ["policy.parameters", "function"]),
+    ],
+)
+def test_a_policy_that_cannot_be_had_is_refused_in_one_line(
+    own: Shell, policy: str, parts: list[str]
+) -> None:
+    one_line(run(own, policy), 2, "tiny.toml: ", *parts)
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        ("def first(:", ["SyntaxError", "broken.py"]),
+        ("import nowhere", ["No module named 'nowhere'"]),
+        ("1 / 0", ["ZeroDivisionError"]),
+    ],
+)
+def test_a_module_that_does_not_import_is_refused_in_one_line(
+    shell: Shell, source: str, parts: list[str]
+) -> None:
+    shell.write(source, "broken.py")
+    one_line(run(shell, 'name = "broken:first"'), 2, "policy.name", "'broken:first'", *parts)
+
+
+def test_an_error_inside_a_policy_is_told_in_one_line_with_its_place(own: Shell) -> None:
+    line = 1 + MINE.splitlines().index('    return {}["nothing"]')
+    one_line(run(own, 'name = "mine:broken"'), 1, "KeyError: 'nothing'", f"mine.py, line {line}")
+
+
+def test_a_decision_that_cannot_be_is_told_in_one_line(own: Shell) -> None:
+    one_line(run(own, 'name = "mine:Stubborn"'), 1, "Stubborn", "worker 1 is not UP")
+
+
+# --- parameters, without the command line ---------------------------------------------------------
+
+
+@frozen
+class Settings:
+    """What a policy may ask for."""
+
+    weights: tuple[float, ...] = field(default=(1.0,))
+
+
+def test_lists_and_numbers_become_what_the_policys_class_says() -> None:
+    assert converter().structure({"weights": [1, 2.5]}, Settings) == Settings((1, 2.5))
