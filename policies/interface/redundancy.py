@@ -49,7 +49,7 @@ class ActiveJobs:
 
 
 @frozen(eq=False)
-class Allocation:
+class CopyAllocation:
     """The decision: copies and shares until the next arrival or departure."""
 
     jobs: Counts
@@ -75,4 +75,4 @@ class RedundancyPolicy(Protocol):
     world checks that every job named is active and named once, and that the machines suffice.
     """
 
-    def __call__(self, jobs: ActiveJobs, rng: Generator) -> Allocation: ...
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation: ...
