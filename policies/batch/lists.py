@@ -176,23 +176,17 @@ class _Round:
             self.promises.append(Reservation(self.outlook.times[step], waiting))
         self.outlook.take(step, waiting.processors, waiting.held)
 
-    def keep(self, promise: Reservation) -> None:
-        """A promise made earlier; where its time has come but its processors have not (a job
-        outlives its estimate), it is put off."""
-        waiting = promise.waiting
-        if promise.start <= self.outlook.times[0]:
-            self.give(waiting)
-        else:
-            self.promises.append(promise)
-            self.outlook.promise(promise.start, waiting.processors, waiting.held)
-
 
 def _kept(view: BatchView, most: int | None) -> Decision:
     earlier = view.reservations
-    current = _Round(Outlook.of(view.now, view.free, view.running), [], [])
     later = [promise for promise in earlier.values() if promise.start > view.now]
-    for promise in later + [p for p in earlier.values() if p.start <= view.now]:
-        current.keep(promise)
+    outlook = Outlook.of(view.now, view.free, view.running, later)
+    current = _Round(outlook, [], list(later))
+    for promise in earlier.values():
+        # Where its time has come but its processors have not (a job outlives its estimate), it is
+        # put off.
+        if promise.start <= view.now:
+            current.give(promise.waiting)
     queue = [waiting for waiting in view.queue if waiting.job.index not in earlier]
     made = len(queue) if most is None else min(most, len(queue))
     for waiting in queue[:made]:

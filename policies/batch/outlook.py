@@ -7,19 +7,21 @@ from collections.abc import Iterable
 
 from attrs import define
 
-from policies.interface.batch import Run
+from policies.interface.batch import Reservation, Run
 
 
-def _steps(now: float, free: int, ends: Iterable[Run]) -> tuple[list[float], list[int]]:
+def _steps(
+    now: float, free: int, changes: Iterable[tuple[float, int]]
+) -> tuple[list[float], list[int]]:
     times, frees = [now], [free]
-    for end, _, processors, _, _ in ends:
+    for time, processors in changes:
         free += processors
         # Entry 0 is what is free right now: an attempt that outlives its estimate is expected to
         # end at any moment, but its processors cannot be used before it does.
-        if len(times) > 1 and end <= times[-1]:
+        if len(times) > 1 and time <= times[-1]:
             frees[-1] = free
         else:
-            times.append(end if end > now else now)
+            times.append(time if time > now else now)
             frees.append(free)
     return times, frees
 
@@ -32,9 +34,21 @@ class Outlook:
     frees: list[int]
 
     @classmethod
-    def of(cls, now: float, free: int, ends: Iterable[Run]) -> Outlook:
-        """`ends` is what runs, sorted by expected end."""
-        return cls(*_steps(now, free, ends))
+    def of(
+        cls,
+        now: float,
+        free: int,
+        running: Iterable[Run],
+        promises: Iterable[Reservation] = (),
+    ) -> Outlook:
+        """What `running` gives back and what later `promises` take and give back."""
+        changes = [(run[0], run[2]) for run in running]
+        for promise in promises:
+            waiting = promise.waiting
+            changes.append((promise.start, -waiting.processors))
+            changes.append((promise.start + waiting.held, waiting.processors))
+        changes.sort()
+        return cls(*_steps(now, free, changes))
 
     @property
     def free_now(self) -> int:
@@ -68,13 +82,6 @@ class Outlook:
         """Use `processors` from times[step] for `held`."""
         end = self._break(self.times[step] + held, step)
         for i in range(step, end):
-            self.frees[i] -= processors
-
-    def promise(self, start: float, processors: int, held: float) -> None:
-        """Use `processors` over [start, start + held), where start may lie between steps."""
-        first = self._break(start, 0) if start > self.times[0] else 0
-        end = self._break(start + held, first)
-        for i in range(first, end):
             self.frees[i] -= processors
 
     def _break(self, time: float, after: int) -> int:

@@ -1,7 +1,7 @@
 """Expected free processors."""
 
 from policies.batch.outlook import Outlook
-from policies.interface.batch import BatchJob, Queued
+from policies.interface.batch import BatchJob, Queued, Reservation
 from policies.maths.speedup import Rigid
 
 
@@ -17,8 +17,8 @@ def test_processors_come_free_when_attempts_are_expected_to_end() -> None:
 
 
 def test_a_reservation_begins_at_the_first_step_that_is_wide_enough_for_long_enough() -> None:
-    outlook = Outlook.of(0, 2, [run(4, 0, 1)])
-    outlook.promise(1, 2, 2)
+    promise = Reservation(1, Queued(BatchJob(1, "J1", Rigid(2, 2)), 2, 2, (0, 1)))
+    outlook = Outlook.of(0, 2, [run(4, 0, 1)], [promise])
     assert outlook.times[outlook.earliest(2, 1)] == 0
     assert outlook.times[outlook.earliest(2, 2)] == 3
     assert outlook.times[outlook.earliest(3, 1)] == 4
