@@ -85,11 +85,10 @@ class Proactive:
         """What the passive heuristic would enrol from scratch: often the same as a slot ago."""
         if not self.passive.timeless:
             return _candidate(fresh, self.passive(fresh, rng))
-        belief = fresh.enrolment.belief
-        last = belief.recall((Proactive, self.passive, fresh.enrolment), Last)
-        seen = (fresh.up, fresh.programmed)
-        if last.seen != seen:
-            last.candidate, last.seen = _candidate(fresh, self.passive(fresh, rng)), seen
+        last = fresh.enrolment.belief.recall((Proactive, self.passive, fresh.enrolment), Last)
+        if not last.holds(fresh.up, fresh.programmed):
+            last.candidate = _candidate(fresh, self.passive(fresh, rng))
+        last.up, last.programmed = fresh.up, fresh.programmed
         return last.candidate
 
 
@@ -98,6 +97,8 @@ class Candidate:
     """A configuration, valued as if it began now."""
 
     configuration: Configuration
+    mask: int
+    """Its members."""
     log_success: float
     """ln P."""
     duration: float
@@ -106,11 +107,20 @@ class Candidate:
 
 @define(eq=False)
 class Last:
-    """The last candidate of a heuristic that looks at these masks alone."""
+    """The last candidate of a heuristic that does not look at the time."""
 
-    seen: tuple[int, int] | None = None
-    """Workers that were UP, workers that held the program."""
+    up: int = 0
+    """The workers that it could choose from."""
+    programmed: int = 0
+    """The workers that held the program."""
     candidate: Candidate | None = None
+
+    def holds(self, up: int, programmed: int) -> bool:
+        """Whether it would be chosen again: a greedy choice does not miss what it passed over."""
+        joined, left = up & ~self.up, self.up & ~up
+        other = (self.programmed ^ programmed) & up
+        members = self.candidate.mask if self.candidate else 0
+        return not (joined or other or left & members)
 
 
 def _candidate(fresh: FromScratch, configuration: Configuration | None) -> Candidate | None:
@@ -119,7 +129,9 @@ def _candidate(fresh: FromScratch, configuration: Configuration | None) -> Candi
     enrolment, members = fresh.enrolment, configuration.members
     needs = [(worker, fresh.missing(worker, tasks)) for worker, tasks in members]
     work = max(tasks * enrolment.speeds[worker] for worker, tasks in members)
-    return Candidate(configuration, *enrolment.belief.estimate(needs, work, enrolment.channels))
+    mask = sum(1 << worker for worker, _ in members)
+    estimate = enrolment.belief.estimate(needs, work, enrolment.channels)
+    return Candidate(configuration, mask, *estimate)
 
 
 def _value(enrolment: Enrolment, running: RunningView) -> tuple[float, float]:

@@ -35,9 +35,9 @@ class Assignment:
     slowest: float
     """max_q E_q(n_q), slots."""
     scores: dict[Load, float] = field(factory=dict, init=False)
-    """What one task more is worth at t = 0, where that was worth a look."""
-    estimates: dict[Load, tuple[float, float]] = field(factory=dict, init=False)
-    """(ln P, E) of one task more, for the criterion that changes with t."""
+    """What one task more is worth, where that was worth a look."""
+    estimates: dict[Load, tuple[float, float]] | None = None
+    """(ln P, E) of one task more, where what it is worth changes with t."""
     after: dict[Load, Assignment] = field(factory=dict, init=False)
     """The assignments that were chosen next."""
     _configuration: Configuration | None = field(default=None, init=False)
@@ -88,10 +88,14 @@ class Tree:
         return _found(chosen)
 
     def _best_yield(self, before: Assignment, loads: Iterable[Load], elapsed: int) -> Load:
+        if before.estimates is None:
+            before.estimates = {}
         estimates, chosen, to_beat = before.estimates, None, -inf
         for load in loads:
-            log_success, duration = estimates.get(load) or self._estimate(before, load)
-            score = log_success - log(elapsed + duration)
+            estimate = estimates.get(load)
+            if estimate is None:
+                estimate = estimates[load] = self._estimate(before, load)
+            score = estimate[0] - log(elapsed + estimate[1])
             if score > to_beat or chosen is None:
                 chosen, to_beat = load, bar(score)
         return _found(chosen)
@@ -128,14 +132,28 @@ class Tree:
 
     def _score(self, before: Assignment, load: Load, to_beat: float) -> float:
         """The score of one task more, or -inf if it is sure not to beat that score."""
-        if self.criterion is not Criterion.E:
-            score = self.criterion.score(*self._estimate(before, load), 0)
-        else:
-            work, total, slowest = self._costs(before, load)
-            transfer = max(slowest, total / self.enrolment.channels)
-            if -(transfer + work) < to_beat:
-                return -inf
-            score = -transfer - self.enrolment.belief.expected(before.mask | 1 << load[0], work)
+        if self.criterion is Criterion.E:
+            return self._quickness(before, load, to_beat)
+        score = self.criterion.score(*self._estimate(before, load), 0)
+        before.scores[load] = score
+        return score
+
+    def _quickness(self, before: Assignment, load: Load, to_beat: float) -> float:
+        """-E of one task more, or -inf if that cannot beat that score even without interruption.
+
+        Looking that far first spares the analysis of most sets.
+        """
+        worker = load[0]
+        if (
+            -before.slowest - (before.tasks.get(worker, 0) + 1) * self.enrolment.speeds[worker]
+            < to_beat
+        ):
+            return -inf
+        work, total, slowest = self._costs(before, load)
+        transfer = max(slowest, total / self.enrolment.channels)
+        if -(transfer + work) < to_beat:
+            return -inf
+        score = -transfer - self.enrolment.belief.expected(before.mask | 1 << worker, work)
         before.scores[load] = score
         self._kept += 1
         return score
@@ -146,10 +164,8 @@ class Tree:
         transfer = max(slowest, total / self.enrolment.channels)
         log_success = belief.log_success(mask, work)
         log_success += belief.log_survival(workers_of(mask), transfer)
-        estimate = log_success, transfer + belief.expected(mask, work)
-        before.estimates[load] = estimate
         self._kept += 1
-        return estimate
+        return log_success, transfer + belief.expected(mask, work)
 
 
 def _found(load: Load | None) -> Load:

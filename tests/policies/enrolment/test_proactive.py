@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from policies.enrolment import Incremental, Proactive, Random, named
 from policies.interface import Configuration, Reason, Wake
+from policies.maths.markov import Belief
 from tests.policies.enrolment.views import (
     FLEETING,
     NAMES,
@@ -115,3 +116,23 @@ def test_without_a_change_progress_alone_never_makes_a_timeless_pair_switch(
         first = next((i for i, need in enumerate(lacking) if need), None)
         if first is not None:
             lacking[first] -= 1
+
+
+@given(views(), st.data(), st.sampled_from(["E-IE", "P-IAY", "Y-IP", "Y-IY"]))
+def test_what_was_asked_in_other_slots_never_changes_an_answer(
+    view: View, data: st.DataObject, name: str
+) -> None:
+    workers = len(view.enrolment.speeds)
+    masks = st.integers(0, (1 << workers) - 1)
+    everywhere = Running(Configuration(tuple((q, 1) for q in range(workers))), 50, (0,) * workers)
+    belief = view.enrolment.belief
+    for _ in range(8):
+        now = evolve(
+            view,
+            up=data.draw(masks),
+            programmed=data.draw(masks),
+            reason=Reason.PROACTIVE,
+            running=everywhere,
+        )
+        afresh = evolve(view.enrolment, belief=Belief(belief.chains, belief.expectation))
+        assert ask(named(name), now) == ask(named(name), evolve(now, enrolment=afresh))
