@@ -22,7 +22,7 @@ from sims.errors import InputError
 from sims.papers import cosched_single
 from sims.papers.cosched_example import show_examples
 from sims.papers.cosched_figures import FIGURES, FigurePlan
-from sims.papers.cosched_trials import NONE, Setting, Trial, makespans
+from sims.papers.cosched_trials import NONE, Setting, Trial, makespans, seed_of
 from sims.plots.curves import draw_curves
 from sims.statistics import Interval, mean_interval
 
@@ -35,7 +35,8 @@ def study(
 ) -> Ratios:
     """Run a figure's trials on every core; with `store`, an interrupted study resumes."""
     place = {plan.setting(spread, at): (spread, at) for spread in plan.spreads for at in points}
-    trials = [Trial(s, plan.policies, look, seed) for seed in range(repeats) for s in place]
+    draws = ((s, seed_of(s, repeat)) for repeat in range(repeats) for s in place)
+    trials = [Trial(setting, plan.policies, look, seed) for setting, seed in draws]
     samples: dict[tuple[float, float], dict[str, list[float]]] = defaultdict(
         lambda: defaultdict(list)
     )

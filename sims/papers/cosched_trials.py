@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from pathlib import Path
 
 from attrs import frozen
@@ -53,6 +54,15 @@ class Trial:
     policies: tuple[str, ...]
     look: LookAhead
     seed: int
+
+
+def seed_of(setting: Setting, repeat: int) -> int:
+    """The seed of a setting's `repeat`-th draw.
+
+    Points of a curve get draws of their own: with the same ones, scaled, a mean over the points
+    would hardly be surer than a single point.
+    """
+    return int.from_bytes(blake2b(repr((setting, repeat)).encode(), digest_size=4).digest())
 
 
 def makespans(trial: Trial) -> dict[str, float]:
