@@ -102,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_options(command: argparse.ArgumentParser, picture: Path, sets: int) -> None:
     command.add_argument("--sets", type=int, default=sets, help="sets of jobs (paper: 30)")
-    command.add_argument("--scenarios", type=int, default=5, help="per set (paper: 100)")
+    command.add_argument("--scenarios", type=int, default=10, help="per set (paper: 100)")
     models = tuple(model.value for model in Model)
     command.add_argument("--models", nargs="+", choices=models, help="default: the paper's")
     command.add_argument(
