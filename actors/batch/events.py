@@ -14,6 +14,8 @@ class JobDescribed(Event):
     job: str
     failures: int
     """f_j: attempts that fail before one succeeds."""
+    estimate: float | None
+    """What reservations and shelves believe in place of t(p); None: t(p)."""
     limit: float | None
     """How long an attempt may last before its job is killed, verification included, in the
     scenario's unit; None: as long as it takes."""

@@ -76,7 +76,8 @@ class Job(Actor):
     def arrive(self, message: Arrive) -> None:
         self.become(WAITING)
         self.record(JobSubmitted, self.name)
-        self.record(JobDescribed, self.name, self.failures, self.killed_at)
+        described = self.described
+        self.record(JobDescribed, self.name, self.failures, described.estimate, self.killed_at)
         self.send(self.scheduler, Submit(self))
 
     @handles(StartAttempt, during=(Life.WAITING,))

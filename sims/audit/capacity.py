@@ -18,7 +18,7 @@ from sims.uses.slices import Accountant, Slice, Use, ranges
 
 @define
 class HoldingAuditor:
-    """No processor is held by two runs at once; for kinds whose runs keep what they started with."""
+    """No processor is held by two runs at once; for runs that keep what they started with."""
 
     held: NDArray[np.bool_] = field(factory=lambda: np.zeros(0, bool))
     open: dict[tuple[str, int], tuple[str, int]] = field(factory=dict)
@@ -32,11 +32,14 @@ class HoldingAuditor:
                 yield from self._take(processors, record.seq)
             case RunEnded(job=job, run=run):
                 processors, _ = self.open.pop((job, run), ("", 0))
-                for first, last in ranges(processors):
-                    self.held[first : last + 1] = False
+                self._give(processors)
 
     def close(self, last: Record) -> Iterator[Violation]:
         return iter(())
+
+    def _give(self, processors: str) -> None:
+        for first, last in ranges(processors):
+            self.held[first : last + 1] = False
 
     def _take(self, processors: str, seq: int) -> Iterator[Violation]:
         for first, last in ranges(processors):
@@ -61,8 +64,13 @@ class LedgerAuditor:
             self.slices = accountant(record.event.kind)
             self.ledger = Ledger(record.event.processors)
         if self.slices is not None:
-            for it in self.slices(record):
-                yield from self._enter(it)
+            try:
+                for it in self.slices(record):
+                    yield from self._enter(it)
+            except LookupError as missing:
+                # Other laws say what is wrong; no account can be made of such a log.
+                why = f"nothing is known of {missing} that it is about"
+                yield Violation(Law.LEDGER, (record.seq,), why)
 
     def close(self, last: Record) -> Iterator[Violation]:
         if self.slices is None or self.ledger is None:

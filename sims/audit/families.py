@@ -6,13 +6,18 @@ from collections.abc import Callable, Iterable, Iterator
 
 from actors.events import ScenarioStarted
 from actors.runtime import Record
+from sims.audit.batch import BatchAuditor
 from sims.audit.capacity import HoldingAuditor, LedgerAuditor
 from sims.audit.frame import LifeAuditor, OrderAuditor
 from sims.audit.law import Auditor, Violation
+from sims.audit.pool import PoolAuditor
+from sims.audit.queue import QueueAuditor
 from sims.audit.volatile import VolatileAuditor
 
 AUDITORS: dict[str, tuple[Callable[[], Auditor], ...]] = {
     "iterative": (LifeAuditor, HoldingAuditor, VolatileAuditor),
+    "rigid": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
+    "moldable": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
 }
 """Kind of job -> auditors beside those of every log."""
 

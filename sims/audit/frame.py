@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from attrs import define, field
 
+from actors.batch.events import JobKilled
 from actors.events import (
     End,
     JobCompleted,
@@ -55,8 +56,10 @@ class _Job:
     runs: int = 0
     open: dict[int, int] = field(factory=dict)
     """Run -> seq of its RunStarted."""
-    completed: int | None = None
-    last_outcome: Outcome | None = None
+    gone: int | None = None
+    """seq of the event by which it completed, or was killed."""
+    last: Outcome | None = None
+    """How its last run ended; with many at once, COMPLETED once one has."""
 
 
 @define
@@ -79,7 +82,9 @@ class LifeAuditor:
             case RunEnded(job=job, run=run, outcome=outcome):
                 yield from self._end(job, run, outcome, record.seq)
             case JobCompleted(job=job):
-                yield from self._complete(job, record.seq)
+                yield from self._leave(job, Outcome.COMPLETED, record.seq)
+            case JobKilled(job=job):
+                yield from self._leave(job, Outcome.WITHDRAWN, record.seq)
             case ScenarioEnded(end=end):
                 yield from self._finish(end, record.seq)
 
@@ -88,10 +93,9 @@ class LifeAuditor:
 
     def _start(self, name: str, run: int, seq: int) -> Iterator[Violation]:
         job = self.jobs.get(name)
-        if job is None or job.completed is not None:
-            yield Violation(
-                Law.LIFE, (seq,), f"{name} runs without having been submitted, or after"
-            )
+        if job is None or job.gone is not None:
+            why = f"{name} runs before it is submitted, or after its end"
+            yield Violation(Law.LIFE, (seq,), why)
             return
         if run != job.runs:
             yield Violation(
@@ -108,27 +112,28 @@ class LifeAuditor:
         if job is None or job.open.pop(run, None) is None:
             yield Violation(Law.SEQUENCE, (seq,), f"run {run} of {name} ends and was not going on")
             return
-        job.last_outcome = outcome
+        if not (self.many and job.last is Outcome.COMPLETED):
+            job.last = outcome
 
-    def _complete(self, name: str, seq: int) -> Iterator[Violation]:
+    def _leave(self, name: str, after: Outcome, seq: int) -> Iterator[Violation]:
+        """The job is gone, after a run that ended so."""
         job = self.jobs.get(name)
-        if job is None or job.completed is not None:
-            yield Violation(Law.LIFE, (seq,), f"{name} completes and was not under way")
+        if job is None or job.gone is not None:
+            yield Violation(Law.LIFE, (seq,), f"{name} ends and was not under way")
             return
-        job.completed = seq
-        if job.open and not self.many:
+        job.gone = seq
+        if job.open:
             others = tuple(job.open.values())
-            yield Violation(Law.LIFE, (*others, seq), f"{name} completes with a run going on")
-        if job.runs and job.last_outcome is not Outcome.COMPLETED:
-            yield Violation(Law.LIFE, (seq,), f"{name} completes after a run {job.last_outcome}")
+            yield Violation(Law.LIFE, (*others, seq), f"{name} ends with a run going on")
+        if job.last is not after:
+            how = job.last.value if job.last else "none"
+            why = f"{name} ends after a run {how}, not {after.value}"
+            yield Violation(Law.LIFE, (seq,), why)
 
     def _finish(self, end: End, seq: int) -> Iterator[Violation]:
         if end is not End.COMPLETED:
             return
         for name, job in self.jobs.items():
-            if job.completed is None:
+            if job.gone is None:
                 why = f"the scenario completed and {name} did not"
                 yield Violation(Law.LIFE, (job.submitted, seq), why)
-            elif job.open:
-                others = tuple(job.open.values())
-                yield Violation(Law.SEQUENCE, (*others, seq), f"{name} has a run that never ended")
