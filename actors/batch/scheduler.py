@@ -124,8 +124,7 @@ class BatchScheduler(Actor):
         decision = self.policy.strategy(books)
         if decision.shelf_end is not None:
             self._open_shelf(decision.shelf_end, len(decision.starts))
-        if decision.starts:
-            self._start(decision.starts)
+        self._start(decision.starts)
         if books.failed or books.former:
             books.forget_instant()
         if decision.reservations or books.reservations:
@@ -150,12 +149,11 @@ class BatchScheduler(Actor):
             self.record(ShelfOpened, end, jobs)
 
     def _start(self, starts: Sequence[Queued]) -> None:
-        books, actors = self.books, self.actors
         try:
             for waiting in starts:
-                numbers = books.start(waiting)
+                numbers = self.books.start(waiting)
                 message = StartAttempt(waiting.processors, text(numbers) if numbers else "")
-                self.send(actors[waiting.key[1]], message)
+                self.send(self.actors[waiting.key[1]], message)
         except ValueError as error:
             raise ValueError(f"{self._policy_name()} asked for what cannot be: {error}") from error
 
