@@ -10,6 +10,9 @@ from sims.audit.batch import BatchAuditor
 from sims.audit.capacity import HoldingAuditor, LedgerAuditor
 from sims.audit.frame import LifeAuditor, OrderAuditor
 from sims.audit.law import Auditor, Violation
+from sims.audit.malleable import MalleableAuditor
+from sims.audit.malleable_copies import CopiesAuditor
+from sims.audit.malleable_decisions import MoveAuditor, PackHoldingAuditor
 from sims.audit.pool import PoolAuditor
 from sims.audit.queue import QueueAuditor
 from sims.audit.volatile import VolatileAuditor
@@ -18,6 +21,7 @@ AUDITORS: dict[str, tuple[Callable[[], Auditor], ...]] = {
     "iterative": (LifeAuditor, HoldingAuditor, VolatileAuditor),
     "rigid": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
     "moldable": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
+    "malleable": (LifeAuditor, PackHoldingAuditor, MalleableAuditor, MoveAuditor, CopiesAuditor),
 }
 """Kind of job -> auditors beside those of every log."""
 
