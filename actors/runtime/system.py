@@ -57,7 +57,9 @@ class System:
         return actor
 
     def run(self) -> None:
-        """Run until `finish` is called; see the class."""
+        """Run until `finish` is called; see the class. A system runs once."""
+        if self.loop.is_closed():
+            raise RuntimeFault("this system has run already: its actors are what it left of them")
         with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
             try:
                 runner.run(self._main())

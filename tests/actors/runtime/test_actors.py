@@ -1,0 +1,282 @@
+"""Actors: messages in order and one at a time, lives, timers, tasks of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+
+import pytest
+from attrs import define, field
+
+from actors.runtime import Actor, ActorFailed, Phase, RuntimeFault, System, handles, message
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over
+
+
+def test_messages_arrive_in_the_order_in_which_they_were_sent(system: System) -> None:
+    diary = system.spawn(Diary("diary"))
+    senders = [system.spawn(Doer(f"sender {k}")) for k in range(3)]
+    for step in range(2):
+        for sender in senders:
+            sender.send(diary, Say(f"{sender.name}, {step}"))
+    over(system)
+    system.run()
+    assert diary.texts() == [f"sender {k}, {step}" for step in range(2) for k in range(3)]
+
+
+def test_a_message_arrives_at_its_own_instant(system: System) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+    doer.plan(7.5, lambda: doer.send(diary, Say("now")))
+    over(system)
+    system.run()
+    assert diary.heard == [(7.5, "now")]
+
+
+def test_a_handler_is_through_before_the_next_message_is_handled(system: System) -> None:
+    """Even a message to oneself waits its turn."""
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+
+    def handle() -> None:
+        doer.send(doer, Do(lambda: doer.send(diary, Say("next message"))))
+        diary.heard.append((doer.now, "rest of the handler"))
+
+    doer.plan(1, handle)
+    over(system)
+    system.run()
+    assert diary.texts() == ["rest of the handler", "next message"]
+
+
+def test_a_run_ends_at_once_with_the_result_it_is_given(system: System) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+    doer.plan(3, lambda: system.finish("made it"))
+    doer.plan(3, lambda: system.finish("too late"))
+    for time, phase in ((3, Phase.DECISION), (4, Phase.WORK_ENDS)):
+        diary.at(time, Say("never"), phase)
+    system.run()
+    assert system.result == "made it"
+    assert system.loop.now == 3
+    assert diary.heard == []
+
+
+def test_what_is_said_at_the_last_instant_is_still_heard_to_its_end(system: System) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+
+    def say(left: int) -> None:
+        doer.send(diary, Say(str(left)))
+        if left:
+            doer.send(doer, Do(lambda: say(left - 1)))
+
+    doer.plan(3, system.finish)
+    doer.plan(3, lambda: say(20))
+    system.run()
+    assert diary.texts() == [str(left) for left in range(20, -1, -1)]
+
+
+def test_a_run_may_be_finished_before_it_begins(system: System) -> None:
+    system.spawn(Diary("diary")).at(1, Say("never"))
+    system.finish("nothing to do")
+    system.run()
+    assert (system.result, system.loop.now) == ("nothing to do", 0)
+
+
+# --- coming and going -----------------------------------------------------------------------------
+
+
+def test_an_actor_is_started_once_it_belongs_to_its_system() -> None:
+    @define(eq=False)
+    class Newcomer(Actor):
+        began: list[float] = field(factory=list)
+
+        def started(self) -> None:
+            self.began.append(self.now)
+            assert self.system.actors[self.name] is self
+
+    system = System(start=2)
+    newcomer = system.spawn(Newcomer("newcomer"))
+    over(system, 4)
+    system.run()
+    assert newcomer.began == [2]
+
+
+def test_actors_can_be_spawned_while_the_run_goes_on(system: System) -> None:
+    doer, born = system.spawn(Doer("doer")), []
+
+    def give_birth() -> None:
+        child = system.spawn(Diary(f"child of {doer.now}"))
+        doer.send(child, Say("welcome"))
+        born.append(child)
+
+    doer.plan(1, give_birth)
+    doer.plan(2, give_birth)
+    over(system)
+    system.run()
+    assert [child.heard for child in born] == [[(1, "welcome")], [(2, "welcome")]]
+
+
+def test_two_actors_of_one_name_are_refused(system: System) -> None:
+    system.spawn(Diary("diary"))
+    with pytest.raises(RuntimeFault, match="two actors called 'diary'"):
+        system.spawn(Doer("diary"))
+
+
+def test_a_stopped_actor_gets_no_more_messages_and_no_timers(system: System) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+    diary.at(1, Say("heard"))
+    for phase in Phase:
+        diary.at(2, Say("never"), phase)
+        diary.at(3, Say("never"), phase)
+    doer.plan(1.5, diary.stop)
+    doer.plan(2, lambda: doer.send(diary, Say("never")))
+    over(system)
+    system.run()
+    assert diary.heard == [(1, "heard")]
+
+
+def test_a_message_under_way_to_an_actor_that_stops_is_lost(system: System) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+
+    def last_words() -> None:
+        doer.send(diary, Say("never"))
+        diary.stop()
+
+    doer.plan(1, last_words)
+    over(system)
+    system.run()
+    assert diary.heard == []
+
+
+def test_stopping_cancels_an_actors_tasks_in_the_order_of_their_making(system: System) -> None:
+    doer, ended = system.spawn(Doer("doer")), []
+
+    async def linger(number: int) -> None:
+        try:
+            await asyncio.sleep(100)
+        finally:
+            ended.append((number, doer.now))
+
+    for number in range(50):
+        doer.start(linger(number))
+    system.spawn(Doer("other")).plan(5, doer.stop)
+    over(system)
+    system.run()
+    assert ended == [(number, 5) for number in range(50)]
+
+
+def test_the_end_of_the_run_cancels_tasks_in_the_order_of_their_making(system: System) -> None:
+    ended: list[str] = []
+
+    async def linger(name: str) -> None:
+        try:
+            await asyncio.sleep(100)
+        finally:
+            ended.append(name)
+
+    names = [f"actor {k}" for k in range(50)]
+    for name in names:
+        system.spawn(Doer(name)).start(linger(name))
+    over(system, 5)
+    system.run()
+    assert ended == names
+
+
+def test_an_actor_may_stop_itself_and_stop_twice(system: System) -> None:
+    doer = system.spawn(Doer("doer"))
+    doer.plan(1, doer.stop)
+    system.spawn(Doer("other")).plan(2, doer.stop)
+    over(system)
+    system.run()
+    assert "doer" not in system.actors
+
+
+def test_the_name_of_a_stopped_actor_is_free_again(system: System) -> None:
+    first, second = Diary("diary"), Diary("diary")
+    doer = system.spawn(Doer("doer"))
+    system.spawn(first).at(5, Say("never"))
+
+    def replace() -> None:
+        first.stop()
+        system.spawn(second).at(5, Say("heard"))
+        first.stop()  # must not take its successor away
+
+    doer.plan(1, replace)
+    over(system)
+    system.run()
+    assert (first.heard, second.heard) == ([], [(5, "heard")])
+    assert system.actors["diary"] is second
+
+
+def test_an_actors_task_sends_and_waits_over_virtual_time(system: System) -> None:
+    diary, source = system.spawn(Diary("diary")), system.spawn(Doer("source"))
+
+    async def arrivals() -> None:
+        for gap in (1, 2, 4):
+            await asyncio.sleep(gap)
+            source.send(diary, Say("arrival"))
+
+    source.start(arrivals())
+    over(system)
+    system.run()
+    assert diary.heard == [(1, "arrival"), (3, "arrival"), (7, "arrival")]
+
+
+# --- delays ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delay", [-1.0, -1e-300, math.nan, -math.inf])
+def test_a_delay_that_is_negative_or_no_number_is_refused(system: System, delay: float) -> None:
+    diary = system.spawn(Diary("diary"))
+    with pytest.raises(ValueError, match=r"nothing can come at .*: it is 0\.0 now"):
+        diary.after(delay, Say("never"))
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_a_time_in_the_past_is_refused_in_every_phase(system: System, phase: Phase) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+    doer.plan(5, lambda: diary.at(4.5, Say("never"), phase))
+    with pytest.raises(ActorFailed, match=r"nothing can come at 4\.5: it is 5 now"):
+        system.run()
+
+
+# --- handlers -------------------------------------------------------------------------------------
+
+
+@message
+class Begin:
+    """Begin to work."""
+
+
+@message
+class End:
+    """End the work."""
+
+
+def test_a_subclass_serves_its_own_messages_and_its_parents(system: System) -> None:
+    @define(eq=False)
+    class Richer(Diary):
+        @handles(Begin)
+        def begin(self, _: Begin) -> None:
+            self.heard.append((self.now, "begun"))
+
+    richer, doer = system.spawn(Richer("richer")), system.spawn(Doer("doer"))
+    doer.send(richer, Begin())
+    doer.send(richer, Say("said"))
+    over(system)
+    system.run()
+    assert richer.texts() == ["begun", "said"]
+
+
+def test_one_handler_may_serve_several_messages(system: System) -> None:
+    @define(eq=False)
+    class Counter(Actor):
+        count: int = 0
+
+        @handles(Begin)
+        @handles(End)
+        def add(self, _: Begin | End) -> None:
+            self.count += 1
+
+    counter, doer = system.spawn(Counter("counter")), system.spawn(Doer("doer"))
+    doer.send(counter, Begin())
+    doer.send(counter, End())
+    over(system)
+    system.run()
+    assert counter.count == 2

@@ -1,0 +1,262 @@
+"""Failures end the run, with the actor's name and message; so does Ctrl-C, promptly."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from actors.runtime import (
+    ActorFailed,
+    Phase,
+    RuntimeFault,
+    System,
+    UnexpectedMessage,
+    VirtualTimeLoop,
+)
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, virtually
+
+
+def fail() -> None:
+    raise ValueError("worn out")
+
+
+async def fail_later() -> None:
+    await asyncio.sleep(2)
+    fail()
+
+
+def check(fault: ActorFailed, message: type | str) -> None:
+    """The fault names the culprit and its message, and keeps the error, also as its cause."""
+    assert fault.actor == "culprit"
+    assert fault.message == message if isinstance(message, str) else type(fault.message) is message
+    assert isinstance(fault.error, ValueError)
+    assert fault.__cause__ is fault.error
+    assert str(fault).startswith(f"culprit failed on {fault.message}")
+    assert str(fault).endswith(": ValueError: worn out")
+
+
+def test_an_error_in_a_handler_ends_the_run(system: System) -> None:
+    culprit, doer = system.spawn(Doer("culprit")), system.spawn(Doer("doer"))
+    diary = system.spawn(Diary("diary"))
+    doer.plan(2, lambda: doer.send(culprit, Do(fail)))
+    diary.at(3, Say("never"))
+    with pytest.raises(ActorFailed) as caught:
+        system.run()
+    check(caught.value, Do)
+    assert (system.loop.now, diary.heard) == (2, [])
+
+
+@pytest.mark.parametrize("phase", Phase)
+@pytest.mark.parametrize("company", [0, 3])
+def test_an_error_on_a_timer_names_the_actor_alone_at_its_instant_or_not(
+    system: System, phase: Phase, company: int
+) -> None:
+    for number in range(company):
+        system.spawn(Doer(f"before {number}")).plan(2, lambda: None, phase)
+    system.spawn(Doer("culprit")).plan(2, fail, phase)
+    for number in range(company):
+        system.spawn(Doer(f"behind {number}")).plan(2, lambda: None, phase)
+    with pytest.raises(ActorFailed) as caught:
+        system.run()
+    check(caught.value, Do)
+
+
+def test_an_error_in_an_actors_task_ends_the_run(system: System) -> None:
+    culprit, diary = system.spawn(Doer("culprit")), system.spawn(Diary("diary"))
+    culprit.start(fail_later())
+    diary.at(3, Say("never"))
+    with pytest.raises(ActorFailed) as caught:
+        system.run()
+    check(caught.value, "its task")
+    assert (system.loop.now, diary.heard) == (2, [])
+
+
+def test_an_error_while_a_stopped_actors_task_cleans_up_ends_the_run(system: System) -> None:
+    culprit = system.spawn(Doer("culprit"))
+
+    async def life() -> None:
+        try:
+            await asyncio.sleep(100)
+        finally:
+            fail()
+
+    culprit.start(life())
+    system.spawn(Doer("doer")).plan(5, culprit.stop)
+    over(system)
+    with pytest.raises(ActorFailed) as caught:
+        system.run()
+    check(caught.value, "its task")
+
+
+def test_an_error_while_tasks_clean_up_after_the_end_is_not_lost(system: System) -> None:
+    async def life() -> None:
+        try:
+            await asyncio.sleep(100)
+        finally:
+            fail()
+
+    system.spawn(Doer("culprit")).start(life())
+    over(system, 5)
+    with pytest.raises(ActorFailed) as caught:
+        system.run()
+    check(caught.value, "its task")
+
+
+def test_an_error_at_the_last_instant_is_not_lost(system: System) -> None:
+    culprit = system.spawn(Doer("culprit"))
+    culprit.plan(2, system.finish)
+    culprit.start(fail_later())
+    with pytest.raises(ActorFailed) as caught:
+        system.run()
+    check(caught.value, "its task")
+
+
+def test_an_unexpected_message_keeps_its_error_as_the_cause(system: System) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+    doer.send(diary, Do(fail))
+    with pytest.raises(ActorFailed, match=r"diary failed on Do.* UnexpectedMessage: ") as caught:
+        system.run()
+    assert isinstance(caught.value.__cause__, UnexpectedMessage)
+
+
+def test_the_first_of_several_errors_is_the_one_that_is_raised(system: System) -> None:
+    for name in ("culprit", "next", "last"):
+        culprit = system.spawn(Doer(name))
+        culprit.send(culprit, Do(fail))
+        culprit.plan(0, fail)
+        culprit.start(fail_later())
+    with pytest.raises(ActorFailed) as caught:
+        system.run()
+    check(caught.value, Do)
+
+
+def test_after_an_error_no_actor_runs_while_tasks_clean_up(system: System) -> None:
+    diary, culprit = system.spawn(Diary("diary")), system.spawn(Doer("culprit"))
+
+    async def life() -> None:
+        try:
+            await asyncio.sleep(100)
+        finally:
+            await asyncio.sleep(50)
+            culprit.send(diary, Say("never"))
+
+    culprit.start(life())
+    culprit.plan(1, fail)
+    culprit.plan(1, lambda: culprit.send(diary, Say("never")))
+    diary.at(20, Say("never"))
+    with pytest.raises(ActorFailed):
+        system.run()
+    assert diary.heard == []
+
+
+def test_an_actor_may_cancel_its_own_task_without_failing(system: System) -> None:
+    doer = system.spawn(Doer("doer"))
+    tasks: list[asyncio.Task[None] | None] = []
+
+    async def life() -> None:
+        tasks.append(asyncio.current_task())
+        await asyncio.sleep(100)
+
+    def cancel() -> None:
+        assert tasks[0] is not None
+        tasks[0].cancel()
+
+    doer.start(life())
+    doer.plan(1, cancel)
+    over(system, 2)
+    system.run()
+    assert system.loop.now == 2
+
+
+def test_a_system_runs_once(system: System) -> None:
+    system.finish()
+    system.run()
+    with pytest.raises(RuntimeFault, match="has run already"):
+        system.run()
+
+
+# --- Ctrl-C ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[Callable[[], None]]:
+    """Sends this process the signal of Ctrl-C; with Python's own handler, as in a user's shell."""
+    assert threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield lambda: os.kill(os.getpid(), signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_a_run_of_actors_within_a_few_rounds(
+    system: System, ctrl_c: Callable[[], None]
+) -> None:
+    doer, after = system.spawn(Doer("doer")), [0]
+
+    def spin() -> None:
+        after[0] += 1
+        doer.send(doer, Do(spin))
+
+    def interrupt() -> None:
+        ctrl_c()
+        spin()
+
+    doer.plan(5, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        system.run()
+    assert after[0] < 10
+    assert system.loop.now == 5
+
+
+def test_ctrl_c_ends_a_run_that_only_jumps_from_timer_to_timer(
+    system: System, ctrl_c: Callable[[], None]
+) -> None:
+    doer = system.spawn(Doer("doer"))
+
+    def tick() -> None:
+        doer.after(1, Do(tick))
+
+    tick()
+    doer.plan(5.5, ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        system.run()
+    assert system.loop.now < 8
+
+
+def test_ctrl_c_cancels_an_asyncio_program_which_may_clean_up(ctrl_c: Callable[[], None]) -> None:
+    ended: list[float] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_later(5, ctrl_c)
+        try:
+            await asyncio.sleep(1e9)
+        finally:
+            await asyncio.sleep(2)
+            ended.append(loop.time())
+
+    with pytest.raises(KeyboardInterrupt):
+        virtually(main())
+    assert ended == [7]
+
+
+def test_without_a_runner_ctrl_c_breaks_the_loop_off_where_it_is(
+    loop: VirtualTimeLoop, ctrl_c: Callable[[], None]
+) -> None:
+    loop.call_later(5, ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(loop.create_future())
+    assert loop.time() == 5
+
+
+def test_an_exit_from_a_handler_is_not_taken_for_a_failure(system: System) -> None:
+    def leave() -> None:
+        raise SystemExit(3)
+
+    system.spawn(Doer("doer")).plan(1, leave)
+    with pytest.raises(SystemExit):
+        system.run()

@@ -1,0 +1,228 @@
+"""One order of everything: by time, then phase, then sequence; at exact times."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from itertools import pairwise
+
+from attrs import Factory, define
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from actors.runtime import Phase, System, Timer, VirtualTimeLoop
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, virtually
+
+UNIX_NOW = 1.7e9
+
+
+@define
+class Planned:
+    """A timer to be set: it may set others when it comes, and take one back."""
+
+    delay: float
+    phase: Phase
+    following: list[Planned]
+    cancels: int | None
+
+
+def planned(*delays: float, depth: int = 0) -> st.SearchStrategy[Planned]:
+    # Later ones lie in the future: what a phase does to its own instant is `test_phases`' matter.
+    later = st.lists(planned(0.5, 1.0, 2.5, depth=depth - 1), max_size=3) if depth else None
+    return st.builds(
+        Planned,
+        st.sampled_from(delays),
+        st.sampled_from(Phase),
+        st.just([]) if later is None else later,
+        st.none() | st.integers(0, 30),
+    )
+
+
+plans = st.lists(planned(0.0, 0.5, 1.0, 3.0, depth=2), min_size=1, max_size=12)
+
+
+@define
+class Agenda:
+    """The plainest of all schedulers: looks through everything for what comes next."""
+
+    now: float = 0.0
+    pending: list[tuple[float, Phase, int, Planned]] = Factory(list)
+    made: int = 0
+    came: list[tuple[float, int]] = Factory(list)
+
+    def set(self, plan: Planned) -> None:
+        self.pending.append((self.now + plan.delay, plan.phase, self.made, plan))
+        self.made += 1
+
+    def run(self) -> None:
+        while self.pending:
+            due = min(self.pending, key=lambda entry: entry[:3])
+            self.pending.remove(due)
+            self.now, _, number, plan = due
+            self.came.append((self.now, number))
+            self.pending = [entry for entry in self.pending if entry[2] != plan.cancels]
+            for following in plan.following:
+                self.set(following)
+
+
+@define
+class Tried:
+    """The same through an actor's timers."""
+
+    doer: Doer
+    timers: list[Timer] = Factory(list)
+    came: list[tuple[float, int]] = Factory(list)
+
+    def set(self, plan: Planned) -> None:
+        number = len(self.timers)
+        message = Do(lambda: self.come(number, plan))
+        self.timers.append(self.doer.after(plan.delay, message, plan.phase))
+
+    def come(self, number: int, plan: Planned) -> None:
+        self.came.append((self.doer.now, number))
+        if plan.cancels is not None and plan.cancels < len(self.timers):
+            self.doer.cancel(self.timers[plan.cancels])
+        for following in plan.following:
+            self.set(following)
+
+
+@given(plans)
+def test_timers_come_by_time_then_phase_then_sequence(plans: list[Planned]) -> None:
+    system = System()
+    agenda, tried = Agenda(), Tried(system.spawn(Doer("doer")))
+    over(system)
+    for plan in plans:
+        agenda.set(plan)
+        tried.set(plan)
+    agenda.run()
+    system.run()
+    assert tried.came == agenda.came
+
+
+@given(st.lists(st.sampled_from((0.0, 1e-9, 1.0, 2.0)), max_size=30))
+def test_asyncio_timers_of_one_instant_come_first_in_first_out(times: list[float]) -> None:
+    async def main() -> list[tuple[float, int]]:
+        loop = asyncio.get_running_loop()
+        came: list[tuple[float, int]] = []
+        for number, time in enumerate(times):
+            loop.call_at(time, came.append, (time, number))
+        await asyncio.sleep(3)
+        return came
+
+    came = virtually(main())
+    assert came == sorted(came)
+    assert len(came) == len(times)
+
+
+def test_messages_tasks_and_callbacks_of_one_instant_share_one_order(system: System) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+
+    async def sleeper(text: str) -> None:
+        await asyncio.sleep(2)
+        doer.send(diary, Say(text))
+
+    def write(text: str) -> None:
+        doer.send(diary, Say(text))
+
+    doer.plan(2, lambda: write("timer of an actor"))
+    system.loop.call_at(2, write, "timer of asyncio")
+    doer.plan(2, lambda: write("another timer of an actor"))
+    system.loop.call_at(2, write, "another timer of asyncio")
+    doer.start(sleeper("task, one round after its timer"))
+    over(system)
+    system.run()
+    assert diary.heard == [
+        (2, "timer of an actor"),
+        (2, "timer of asyncio"),
+        (2, "another timer of an actor"),
+        (2, "another timer of asyncio"),
+        (2, "task, one round after its timer"),
+    ]
+
+
+@given(
+    st.floats(0, 1e12), st.lists(st.floats(0, 1e6), min_size=1, max_size=8), st.sampled_from(Phase)
+)
+@example(UNIX_NOW, [0.1] * 8, Phase.WORK_ENDS)
+def test_due_times_are_exact_sums_of_floats(
+    start: float, delays: list[float], phase: Phase
+) -> None:
+    async def main() -> list[float]:
+        woken = []
+        for delay in delays:
+            await asyncio.sleep(delay)
+            woken.append(asyncio.get_running_loop().time())
+        return woken
+
+    expected = [start]
+    for delay in delays:
+        expected.append(expected[-1] + delay)
+    with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(start)) as runner:
+        assert runner.run(main()) == expected[1:]
+
+    system = System(start=start)
+    diary = system.spawn(Diary("diary"))
+    over(system, math.nextafter(expected[-1], math.inf))
+    for time in expected:
+        diary.at(time, Say("due"), phase)
+    system.run()
+    assert [time for time, _ in diary.heard] == expected
+
+
+def test_due_times_are_still_exact_after_a_million_events() -> None:
+    system = System(start=UNIX_NOW)
+    doer, late, left = system.spawn(Doer("ticker")), [], iter(range(1, 1_000_000))
+    due = UNIX_NOW
+
+    def tick() -> None:
+        nonlocal due
+        if doer.now != due:
+            late.append((due, doer.now))
+        following = next(left, None)
+        if following is None:
+            system.finish()
+        else:
+            due = UNIX_NOW + following * 0.1
+            doer.at(due, again)
+
+    again = Do(tick)
+    doer.at(due, again)
+    system.run()
+    assert late == []
+    assert system.loop.now == UNIX_NOW + 999_999 * 0.1
+
+
+def test_the_smallest_difference_of_time_keeps_two_events_apart() -> None:
+    system = System(start=UNIX_NOW)
+    diary = system.spawn(Diary("diary"))
+    later = math.nextafter(UNIX_NOW, math.inf)
+    diary.at(later, Say("second"), Phase.WORK_ENDS)
+    diary.at(UNIX_NOW, Say("first"), Phase.SERVICE)
+    over(system, UNIX_NOW + 1)
+    system.run()
+    assert diary.heard == [(UNIX_NOW, "first"), (later, "second")]
+
+
+def test_a_delay_too_small_to_change_the_time_takes_one_round() -> None:
+    async def main() -> list[str]:
+        loop = asyncio.get_running_loop()
+        ran: list[str] = []
+        loop.call_later(1e-12, ran.append, "later")
+        loop.call_soon(ran.append, "soon")
+        await asyncio.sleep(0)
+        assert loop.time() == UNIX_NOW
+        return ran
+
+    with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(UNIX_NOW)) as runner:
+        assert runner.run(main()) == ["soon", "later"]
+
+
+def test_times_never_run_backwards(system: System) -> None:
+    times: list[float] = []
+    doer = system.spawn(Doer("doer"))
+    for time in (3, 1, 2, 1, 0):
+        doer.plan(time, lambda: times.append(doer.now))
+    over(system)
+    system.run()
+    assert all(earlier <= later for earlier, later in pairwise(times))
+    assert times == [0, 1, 1, 2, 3]

@@ -1,0 +1,200 @@
+"""The order of one instant: work ends, states change, one decision, service."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+import pytest
+from attrs import define, field
+
+from actors.runtime import Actor, Phase, System, handles, message
+from tests.actors.runtime.worlds import Diary, Doer, Say, over
+
+ORDER = ["WORK_ENDS", "STATES_CHANGE", "DECISION", "SERVICE"]
+
+
+@pytest.mark.parametrize("planned", list(permutations(Phase)))
+@pytest.mark.parametrize("time", [0, 5])
+def test_phases_come_in_their_order_whatever_the_order_of_asking(
+    planned: Sequence[Phase], time: float
+) -> None:
+    system = System()
+    diary = system.spawn(Diary("diary"))
+    for phase in planned:
+        diary.at(time, Say(phase.name), phase)
+    over(system)
+    system.run()
+    assert diary.heard == [(time, name) for name in ORDER]
+
+
+def test_a_phase_begins_when_all_that_the_one_before_led_to_is_handled(system: System) -> None:
+    """Messages may go back and forth within a phase, by any number of steps."""
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+
+    def talk(phase: str, steps: int) -> None:
+        doer.send(diary, Say(f"{phase} {steps}"))
+        if steps:
+            doer.plan(5, lambda: talk(phase, steps - 1))
+
+    for phase in Phase:
+        doer.plan(5, lambda phase=phase: talk(phase.name, 3), phase)  # type: ignore[misc]
+    over(system)
+    system.run()
+    assert diary.texts() == [f"{phase} {steps}" for phase in ORDER for steps in (3, 2, 1, 0)]
+
+
+def test_all_of_one_phase_come_before_what_the_first_of_them_sends(system: System) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+    for number in range(3):
+        doer.plan(5, lambda number=number: doer.send(diary, Say(f"sent by {number}")))  # type: ignore[misc]
+        diary.at(5, Say(f"due {number}"))
+    over(system)
+    system.run()
+    assert diary.texts() == ["due 0", "due 1", "due 2", "sent by 0", "sent by 1", "sent by 2"]
+
+
+def test_work_that_a_decision_starts_and_that_takes_no_time_ends_before_the_service(
+    system: System,
+) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+
+    def decide() -> None:
+        diary.after(0, Say("work of no duration"))
+        diary.at(5, Say("a state that changes because of it"), Phase.STATES_CHANGE)
+        diary.at(5, Say("a second decision"), Phase.DECISION)
+
+    diary.at(5, Say("service"), Phase.SERVICE)
+    doer.plan(5, decide, Phase.DECISION)
+    over(system)
+    system.run()
+    assert diary.texts() == [
+        "work of no duration",
+        "a state that changes because of it",
+        "a second decision",
+        "service",
+    ]
+
+
+@message
+class Free:
+    """A worker has become free."""
+
+
+@message
+class Decide:
+    """Decide now."""
+
+
+@define(eq=False)
+class Scheduler(Actor):
+    """Decides once an instant, on all that it has heard until then."""
+
+    instant: int
+    """How many more workers to set free at the instant of the decision itself."""
+    free: int = 0
+    deciding: bool = False
+    decisions: list[tuple[float, int]] = field(factory=list)
+
+    @handles(Free)
+    def hear(self, _: Free) -> None:
+        self.free += 1
+        if not self.deciding:
+            self.deciding = True
+            self.at(self.now, Decide(), Phase.DECISION)
+
+    @handles(Decide)
+    def decide(self, _: Decide) -> None:
+        self.deciding = False
+        self.decisions.append((self.now, self.free))
+        if self.instant:
+            self.instant -= 1
+            self.send(self, Free())
+
+
+def test_one_decision_is_made_after_all_messages_of_an_instant(system: System) -> None:
+    scheduler = system.spawn(Scheduler("scheduler", instant=0))
+    doer = system.spawn(Doer("doer"))
+    for time in (5, 5, 5, 8):
+        scheduler.at(time, Free())
+        doer.plan(time, lambda: doer.send(scheduler, Free()))
+        scheduler.at(time, Free(), Phase.STATES_CHANGE)
+    over(system)
+    system.run()
+    assert scheduler.decisions == [(5, 9), (8, 12)]
+
+
+def test_a_decision_that_causes_news_of_its_own_instant_is_followed_by_another(
+    system: System,
+) -> None:
+    scheduler = system.spawn(Scheduler("scheduler", instant=2))
+    scheduler.at(5, Free())
+    over(system)
+    system.run()
+    assert scheduler.decisions == [(5, 1), (5, 2), (5, 3)]
+
+
+@message
+class Ended:
+    """An attempt has ended."""
+
+
+@message
+class Down:
+    """A worker goes DOWN."""
+
+
+@define(eq=False)
+class Attempt(Actor):
+    """Work over [start, end) on a worker that goes DOWN at `down`."""
+
+    end: float
+    down: float
+    completed: bool | None = None
+
+    def started(self) -> None:
+        self.at(self.down, Down(), Phase.STATES_CHANGE)
+        self.at(self.end, Ended())
+
+    @handles(Ended)
+    def complete(self, _: Ended) -> None:
+        if self.completed is None:
+            self.completed = True
+
+    @handles(Down)
+    def lose(self, _: Down) -> None:
+        if self.completed is None:
+            self.completed = False
+
+
+@pytest.mark.parametrize(("down", "completed"), [(4.999, False), (5, True), (5.001, True)])
+def test_an_attempt_survives_a_worker_that_goes_down_at_its_very_end(
+    system: System, down: float, completed: bool
+) -> None:
+    """Intervals are half-open: an attempt over [2, 5) is complete at 5."""
+    attempt = system.spawn(Attempt("attempt", 5, down))
+    over(system)
+    system.run()
+    assert attempt.completed is completed
+
+
+def test_processors_freed_at_an_instant_are_free_for_its_decision(system: System) -> None:
+    """Whichever was asked for first."""
+    scheduler = system.spawn(Scheduler("scheduler", instant=0))
+    scheduler.deciding = True
+    scheduler.at(5, Decide(), Phase.DECISION)
+    scheduler.at(5, Free())
+    over(system)
+    system.run()
+    assert scheduler.decisions == [(5, 1)]
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_a_timer_of_the_present_instant_comes_at_the_present_instant(
+    system: System, phase: Phase
+) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+    doer.plan(5, lambda: diary.after(0, Say("now"), phase), Phase.SERVICE)
+    over(system)
+    system.run()
+    assert diary.heard == [(5, "now")]
