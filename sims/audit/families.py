@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from actors.events import ScenarioStarted
 from actors.runtime import Record
@@ -15,6 +16,7 @@ from sims.audit.malleable_copies import CopiesAuditor
 from sims.audit.malleable_decisions import MoveAuditor, PackHoldingAuditor
 from sims.audit.pool import PoolAuditor
 from sims.audit.queue import QueueAuditor
+from sims.audit.redundant import RedundantAuditor
 from sims.audit.volatile import VolatileAuditor
 
 AUDITORS: dict[str, tuple[Callable[[], Auditor], ...]] = {
@@ -22,6 +24,7 @@ AUDITORS: dict[str, tuple[Callable[[], Auditor], ...]] = {
     "rigid": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
     "moldable": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
     "malleable": (LifeAuditor, PackHoldingAuditor, MalleableAuditor, MoveAuditor, CopiesAuditor),
+    "redundant": (partial(LifeAuditor, many=True), RedundantAuditor),
 }
 """Kind of job -> auditors beside those of every log."""
 

@@ -61,24 +61,56 @@ class VolatileAuditor:
     iterating: bool = False
 
     def __call__(self, record: Record) -> Iterator[Violation]:
-        event, t, seq = record.event, record.t, record.seq
+        event, seq = record.event, record.seq
         match event:
             case ScenarioStarted(workers=names):
                 self.workers = {name: _Worker(k) for k, name in enumerate(names)}
             case PlatformDescribed():
                 self.platform = event
+            case WorkerChanged() | WorkerEnrolled() | WorkerReleased():
+                yield from self._of_worker(event, seq)
+            case TransferStarted() | TransferSuspended() | TransferEnded():
+                yield from self._of_transfer(event, record.t, seq)
+            case IterationStarted(iteration=iteration):
+                yield from self._begin_iteration(iteration, seq)
+            case IterationCompleted(iteration=iteration):
+                yield from self._end_iteration(iteration, seq)
+            case JobCompleted():
+                yield from self._complete(seq)
+            case _:
+                yield from self._of_run(record)
+
+    def _of_worker(
+        self, event: WorkerChanged | WorkerEnrolled | WorkerReleased, seq: int
+    ) -> Iterator[Violation]:
+        if event.worker not in self.workers:
+            yield Violation(Law.STATE, (seq,), f"there is no worker {event.worker}")
+            return
+        match event:
             case WorkerChanged():
                 yield from self._change(event, seq)
             case WorkerEnrolled():
                 yield from self._enrol(event, seq)
             case WorkerReleased():
                 yield from self._release(event, seq)
+
+    def _of_transfer(
+        self, event: TransferStarted | TransferSuspended | TransferEnded, t: float, seq: int
+    ) -> Iterator[Violation]:
+        if event.worker not in self.workers:
+            yield Violation(Law.TRANSFER, (seq,), f"there is no worker {event.worker}")
+            return
+        match event:
             case TransferStarted():
                 yield from self._receive(event, t, seq)
             case TransferSuspended():
                 yield from self._suspend_transfer(event, t, seq)
             case TransferEnded():
                 yield from self._end_transfer(event, t, seq)
+
+    def _of_run(self, record: Record) -> Iterator[Violation]:
+        event, t, seq = record.event, record.t, record.seq
+        match event:
             case ConfigurationChosen():
                 yield from self._configure(event, seq)
             case ComputationStarted():
@@ -87,12 +119,6 @@ class VolatileAuditor:
                 yield from self._suspend(event, t, seq)
             case RunEnded(outcome=outcome, run=run):
                 yield from self._end_run(outcome, run, t, seq)
-            case IterationStarted(iteration=iteration):
-                yield from self._begin_iteration(iteration, seq)
-            case IterationCompleted(iteration=iteration):
-                yield from self._end_iteration(iteration, seq)
-            case JobCompleted():
-                yield from self._complete(seq)
 
     def close(self, last: Record) -> Iterator[Violation]:
         unseen = [name for name, worker in self.workers.items() if worker.state is None]

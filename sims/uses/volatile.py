@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from attrs import define, evolve, field, frozen
 
 from actors.events import Outcome, RunEnded, ScenarioStarted
-from actors.runtime import Record
+from actors.runtime import Event, Record
 from actors.volatile.events import (
     ComputationStarted,
     ComputationSuspended,
@@ -61,24 +61,10 @@ class VolatileAccountant:
     """Computation of the current run: useful or lost."""
 
     def __call__(self, record: Record) -> Iterator[Slice]:
-        event, touched = record.event, None
+        event = record.event
         match event:
             case ScenarioStarted(workers=names):
                 self.workers = {name: _Worker(str(k)) for k, name in enumerate(names)}
-            case WorkerChanged(worker=worker, state=state):
-                touched = self._change(worker, state)
-            case WorkerEnrolled(worker=worker, job=job, run=run):
-                touched = self.workers[worker]
-                touched.job, touched.run = job, run
-            case WorkerReleased(worker=worker):
-                touched = self.workers[worker]
-                touched.job = touched.run = None
-            case TransferStarted(worker=worker, kind=kind):
-                touched = self.workers[worker]
-                touched.transfer = kind.value
-            case TransferSuspended(worker=worker) | TransferEnded(worker=worker):
-                touched = self.workers[worker]
-                touched.transfer = ""
             case ComputationStarted(job=job):
                 self.computing = job
                 yield from self._review_members(job, record)
@@ -89,22 +75,32 @@ class VolatileAccountant:
                 self.computing = None
                 yield from self._review_members(job, record)
                 yield from self._decide(outcome)
-        if touched is not None:
-            yield from self._review(touched, record)
+            case _ if hasattr(event, "worker"):
+                worker = self.workers[event.worker]
+                self._turn(worker, event)
+                yield from self._review(worker, record)
+
+    @staticmethod
+    def _turn(worker: _Worker, event: Event) -> None:
+        match event:
+            case WorkerChanged(state=state):
+                worker.state = state
+                if state is WorkerState.DOWN:
+                    worker.job, worker.run, worker.transfer = None, None, ""
+            case WorkerEnrolled(job=job, run=run):
+                worker.job, worker.run = job, run
+            case WorkerReleased():
+                worker.job = worker.run = None
+            case TransferStarted(kind=kind):
+                worker.transfer = kind.value
+            case TransferSuspended() | TransferEnded():
+                worker.transfer = ""
 
     def close(self, now: float) -> Iterator[Slice]:
         """Open slices end at `now`; computation of an unfinished run is lost."""
         for worker in self.workers.values():
             yield from self._end(worker, now)
         yield from self._decide(Outcome.LOST)
-
-    def _change(self, name: str, state: WorkerState) -> _Worker:
-        worker = self.workers[name]
-        worker.state = state
-        if state is WorkerState.DOWN:
-            worker.job = worker.run = None
-            worker.transfer = ""
-        return worker
 
     def _review_members(self, job: str, record: Record) -> Iterator[Slice]:
         for worker in self.workers.values():

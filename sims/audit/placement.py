@@ -1,0 +1,141 @@
+"""Laws of one placement of copies: capacity, starts, and how far each copy comes (004, III)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from math import isclose
+
+from attrs import define, field
+
+from actors.redundant.events import ClusterDescribed, CopyPlaced, CopySettled
+from actors.runtime import Record
+from sims.audit.law import Law, Violation
+from sims.audit.service import Service
+from sims.uses.slices import ranges
+
+TOLERANCE = 1e-9
+"""Relative to the job's size, or to the time."""
+
+
+@define
+class Copy:
+    """A copy that is going on."""
+
+    job: str
+    servers: tuple[int, ...]
+    placed: CopyPlaced
+    seq: int
+    settled: Record | None = None
+
+
+@define
+class Placement:
+    """All copies between two checkpoints."""
+
+    cluster: ClusterDescribed
+    service: Service
+    holders: dict[str, int]
+    """Job -> the server of its furthest state."""
+    begun: float = 0.0
+    copies: dict[tuple[str, int], Copy] = field(factory=dict)
+    counts: Counter[str] = field(factory=Counter)
+    """Job -> its copies."""
+    rotating: bool = False
+    """Whether copies go round all servers."""
+    closed: bool = False
+    """Whether all its copies are known."""
+
+    def add(self, job: str, run: int, processors: str, event: CopyPlaced, seq: int) -> None:
+        """One more copy."""
+        servers = tuple(p for a, b in ranges(processors) for p in range(a, b + 1))
+        self.copies[job, run] = Copy(job, servers, event, seq)
+        self.counts[job] += 1
+        self.rotating = self.rotating or len(servers) > 1
+
+    def complete(self) -> Iterator[Violation]:
+        """No copy is to come any more: check who is where, and start to count their service."""
+        if self.closed:
+            return
+        self.closed = True
+        yield from self._capacity()
+        if not self.cluster.mean:
+            for server in self.service.servers:
+                server.restart(self.begun)
+        for copy in self.copies.values():
+            yield from self._start(copy)
+
+    def _capacity(self) -> Iterator[Violation]:
+        shares: defaultdict[int, float] = defaultdict(float)
+        for copy in self.copies.values():
+            for server in copy.servers:
+                shares[server] += copy.placed.share
+                if not 0 <= server < len(self.service.servers):
+                    yield Violation(Law.CAPACITY, (copy.seq,), f"there is no server {server}")
+        for server, share in shares.items():
+            if share > 1 + TOLERANCE:
+                events = tuple(c.seq for c in self.copies.values() if server in c.servers)
+                yield Violation(Law.CAPACITY, events, f"server {server} serves {share:g} copies")
+        yield from self._apart()
+
+    def _apart(self) -> Iterator[Violation]:
+        seen: dict[tuple[str, int], int] = {}
+        for copy in self.copies.values():
+            for server in copy.servers:
+                other = seen.setdefault((copy.job, server), copy.seq)
+                if other != copy.seq:
+                    why = f"two copies of {copy.job} are on server {server}"
+                    yield Violation(Law.CAPACITY, (other, copy.seq), why)
+
+    # --- starts -------------------------------------------------------------------------------
+
+    def _start(self, copy: Copy) -> Iterator[Violation]:
+        due = self.begun + self._cost(copy)
+        if not isclose(due, copy.placed.starts, rel_tol=TOLERANCE):
+            why = f"it should compute from {due!r} on; it says {copy.placed.starts!r}"
+            yield Violation(Law.CLONE, (copy.seq,), why)
+        if not self.cluster.mean:
+            for server in copy.servers:
+                if server < len(self.service.servers):
+                    self.service.servers[server].restart(copy.placed.starts)
+
+    def _cost(self, copy: Copy) -> float:
+        """A server pays for the most costly of its copies; all together where they rotate."""
+        together = self.cluster.checkpoint + self.cluster.clone
+        if self.cluster.mean:
+            return together if copy.placed.progress > 0 else 0.0
+        if self.rotating:
+            return together if any(c.placed.progress > 0 for c in self.copies.values()) else 0.0
+        beside = [c for c in self.copies.values() if c.servers == copy.servers]
+        return max(self._own_cost(c) for c in beside)
+
+    def _own_cost(self, copy: Copy) -> float:
+        holder = self.holders.get(copy.job)
+        if holder is None:
+            return 0.0
+        elsewhere = holder not in copy.servers
+        return self.cluster.checkpoint + (self.cluster.clone if elsewhere else 0.0)
+
+    # --- progress -----------------------------------------------------------------------------
+
+    def settle(self, event: CopySettled, size: float, record: Record) -> Iterator[Violation]:
+        """A copy says how far it came."""
+        copy = self.copies[event.job, event.run]
+        again = copy.settled is not None
+        copy.settled = record
+        if again:
+            yield Violation(Law.CLONE, (record.seq,), f"{event.job} is settled twice")
+        found = self._progress(copy, event, record.t)
+        if not isclose(found, event.progress, rel_tol=TOLERANCE, abs_tol=TOLERANCE * size):
+            why = f"{event.job} is at {found!r} by the servers' speeds; it says {event.progress!r}"
+            yield Violation(Law.SPEED, (copy.seq, record.seq), why)
+
+    def _progress(self, copy: Copy, event: CopySettled, now: float) -> float:
+        factor = copy.placed.share * self.cluster.augmentation
+        if self.cluster.mean:
+            # g(r, t) is not in the log: g(1, t) = t, and more copies are never slower.
+            time = len(copy.servers) * max(now - copy.placed.starts, 0.0)
+            least = copy.placed.progress + factor * time
+            return max(least, event.progress) if self.counts[copy.job] > 1 else least
+        served = [self.service.servers[s] for s in copy.servers if s < len(self.service.servers)]
+        return copy.placed.progress + factor * sum(server.at(now) for server in served)
