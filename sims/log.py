@@ -21,6 +21,7 @@ from actors.redundant import events as redundant
 from actors.runtime import Event, JsonLines, Record
 from actors.volatile import events as volatile
 from sims.errors import InputError
+from sims.readers.files import UNREADABLE, open_binary
 
 VOCABULARY: dict[str, type[Event]] = {
     kind.__name__: kind
@@ -99,8 +100,6 @@ class LogFile:
             record = self.decoded(number, line)
             if record is None:
                 return
-            if number == 1:
-                self._check_first(record)
             self.read = number
             yield record
         if number == 0:
@@ -108,20 +107,22 @@ class LogFile:
 
     def lines(self) -> Iterator[bytes]:
         """The file's lines, unpacked, as they are; event n is line n, counting from 0."""
-        opener = OPENERS.get(self.path.suffix, open)
         try:
-            with opener(self.path, "rb") as file:
+            with open_binary(self.path) as file:
                 yield from file
         except EOFError:
             self.cut = True  # a compressed log, interrupted
-        except OSError as error:
-            problem = error.strerror or str(error)
+        except UNREADABLE as error:
+            problem = f"cannot be read ({error})"
             raise InputError(str(self.path), "", problem, "a log of `holdfast run`") from None
 
     def decoded(self, number: int, line: bytes) -> Record | None:
         """The record of line `number` (from 1); None for a last line that is cut."""
         try:
-            return decode(orjson.loads(line))
+            parsed = orjson.loads(line)
+            if number == 1:
+                self._check_first(parsed)
+            return decode(parsed)
         except (ValueError, KeyError, TypeError) as error:
             if number > 1 and not line.endswith(b"\n"):
                 self.cut = True
@@ -130,13 +131,13 @@ class LogFile:
             accepted = "one JSON object a line, as `holdfast run` writes them"
             raise InputError(str(self.path), f"line {number}", problem, accepted) from None
 
-    def _check_first(self, record: Record) -> None:
-        first = record.event
-        if not isinstance(first, ScenarioStarted):
-            problem = f"the first record is {type(first).__name__}"
-            raise InputError(str(self.path), "line 1", problem, "ScenarioStarted")
-        if first.schema != SCHEMA:
-            problem = f"version {first.schema} of the log's format is not known here"
+    def _check_first(self, first: dict[str, Any]) -> None:
+        # Before it is decoded: another version may have other fields.
+        if first["event"] != ScenarioStarted.__name__:
+            problem = f"the first record is {first['event']}"
+            raise InputError(str(self.path), "line 1", problem, ScenarioStarted.__name__)
+        if first["schema"] != SCHEMA:
+            problem = f"version {first['schema']} of the log's format is not known here"
             raise InputError(str(self.path), "schema", problem, str(SCHEMA))
 
 

@@ -1,0 +1,138 @@
+"""What commands that read logs do with bad ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.sims.cli.commands import TINY, Shell
+
+COMMANDS = (["summary"], ["trace", "--job", "application"], ["why", "0"])
+
+
+@pytest.fixture
+def log(shell: Shell) -> Path:
+    """The log of a run."""
+    shell("run", shell.write(TINY), "--log", "run.jsonl")
+    return Path("run.jsonl")
+
+
+def read(command: list[str], path: Path | str) -> list[str]:
+    """The command's words, the log in its place."""
+    return [command[0], str(path), *command[1:]]
+
+
+def change(log: Path, number: int, **fields: Any) -> None:
+    """Spoil one line, from 1."""
+    lines = log.read_text().splitlines()
+    lines[number - 1] = json.dumps(json.loads(lines[number - 1]) | fields)
+    log.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_log_that_is_not_there_is_refused_in_one_line(shell: Shell, command: list[str]) -> None:
+    said = shell(*read(command, "none.jsonl"))
+    assert said.code == 2
+    assert said.complaint().startswith("holdfast: none.jsonl: ")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("empty.jsonl", b"", "empty"),
+        ("text.jsonl", b"hello\nworld\n", "line 1: no record"),
+        ("list.jsonl", b"[1]\n", "line 1: no record"),
+        ("number.jsonl", b"7\n", "line 1: no record"),
+        ("other.jsonl", b'{"a": 1}\n', "line 1: no record"),
+        ("bytes.jsonl", b"\xff\xfe\n", "line 1: no record"),
+        ("not.jsonl.gz", b"hello\n", "cannot be read"),
+        ("not.jsonl.xz", b"hello\n", "cannot be read"),
+    ],
+)
+def test_what_is_no_log_is_refused_in_one_line(
+    shell: Shell, command: list[str], name: str, content: bytes, problem: str
+) -> None:
+    Path(name).write_bytes(content)
+    said = shell(*read(command, name))
+    assert said.code == 2
+    line = said.complaint()
+    assert line.startswith(f"holdfast: {name}: ")
+    assert problem in line
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_version_that_is_not_known_is_refused_by_name(
+    shell: Shell, log: Path, command: list[str]
+) -> None:
+    """Whatever else that version may have changed."""
+    lines = log.read_text().splitlines()
+    first = {"event": "ScenarioStarted", "seq": 0, "t": 0, "schema": 99}
+    log.write_text("\n".join([json.dumps(first), *lines[1:]]) + "\n")
+    said = shell(*read(command, log))
+    assert said.code == 2
+    assert "schema: version 99 of the log's format is not known here" in said.complaint()
+    assert said.err.endswith("accepted: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"event": "WorkerExploded"}, "WorkerExploded"),
+        ({"state": "x"}, "'x'"),
+        ({"event": "RunEnded"}, "job"),
+    ],
+)
+def test_a_spoilt_line_in_the_middle_is_refused_with_its_number(
+    shell: Shell, log: Path, fields: dict[str, str], problem: str
+) -> None:
+    change(log, 4, **fields)
+    said = shell("summary", log)
+    assert said.code == 2
+    assert "run.jsonl: line 4: no record of a log" in said.complaint()
+    assert problem in said.err
+
+
+def test_a_log_without_its_beginning_is_refused(shell: Shell, log: Path) -> None:
+    lines = log.read_text().splitlines()
+    log.write_text("\n".join(lines[1:]) + "\n")
+    said = shell("summary", log)
+    assert said.code == 2
+    assert "the first record is PlatformDescribed" in said.complaint()
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.9])
+def test_a_log_whose_last_line_is_cut_is_read_up_to_it(
+    shell: Shell, log: Path, kept: float
+) -> None:
+    content = log.read_bytes()
+    end = content.index(b"\n", int(kept * len(content)))
+    whole = content[:end].count(b"\n") + 1
+    log.write_bytes(content[: end + 10])
+    said = shell("summary", log, "--json")
+    assert said.code == 0
+    assert said.err == f"holdfast: run.jsonl: the last line is cut; read up to event {whole - 1}\n"
+    told = said.json()
+    assert (told["end"], told["completed"], told["makespan"]) == (None, False, None)
+    assert told["events"] == whole
+    assert "interrupted" in shell("summary", log).out
+
+
+def test_a_log_that_stops_between_two_lines_counts_as_interrupted(shell: Shell, log: Path) -> None:
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:-5]))
+    said = shell("summary", log)
+    assert (said.code, said.err) == (0, "")
+    assert "interrupted" in said.out
+
+
+def test_a_job_that_is_not_in_the_log_is_refused_with_those_that_are(
+    shell: Shell, log: Path
+) -> None:
+    said = shell("trace", log, "--job", "nobody")
+    assert said.code == 2
+    assert said.complaint() == (
+        "holdfast: run.jsonl: --job: there is no job 'nobody' in this log; accepted: application"
+    )

@@ -1,0 +1,162 @@
+"""`holdfast run` and what else reads its log: the same numbers wherever one looks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+
+from policies.enrolment import CATALOGUE, named
+from sims.log import LogFile
+from tests.sims.cli.commands import TINY, Shell
+
+KEYS = {"scenario", "seed", "makespan", "iterations", "completed", "events", "policy"}
+
+
+def test_json_tells_the_run_in_one_object(shell: Shell) -> None:
+    said = shell("run", shell.write(TINY), "--json")
+    told = said.json()
+    assert said.code == 0
+    assert said.err == ""
+    assert set(told) >= KEYS
+    assert (told["scenario"], told["seed"], told["policy"]) == ("tiny", 0, "IE")
+    assert (told["iterations"], told["completed"]) == (3, True)
+    assert told["events"] == len(Path(told["log"]).read_text().splitlines())
+
+
+def test_people_are_told_the_same(shell: Shell) -> None:
+    path = shell.write(TINY)
+    told = shell("run", path, "--json").json()
+    said = shell("run", path)
+    assert "tiny, seed 0, IE" in said.out
+    assert f"makespan    {told['makespan']}" in said.out
+    assert "iterations  3" in said.out
+
+
+def test_by_default_the_log_goes_to_the_logs_of_the_current_folder(shell: Shell) -> None:
+    told = shell("run", shell.write(TINY), "--json").json()
+    assert told["log"] == str(Path("logs") / "tiny.jsonl")
+    assert shell.files() == {"tiny.toml", "logs", "logs/tiny.jsonl"}
+
+
+def test_the_scenario_may_say_where_the_log_goes_and_the_command_line_overrides_it(
+    shell: Shell,
+) -> None:
+    path = shell.write(TINY.replace('"tiny"', '"tiny"\nlog = "here.jsonl"'))
+    assert shell("run", path, "--json").json()["log"] == "here.jsonl"
+    assert shell("run", path, "--json", "--log", "there/it.jsonl").json()["log"] == "there/it.jsonl"
+    assert {"here.jsonl", "there/it.jsonl"} <= shell.files()
+
+
+def test_without_a_log_nothing_is_written_and_the_numbers_are_the_same(shell: Shell) -> None:
+    path = shell.write(TINY)
+    without = shell("run", path, "--json", "--log", "none").json()
+    assert shell.files() == {"tiny.toml"}
+    logged = shell("run", path, "--json").json()
+    assert without.pop("log") is None
+    assert logged.pop("log") is not None
+    assert without == logged
+
+
+@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open)])
+def test_a_packed_log_holds_the_same_lines(shell: Shell, suffix: str, opener: object) -> None:
+    path = shell.write(TINY)
+    shell("run", path, "--log", "plain.jsonl")
+    shell("run", path, "--log", f"packed.jsonl{suffix}")
+    assert callable(opener)
+    with opener(f"packed.jsonl{suffix}") as file:
+        assert file.read() == Path("plain.jsonl").read_bytes()
+    plain = shell("summary", "plain.jsonl", "--json").json()
+    assert shell("summary", f"packed.jsonl{suffix}", "--json").json() == plain
+
+
+def test_the_seed_of_the_command_line_is_the_runs(shell: Shell) -> None:
+    path = shell.write(TINY)
+    told = [shell("run", path, "--json", "--seed", seed).json() for seed in ("0", "1", "2")]
+    assert [it["seed"] for it in told] == [0, 1, 2]
+    assert shell("run", path, "--json").json() == told[0]
+    assert len({it["events"] for it in told}) > 1
+
+
+def test_values_set_on_the_command_line_replace_the_files(shell: Shell) -> None:
+    words = [
+        *("--set", "job.iterations=1"),
+        *("--set", "policy.name=RANDOM"),
+        *("--set", 'workers.0.availability="always"'),
+        *("--set", "workers.1.memory=0"),
+        *("--set", "name = other"),
+    ]
+    told = shell("run", shell.write(TINY), "--json", *words).json()
+    assert (told["scenario"], told["policy"], told["iterations"]) == ("other", "RANDOM", 1)
+    assert told["makespan"] == 2 + 2 + 6
+    assert told["log"] == str(Path("logs") / "other.jsonl")
+
+
+def test_a_summary_of_the_log_is_the_runs_own(shell: Shell) -> None:
+    told = shell("run", shell.write(TINY), "--json").json()
+    log = told.pop("log")
+    assert shell("summary", log, "--json").json() == told
+    spoken = shell("run", "tiny.toml").out
+    assert shell("summary", log).out.splitlines() == spoken.splitlines()[:-1]
+
+
+def test_a_capped_run_says_so(shell: Shell) -> None:
+    path = shell.write(TINY)
+    told = shell("run", path, "--json", "--set", "job.cap=5").json()
+    assert (told["completed"], told["end"], told["makespan"]) == (False, "capped", None)
+    assert "not reached" in shell("run", path, "--set", "job.cap=5").out
+
+
+def test_a_deadlock_says_who_waits_for_what_and_leaves_its_log(shell: Shell) -> None:
+    path = shell.write(TINY)
+    words = [
+        *("--set", "job.cap=inf", "--set", 'workers.0.availability="uuud"'),
+        *("--set", "workers.1.memory=0", "--set", "workers.1.availability=always"),
+    ]
+    said = shell("run", path, *words)
+    assert said.code == 1
+    line = said.complaint()
+    assert "deadlock at 3" in line
+    assert "application waits for a configuration for iteration 0" in line
+    assert [record.t for record in LogFile(Path("logs/tiny.jsonl"))][-1] == 3
+
+
+def test_debug_events_are_logged_only_when_asked_for(shell: Shell) -> None:
+    path = shell.write(TINY)
+    plain = shell("run", path, "--json", "--log", "plain.jsonl").json()
+    debug = shell("run", path, "--json", "--log", "debug.jsonl", "--debug").json()
+    assert plain["makespan"] == debug["makespan"]
+    assert plain["events"] <= debug["events"]
+
+
+def test_numbers_of_the_log_are_consecutive_and_causes_come_before(shell: Shell) -> None:
+    shell("run", shell.write(TINY))
+    lines = [json.loads(line) for line in Path("logs/tiny.jsonl").read_text().splitlines()]
+    assert [line["seq"] for line in lines] == list(range(len(lines)))
+    assert all(line.get("cause", -1) < line["seq"] for line in lines)
+    assert all(list(line) == sorted(line) for line in lines)
+    assert lines[0]["event"] == "ScenarioStarted"
+    assert (lines[0]["schema"], lines[0]["scenario"], lines[0]["seed"]) == (1, "tiny", 0)
+
+
+def test_all_policies_of_the_paper_are_listed_with_their_source(shell: Shell) -> None:
+    said = shell("policies")
+    assert said.code == 0
+    assert len(CATALOGUE) == 17
+    for name in CATALOGUE:
+        named(name)
+        [line] = [line for line in said.out.splitlines() if line.split()[:1] == [name]]
+        assert "002, VI" in line
+    assert "package.module:Name" in said.out
+
+
+def test_help_describes_every_command(shell: Shell) -> None:
+    with pytest.raises(SystemExit) as caught:
+        shell("--help")
+    assert caught.value.code == 0
+    told = shell.capture.readouterr().out
+    for command in ("run", "summary", "trace", "policies"):
+        assert command in told
