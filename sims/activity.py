@@ -34,8 +34,6 @@ class Activity:
 
     rows: dict[str, str] = field(factory=dict)
     """Worker -> letters, up to the last event seen."""
-    states: dict[str, str] = field(factory=dict)
-    """Worker -> u, r or d in each slot."""
     _state: dict[str, WorkerState] = field(factory=dict)
     _enrolled: set[str] = field(factory=set)
     _receiving: dict[str, str] = field(factory=dict)
@@ -55,7 +53,6 @@ class Activity:
         match record.event:
             case ScenarioStarted(workers=workers):
                 self.rows = dict.fromkeys(workers, "")
-                self.states = dict.fromkeys(workers, "")
             case WorkerChanged(worker=worker, state=state):
                 self._change(worker, state)
             case WorkerEnrolled(worker=worker):
@@ -66,19 +63,8 @@ class Activity:
                 self._receiving[worker] = LETTERS[kind]
             case TransferSuspended(worker=worker) | TransferEnded(worker=worker):
                 self._receiving.pop(worker, None)
-            case ComputationStarted():
-                self._computing = True
-            case ComputationSuspended() | RunEnded():
-                self._computing = False
-
-    def painted(self) -> dict[str, str]:
-        """Worker -> letters, where each `.` is replaced by the worker's state: u, r or d."""
-        return {
-            worker: "".join(
-                s if a == "." else a for a, s in zip(row, self.states[worker], strict=True)
-            )
-            for worker, row in self.rows.items()
-        }
+            case ComputationStarted() | ComputationSuspended() | RunEnded():
+                self._computing = isinstance(record.event, ComputationStarted)
 
     def _change(self, worker: str, state: WorkerState) -> None:
         self._state[worker] = state
@@ -90,7 +76,6 @@ class Activity:
         if slots:
             for worker in self.rows:
                 self.rows[worker] += self._letter(worker) * slots
-                self.states[worker] += self._state[worker].value * slots
 
     def _letter(self, worker: str) -> str:
         if worker not in self._enrolled or self._state[worker] is not WorkerState.UP:

@@ -10,7 +10,8 @@ from pathlib import Path
 from attrs import frozen
 
 from sims.log import LogFile, LogWriter
-from sims.plots.volatile import draw_activity
+from sims.plots.gantt import draw_processors
+from sims.plots.scene import Scene
 from sims.scenario.loader import load
 from sims.summary import Summary
 from sims.trace.volatile import IterativeTrace
@@ -37,7 +38,7 @@ def show(name: str, out: Path) -> Shown:
         run(scenario, [summary, log], SCENARIOS)
     print("\n".join(summary.lines()))
     _write_trace(shown, scenario.job.name)
-    draw_activity(LogFile(shown.log), shown.picture, name)
+    draw_processors(Scene.of(LogFile(shown.log)), shown.picture)
     return shown
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from actors.runtime import Record
 from sims.activity import Activity
 from sims.log import LogWriter
-from sims.plots.volatile import draw_activity
+from sims.plots.gantt import draw_processors
+from sims.plots.scene import Scene
 from sims.scenario.loader import load
 from sims.summary import Summary
 from sims.world import run
@@ -38,7 +39,7 @@ def main() -> None:
     print("\n".join(summary.lines()))
     for worker, letters in activity.rows.items():
         print(f"  {worker}  {letters}{verdict(worker, letters)}")
-    picture = draw_activity(records, out / "figure1.png", "002, Figure 1")
+    picture = draw_processors(Scene.of(records), out / "figure1.png", "002, Figure 1")
     print(f"log      {log.path}\npicture  {picture}")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from actors.runtime import ActorFailed, Deadlock
-from sims.cli import audit, optimum, policies, run, summary, trace, why
+from sims.cli import audit, optimum, plot, policies, run, summary, trace, why
 from sims.errors import InputError
 
 COMMANDS = {
@@ -17,6 +17,7 @@ COMMANDS = {
     "trace": trace,
     "why": why,
     "audit": audit,
+    "plot": plot,
     "optimum": optimum,
     "policies": policies,
 }

@@ -1,4 +1,4 @@
-"""New figures and where they are saved: the only place that imports matplotlib."""
+"""New figures and where they are saved: the only place that makes matplotlib's figures."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sims.errors import InputError
+from sims.plots.palette import CYCLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+__all__ = ["CYCLE", "SUFFIXES", "blank_figure", "new_figure", "save"]
+
 SUFFIXES = (".png", ".svg", ".pdf")
-
-# Okabe and Ito's palette: told apart with any colour vision.
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILION, PURPLE, GREY = "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB"
-CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
+DPI = 150
+UNDATED = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
-def new_figure(width: float = 9, height: float = 5) -> tuple[Figure, Axes]:
-    """An empty figure of `width` x `height` inches.
+def blank_figure(width: float = 9, height: float = 5) -> Figure:
+    """A figure of `width` x `height` inches, without axes.
 
     Raises InputError, naming the pip command, where matplotlib is missing.
     """
@@ -33,13 +33,33 @@ def new_figure(width: float = 9, height: float = 5) -> tuple[Figure, Axes]:
         ) from None
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
+    return figure
+
+
+def new_figure(width: float = 9, height: float = 5) -> tuple[Figure, Axes]:
+    """A figure with one set of axes. Raises InputError where matplotlib is missing."""
+    figure = blank_figure(width, height)
     return figure, figure.add_subplot()
 
 
-def save(figure: Figure, path: Path) -> Path:
-    """Write the figure; the suffix chooses the format. Raises InputError for another suffix."""
+def check_suffix(path: Path) -> None:
+    """Raises InputError unless `path` ends as a picture that can be written."""
     if path.suffix not in SUFFIXES:
         raise InputError(str(path), "", f"{path.suffix!r} is no picture", ", ".join(SUFFIXES))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Write the figure; the suffix chooses the format. Raises InputError for another suffix, and
+    where the file cannot be written."""
+    from matplotlib import rc_context
+
+    check_suffix(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # The same log gives the same file: no dates, and names in SVG that are not drawn by lot.
+        with rc_context({"svg.hashsalt": "holdfast"}):
+            figure.savefig(path, dpi=DPI, metadata=UNDATED.get(path.suffix))
+    except OSError as error:
+        problem = f"cannot be written: {error.strerror}"
+        raise InputError(str(path), "", problem, "a file in a folder of yours") from None
     return path

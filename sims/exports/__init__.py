@@ -1,0 +1,1 @@
+"""Logs in other tools' formats, streamed: Chrome trace events, Batsim jobs, tables."""

@@ -1,0 +1,179 @@
+"""Boxes on axes: one by one while they can be told apart, as an image beyond."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sims.plots.boxes import Boxes, Floats
+from sims.plots.density import Raster, image, rgb
+from sims.plots.marks import Failure, Mark
+from sims.plots.palette import BLACK, BLUE, GREY, PURPLE, VERMILION, WHITE, Paint
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FEW = 5000
+"""Boxes drawn one by one; so many still take a second, and more lie on top of each other."""
+LETTERS = (4.0, 8.0)
+"""Points of the smallest and the largest letters of a name."""
+VECTORS = 2000
+"""Boxes drawn as vectors in SVG and PDF; more are one image there."""
+PIXELS = (900, 1600)
+"""Rows and columns of an image of boxes, at most."""
+EDGED = 3.0
+"""Points of height and width from which on a box has an outline: of smaller ones it would leave
+nothing."""
+
+SHAPES: dict[Failure, tuple[str, str]] = {
+    Failure.ERROR: ("x", BLACK),
+    Failure.CRASH: ("v", VERMILION),
+    Failure.FAULT: ("X", VERMILION),
+    Failure.IGNORED: ("+", BLUE),
+    Failure.FATAL: ("*", PURPLE),
+}
+"""Marker and colour of each failure; the shape alone tells them apart."""
+FEW_MARKS = 100
+"""Up to so many failures are marked large."""
+MANY_MARKS = 300
+"""More failures than this are counted in a strip below the chart."""
+
+
+def draw_boxes(
+    axes: Axes, boxes: Boxes, paints: Sequence[Paint], raster: Raster, faint: float = 1
+) -> None:
+    """Draw boxes over the time and rows of `raster`, row 0 on top.
+
+    In an image `faint` < 1 lifts what covers little of a pixel (`density.image`).
+    """
+    axes.set(xlim=(raster.start, raster.end), ylim=(raster.height, 0))
+    axes.xaxis.set_major_formatter("{x:,.10g}")
+    if len(boxes) > FEW or (boxes.share < 1).any():
+        picture = image(boxes, paints, raster, faint)
+        extent = (raster.start, raster.end, raster.height, 0)
+        axes.imshow(picture, extent=extent, aspect="auto", interpolation="antialiased", zorder=1)
+    else:
+        _draw_each(axes, boxes, paints)
+
+
+def raster_of(rows: int, end: float) -> Raster:
+    """The image's size for so many rows: a whole number of pixels each where they are few, or
+    edges between them would blur."""
+    pixels = rows * (PIXELS[0] // rows) if 0 < rows <= PIXELS[0] // 2 else PIXELS[0]
+    return Raster(pixels, PIXELS[1], max(rows, 1), end or 1)
+
+
+def _draw_each(axes: Axes, boxes: Boxes, paints: Sequence[Paint]) -> None:
+    from matplotlib.collections import PolyCollection
+
+    colours = np.array([rgb(paint.colour) for paint in paints])
+    states = np.array([paint.state for paint in paints])[boxes.kind]
+    for behind in (True, False):
+        drawn = boxes.where(states == behind)
+        width, height = _points(axes, drawn)
+        outlined = (np.minimum(width, height) >= EDGED) & (not behind)
+        collection = PolyCollection(
+            list(_corners(drawn)),
+            facecolors=colours[drawn.kind],
+            edgecolors=np.where(outlined[:, np.newaxis], 1.0, colours[drawn.kind]),
+            linewidths=np.where(outlined, 0.3, 0.2),
+            rasterized=len(boxes) > VECTORS,
+            zorder=1 if behind else 2,
+        )
+        axes.add_collection(collection)
+
+
+def _points(axes: Axes, boxes: Boxes) -> tuple[Floats, Floats]:
+    """Width and height of boxes on the page, in points."""
+    place = axes.get_window_extent()  # in dots
+    dots = axes.figure.get_dpi() / 72
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    return (
+        (boxes.end - boxes.start) * place.width / dots / abs(right - left),
+        (boxes.high - boxes.low) * place.height / dots / abs(top - bottom),
+    )
+
+
+def _corners(boxes: Boxes) -> Floats:
+    x = np.stack([boxes.start, boxes.end, boxes.end, boxes.start], axis=1)
+    y = np.stack([boxes.low, boxes.low, boxes.high, boxes.high], axis=1)
+    return np.stack([x, y], axis=2)
+
+
+def draw_names(axes: Axes, boxes: Boxes, names: Sequence[str]) -> None:
+    """Write each run's name into its largest box, where it has room."""
+    if len(boxes) > FEW:
+        return
+    length, height = _points(axes, boxes)
+    size = np.minimum(height * 0.8, LETTERS[1])
+    for k in _largest(boxes, height * length):
+        name = names[boxes.job[k]]
+        if size[k] >= LETTERS[0] and length[k] > 0.7 * size[k] * len(name):
+            x, y = (boxes.start[k] + boxes.end[k]) / 2, (boxes.low[k] + boxes.high[k]) / 2
+            axes.text(x, y, name, fontsize=size[k], ha="center", va="center", zorder=4)
+
+
+def _largest(boxes: Boxes, area: Floats) -> list[int]:
+    best: dict[tuple[int, int], int] = {}
+    for k in np.argsort(area, kind="stable"):
+        if boxes.run[k] >= 0:
+            best[int(boxes.job[k]), int(boxes.run[k])] = int(k)
+    return list(best.values())
+
+
+def draw_marks(axes: Axes, marks: Sequence[tuple[float, float, Failure]]) -> None:
+    """Mark failures (t, row, kind) on the chart."""
+    for kind, (marker, colour) in SHAPES.items():
+        found = [(t, y) for t, y, it in marks if it is kind]
+        if found:
+            x, y = zip(*found, strict=True)
+            size = 60 if len(marks) < FEW_MARKS else 20
+            # A wider white copy beneath, or a mark would vanish on boxes of its own colour.
+            for layer, line in ((WHITE, 4), (colour, 1.2)):
+                axes.scatter(
+                    *(x, y),
+                    s=size,
+                    c=layer,
+                    marker=marker,
+                    linewidths=line,
+                    zorder=5,
+                    clip_on=False,
+                )
+
+
+def draw_strip(axes: Axes, marks: Sequence[Mark], end: float) -> None:
+    """Count failures over time: where marking each would hide the chart."""
+    kinds = [kind for kind in SHAPES if any(mark.kind is kind for mark in marks)]
+    times = [[mark.t for mark in marks if mark.kind is kind] for kind in kinds]
+    colours = [SHAPES[kind][1] for kind in kinds]
+    axes.hist(times, bins=200, range=(0, end), stacked=True, color=colours, label=_labels(kinds))
+    axes.set(ylabel="failures")
+    axes.legend(fontsize="x-small", loc="upper right")
+
+
+def _labels(kinds: Sequence[Failure]) -> list[str]:
+    return [kind.value for kind in kinds]
+
+
+def draw_legend(
+    figure: Figure, paints: Sequence[Paint], shown: set[int], kinds: set[Failure]
+) -> None:
+    """What the colours and marks that occur mean, below the chart."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Patch | Line2D] = [
+        Patch(facecolor=paints[k].colour, edgecolor=GREY, label=paints[k].label)
+        for k in sorted(shown)
+    ]
+    handles += [
+        Line2D([], [], ls="", marker=marker, color=colour, label=kind.value)
+        for kind, (marker, colour) in SHAPES.items()
+        if kind in kinds
+    ]
+    if handles:
+        columns = min(len(handles), 6)
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize="small")

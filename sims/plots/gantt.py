@@ -1,0 +1,113 @@
+"""Gantt charts: what every processor did, and how every job fared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from attrs import frozen
+
+from sims.plots.boxes import Boxes
+from sims.plots.chart import (
+    MANY_MARKS,
+    draw_boxes,
+    draw_legend,
+    draw_marks,
+    draw_names,
+    draw_strip,
+    raster_of,
+)
+from sims.plots.figure import blank_figure, check_suffix, save
+from sims.plots.marks import Mark
+from sims.plots.palette import RUN_PAINTS, USE_PAINTS, Paint
+from sims.plots.scene import Scene
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NAMED = 64
+"""Rows that are named one by one; more have a numbered axis."""
+FAINT = 0.35
+"""How the boxes of many thousands of jobs are lifted: each covers but a part of a pixel."""
+WIDTH = 13.0
+"""Inches."""
+
+
+@frozen(eq=False)
+class _Chart:
+    """Axes with `rows` rows over a scene's time, and a strip below where failures are many."""
+
+    scene: Scene
+    rows: int
+    figure: Figure
+    axes: Axes
+    strip: Axes | None
+
+    @classmethod
+    def of(cls, scene: Scene, rows: int) -> _Chart:
+        figure = blank_figure(WIDTH, min(max(2.2 + 0.28 * rows, 3.4), 8.0))
+        if len(scene.marks) <= MANY_MARKS:
+            return cls(scene, rows, figure, figure.add_subplot(), None)
+        grid = figure.add_gridspec(2, 1, height_ratios=(6, 1))
+        axes = figure.add_subplot(grid[0])
+        return cls(scene, rows, figure, axes, figure.add_subplot(grid[1], sharex=axes))
+
+    def fill(self, boxes: Boxes, paints: Sequence[Paint], faint: float = 1) -> None:
+        """Draw the boxes and say what their colours mean."""
+        shown = {int(kind) for kind in np.unique(boxes.kind)}
+        found = {mark.kind for mark in self.scene.marks}
+        draw_legend(self.figure, paints, shown, found if self.strip is None else set())
+        self.figure.draw_without_rendering()  # outlines and names need the axes' final size
+        draw_boxes(self.axes, boxes, paints, raster_of(self.rows, self.scene.end), faint)
+
+    def label(self, names: Sequence[str], what: str, title: str | None) -> None:
+        """Name the rows, or their axis where they are many."""
+        header = self.scene.header
+        if len(names) <= NAMED:
+            self.axes.set_yticks([k + 0.5 for k in range(len(names))], names, fontsize="small")
+        else:
+            self.axes.set_ylabel(f"{what} ({self.rows:,})")
+        self.axes.set_title(title or f"{header.scenario}, seed {header.seed}, {header.policy}")
+        (self.strip or self.axes).set_xlabel(f"time, {header.unit}")
+
+    def mark(self, marks: Sequence[tuple[Mark, float]]) -> None:
+        """Mark each failure at its row, or count them."""
+        if self.strip is None:
+            draw_marks(self.axes, [(mark.t, row, mark.kind) for mark, row in marks])
+        else:
+            draw_strip(self.strip, self.scene.marks, self.scene.end)
+
+
+def draw_processors(scene: Scene, path: Path, title: str | None = None) -> Path:
+    """Processors over time: what each did; a worker's state lies behind it; failures are marked.
+
+    A row per processor up to some thousands of boxes; beyond, rows and moments share pixels, whose
+    colour mixes what their area went to. Returns `path`; raises InputError as `save` does.
+    """
+    check_suffix(path)
+    boxes, rows = scene.rows_of_processors(), scene.header.processors
+    chart = _Chart.of(scene, rows)
+    chart.label(scene.header.workers or [str(k) for k in range(rows)], "processor", title)
+    chart.fill(boxes, USE_PAINTS)
+    chart.mark([(mark, mark.processor + 0.5) for mark in scene.marks])
+    if len(scene.jobs) > 1:
+        draw_names(chart.axes, boxes, list(scene.jobs))
+    return save(chart.figure, path)
+
+
+def draw_jobs(scene: Scene, path: Path, title: str | None = None) -> Path:
+    """Jobs over time, in order of submission: in the system, and each run with its outcome.
+
+    Copies that run at once lie side by side in their job's row. Returns `path`; raises InputError
+    as `save` does.
+    """
+    check_suffix(path)
+    chart = _Chart.of(scene, len(scene.jobs))
+    chart.label(list(scene.jobs), "job, by submission", title)
+    chart.fill(scene.rows_of_jobs(), RUN_PAINTS, FAINT)
+    named = [(mark, mark.job) for mark in scene.marks]
+    chart.mark([(mark, scene.jobs[job] + 0.5) for mark, job in named if job is not None])
+    return save(chart.figure, path)

@@ -1,0 +1,49 @@
+"""Lanes for what overlaps: copies of one job lie side by side in its row."""
+
+from __future__ import annotations
+
+import numpy as np
+from attrs import define, evolve, field
+
+from sims.plots.boxes import Boxes
+
+MARGIN = 0.1
+"""Part of a row left free above and below."""
+
+Key = tuple[int, int]
+
+
+@define
+class Lanes:
+    """The lowest free lane of its row for whoever starts; rows and numbers name who."""
+
+    _busy: dict[int, set[int]] = field(factory=dict)
+    _given: dict[Key, int] = field(factory=dict)
+    deepest: dict[int, int] = field(factory=dict)
+    """Row -> how many lanes it ever had."""
+
+    def start(self, row: int, number: int) -> int:
+        """A lane for (row, number) from now on."""
+        busy = self._busy.setdefault(row, set())
+        lane = next(k for k in range(len(busy) + 1) if k not in busy)
+        busy.add(lane)
+        self._given[row, number] = lane
+        self.deepest[row] = max(self.deepest.get(row, 0), lane + 1)
+        return lane
+
+    def end(self, row: int, number: int) -> None:
+        """Its lane is free again; `lane_of` still knows it."""
+        self._busy[row].discard(self._given[row, number])
+
+    def lane_of(self, row: int, number: int) -> int:
+        """The lane of (row, number), which is forgotten."""
+        return self._given.pop((row, number))
+
+    def in_rows(self, boxes: Boxes) -> Boxes:
+        """Boxes of runs (low = lane) laid into their rows; what is no run's lies behind them."""
+        behind = boxes.run < 0
+        depth = np.array([self.deepest.get(int(row), 1) for row in boxes.job], dtype=float)
+        margin = np.where(behind, MARGIN, 2 * MARGIN)
+        height = (1 - 2 * margin) / np.where(behind, 1.0, depth)
+        low = boxes.job + margin + height * boxes.low
+        return evolve(boxes, low=low, high=low + height)

@@ -1,0 +1,92 @@
+"""Where the processor-time went: the ledger as bars, in all and by worker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sims.plots.boxes import Boxes, Floats
+from sims.plots.figure import blank_figure, check_suffix, save
+from sims.plots.gantt import WIDTH
+from sims.plots.palette import GREY, USE_PAINTS, USES
+from sims.plots.scene import Scene
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+GROUPS = 64
+"""Bars side by side at most; more processors are grouped by number."""
+
+
+def draw_ledger(scene: Scene, path: Path, title: str | None = None) -> Path:
+    """Shares of processors x makespan by use, and the same by worker or group of processors.
+
+    `scene` has kept its ledger. Returns `path`; raises InputError as `save` does.
+    """
+    check_suffix(path)
+    header = scene.header
+    figure = blank_figure(WIDTH, 5.5)
+    whole, parts = figure.subplots(1, 2, width_ratios=(1, 1.6))
+    _draw_whole(whole, scene)
+    _draw_parts(parts, scene)
+    figure.suptitle(title or f"{header.scenario}, seed {header.seed}, {header.policy}")
+    return save(figure, path)
+
+
+def _draw_whole(axes: Axes, scene: Scene) -> None:
+    uses = [use for use in USES if scene.ledger.total[use]]
+    shares = [100 * scene.ledger.share(use) for use in uses]
+    colours = [USES[use].colour for use in uses]
+    labels = [use.value for use in uses]
+    bars = axes.barh(labels, shares, color=colours, edgecolor=GREY, linewidth=0.6)
+    axes.bar_label(bars, [f" {share:.3g} %" for share in shares], fontsize="small")
+    axes.invert_yaxis()
+    axes.margins(x=0.18)
+    axes.set_xlabel(f"% of {scene.header.processors:,} processors x {scene.end:,.6g}")
+
+
+def _draw_parts(axes: Axes, scene: Scene) -> None:
+    rows = scene.header.processors
+    groups = min(rows, GROUPS)
+    areas = by_group(scene.uses.boxes(), rows, groups)
+    edges = np.linspace(0, rows, groups + 1)
+    whole = 100 / (np.diff(edges) * (scene.end or 1))
+    bottom = np.zeros(groups)
+    for kind in _kinds():
+        height = areas[kind] * whole
+        if height.any():
+            colour = USE_PAINTS[kind].colour
+            middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
+            axes.bar(
+                *(middle, height, width, bottom), color=colour, edgecolor="white", linewidth=0.3
+            )
+            bottom += height
+    axes.set(ylim=(0, 100), xlim=(0, rows), ylabel="% of each one's time")
+    names = scene.header.workers
+    if names and rows <= GROUPS:
+        axes.set_xticks(edges[:-1] + 0.5, names, rotation=90 if rows > 12 else 0, fontsize="small")
+    axes.set_xlabel("worker" if names else "processor")
+
+
+def _kinds() -> list[int]:
+    """Kinds of boxes from the bottom of a bar up: states last."""
+    return sorted(range(len(USE_PAINTS)), key=lambda kind: USE_PAINTS[kind].state)
+
+
+def by_group(boxes: Boxes, rows: int, groups: int) -> Floats:
+    """(kinds, groups): the area of each kind of box on each of `groups` equal parts of `rows`."""
+    areas = np.zeros((len(USE_PAINTS), groups))
+    width = rows / groups
+    area = (boxes.end - boxes.start) * boxes.share
+    for kind in range(len(USE_PAINTS)):
+        mine = boxes.kind == kind
+        # The running sum over numbers below each edge; its differences are the groups' areas.
+        edges = np.arange(groups + 1) * width
+        below = [
+            float((np.clip(edge, boxes.low[mine], boxes.high[mine]) - boxes.low[mine]) @ area[mine])
+            for edge in edges
+        ]
+        areas[kind] = np.diff(below)
+    return areas

@@ -1,0 +1,69 @@
+"""Colours of what is drawn: Okabe and Ito's and some between, told apart with any colour vision."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from actors.events import Outcome
+from sims.uses.slices import Use
+
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, VERMILION, PURPLE, GREY = "#FFD92F", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB"
+MINT, BROWN, SAND, WHITE, MIST = "#A8EBD6", "#6B3E12", "#F5E6B3", "#FFFFFF", "#E4E4E4"
+COAL = "#303030"
+CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
+
+PROGRAM = "program"
+"""Note of the slices in which a worker receives the program (002), not data."""
+
+
+@frozen
+class Paint:
+    """How one kind of box is drawn."""
+
+    label: str
+    colour: str
+    state: bool = False
+    """A worker's state: drawn as background, behind what it does."""
+
+
+USES: dict[Use, Paint] = {
+    Use.USEFUL: Paint("useful", GREEN),
+    Use.LOST: Paint("lost work", VERMILION),
+    Use.CHECKPOINT: Paint("checkpoint", BLUE),
+    Use.RECOVERY: Paint("recovery", PURPLE),
+    Use.REDISTRIBUTION: Paint("redistribution", BROWN),
+    Use.TRANSFER: Paint("transfer (data)", SKY),
+    Use.WAITING: Paint("waiting", SAND),
+    Use.REDUNDANT: Paint("redundant", MINT),
+    Use.VERIFICATION: Paint("verification", YELLOW),
+    Use.IDLE: Paint("idle", WHITE),
+    Use.RECLAIMED: Paint("RECLAIMED", GREY, state=True),
+    Use.DOWN: Paint("DOWN", COAL, state=True),
+}
+RECEIVES_PROGRAM = Paint("transfer (program)", ORANGE)
+
+USE_PAINTS: tuple[Paint, ...] = (*USES.values(), RECEIVES_PROGRAM)
+"""A box's kind is an index here."""
+
+KIND: dict[Use, int] = {use: k for k, use in enumerate(USES)}
+
+
+def kind_of(use: Use, note: str) -> int:
+    """Index in USE_PAINTS of a slice."""
+    if use is Use.TRANSFER and note == PROGRAM:
+        return len(USE_PAINTS) - 1
+    return KIND[use]
+
+
+OUTCOMES: dict[Outcome | None, Paint] = {
+    Outcome.COMPLETED: Paint("completed", GREEN),
+    Outcome.FAILED: Paint("failed: an error was found", VERMILION),
+    Outcome.LOST: Paint("lost: a processor failed", PURPLE),
+    Outcome.WITHDRAWN: Paint("withdrawn by the scheduler", SKY),
+    None: Paint("still going on", ORANGE),
+}
+IN_SYSTEM = Paint("waiting", MIST, state=True)
+
+RUN_PAINTS: tuple[Paint, ...] = (*OUTCOMES.values(), IN_SYSTEM)
+RUN_KIND: dict[Outcome | None, int] = {outcome: k for k, outcome in enumerate(OUTCOMES)}

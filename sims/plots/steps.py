@@ -1,0 +1,87 @@
+"""Levels over time as areas: the master's bandwidth in use, the queue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sims.errors import InputError
+from sims.plots.figure import check_suffix, new_figure, save
+from sims.plots.gantt import WIDTH
+from sims.plots.levels import Level
+from sims.plots.palette import BLUE, GREEN, ORANGE, PROGRAM, RECEIVES_PROGRAM, USES, VERMILION
+from sims.plots.scene import Scene
+from sims.uses.slices import Use
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def draw_bandwidth(scene: Scene, path: Path, title: str | None = None) -> Path:
+    """How many of the master's channels carried program and data over time.
+
+    Returns `path`. Raises InputError for a log without transfers, and as `save` does.
+    """
+    check_suffix(path)
+    if not scene.levels.transfers:
+        problem = "nothing is transferred through a master in this log"
+        accepted = "--what gantt, jobs, ledger or queue"
+        raise InputError(scene.header.scenario, "bandwidth", problem, accepted)
+    figure, axes = _axes(scene, title)
+    curves = {_label(note): level for note, level in sorted(scene.levels.transfers.items())}
+    _stack(axes, scene, curves, [_colour(note) for note in sorted(scene.levels.transfers)])
+    if scene.channels is not None:
+        label = f"n_com = {scene.channels}"
+        axes.axhline(scene.channels, color=VERMILION, ls="--", lw=1.2, label=label)
+    axes.set_ylabel("channels in use")
+    return _finish(figure, axes, path)
+
+
+def draw_queue(scene: Scene, path: Path, title: str | None = None) -> Path:
+    """How many jobs wait and how many run over time. Returns `path`; raises as `save` does."""
+    check_suffix(path)
+    figure, axes = _axes(scene, title)
+    levels = scene.levels
+    _stack(axes, scene, {"running": levels.running, "waiting": levels.waiting}, [GREEN, ORANGE])
+    axes.set_ylabel("jobs in the system")
+    return _finish(figure, axes, path)
+
+
+def _label(note: str) -> str:
+    return note or "data"
+
+
+def _colour(note: str) -> str:
+    return RECEIVES_PROGRAM.colour if note == PROGRAM else USES[Use.TRANSFER].colour
+
+
+def _axes(scene: Scene, title: str | None) -> tuple[Figure, Axes]:
+    header = scene.header
+    figure, axes = new_figure(WIDTH, 4.5)
+    axes.set_title(title or f"{header.scenario}, seed {header.seed}, {header.policy}")
+    axes.set(xlabel=f"time, {header.unit}", xlim=(0, scene.end or 1))
+    axes.grid(axis="y", alpha=0.3)
+    return figure, axes
+
+
+def _stack(axes: Axes, scene: Scene, curves: dict[str, Level], colours: list[str]) -> None:
+    told = [level.curve(scene.end) for level in curves.values()]
+    times = np.unique(np.concatenate([times for times, _ in told]))
+    levels = [_at(times, *curve) for curve in told]
+    axes.stackplot(times, levels, labels=list(curves), colors=colours, step="post")
+    axes.plot(times, np.sum(levels, axis=0), color=BLUE, lw=0.6, drawstyle="steps-post")
+
+
+def _at(times: np.ndarray, own: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    where = np.searchsorted(own, times, side="right") - 1
+    return np.asarray(levels[np.maximum(where, 0)])
+
+
+def _finish(figure: Figure, axes: Axes, path: Path) -> Path:
+    axes.set_ylim(bottom=0)
+    axes.locator_params(axis="y", integer=True)
+    axes.legend(loc="upper right", fontsize="small")
+    return save(figure, path)

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import pytest
+
+from actors.batch.events import WorkloadEnded
+from actors.events import Outcome, RunEnded, RunStarted
+from sims.plots.ledger import by_group
+from sims.plots.marks import Failure, middle
+from sims.plots.palette import IN_SYSTEM, KIND, RUN_PAINTS
+from sims.plots.scene import Scene
+from sims.uses.slices import Use
+from tests.sims.kinds import KINDS, records_of
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_boxes_cover_what_the_ledger_counts(name: str) -> None:
+    scene = Scene.of(records_of(name), ledger=True)
+    boxes = scene.uses.boxes()
+    covered = float(((boxes.high - boxes.low) * (boxes.end - boxes.start) * boxes.share).sum())
+    spent = scene.ledger.capacity - scene.ledger.total[Use.IDLE]
+    assert covered == pytest.approx(float(spent), rel=1e-9)
+    assert boxes.low.min() >= 0
+    assert boxes.high.max() <= scene.header.processors
+    assert boxes.end.max() <= scene.end
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_run_has_a_box_in_its_jobs_row_and_copies_do_not_overlap(name: str) -> None:
+    records = records_of(name)
+    scene = Scene.of(records)
+    boxes = scene.rows_of_jobs()
+    runs = boxes.where(boxes.run >= 0)
+    assert len(runs) == sum(isinstance(it.event, RunStarted) for it in records)
+    assert (runs.low.astype(int) == runs.job).all()
+    for row in range(len(scene.jobs)):
+        mine = runs.where(runs.job == row)
+        for lane in set(mine.low.tolist()):
+            there = mine.where(mine.low == lane)
+            order = there.start.argsort(kind="stable")
+            assert (there.end[order][:-1] <= there.start[order][1:]).all()
+
+
+def test_jobs_wait_from_their_submission_to_their_end() -> None:
+    scene = Scene.of(records_of("batch-rigid"))
+    boxes = scene.runs.boxes()
+    waits = boxes.where(boxes.kind == RUN_PAINTS.index(IN_SYSTEM))
+    assert waits.job.tolist() != []
+    assert sorted(waits.job.tolist()) == list(range(100))
+    assert waits.start.tolist() == [0] * 100
+    assert waits.end.max() == scene.end
+
+
+def test_each_attempt_that_failed_is_marked_at_its_end() -> None:
+    records = records_of("batch-rigid")
+    failed = [
+        it.t
+        for it in records
+        if isinstance(it.event, RunEnded) and it.event.outcome is Outcome.FAILED
+    ]
+    assert failed
+    assert [mark.t for mark in Scene.of(records).marks] == failed
+    assert {mark.kind for mark in Scene.of(records).marks} == {Failure.ERROR}
+
+
+def test_faults_are_marked_on_the_processors_that_they_struck() -> None:
+    marks = Scene.of(records_of("malleable-fatal")).marks
+    assert [(mark.t, mark.processor, mark.kind) for mark in marks] == [
+        (50000, 0, Failure.FAULT),
+        (50600, 1, Failure.FAULT),
+        (50600, 0, Failure.FATAL),
+    ]
+
+
+def test_workers_whose_crash_cost_a_run_are_marked() -> None:
+    records = records_of("volatile20")
+    crashes = [mark for mark in Scene.of(records).marks if mark.kind is Failure.CRASH]
+    lost = [
+        it.t
+        for it in records
+        if isinstance(it.event, RunEnded) and it.event.outcome is Outcome.LOST
+    ]
+    assert lost
+    assert {mark.t for mark in crashes} == set(lost)
+
+
+def test_the_middle_of_the_largest_interval_stands_for_a_set_of_processors() -> None:
+    assert middle("0-3 10-20 5") == 15
+    assert middle("7") == 7
+
+
+def test_the_queue_is_empty_before_the_first_job_and_after_the_last() -> None:
+    scene = Scene.of(records_of("batch-easy"))
+    for level in (scene.levels.waiting, scene.levels.running):
+        times, levels = level.curve(scene.end)
+        assert times[0] == 0
+        assert levels.min() >= 0
+        assert levels[-1] == 0
+    waiting, running = scene.levels.waiting, scene.levels.running
+    assert sum(waiting.steps) == sum(running.steps) == 0
+
+
+def test_transfers_never_use_more_channels_than_the_master_has() -> None:
+    scene = Scene.of(records_of("volatile20"))
+    assert scene.channels == 5
+    assert set(scene.levels.transfers) == {"program", "data"}
+    steps = sorted(
+        (t, by)
+        for level in scene.levels.transfers.values()
+        for t, by in zip(level.times, level.steps, strict=True)
+    )
+    level = 0.0
+    for _, by in steps:
+        level += by
+        assert 0 <= level <= scene.channels
+
+
+def test_a_curve_of_many_steps_keeps_its_area() -> None:
+    scene = Scene.of(records_of("batch-easy"))
+    level = scene.levels.running
+    for k in range(6000):
+        level.step(k + 0.25, 1)
+        level.step(k + 0.5, -1)
+    times, levels = level.curve(scene.end)
+    area = -sum(t * by for t, by in zip(level.times, level.steps, strict=True))
+    assert len(times) < 2100
+    widths = times[1:] - times[:-1]
+    assert float(levels[:-1] @ widths) == pytest.approx(area, rel=1e-6)
+
+
+def test_bars_of_groups_add_up_to_the_whole_pool() -> None:
+    records = records_of("batch-rigid")
+    assert any(isinstance(it.event, WorkloadEnded) for it in records)
+    scene = Scene.of(records, ledger=True)
+    areas = by_group(scene.uses.boxes(), scene.header.processors, 64)
+    for use in (Use.USEFUL, Use.LOST):
+        assert areas[KIND[use]].sum() == pytest.approx(float(scene.ledger.total[use]))
