@@ -45,6 +45,20 @@ def test_a_handler_is_through_before_the_next_message_is_handled(system: System)
     assert diary.texts() == ["rest of the handler", "next message"]
 
 
+def test_a_delay_of_nothing_makes_a_message_like_any_other(system: System) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+
+    def say() -> None:
+        diary.after(0, Say("first"))
+        doer.send(diary, Say("second"))
+        diary.at(diary.now, Say("third"))
+
+    doer.plan(4, say)
+    over(system)
+    system.run()
+    assert diary.heard == [(4, "first"), (4, "second"), (4, "third")]
+
+
 def test_a_run_ends_at_once_with_the_result_it_is_given(system: System) -> None:
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
     doer.plan(3, lambda: system.finish("made it"))

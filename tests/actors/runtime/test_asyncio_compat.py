@@ -270,6 +270,20 @@ async def test_a_failing_callback_goes_to_the_exception_handler_and_the_loop_goe
     assert told == ["pop from empty list"]
 
 
+async def test_a_cancelled_callback_neither_runs_nor_fails() -> None:
+    loop = asyncio.get_running_loop()
+    told: list[object] = []
+    loop.set_exception_handler(lambda _, context: told.append(context))
+    for handle in (
+        loop.call_soon(told.append, "soon"),
+        loop.call_later(0, told.append, "overdue"),
+        loop.call_later(1, told.append, "later"),
+    ):
+        handle.cancel()
+    await asyncio.sleep(2)
+    assert told == []
+
+
 async def test_a_coroutine_can_be_submitted_from_the_loops_own_thread() -> None:
     future = asyncio.run_coroutine_threadsafe(after(4, "here"), asyncio.get_running_loop())
     await asyncio.sleep(5)
