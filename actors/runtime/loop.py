@@ -219,6 +219,10 @@ class VirtualTimeLoop(NoOutsideWorld):
         """Whether actors still have messages of this instant to handle."""
         return any(target is not CALLBACKS for target, _, _ in self._queue)
 
+    def has_generators(self) -> bool:
+        """Whether asynchronous generators are left unfinished."""
+        return bool(self._asyncgens)  # type: ignore[attr-defined]
+
     def pending_tasks(self, besides: asyncio.Task[Any] | None = None) -> list[str]:
         """What each unfinished asyncio task waits in, by the task's name."""
         tasks = asyncio.all_tasks(self) - {besides}

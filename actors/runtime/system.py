@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+import gc
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -16,6 +18,21 @@ from actors.runtime.loop import VirtualTimeLoop
 from actors.runtime.streams import stream
 
 A = TypeVar("A", bound=Actor)
+
+YOUNG_OBJECTS = 50_000
+"""New container objects between two collections; Python's own default is 700."""
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Collect cyclic garbage rarely while a run goes on: what actors leave behind is not cyclic,
+    and looking for it in vain took an eighth of a proactive run's time."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], YOUNG_OBJECTS), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class System:
@@ -60,13 +77,14 @@ class System:
         """Run until `finish` is called; see the class. A system runs once."""
         if self.loop.is_closed():
             raise RuntimeFault("this system has run already: its actors are what it left of them")
-        with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
-            try:
-                runner.run(self._main())
-            finally:
-                cause = self.loop.cause
-                self._silence()
-        self.loop.cause = cause
+        try:
+            with _rare_collections():
+                self.loop.run_until_complete(self._main())
+        finally:
+            cause = self.loop.cause
+            self._silence()
+            self._clear_up()
+            self.loop.cause = cause
         if self._fault is not None:
             raise self._fault
 
@@ -117,6 +135,18 @@ class System:
             actor.handlers = STOPPED
         for task in chain.from_iterable(self._tasks.values()):
             task.cancel()
+
+    def _clear_up(self) -> None:
+        """As asyncio.Runner would, which costs 90 microseconds even where nothing is left: as much
+        as ten attempts of a rigid job."""
+        left = asyncio.all_tasks(self.loop)
+        for task in left:
+            task.cancel()
+        if left:
+            self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        if self.loop.has_generators():
+            self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        self.loop.close()
 
     def _who_waits(self) -> list[str]:
         reports = ((actor.name, actor.waits_for()) for actor in self.actors.values())

@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from policies.enrolment.criteria import Criterion
 from policies.enrolment.tree import Tree
-from policies.interface import Configuration, EnrolmentView, Wake
+from policies.interface import Configuration, Enrolment, EnrolmentView, Wake
 from policies.maths.markov import workers_of
 
 
@@ -34,7 +34,7 @@ class Incremental:
         enrolment, up = view.enrolment, workers_of(view.up)
         if sum(enrolment.bounds[worker] for worker in up) < enrolment.tasks:
             return None
-        tree = self._tree(view)
+        tree = self.tree(enrolment)
         chosen, elapsed = tree.root(), view.elapsed
         loads = {q: (q, view.missing(q, 1)) for q in up if enrolment.bounds[q] > 0}
         for _ in range(enrolment.tasks):
@@ -47,8 +47,8 @@ class Incremental:
                 del loads[worker]
         return chosen.configuration()
 
-    def _tree(self, view: EnrolmentView) -> Tree:
-        enrolment = view.enrolment
+    def tree(self, enrolment: Enrolment) -> Tree:
+        """What was tried for this enrolment before."""
         return enrolment.belief.recall(
             (Incremental, self.criterion, enrolment), lambda: Tree(self.criterion, enrolment)
         )

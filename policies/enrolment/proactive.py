@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from attrs import define, frozen
+from attrs import frozen
 from numpy.random import Generator
 
 from policies.enrolment.criteria import Criterion, bar
 from policies.enrolment.incremental import Incremental
+from policies.enrolment.scratch import FromScratch
+from policies.enrolment.walk import Walk
 from policies.interface import (
     Configuration,
     Enrolment,
@@ -15,36 +17,6 @@ from policies.interface import (
     RunningView,
     Wake,
 )
-
-
-@frozen
-class FromScratch:
-    """The same instant as if no task were allocated to any worker (002, VI.B).
-
-    Complete programs count; data and parts of messages do not.
-    """
-
-    enrolment: Enrolment
-    elapsed: int
-    up: int
-    programmed: int
-
-    @classmethod
-    def of(cls, view: EnrolmentView) -> FromScratch:
-        return cls(view.enrolment, view.elapsed, view.up, view.programmed)
-
-    @property
-    def reason(self) -> Reason:
-        return Reason.START
-
-    @property
-    def running(self) -> None:
-        return None
-
-    def missing(self, worker: int, tasks: int) -> int:
-        """Slots to send the program, unless it is there, and the data of `tasks` tasks."""
-        program = 0 if self.programmed >> worker & 1 else self.enrolment.program
-        return program + tasks * self.enrolment.data
 
 
 @frozen
@@ -82,14 +54,17 @@ class Proactive:
         return candidate.configuration if new > bar(kept) else None
 
     def _candidate(self, fresh: FromScratch, rng: Generator) -> Candidate | None:
-        """What the passive heuristic would enrol from scratch: often the same as a slot ago."""
+        """What the passive heuristic would enrol from scratch."""
         if not self.passive.timeless:
             return _candidate(fresh, self.passive(fresh, rng))
-        last = fresh.enrolment.belief.recall((Proactive, self.passive, fresh.enrolment), Last)
-        if not last.holds(fresh.up, fresh.programmed):
-            last.candidate = _candidate(fresh, self.passive(fresh, rng))
-        last.up, last.programmed = fresh.up, fresh.programmed
-        return last.candidate
+        criterion, enrolment = self.passive.criterion, fresh.enrolment
+        walk = enrolment.belief.recall(
+            (Walk, criterion, enrolment), lambda: Walk(self.passive.tree(enrolment))
+        )
+        chosen = walk.again(fresh)
+        if chosen is None:
+            return None
+        return Candidate(chosen.configuration(), *walk.tree.value(chosen))
 
 
 @frozen
@@ -97,30 +72,10 @@ class Candidate:
     """A configuration, valued as if it began now."""
 
     configuration: Configuration
-    mask: int
-    """Its members."""
     log_success: float
     """ln P."""
     duration: float
     """E, slots."""
-
-
-@define(eq=False)
-class Last:
-    """The last candidate of a heuristic that does not look at the time."""
-
-    up: int = 0
-    """The workers that it could choose from."""
-    programmed: int = 0
-    """The workers that held the program."""
-    candidate: Candidate | None = None
-
-    def holds(self, up: int, programmed: int) -> bool:
-        """Whether it would be chosen again: a greedy choice does not miss what it passed over."""
-        joined, left = up & ~self.up, self.up & ~up
-        other = (self.programmed ^ programmed) & up
-        members = self.candidate.mask if self.candidate else 0
-        return not (joined or other or left & members)
 
 
 def _candidate(fresh: FromScratch, configuration: Configuration | None) -> Candidate | None:
@@ -129,9 +84,7 @@ def _candidate(fresh: FromScratch, configuration: Configuration | None) -> Candi
     enrolment, members = fresh.enrolment, configuration.members
     needs = [(worker, fresh.missing(worker, tasks)) for worker, tasks in members]
     work = max(tasks * enrolment.speeds[worker] for worker, tasks in members)
-    mask = sum(1 << worker for worker, _ in members)
-    estimate = enrolment.belief.estimate(needs, work, enrolment.channels)
-    return Candidate(configuration, mask, *estimate)
+    return Candidate(configuration, *enrolment.belief.estimate(needs, work, enrolment.channels))
 
 
 def _value(enrolment: Enrolment, running: RunningView) -> tuple[float, float]:

@@ -40,6 +40,8 @@ class Assignment:
     """(ln P, E) of one task more, where what it is worth changes with t."""
     after: dict[Load, Assignment] = field(factory=dict, init=False)
     """The assignments that were chosen next."""
+    value: tuple[float, float] | None = field(default=None, init=False)
+    """(ln P, E) of the assignment as it is."""
     _configuration: Configuration | None = field(default=None, init=False)
 
     @classmethod
@@ -76,13 +78,51 @@ class Tree:
 
     def best(self, before: Assignment, loads: Iterable[Load], elapsed: int) -> Load:
         """The best task to add, the first of equals; ValueError if `loads` is empty."""
+        if self.criterion is Criterion.E:
+            return self._best_duration(before, loads)
         if self.criterion is Criterion.Y:
             return self._best_yield(before, loads, elapsed)
         scores, chosen, to_beat = before.scores, None, -inf
         for load in loads:
             score = scores.get(load)
             if score is None:
-                score = self._score(before, load, to_beat)
+                score = self.score(before, load)
+            if score > to_beat or chosen is None:
+                chosen, to_beat = load, bar(score)
+        return _found(chosen)
+
+    def _best_duration(self, before: Assignment, loads: Iterable[Load]) -> Load:  # noqa: C901
+        """`best` for E, the inner loop of every C-IE: in line, because calls were most of it.
+
+        Who could not win even without interruption is passed over before its set is analysed.
+        """
+        scores, tasks, needs = before.scores, before.tasks, before.needs
+        speeds, channels = self.enrolment.speeds, self.enrolment.channels
+        alone, chosen, to_beat = self._transfers, None, -inf
+        for load in loads:
+            score = scores.get(load)
+            if score is None:
+                worker, need = load
+                held = tasks.get(worker, 0)
+                work = (held + 1) * speeds[worker]
+                if work < before.work:
+                    work = before.work
+                transfer = before.slowest
+                if -transfer - work < to_beat:
+                    continue
+                own = alone.get(load)
+                if own is None:
+                    own = self._alone(load)
+                if own > transfer:
+                    transfer = own
+                shared = (before.total + need - (needs[worker] if held else 0)) / channels
+                if shared > transfer:
+                    transfer = shared
+                if -transfer - work < to_beat:
+                    continue
+                self._kept += 1
+                mask = before.mask | 1 << worker
+                score = scores[load] = -transfer - self.enrolment.belief.expected(mask, work)
             if score > to_beat or chosen is None:
                 chosen, to_beat = load, bar(score)
         return _found(chosen)
@@ -125,46 +165,51 @@ class Tree:
         tasks = before.tasks.get(worker, 0)
         work = (tasks + 1) * self.enrolment.speeds[worker]
         total = before.total + need - (before.needs[worker] if tasks else 0)
+        return max(before.work, work), total, max(before.slowest, self._alone(load))
+
+    def _alone(self, load: Load) -> float:
+        """E_q(n_q), slots."""
         alone = self._transfers.get(load)
         if alone is None:
+            worker, need = load
             alone = self._transfers[load] = self.enrolment.belief.expected(1 << worker, need)
-        return max(before.work, work), total, max(before.slowest, alone)
+        return alone
 
-    def _score(self, before: Assignment, load: Load, to_beat: float) -> float:
-        """The score of one task more, or -inf if it is sure not to beat that score."""
-        if self.criterion is Criterion.E:
-            return self._quickness(before, load, to_beat)
-        score = self.criterion.score(*self._estimate(before, load), 0)
-        before.scores[load] = score
+    def score(self, before: Assignment, load: Load) -> float:
+        """What one task more is worth, to a criterion that does not look at the time."""
+        score = before.scores.get(load)
+        if score is None:
+            self._kept += 1
+            log_success, duration = self._estimate(before, load)
+            score = before.scores[load] = self.criterion.score(log_success, duration, 0)
         return score
 
-    def _quickness(self, before: Assignment, load: Load, to_beat: float) -> float:
-        """-E of one task more, or -inf if that cannot beat that score even without interruption.
+    def could_reach(self, before: Assignment, load: Load, score: float) -> bool:
+        """Whether a first task for this worker could be worth `score`: a bound first, for E."""
+        if self.criterion is Criterion.E and load not in before.scores:
+            transfer = (before.total + load[1]) / self.enrolment.channels
+            if before.slowest > transfer:
+                transfer = before.slowest
+            work = self.enrolment.speeds[load[0]]
+            if -transfer - (work if work > before.work else before.work) < score:
+                return False
+        return self.score(before, load) >= score
 
-        Looking that far first spares the analysis of most sets.
-        """
-        worker = load[0]
-        if (
-            -before.slowest - (before.tasks.get(worker, 0) + 1) * self.enrolment.speeds[worker]
-            < to_beat
-        ):
-            return -inf
-        work, total, slowest = self._costs(before, load)
-        transfer = max(slowest, total / self.enrolment.channels)
-        if -(transfer + work) < to_beat:
-            return -inf
-        score = -transfer - self.enrolment.belief.expected(before.mask | 1 << worker, work)
-        before.scores[load] = score
-        self._kept += 1
-        return score
+    def value(self, whole: Assignment) -> tuple[float, float]:
+        """(ln P, E in slots) of an assignment as it is."""
+        if whole.value is None:
+            whole.value = self._value(whole.mask, whole.work, whole.total, whole.slowest)
+        return whole.value
 
     def _estimate(self, before: Assignment, load: Load) -> tuple[float, float]:
-        belief, mask = self.enrolment.belief, before.mask | 1 << load[0]
-        work, total, slowest = self._costs(before, load)
+        self._kept += 1
+        return self._value(before.mask | 1 << load[0], *self._costs(before, load))
+
+    def _value(self, mask: int, work: int, total: int, slowest: float) -> tuple[float, float]:
+        belief = self.enrolment.belief
         transfer = max(slowest, total / self.enrolment.channels)
         log_success = belief.log_success(mask, work)
         log_success += belief.log_survival(workers_of(mask), transfer)
-        self._kept += 1
         return log_success, transfer + belief.expected(mask, work)
 
 

@@ -1,0 +1,79 @@
+"""The greedy from scratch, slot after slot: only what changed is looked at again."""
+
+from __future__ import annotations
+
+from attrs import define, field
+
+from policies.enrolment.scratch import FromScratch
+from policies.enrolment.tree import Assignment, Load, Tree
+from policies.maths.markov import workers_of
+
+CLOSE = 1e-9
+"""Scores nearer than this (relative) are compared by the greedy itself, which knows its ties."""
+
+
+Step = tuple[Assignment, Load, float, Assignment]
+"""One task of the last walk: the assignment before, who got it, the score that a rival would have
+to come near, the assignment after. A plain tuple: one is made for nearly every new set."""
+
+
+@define(eq=False)
+class Walk:
+    """The last walk of a greedy whose criterion does not look at the time.
+
+    A worker that left, or came, or received the program changes the walk from the first task that
+    it had, or would have: the steps before stay. No answer depends on what was asked before.
+    """
+
+    tree: Tree
+    up: int = 0
+    programmed: int = 0
+    steps: list[Step] = field(factory=list)
+
+    def again(self, fresh: FromScratch) -> Assignment | None:
+        """The assignment of all tasks now; None where too few workers are UP."""
+        enrolment = fresh.enrolment
+        up = workers_of(fresh.up)
+        if sum([enrolment.bounds[worker] for worker in up]) < enrolment.tasks:
+            return None
+        del self.steps[self._unaffected(fresh) :]
+        self.up, self.programmed = fresh.up, fresh.programmed
+        if len(self.steps) < enrolment.tasks:
+            self._go_on(fresh, up)
+        return self.steps[-1][3]
+
+    def _unaffected(self, fresh: FromScratch) -> int:
+        """How many of the last walk's steps would be taken again."""
+        changed = (self.up ^ fresh.up) | ((self.programmed ^ fresh.programmed) & fresh.up)
+        rivals = [
+            (worker, fresh.missing(worker, 1))
+            for worker in workers_of(changed & fresh.up)
+            if fresh.enrolment.bounds[worker] > 0
+        ]
+        could_reach = self.tree.could_reach
+        for taken, (before, load, score, _) in enumerate(self.steps):
+            if changed >> load[0] & 1:
+                return taken
+            for rival in rivals:
+                if could_reach(before, rival, score):
+                    return taken
+        return len(self.steps)
+
+    def _go_on(self, fresh: FromScratch, up: list[int]) -> None:
+        bounds = fresh.enrolment.bounds
+        chosen = self.steps[-1][3] if self.steps else self.tree.root()
+        loads = {
+            q: (q, fresh.missing(q, chosen.tasks.get(q, 0) + 1))
+            for q in up
+            if chosen.tasks.get(q, 0) < bounds[q]
+        }
+        while len(self.steps) < fresh.enrolment.tasks:
+            before, load = chosen, self.tree.best(chosen, loads.values(), 0)
+            chosen, worker = self.tree.add(before, load), load[0]
+            score = self.tree.score(before, load)
+            self.steps.append((before, load, score - CLOSE * (1.0 + abs(score)), chosen))
+            tasks = chosen.tasks[worker]
+            if tasks < bounds[worker]:
+                loads[worker] = (worker, fresh.missing(worker, tasks + 1))
+            else:
+                del loads[worker]
