@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+from itertools import islice
 from pathlib import Path
 
 from actors.events import JobSubmitted
 from sims.cli.logs import note_if_cut
 from sims.errors import InputError
 from sims.log import LogFile
-from sims.trace.volatile import IterativeTrace
+from sims.trace.families import read_trace
+
+SHOWN = 20
+"""Jobs that are named to who asks for another."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,18 +26,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
-    log, trace = LogFile(arguments.log), IterativeTrace(arguments.job)
-    jobs: list[str] = []
-    for record in log:
-        trace(record)
-        if isinstance(record.event, JobSubmitted):
-            jobs.append(record.event.job)
+    log = LogFile(arguments.log)
+    tale = read_trace(log, arguments.job)
     note_if_cut(log)
-    if trace.root is None:
+    if tale.root is None:
         problem = f"there is no job {arguments.job!r} in this log"
-        raise InputError(str(arguments.log), "--job", problem, ", ".join(jobs[:20]))
+        raise InputError(str(arguments.log), "--job", problem, ", ".join(_jobs(log)))
     if arguments.json:
-        print(json.dumps(trace.root.as_json()))
+        about = {"job": arguments.job, "account": tale.account.as_json()}
+        print(json.dumps(tale.root.as_json() | about))
     else:
-        print("\n".join(trace.root.lines()))
+        print("\n".join((*tale.root.lines(), "", *tale.account.lines(tale.unit))))
     return 0
+
+
+def _jobs(log: LogFile) -> list[str]:
+    """The first jobs of the log."""
+    submitted = (r.event.job for r in log if isinstance(r.event, JobSubmitted))
+    return list(islice(submitted, SHOWN))

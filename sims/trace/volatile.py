@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from attrs import define, field
 
-from actors.events import JobCompleted, JobSubmitted, RunEnded, ScenarioEnded
+from actors.events import Outcome, RunEnded
 from actors.runtime import Record
 from actors.volatile.events import (
     ComputationStarted,
@@ -12,7 +14,9 @@ from actors.volatile.events import (
     ConfigurationChosen,
     IterationCompleted,
     IterationStarted,
+    PlatformDescribed,
     TransferEnded,
+    TransferKind,
     TransferStarted,
     TransferSuspended,
     WorkerChanged,
@@ -20,70 +24,94 @@ from actors.volatile.events import (
     WorkerReleased,
 )
 from policies.availability import WorkerState
+from sims.trace.account import Part
 from sims.trace.span import Span
+from sims.trace.tale import Tale
+
+RECLAIMED, DOWN = WorkerState.RECLAIMED, WorkerState.DOWN
 
 
 @define
-class IterativeTrace:
-    """Fold: the spans of one job; `root` is None while the log has not mentioned it."""
+class _Member:
+    """A worker of the present configuration."""
 
-    job: str
-    root: Span | None = None
+    receiving: Span | None = None
+    what: str = ""
+    """Which message it receives, in words."""
+    part: Span | None = None
+    """A transfer that was cut short, while what was received of it may still be of use."""
+    away: Span | None = None
+    """It is RECLAIMED."""
+
+
+@define
+class IterativeTrace(Tale):
+    """Iterations, the configurations that each was tried on, transfers, suspensions.
+
+    Between two computations the job is about a transfer while some member receives, suspended
+    while none does and one is RECLAIMED, and waiting otherwise. Computation is useful once its
+    iteration is complete.
+    """
+
+    about: ClassVar[tuple[bytes, ...] | None] = None
+
     _iteration: Span | None = None
     _run: Span | None = None
+    _waiting: Span | None = None
+    """For a configuration."""
     _computing: Span | None = None
-    _transfers: dict[str, Span] = field(factory=dict)
-    _members: set[str] = field(factory=set)
+    _members: dict[str, _Member] = field(factory=dict)
+    _sizes: dict[TransferKind, int] = field(factory=dict)
+    """Slots of a whole message."""
 
-    def __call__(self, record: Record) -> None:
-        event = record.event
-        if getattr(event, "job", self.job) != self.job:
-            return
-        match event:
-            case JobSubmitted():
-                self.root = self._span(f"{self.job} submitted", record)
+    def tell(self, record: Record) -> None:
+        """See Tale."""
+        match record.event:
+            case PlatformDescribed(program=program, data=data):
+                self._sizes = {TransferKind.PROGRAM: program, TransferKind.DATA: data}
             case IterationStarted(iteration=iteration):
                 self._iteration = self._below(self.root, f"iteration {iteration}", record)
+                self._wait(record)
+            case IterationCompleted():
+                self._close(self._iteration, record.t)
             case ConfigurationChosen():
-                self._configure(event, record)
-            case WorkerEnrolled(worker=worker):
-                self._members.add(worker)
-            case WorkerReleased(worker=worker):
-                self._members.discard(worker)
+                self._configure(record.event, record)
             case ComputationStarted():
                 self._computing = self._below(self._run, "computes", record)
             case ComputationSuspended():
-                self._suspend(event, record)
+                self._suspend(record.event, record)
             case RunEnded(outcome=outcome):
-                self._end_run(f"ended: {outcome.value}", record)
-            case IterationCompleted():
-                self._close(self._iteration, record.t)
-            case JobCompleted() | ScenarioEnded():
-                self._close(self.root, record.t)
+                self._end_run(outcome, record)
             case _:
                 self._of_worker(record)
+        self._review(record.t)
 
-    def _of_worker(self, record: Record) -> None:
-        event = record.event
-        if getattr(event, "worker", None) not in self._members:
-            return
-        match event:
-            case WorkerChanged(worker=worker, state=state):
-                self._happened(f"{worker} is {state.name} now", record)
-                if state is WorkerState.DOWN:
-                    self._members.discard(worker)
-            case TransferStarted(worker=worker, kind=kind):
-                title = f"{worker} receives {kind.value}"
-                self._transfers[worker] = self._below(self._run, title, record)
-            case TransferSuspended(worker=worker, left=left):
-                self._end_transfer(worker, f", {left} slots of it left", record.t)
-            case TransferEnded(worker=worker):
-                self._end_transfer(worker, "", record.t)
+    def _review(self, now: float) -> None:
+        """What is the job about from now on?"""
+        part = Part.WAITING
+        if self._computing is not None:
+            part = Part.USEFUL
+        elif any(member.receiving for member in self._members.values()):
+            part = Part.TRANSFER
+        elif any(member.away for member in self._members.values()):
+            part = Part.SUSPENDED
+        if part is not self.account.part:
+            self.account.turn(now, part)
+
+    # --- configurations -----------------------------------------------------------------------
+
+    def _wait(self, record: Record) -> None:
+        self._waiting = self._below(self._iteration, "waits for a configuration", record)
 
     def _configure(self, event: ConfigurationChosen, record: Record) -> None:
+        waiting, iteration = self._waiting, self._iteration
+        self._close(waiting, record.t)
+        if waiting is not None and iteration is not None and waiting.start == record.t:
+            iteration.children.pop()  # it did not wait; nothing else has begun in the iteration
+        self._waiting = None
         members = ", ".join(f"{worker} x{tasks}" for worker, tasks in event.members)
         title = f"run {event.run} ({event.reason.value}): {members}; {event.work} slots of work"
-        self._run = self._below(self._iteration, title, record)
+        self._run = self._below(iteration, title, record)
 
     def _suspend(self, event: ComputationSuspended, record: Record) -> None:
         if self._computing is not None:
@@ -91,30 +119,81 @@ class IterativeTrace:
         self._close(self._computing, record.t)
         self._computing = None
 
-    def _end_run(self, title: str, record: Record) -> None:
+    def _end_run(self, outcome: Outcome, record: Record) -> None:
         self._close(self._computing, record.t)
         self._computing = None
-        self._happened(title, record)
+        for member in self._members.values():
+            self._close(member.away, record.t)
+            member.away = None
+        self._happened(self._run, f"ended: {outcome.value}", record)
         self._close(self._run, record.t)
+        self.account.turn(record.t, Part.WAITING)
+        if outcome is Outcome.COMPLETED:
+            self.account.save()
+        else:
+            self.account.lose()
+            self._wait(record)
 
-    def _end_transfer(self, worker: str, note: str, t: float) -> None:
-        span = self._transfers.pop(worker, None)
-        if span is not None:
-            span.title += note
-            span.end = t
+    # --- members ------------------------------------------------------------------------------
 
-    def _happened(self, title: str, record: Record) -> None:
-        self._close(self._below(self._run, title, record), record.t)
+    def _of_worker(self, record: Record) -> None:
+        event = record.event
+        if isinstance(event, WorkerEnrolled):
+            self._enrol(event.worker, record)
+        member = self._members.get(getattr(event, "worker", ""))
+        if member is None:
+            return
+        match event:
+            case WorkerReleased(worker=worker):
+                self._lose(self._members.pop(worker), record.t)
+            case WorkerChanged(worker=worker, state=state):
+                self._change(worker, state, record)
+            case TransferStarted():
+                self._receive(member, event, record)
+            case TransferSuspended(left=left):
+                self._cut(member, left, record.t)
+            case TransferEnded():
+                self._close(member.receiving, record.t)
+                member.receiving = None
 
-    def _below(self, parent: Span | None, title: str, record: Record) -> Span:
-        span = self._span(title, record)
-        return parent.add(span) if parent is not None else span
+    def _enrol(self, worker: str, record: Record) -> None:
+        """A message that is under way goes on in the next configuration: it is told in both."""
+        member = self._members.setdefault(worker, _Member())
+        under_way = member.receiving
+        if under_way is not None:
+            under_way.title += ", goes on in the next run"
+            self._close(under_way, record.t)
+            title = f"{worker} goes on receiving {member.what}"
+            member.receiving = self._below(self._run, title, record)
 
-    @staticmethod
-    def _span(title: str, record: Record) -> Span:
-        return Span(title, record.t, seq=record.seq, cause=record.cause)
+    def _change(self, worker: str, state: WorkerState, record: Record) -> None:
+        member = self._members[worker]
+        self._close(member.away, record.t)
+        member.away = None
+        if state is RECLAIMED:
+            member.away = self._below(self._run, f"{worker} is RECLAIMED", record)
+        elif state is DOWN:
+            self._happened(self._run, f"{worker} goes DOWN", record)
+            self._lose(self._members.pop(worker), record.t)
 
-    @staticmethod
-    def _close(span: Span | None, t: float) -> None:
-        if span is not None:
-            span.end = t
+    def _receive(self, member: _Member, event: TransferStarted, record: Record) -> None:
+        rest = event.left < self._sizes.get(event.kind, event.left)
+        kind = event.kind.value
+        member.what = f"the last {event.left} slots of {kind}" if rest else kind
+        member.part = None
+        member.receiving = self._below(self._run, f"{event.worker} receives {member.what}", record)
+
+    def _cut(self, member: _Member, left: int, t: float) -> None:
+        member.part = member.receiving
+        if member.part is not None:
+            member.part.title += f", {left} slots of it left"
+        self._close(member.receiving, t)
+        member.receiving = None
+
+    def _lose(self, member: _Member, t: float) -> None:
+        """What was received of a message that is not complete is gone."""
+        for span in (member.receiving, member.part):
+            if span is not None:
+                span.title += ", lost"
+        self._close(member.receiving, t)
+        self._close(member.away, t)
