@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import ClassVar
 
 import pytest
@@ -181,15 +182,24 @@ def test_an_actor_that_is_spawned_is_caused_by_its_maker_which_goes_on_by_itself
 def test_what_follows_the_run_is_caused_by_what_ended_it() -> None:
     world = World()
 
+    async def linger() -> None:
+        try:
+            await asyncio.sleep(100)
+        finally:
+            world.note("cleaned up")
+
     def end() -> None:
         world.note("last")
         world.system.finish()
 
+    world.doer.start(linger())
     world.doer.plan(1, end)
     world.plan(1, "at the same instant")
     world.run()
     world.note("summary")
-    assert (world.records[-1].cause, world.records[-1].t) == (0, 1)
+    assert [(line.event, line.cause) for line in world.records[2:]] == [
+        *((Noted("cleaned up"), 0), (Noted("summary"), 0)),
+    ]
 
 
 # --- who wants what -------------------------------------------------------------------------------

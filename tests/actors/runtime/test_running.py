@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import weakref
 from asyncio import AbstractEventLoop
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from actors.runtime import VirtualTimeLoop
-from tests.actors.runtime.worlds import virtually
+from actors.runtime import ActorFailed, System, VirtualTimeLoop
+from tests.actors.runtime.worlds import Doer, over, virtually
 
 
 async def nap(delay: float) -> float:
@@ -183,6 +184,44 @@ def test_a_runner_closes_async_generators_and_cancels_tasks_that_are_left() -> N
     virtually(main())
     assert ended == ["task", "generator"]
     assert left_over[0].cancelled()
+
+
+def test_a_system_closes_async_generators_that_its_actors_leave(system: System) -> None:
+    ended: list[str] = []
+    doer = system.spawn(Doer("doer"))
+
+    async def stream() -> AsyncIterator[int]:
+        try:
+            yield 1
+        finally:
+            await asyncio.sleep(3)
+            ended.append("generator")
+
+    left = stream()
+
+    async def life() -> None:
+        assert await anext(left) == 1
+
+    doer.start(life())
+    over(system, 5)
+    system.run()
+    assert ended == ["generator"]
+
+
+@pytest.mark.parametrize("act", [lambda: None, lambda: [].pop()], ids=["success", "failure"])
+def test_a_run_leaves_the_garbage_collector_as_it_found_it(
+    system: System, act: Callable[[], None]
+) -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(701, 11, 12)
+    try:
+        system.spawn(Doer("doer")).plan(1, act)
+        over(system, 2)
+        with contextlib.suppress(ActorFailed):
+            system.run()
+        assert gc.get_threshold() == (701, 11, 12)
+    finally:
+        gc.set_threshold(*before)
 
 
 def test_a_generator_that_is_dropped_is_closed_while_the_loop_runs() -> None:
