@@ -40,7 +40,7 @@ def main() -> None:
         try:
             system.run()
         except Deadlock as error:
-            system.journal.record(Noted, (str(error),))
+            system.journal.record(Noted, str(error))
 
 
 if __name__ == "__main__":

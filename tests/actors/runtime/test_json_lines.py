@@ -66,7 +66,7 @@ def written(*events: Event) -> list[bytes]:
         system = System(sinks=[sink], start=0.5)
         system.loop.close()  # the journal needs its clock only
         for event in events:
-            system.journal.record(lambda event=event: event, ())
+            system.journal.record(lambda event=event: event)
     return file.text.splitlines()
 
 
