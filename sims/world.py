@@ -36,13 +36,11 @@ def run(
     header = family.header(scenario)
     system.journal.record(
         ScenarioStarted,
-        (
-            *(SCHEMA, scenario.name, scenario.seed, scenario.job.kind, scenario.policy.name),
-            *(header.processors, header.workers, header.unit),
-        ),
+        *(SCHEMA, scenario.name, scenario.seed, scenario.job.kind, scenario.policy.name),
+        *(header.processors, header.workers, header.unit),
     )
     family.populate(scenario, system, folder)
     system.run()
     end = system.result if isinstance(system.result, End) else End.COMPLETED
-    system.journal.record(ScenarioEnded, (end,))
+    system.journal.record(ScenarioEnded, end)
     return Ending(end, system.loop.now, system.journal.length)

@@ -10,7 +10,15 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, dataclass_transform
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    dataclass_transform,
+)
 
 import attrs
 from attrs import define, field
@@ -23,9 +31,18 @@ if TYPE_CHECKING:
     from actors.runtime.journal import Event
     from actors.runtime.system import System
 
+Table = Mapping[type, Callable[[Any, Any], None]]
+"""Message class -> the function that handles it."""
+
 C = TypeVar("C")
 P = ParamSpec("P")
 Method = TypeVar("Method", bound=Callable[..., None])
+
+
+class Recorder(Protocol):
+    """How an event is journalled; see Journal.record."""
+
+    def __call__(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None: ...
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(attrs.field,))
@@ -89,17 +106,28 @@ class Actor:
 
     transitions: ClassVar[Mapping[Any, frozenset[Any]]] = {}
     initial: ClassVar[enum.Enum | None] = None
-    _tables: ClassVar[Mapping[enum.Enum | None, Mapping[type, Callable[[Any, Any], None]]]] = {}
+    _tables: ClassVar[Mapping[enum.Enum | None, Table]] = {}
+    """State -> what is done with a message in it."""
+    _steps: ClassVar[Mapping[enum.Enum | None, Mapping[enum.Enum | None, Table]]] = {None: {}}
+    """State -> the states that may follow, with their tables: one look-up a step."""
 
     name: str
     """Unique in its system; what logs and errors call it."""
     system: System = field(init=False, repr=False)
-    handlers: Mapping[type, Callable[[Any, Any], None]] = field(init=False, repr=False)
+    record: Recorder = field(init=False, repr=False)
+    """`record(Kind, *args)` journals the event `Kind(*args)`; it becomes the cause of what the
+    handler sends on. The event is built only where somebody wants it. The journal's own method, not
+    one of the actor's: a run without a log pays one call an event."""
+    handlers: Table = field(init=False, repr=False)
     state: Any = field(init=False, default=None)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._tables = {state: _table(cls, state) for state in _states(cls)}
+        cls._steps = {
+            state: {after: cls._tables[after] for after in cls.transitions.get(state, ())}
+            for state in cls._tables
+        }
 
     def __attrs_post_init__(self) -> None:
         self.state = self.initial
@@ -130,23 +158,17 @@ class Actor:
         """Take a delayed message back; without effect where it has come already."""
         self.system.loop.cancel(timer)
 
-    def record(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Journal the event `kind(*args)`; it becomes the cause of what this handler sends on.
-
-        The event is built only where somebody wants it: a run without a log pays a call.
-        """
-        self.system.journal.record(kind, args, kwargs)
-
     def become(self, state: enum.Enum) -> None:
         """Change state along the transition table.
 
         Raises IllegalTransition, naming both states, where the table has no such step.
         """
-        if state not in self.transitions.get(self.state, ()):
+        table = self._steps[self.state].get(state)
+        if table is None:
             raise IllegalTransition(f"{self.name} cannot go from {self.state} to {state}")
         self.state = state
         if self.handlers is not STOPPED:
-            self.handlers = self._tables[state]
+            self.handlers = table
 
     def start(self, life: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine as this actor's own task; its failure is the actor's failure."""

@@ -7,9 +7,9 @@ This is the only module that knows structlog.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType, TracebackType
-from typing import BinaryIO, ClassVar, Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import BinaryIO, ClassVar, ParamSpec, Protocol, runtime_checkable
 
 import attrs
 import orjson
@@ -22,7 +22,7 @@ FLUSH_EVERY = 4096
 """Records between two flushes: an interrupted run loses at most so many, and a flush a record
 would cost as much as writing it."""
 
-NOTHING: Mapping[str, object] = MappingProxyType({})
+P = ParamSpec("P")
 
 RESERVED = frozenset(("cause", "event", "seq", "t"))
 """What a line of the log says of every event: no field of an event can be called so."""
@@ -90,20 +90,15 @@ class Journal:
         """Whether some sink wants events of this class: ask before computing a costly argument."""
         return bool(self._wanted[kind])
 
-    def record(
-        self,
-        kind: Callable[..., Event],
-        args: tuple[object, ...],
-        named: Mapping[str, object] = NOTHING,
-    ) -> None:
-        """Journal `kind(*args, **named)` now; see `Actor.record`."""
+    def record(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Journal `kind(*args)` now; built only where a sink wants it, counted in any case."""
         sinks = self._wanted[kind]
         if sinks is None:
             return
         loop, seq = self._loop, self.length
         if sinks:
             cause = loop.cause if loop.cause >= 0 else None
-            record = Record(seq, loop.now, cause, kind(*args, **named))
+            record = Record(seq, loop.now, cause, kind(*args, **kwargs))
             for sink in sinks:
                 sink(record)
         self.length = seq + 1

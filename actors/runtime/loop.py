@@ -31,6 +31,7 @@ Ts = TypeVarTuple("Ts")
 PHASE_SHIFT = 50
 """order = phase << 50 | sequence number: one comparison instead of two (2^50 events suffice)."""
 
+WORK_ENDS = Phase.WORK_ENDS
 FOREVER = math.inf
 """Due time of what never comes: `asyncio.sleep(inf)` waits for a cancellation."""
 
@@ -74,7 +75,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         if now < when < FOREVER:
             heappush(self._heap, entry)
         elif when == now:
-            if phase is Phase.WORK_ENDS:
+            if phase is WORK_ENDS:
                 self._queue.append((DUE, entry, self.cause))
             else:
                 heappush(self._heap, entry)

@@ -67,6 +67,7 @@ class System:
             raise RuntimeFault(f"there are two actors called {actor.name!r}")
         self.actors[actor.name] = actor
         actor.system = self
+        actor.record = self.journal.record
         # What one actor's start records is not the cause of the next one's.
         cause = self.loop.cause
         actor.started()

@@ -96,9 +96,9 @@ def _describe(scenario: MalleableScenario, pack: tuple[float, ...], system: Syst
     protection, link, record = _protection(scenario), scenario.link, system.journal.record
     downtime, mtbf = (protection.downtime, protection.mtbf) if protection else (0.0, None)
     model = (scenario.job.pair, downtime, scenario.faults.fatal is Fatal.POSSIBLE, mtbf)
-    record(PackDescribed, (*model, link.unit, link.latency, link.startup))
+    record(PackDescribed, *model, link.unit, link.latency, link.startup)
     for index, footprint in enumerate(pack):
-        record(ApplicationDescribed, (application_name(index), footprint))
+        record(ApplicationDescribed, application_name(index), footprint)
 
 
 def application_name(index: int) -> str:

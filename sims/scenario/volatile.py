@@ -271,11 +271,9 @@ def _refuse_twins(names: Sequence[str]) -> None:
 def _record_platform(job: IterativeSection, enrolment: Enrolment, system: System) -> None:
     system.journal.record(
         PlatformDescribed,
-        (
-            *(job.name, enrolment.tasks, job.iterations),
-            *(enrolment.channels, enrolment.program, enrolment.data),
-            *(enrolment.speeds, enrolment.bounds),
-        ),
+        *(job.name, enrolment.tasks, job.iterations),
+        *(enrolment.channels, enrolment.program, enrolment.data),
+        *(enrolment.speeds, enrolment.bounds),
     )
 
 
