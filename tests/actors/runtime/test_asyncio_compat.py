@@ -39,7 +39,7 @@ async def test_sleeping_for_nothing_or_less_takes_one_round_and_no_time() -> Non
 
 
 async def test_sleeping_for_no_number_is_refused() -> None:
-    with pytest.raises(ValueError, match="(?i)nan"):
+    with pytest.raises(ValueError, match=r"(?i)nan"):
         await asyncio.sleep(float("nan"))
 
 
