@@ -64,11 +64,15 @@ class IterativeTrace(Tale):
     _sizes: dict[TransferKind, int] = field(factory=dict)
     """Slots of a whole message."""
 
+    def __call__(self, record: Record) -> None:
+        match record.event:
+            case PlatformDescribed(program=program, data=data):  # before the job is submitted
+                self._sizes = {TransferKind.PROGRAM: program, TransferKind.DATA: data}
+        super().__call__(record)
+
     def tell(self, record: Record) -> None:
         """See Tale."""
         match record.event:
-            case PlatformDescribed(program=program, data=data):
-                self._sizes = {TransferKind.PROGRAM: program, TransferKind.DATA: data}
             case IterationStarted(iteration=iteration):
                 self._iteration = self._below(self.root, f"iteration {iteration}", record)
                 self._wait(record)
