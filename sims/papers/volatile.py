@@ -122,7 +122,7 @@ def _table(title: str, found: Scores, paper: Mapping[str, PaperRow]) -> Table:
 def _cells(score: Score, paper: PaperRow | None) -> list[str]:
     ours = (
         f"{score.fails}",
-        f"{score.diff.mean:.1f}±{score.diff.half:.1f}",
+        f"{score.diff.mean:.1f}±{score.diff.half:.0f}",
         f"{score.wins.mean:.0f}±{score.wins.half:.0f}",
         f"{score.wins30.mean:.0f}±{score.wins30.half:.0f}",
         f"{score.stdv:.2f}",
@@ -131,7 +131,7 @@ def _cells(score: Score, paper: PaperRow | None) -> list[str]:
         return list(ours)
     theirs = (
         f"{paper.fails}",
-        f"{paper.diff:.1f}",
+        f"{paper.diff:.0f}",
         f"{paper.wins:.0f}",
         f"{paper.wins30:.0f}",
         f"{paper.stdv:.2f}",
