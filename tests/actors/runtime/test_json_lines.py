@@ -60,13 +60,17 @@ class Kept(io.BytesIO):
         super().close()
 
 
+def as_it_is(event: Event) -> Event:
+    return event
+
+
 def written(*events: Event) -> list[bytes]:
     file = Kept()
     with JsonLines(file) as sink:
         system = System(sinks=[sink], start=0.5)
         system.loop.close()  # the journal needs its clock only
         for event in events:
-            system.journal.record(lambda event=event: event)
+            system.journal.record(as_it_is, event)
     return file.text.splitlines()
 
 
