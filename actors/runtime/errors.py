@@ -25,6 +25,10 @@ class ActorFailed(RuntimeFault):
     def __str__(self) -> str:
         return f"{self.actor} failed on {self.message}: {type(self.error).__name__}: {self.error}"
 
+    def __reduce__(self) -> tuple[type[ActorFailed], tuple[str, str, BaseException]]:
+        # Messages name actors, which cannot go from a campaign's process to another; words can.
+        return ActorFailed, (self.actor, str(self.message), self.error)
+
 
 class UnexpectedMessage(RuntimeFault):
     """A message came that the actor, in its present state, does not know."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from actors.runtime import (
     ActorFailed,
+    Deadlock,
     Phase,
     RuntimeFault,
     System,
@@ -179,6 +181,18 @@ def test_an_actor_may_cancel_its_own_task_without_failing(system: System) -> Non
     over(system, 2)
     system.run()
     assert system.loop.now == 2
+
+
+def test_errors_go_from_process_to_process_in_words() -> None:
+    """As a campaign's do; a message that names an actor could not."""
+    actor = System().spawn(Doer("culprit"))
+    actor.system.loop.close()
+    fault = ActorFailed("culprit", ("a message that names", actor), ValueError("worn out"))
+    copy = pickle.loads(pickle.dumps(fault))
+    assert (copy.actor, str(copy)) == ("culprit", str(fault))
+    assert isinstance(copy.error, ValueError)
+    deadlock = Deadlock(3.5, ["job 1 waits for a processor"])
+    assert str(pickle.loads(pickle.dumps(deadlock))) == str(deadlock)
 
 
 def test_a_system_runs_once(system: System) -> None:
