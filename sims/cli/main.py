@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from actors.runtime import ActorFailed, Deadlock
-from sims.cli import audit, optimum, plot, policies, run, summary, trace, why
+from sims.cli import audit, optimum, plot, policies, run, summary, trace, view, why
 from sims.errors import InputError
 
 COMMANDS = {
@@ -18,6 +18,7 @@ COMMANDS = {
     "why": why,
     "audit": audit,
     "plot": plot,
+    "view": view,
     "optimum": optimum,
     "policies": policies,
 }

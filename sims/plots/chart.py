@@ -51,7 +51,7 @@ def draw_boxes(
     """
     axes.set(xlim=(raster.start, raster.end), ylim=(raster.height, 0))
     axes.xaxis.set_major_formatter("{x:,.10g}")
-    if len(boxes) > FEW or (boxes.share < 1).any():
+    if len(boxes) > FEW:
         picture = image(boxes, paints, raster, faint)
         extent = (raster.start, raster.end, raster.height, 0)
         axes.imshow(picture, extent=extent, aspect="auto", interpolation="antialiased", zorder=1)

@@ -9,6 +9,8 @@ from sims.plots.boxes import Boxes
 
 MARGIN = 0.1
 """Part of a row left free above and below."""
+TOLERANCE = 1e-9
+"""Shares of a processor add up to 1 but for rounding."""
 
 Key = tuple[int, int]
 
@@ -47,3 +49,30 @@ class Lanes:
         height = (1 - 2 * margin) / np.where(behind, 1.0, depth)
         low = boxes.job + margin + height * boxes.low
         return evolve(boxes, low=low, high=low + height)
+
+
+def side_by_side(boxes: Boxes) -> Boxes:
+    """Boxes of one row each that share it, as whole boxes beside each other, of height `share`."""
+    part = boxes.share < 1
+    if not part.any():
+        return boxes
+    low, high = boxes.low.copy(), boxes.high.copy()
+    under_way: dict[float, list[tuple[float, float, float]]] = {}
+    order = np.lexsort((boxes.seq, boxes.start))
+    for k in order[part[order]].tolist():
+        row, start, share = boxes.low[k], boxes.start[k], boxes.share[k]
+        others = [it for it in under_way.get(row, ()) if it[0] > start]
+        bottom = _gap(others, share)
+        under_way[row] = [*others, (boxes.end[k], bottom, bottom + share)]
+        low[k], high[k] = row + bottom, min(row + bottom + share, row + 1)
+    return evolve(boxes, low=low, high=high, share=np.ones(len(boxes)))
+
+
+def _gap(others: list[tuple[float, float, float]], share: float) -> float:
+    """The lowest free place of height `share`; the top one where rounding leaves none."""
+    bottom = 0.0
+    for _, low, high in sorted(others, key=lambda it: it[1]):
+        if low - bottom >= share - TOLERANCE:
+            return bottom
+        bottom = high
+    return min(bottom, 1 - share)

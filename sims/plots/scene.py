@@ -13,7 +13,7 @@ from actors.runtime import Record
 from actors.volatile.events import PlatformDescribed
 from sims.ledger import Ledger
 from sims.plots.boxes import Boxes, BoxTable
-from sims.plots.lanes import Lanes
+from sims.plots.lanes import Lanes, side_by_side
 from sims.plots.levels import Levels
 from sims.plots.marks import Mark, Marks
 from sims.plots.palette import IN_SYSTEM, RUN_KIND, RUN_PAINTS, USE_PAINTS, kind_of
@@ -89,7 +89,7 @@ class Scene:
 
     def rows_of_processors(self) -> Boxes:
         """Boxes of uses, row = processor; where states are told, uses leave some of them to see."""
-        boxes = self.uses.boxes()
+        boxes = side_by_side(self.uses.boxes())
         behind = np.array([paint.state for paint in USE_PAINTS])[boxes.kind]
         if not behind.any():
             return boxes
@@ -124,7 +124,10 @@ class Scene:
         owner = (job, -1 if it.run is None else it.run, it.seq)
         kind, share = kind_of(it.use, it.note), float(it.share)
         for first, last in ranges(it.processors):
-            self.uses.add((first, last + 1, it.start, it.end), kind, owner, share)
+            # What shares a processor lies beside the others on it, so each processor has its own.
+            for low in range(first, last + 1) if share < 1 else (first,):
+                high = low + 1 if share < 1 else last + 1
+                self.uses.add((low, high, it.start, it.end), kind, owner, share)
         if it.use is Use.TRANSFER:
             self.levels.transfer(it)
 

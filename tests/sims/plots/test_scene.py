@@ -4,6 +4,8 @@ import pytest
 
 from actors.batch.events import WorkloadEnded
 from actors.events import Outcome, RunEnded, RunStarted
+from sims.plots.boxes import BoxTable
+from sims.plots.lanes import side_by_side
 from sims.plots.ledger import by_group
 from sims.plots.marks import Failure, middle
 from sims.plots.palette import IN_SYSTEM, KIND, RUN_PAINTS
@@ -134,3 +136,14 @@ def test_bars_of_groups_add_up_to_the_whole_pool() -> None:
     areas = by_group(scene.uses.boxes(), scene.header.processors, 64)
     for use in (Use.USEFUL, Use.LOST):
         assert areas[KIND[use]].sum() == pytest.approx(float(scene.ledger.total[use]))
+
+
+def test_shares_of_a_processor_lie_beside_each_other_in_its_row() -> None:
+    table = BoxTable()
+    useful = KIND[Use.USEFUL]
+    for span, share in (((0, 4), 0.5), ((0, 2), 0.25), ((1, 3), 0.25), ((2, 4), 0.25)):
+        table.add((7, 8, *span), useful, (0, 0, 0), share)
+    boxes = side_by_side(table.boxes())
+    assert boxes.low.tolist() == [7, 7.5, 7.75, 7.5]
+    assert boxes.high.tolist() == [7.5, 7.75, 8, 7.75]
+    assert boxes.share.tolist() == [1, 1, 1, 1]

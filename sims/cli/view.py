@@ -1,0 +1,31 @@
+"""Make one page of a log, to zoom into it and to follow causes; it needs no network."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from sims.cli.logs import note_if_cut
+from sims.errors import InputError
+from sims.log import LogFile
+from sims.view.page import Page
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("log", metavar="LOG", type=Path, help="a log of `holdfast run`")
+    parser.add_argument(
+        *("-o", "--output"), metavar="FILE", type=Path, required=True, help="the page: NAME.html"
+    )
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command; returns the exit code."""
+    page: Path = arguments.output
+    if page.suffix not in (".html", ".htm"):
+        raise InputError(str(page), "", f"{page.suffix!r} is no page", ".html")
+    log = LogFile(arguments.log)
+    Page().write(log, page)
+    note_if_cut(log)
+    print(page)
+    return 0

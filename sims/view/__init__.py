@@ -1,0 +1,1 @@
+"""One page that shows a log: self-contained, interactive; needs `pip install 'holdfast[view]'`."""

@@ -1,0 +1,216 @@
+"""A scene as interactive charts: the only place that imports bokeh."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sims.errors import InputError
+from sims.plots.boxes import Boxes
+from sims.plots.density import Raster, image
+from sims.plots.gantt import FAINT, NAMED
+from sims.plots.marks import Failure
+from sims.plots.palette import (
+    BLACK,
+    BLUE,
+    GREY,
+    PURPLE,
+    RUN_PAINTS,
+    USE_PAINTS,
+    USES,
+    VERMILION,
+    Paint,
+)
+from sims.plots.scene import Scene
+
+if TYPE_CHECKING:
+    from bokeh.models import ColumnDataSource, HoverTool
+    from bokeh.models.glyphs import Quad
+    from bokeh.models.renderers import GlyphRenderer
+    from bokeh.plotting import figure as Figure
+
+MOST = 250_000
+"""Boxes that a browser still draws one by one; more become an image without anything to pick."""
+IMAGE = (700, 2000)
+"""Rows and columns of such an image."""
+
+SHAPES = {
+    Failure.ERROR: ("x", BLACK),
+    Failure.CRASH: ("inverted_triangle", VERMILION),
+    Failure.FAULT: ("diamond", VERMILION),
+    Failure.IGNORED: ("cross", BLUE),
+    Failure.FATAL: ("star", PURPLE),
+}
+
+TOOLTIP = """
+<div style="max-width: 34em"><b>$name</b> @job{custom}, run @run<br>
+@left{0,0.[000]} to @right{0,0.[000]}<br>@seq{custom}</div>
+"""
+
+
+def check_installed() -> None:
+    """Raises InputError, naming the pip command, where bokeh is missing."""
+    try:
+        import bokeh  # noqa: F401
+    except ImportError:
+        problem, accepted = "bokeh is missing", "pip install 'holdfast[view]'"
+        raise InputError("view", "", problem, accepted) from None
+
+
+def processors(scene: Scene) -> Figure:
+    """Processors over time."""
+    rows = scene.header.processors
+    chart = _chart(scene, "processors", rows, scene.header.workers or [str(k) for k in range(rows)])
+    _draw(chart, scene.rows_of_processors(), USE_PAINTS, Raster(*IMAGE, rows, scene.end or 1), 1)
+    _mark(chart, scene)
+    _place_legend(chart)
+    return chart
+
+
+def jobs(scene: Scene, beside: Figure) -> Figure:
+    """Jobs over time; moves with the chart `beside`."""
+    rows = len(scene.jobs)
+    chart = _chart(scene, "jobs, by submission", rows, list(scene.jobs))
+    chart.x_range = beside.x_range
+    raster = Raster(*IMAGE, max(rows, 1), scene.end or 1)
+    _draw(chart, scene.rows_of_jobs(), RUN_PAINTS, raster, FAINT)
+    _place_legend(chart)
+    return chart
+
+
+def ledger(scene: Scene) -> Figure:
+    """Shares of the platform's time by use."""
+    from bokeh.models import FactorRange
+    from bokeh.plotting import figure
+
+    uses = [use for use in USES if scene.ledger.total[use]]
+    shares = [100 * scene.ledger.share(use) for use in uses]
+    names = [f"{use.value}  {share:.3g} %" for use, share in zip(uses, shares, strict=True)]
+    chart = figure(
+        title="Where the processor-time went",
+        y_range=FactorRange(factors=names[::-1]),
+        height=60 + 24 * len(names),
+        sizing_mode="stretch_width",
+        toolbar_location=None,
+        tools="",
+    )
+    colours = [USES[use].colour for use in uses]
+    chart.hbar(y=names, right=shares, height=0.8, color=colours, line_color=GREY)
+    chart.xaxis.axis_label = "% of processors x makespan"
+    return chart
+
+
+def _chart(scene: Scene, title: str, rows: int, names: Sequence[str]) -> Figure:
+    from bokeh.models import BasicTickFormatter, FixedTicker, Range1d
+    from bokeh.plotting import figure
+
+    end = scene.end or 1
+    chart = figure(
+        title=title,
+        output_backend="webgl",
+        sizing_mode="stretch_width",
+        height=min(max(160 + 22 * rows, 280), 560),
+        x_range=Range1d(start=0, end=end, bounds=(-0.02 * end, 1.02 * end)),
+        y_range=Range1d(start=max(rows, 1), end=0, bounds=(0, max(rows, 1))),
+        tools="pan,xwheel_zoom,wheel_zoom,box_zoom,reset,save,tap",
+        min_border_left=80,  # charts that move together stand below each other
+        active_scroll="xwheel_zoom",
+        active_drag="pan",
+    )
+    chart.xaxis.axis_label = f"time, {scene.header.unit}"
+    chart.xaxis.formatter = BasicTickFormatter(use_scientific=False)
+    chart.grid.grid_line_alpha = 0.3
+    if len(names) <= NAMED:
+        chart.yaxis.ticker = FixedTicker(ticks=[k + 0.5 for k in range(rows)])
+        chart.yaxis.major_label_overrides = {k + 0.5: name for k, name in enumerate(names)}
+    return chart
+
+
+def _draw(
+    chart: Figure, boxes: Boxes, paints: Sequence[Paint], raster: Raster, faint: float
+) -> None:
+    if len(boxes) > MOST:
+        _draw_image(chart, boxes, paints, raster, faint)
+        return
+    renderers = []
+    for kind in sorted(np.unique(boxes.kind).tolist(), key=lambda kind: not paints[kind].state):
+        paint = paints[kind]
+        source = _source(boxes.where(boxes.kind == kind))
+        renderers.append(
+            chart.quad(
+                *("left", "right", "low", "high"),
+                source=source,
+                name=paint.label,
+                legend_label=paint.label,
+                fill_color=paint.colour,
+                line_color=None,
+                nonselection_fill_alpha=0.15,
+            )
+        )
+    chart.add_tools(_hover(renderers))
+
+
+def _draw_image(
+    chart: Figure, boxes: Boxes, paints: Sequence[Paint], raster: Raster, faint: float
+) -> None:
+    from bokeh.models import ColumnDataSource
+
+    colours = (image(boxes, paints, raster, faint) * 255).astype(np.uint32)
+    rgba = colours[:, :, 0] | colours[:, :, 1] << 8 | colours[:, :, 2] << 16 | 0xFF000000
+    source = ColumnDataSource({"image": [rgba.astype(np.uint32)]})
+    for kind in np.unique(boxes.kind).tolist():
+        label, colour = paints[kind].label, paints[kind].colour
+        chart.scatter([nan], [nan], marker="square", size=16, color=colour, legend_label=label)
+    chart.image_rgba("image", source=source, x=0, y=0, dw=raster.end, dh=raster.height)
+
+
+def _place_legend(chart: Figure) -> None:
+    for legend in chart.legend:
+        legend.update(click_policy="hide", orientation="horizontal", ncols=6)
+        chart.add_layout(legend, "below")
+
+
+def _source(boxes: Boxes) -> ColumnDataSource:
+    from bokeh.models import ColumnDataSource, CustomJS
+
+    columns = {
+        "left": boxes.start,
+        "right": boxes.end,
+        "low": boxes.low,
+        "high": boxes.high,
+        "job": boxes.job.astype(np.int32),
+        "run": boxes.run.astype(np.int32),
+        "seq": boxes.seq.astype(np.int32),
+    }
+    source = ColumnDataSource(columns, tags=["boxes"])
+    picked = CustomJS(args={"source": source}, code="window.holdfast.picked(source)")
+    source.selected.js_on_change("indices", picked)
+    return source
+
+
+def _hover(renderers: Sequence[GlyphRenderer[Quad]]) -> HoverTool:
+    from bokeh.models import CustomJSHover, HoverTool
+
+    tool = HoverTool(renderers=list(renderers), tooltips=TOOLTIP, point_policy="follow_mouse")
+    for column, name in (("job", "job"), ("seq", "because")):
+        code = f"return window.holdfast.{name}(value)"
+        tool.formatters[f"@{column}"] = CustomJSHover(code=code)
+    return tool
+
+
+def _mark(chart: Figure, scene: Scene) -> None:
+    for kind, (marker, colour) in SHAPES.items():
+        found = [mark for mark in scene.marks if mark.kind is kind]
+        if found:
+            chart.scatter(
+                [mark.t for mark in found],
+                [mark.processor + 0.5 for mark in found],
+                marker=marker,
+                size=10,
+                color=colour,
+                line_color="white" if marker not in ("x", "cross") else colour,
+                legend_label=kind.value,
+            )

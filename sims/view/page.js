@@ -1,0 +1,127 @@
+// What the page does beside drawing: says what a box is because of, and follows a job.
+"use strict";
+
+window.holdfast = (() => {
+  const LISTED = 500;
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const events = data.events;
+  const rowOf = new Map(events.seq.map((seq, row) => [seq, row]));
+  const indexOf = new Map(data.jobs.map((name, index) => [name, index]));
+  const byId = (id) => document.getElementById(id);
+  const chosen = new Map(); // what this page selected itself: no answer to that
+
+  const time = (t) => t.toLocaleString("en", { maximumFractionDigits: 3 });
+
+  function chain(seq) {
+    const found = [];
+    for (let row = rowOf.get(seq); row !== undefined; row = rowOf.get(events.cause[row])) {
+      found.push(row);
+    }
+    return found;
+  }
+
+  function item(row, now) {
+    const it = document.createElement("li");
+    const when = document.createElement("span");
+    when.className = "t";
+    when.textContent = `#${events.seq[row]} t = ${time(events.t[row])} `;
+    it.append(when, events.text[row]);
+    it.dataset.seq = events.seq[row];
+    it.classList.toggle("now", now);
+    it.onclick = () => explain(events.seq[row]);
+    return it;
+  }
+
+  function list(id, rows, now) {
+    const items = rows.slice(0, LISTED).map((row) => item(row, events.seq[row] === now));
+    if (rows.length > LISTED) {
+      const more = document.createElement("li");
+      more.textContent = `and ${rows.length - LISTED} more`;
+      items.push(more);
+    }
+    byId(id).replaceChildren(...items);
+  }
+
+  function explain(seq) {
+    list("chain", chain(seq), seq);
+  }
+
+  function sources() {
+    const found = new Set();
+    for (const doc of window.Bokeh.documents) {
+      for (const model of doc._all_models.values()) {
+        if (model.tags && model.tags.includes("boxes")) found.add(model);
+      }
+    }
+    return found;
+  }
+
+  function select(job) {
+    for (const source of sources()) {
+      const column = source.data.job;
+      const mine = [];
+      for (let k = 0; k < column.length; k++) if (column[k] === job) mine.push(k);
+      // An empty selection would show this source's boxes as if they were all picked.
+      const indices = job < 0 ? [] : mine.length ? mine : [-1];
+      chosen.set(source.id, indices);
+      source.selected.indices = indices;
+    }
+  }
+
+  function follow(job, seq) {
+    select(job);
+    byId("who").textContent = job < 0 ? "" : `Following ${data.jobs[job]}`;
+    byId("job").value = job < 0 ? "" : data.jobs[job];
+    const life = job < 0 ? [] : data.lives[job].map((it) => rowOf.get(it));
+    list("life", life, seq);
+    if (seq !== undefined) explain(seq);
+    else if (life.length) explain(events.seq[life[life.length - 1]]);
+    else byId("chain").replaceChildren();
+  }
+
+  function picked(source) {
+    if (source.selected.indices === chosen.get(source.id)) return;
+    const at = source.selected.indices.filter((k) => k >= 0);
+    if (at.length) follow(source.data.job[at[0]], source.data.seq[at[0]]);
+    else follow(-1);
+  }
+
+  function because(seq) {
+    const [row, ...causes] = chain(seq);
+    if (row === undefined) return "";
+    const lines = [`#${seq} ${events.text[row]}`];
+    for (const cause of causes.slice(0, 3)) {
+      lines.push(`because of #${events.seq[cause]} ${events.text[cause]}`);
+    }
+    return lines.map((line) => line.replace(/&/g, "&amp;").replace(/</g, "&lt;")).join("<br>");
+  }
+
+  function start() {
+    const names = data.jobs.slice(0, 2000).map((name) => new Option(name));
+    byId("jobs").replaceChildren(...names);
+    byId("job").addEventListener("change", () => {
+      const job = indexOf.get(byId("job").value.trim());
+      if (job !== undefined) follow(job);
+      else byId("who").textContent = "There is no such job in this log.";
+    });
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") follow(-1);
+    });
+    const waiting = setInterval(() => {
+      const ready = window.Bokeh && window.Bokeh.documents.length;
+      if (!ready || !window.Bokeh.documents.every((it) => it.is_idle)) return;
+      clearInterval(waiting);
+      document.body.dataset.ready = Math.round(performance.now());
+    }, 50);
+  }
+
+  document.addEventListener("DOMContentLoaded", start);
+  return {
+    picked,
+    because,
+    follow,
+    explain,
+    sources,
+    job: (index) => (index < 0 ? "" : data.jobs[index]),
+  };
+})();

@@ -1,0 +1,211 @@
+"""Pages in a real browser: headless Chromium (Debian's `chromium` and `chromium-driver`)."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from actors.runtime import Record
+from sims.scenario.loader import load
+from sims.view.page import Page
+from sims.world import run
+from tests.sims.kinds import KINDS, SCENARIOS, records_of
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+pytest.importorskip("bokeh", reason="the extra `view` is not installed")
+if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+    pytest.skip("there is no chromium with its driver here", allow_module_level=True)
+
+PATIENCE = 60.0
+"""Seconds until a page must be ready, or a test fails; a busy machine needs some of them."""
+
+pytestmark = pytest.mark.xdist_group("chromium")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[webdriver.Chrome]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(shutil.which("chromium"))
+    for argument in (
+        *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1600,1200"),
+        *("--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(
+        options=options, service=webdriver.ChromeService(str(shutil.which("chromedriver")))
+    )
+    yield driver
+    driver.quit()
+
+
+def until(check: Callable[[], object]) -> object:
+    """What `check` gives once it is true. Fails after PATIENCE."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = check()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("the page did not get there")
+
+
+def opened(browser: webdriver.Chrome, records: tuple[Record, ...], folder: Path) -> None:
+    """Open the page of a log and wait until it is drawn; it must not complain."""
+    page = folder / "page.html"
+    Page().write(records, page)
+    browser.get(page.as_uri())
+    until(lambda: browser.execute_script("return document.body.dataset.ready"))
+    severe = [it for it in browser.get_log("browser") if it["level"] == "SEVERE"]
+    assert severe == []
+
+
+def texts(browser: webdriver.Chrome, selector: str) -> list[str]:
+    """The texts of the elements that match."""
+    return [it.text for it in browser.find_elements("css selector", selector)]
+
+
+def point(browser: webdriver.Chrome, kind: str) -> tuple[float, float, str]:
+    """Where on the page the widest box of `kind` with a job lies, and that job's name."""
+    script = """
+        const [kind] = arguments;
+        for (const view of Bokeh.index.roots) {
+            for (const one of view.model.renderers) {
+                if (one.name !== kind) continue;
+                const data = one.data_source.data;
+                let best = -1, width = 0;
+                for (let k = 0; k < data.left.length; k++) {
+                    const w = data.right[k] - data.left[k];
+                    if (data.job[k] >= 0 && w > width) { best = k; width = w; }
+                }
+                if (best < 0) continue;
+                const x = view.frame.x_scale.compute((data.left[best] + data.right[best]) / 2);
+                const y = view.frame.y_scale.compute((data.low[best] + data.high[best]) / 2);
+                const canvas = view.canvas_view.el.getBoundingClientRect();
+                return [canvas.left + x, canvas.top + y, holdfast.job(data.job[best])];
+            }
+        }
+    """
+    x, y, job = browser.execute_script(script, kind)
+    return x, y, job
+
+
+def move(browser: webdriver.Chrome, x: float, y: float) -> webdriver.ActionChains:
+    """The mouse at a point of the window."""
+    chain = webdriver.ActionChains(browser)
+    chain.w3c_actions.pointer_action.move_to_location(int(x), int(y))
+    return chain
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_page_of_every_kind_opens_without_complaints_or_requests(
+    name: str, browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    opened(browser, records_of(name), tmp_path)
+    fetched = browser.execute_script(
+        "return performance.getEntriesByType('resource').map((it) => it.name)"
+    )
+    assert [it for it in fetched if not it.startswith(("data:", "blob:"))] == []
+
+
+def test_pointing_at_a_box_tells_what_it_is_and_why(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    opened(browser, records_of("figure1"), tmp_path)
+    x, y, job = point(browser, "transfer (program)")
+    move(browser, x, y).perform()
+    script = """
+        const texts = [];
+        const walk = (node) => {
+            if (node.shadowRoot) walk(node.shadowRoot);
+            for (const child of node.children || []) {
+                if (String(child.className).includes("bk-tooltip") || child.localName === "b")
+                    texts.push(child.parentNode.textContent);
+                walk(child);
+            }
+        };
+        walk(document.body);
+        return texts.find((it) => it.includes("because of"));
+    """
+    said = str(until(lambda: browser.execute_script(script)))
+    assert "transfer (program)" in said
+    assert job in said
+    assert "#14 TransferStarted" in said or "TransferStarted: worker P" in said
+
+
+def test_clicking_a_box_follows_its_job_and_tells_its_chain_to_the_first_event(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    opened(browser, records_of("batch-rigid"), tmp_path)
+    x, y, job = point(browser, "lost work")
+    move(browser, x, y).click().perform()
+    until(lambda: texts(browser, "#who") == [f"Following {job}"])
+    chain = texts(browser, "#chain li")
+    assert "RunStarted" in chain[0] or "AttemptSized" in chain[0]
+    assert "ScenarioStarted" in chain[-1]
+    life = texts(browser, "#life li")
+    assert "JobSubmitted" in life[0]
+    assert "JobCompleted" in life[-1]
+
+
+def test_a_job_is_followed_by_its_name_and_escape_shows_all_again(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    opened(browser, records_of("malleable10"), tmp_path)
+    entry = browser.find_element("id", "job")
+    entry.send_keys("T4\n")
+    until(lambda: texts(browser, "#who") == ["Following T4"])
+    picked = """
+        const chosen = [...holdfast.sources()].map((source) =>
+            source.selected.indices.filter((k) => k >= 0).map((k) => source.data.job[k]));
+        return [...new Set(chosen.flat())];
+    """
+    assert browser.execute_script(picked) == [3]
+    entry.send_keys(webdriver.Keys.ESCAPE)
+    until(lambda: texts(browser, "#who") == [""])
+    assert browser.execute_script(picked) == []
+    entry.send_keys("nobody\n")
+    until(lambda: texts(browser, "#who") == ["There is no such job in this log."])
+
+
+def test_clicking_an_event_of_a_chain_explains_that_event(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    opened(browser, records_of("volatile20"), tmp_path)
+    browser.execute_script("holdfast.follow(0)")
+    before = texts(browser, "#chain li")
+    browser.find_elements("css selector", "#chain li")[2].click()
+    assert texts(browser, "#chain li") == before[2:]
+
+
+def test_zooming_one_chart_moves_the_other(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    opened(browser, records_of("redundant"), tmp_path)
+    x, y, _ = point(browser, "useful")
+    webdriver.ActionChains(browser).scroll_from_origin(
+        webdriver.common.actions.wheel_input.ScrollOrigin.from_viewport(int(x), int(y)), 0, -600
+    ).perform()
+    spans = """
+        return [...Bokeh.index.roots].slice(0, 2).map(
+            (view) => view.model.x_range.end - view.model.x_range.start);
+    """
+    whole = records_of("redundant")[-1].t
+    first = until(lambda: min(browser.execute_script(spans)) < 0.9 * whole)
+    one, other = browser.execute_script(spans)
+    assert first
+    assert one == other
+
+
+def test_a_log_of_a_hundred_thousand_events_opens_in_seconds(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    records: list[Record] = []
+    scenario = load(SCENARIOS / "redundant.toml", ["job.count=1300"])
+    run(scenario, [records.append], SCENARIOS)
+    assert len(records) > 100_000
+    opened(browser, tuple(records), tmp_path)
+    # Milliseconds from navigation until all was drawn: some two, here with room for a busy machine.
+    assert int(browser.execute_script("return document.body.dataset.ready")) < 15_000

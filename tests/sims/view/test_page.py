@@ -1,0 +1,112 @@
+"""What a page says, without a browser."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from actors.events import JobCompleted, ScenarioStarted
+from actors.runtime import Record
+from sims.cli.main import main
+from sims.view import charts
+from sims.view.page import Page
+from sims.view.story import Story, told
+from tests.sims.kinds import KINDS, records_of, written
+
+pytest.importorskip("bokeh", reason="the extra `view` is not installed")
+
+
+def data_of(page: Path) -> dict[str, object]:
+    """The data that a page carries."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text())
+    assert found is not None
+    data: dict[str, object] = orjson.loads(found[1])
+    return data
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_log_has_a_page_that_needs_no_network(name: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert main(["view", str(written(name, tmp_path)), "-o", str(page)]) == 0
+    text = page.read_text()
+    assert not re.search(r'<(?:script|link|img|iframe)[^>]+(?:src|href)\s*=\s*["\']', text)
+    assert "@import" not in text
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_page_tells_the_whole_chain_behind_every_job(name: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    records = records_of(name)
+    Page().write(records, page)
+    events = data_of(page)["events"]
+    assert isinstance(events, dict)
+    cause = dict(zip(events["seq"], events["cause"], strict=True))
+    for record in records:
+        if isinstance(record.event, JobCompleted):
+            now = record.seq
+            while cause[now] >= 0:
+                assert cause[now] == records[now].cause
+                now = cause[now]
+            assert records[now].cause is None
+
+
+def test_a_story_keeps_only_what_is_shown_and_its_causes() -> None:
+    story = Story()
+    for record in records_of("redundant"):
+        story(record)
+    story.lives.clear()
+    seqs = story.columns([200])["seq"]
+    assert isinstance(seqs, list)
+    assert 200 in seqs
+    assert len(seqs) < 200
+
+
+def test_events_are_told_with_the_words_of_the_log() -> None:
+    lost = next(it for it in records_of("volatile20") if type(it.event).__name__ == "RunEnded")
+    assert told(lost.event).startswith("RunEnded: job application, run 0, outcome ")
+
+
+def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    first, *rest = records_of("figure1")
+    assert isinstance(first.event, ScenarioStarted)
+    started = ScenarioStarted(
+        *(first.event.schema, "</script><script>alert(1)</script>", 0, "iterative", "<b>"),
+        *(first.event.processors, first.event.workers, first.event.unit),
+    )
+    Page().write([Record(0, 0, None, started), *rest], page)
+    assert "<script>alert(1)" not in page.read_text()
+
+
+def test_more_boxes_than_a_browser_can_take_become_an_image_and_the_page_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(charts, "MOST", 10)
+    page = tmp_path / "page.html"
+    Page().write(records_of("volatile20"), page)
+    assert "More than 10 boxes" in page.read_text()
+    assert "ImageRGBA" in page.read_text()
+
+
+def test_another_suffix_than_html_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = written("figure1", tmp_path)
+    assert main(["view", str(log), "-o", str(tmp_path / "page.pdf")]) == 2
+    assert "'.pdf' is no page; accepted: .html" in capsys.readouterr().err
+
+
+def test_without_bokeh_the_pip_command_is_named(tmp_path: Path) -> None:
+    log = written("figure1", tmp_path)
+    code = (
+        "import sys; sys.modules['bokeh'] = None; from sims.cli.main import main;"
+        f"sys.exit(main(['view', {str(log)!r}, '-o', {str(tmp_path / 'p.html')!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'holdfast[view]'" in done.stderr
