@@ -21,6 +21,7 @@ from actors.redundant import events as redundant
 from actors.runtime import Event, JsonLines, Record
 from actors.volatile import events as volatile
 from sims.errors import InputError
+from sims.interrupt import HeldBack
 from sims.readers.files import UNREADABLE, open_binary
 
 VOCABULARY: dict[str, type[Event]] = {
@@ -45,14 +46,18 @@ class LogWriter:
         self.path = path
         self._held: list[Record] = []
         self._lines: JsonLines | None = None
+        self._interrupt = HeldBack()
 
     def __call__(self, record: Record) -> None:
+        # A packed log that is broken off inside a line cannot be read at all.
+        self._interrupt.busy = True
         if self._lines is not None:
             self._lines(record)
         else:
             self._held.append(record)
             if record.t > self._held[0].t:
                 self._open()
+        self._interrupt.settle()
 
     def _open(self) -> None:
         try:
@@ -67,6 +72,7 @@ class LogWriter:
         self._held.clear()
 
     def __enter__(self) -> LogWriter:
+        self._interrupt.__enter__()
         return self
 
     def __exit__(
@@ -75,10 +81,14 @@ class LogWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._lines is None and not isinstance(error, InputError):
-            self._open()
-        if self._lines is not None:
-            self._lines.__exit__(kind, error, trace)
+        self._interrupt.busy = True
+        try:
+            if self._lines is None and not isinstance(error, InputError):
+                self._open()
+            if self._lines is not None:
+                self._lines.__exit__(kind, error, trace)
+        finally:
+            self._interrupt.__exit__(kind, error, trace)
 
 
 class LogFile:

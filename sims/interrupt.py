@@ -1,0 +1,46 @@
+"""Ctrl-C, held back while something must not be left half done."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType, TracebackType
+
+
+class HeldBack:
+    """Context manager: while `busy`, Ctrl-C waits for `settle`; otherwise it interrupts at once.
+
+    In another thread than the main one, where Ctrl-C never arrives, it does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.busy = False
+        """Set while it must not interrupt."""
+        self._pressed = False
+        self._before: signal._HANDLER = None
+
+    def settle(self) -> None:
+        """It may interrupt again. Raises KeyboardInterrupt where it was asked to meanwhile."""
+        self.busy = False
+        if self._pressed:
+            self._pressed = False
+            raise KeyboardInterrupt
+
+    def _press(self, number: int, frame: FrameType | None) -> None:
+        if not self.busy:
+            raise KeyboardInterrupt
+        self._pressed = True
+
+    def __enter__(self) -> HeldBack:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)

@@ -1,0 +1,59 @@
+"""Ctrl-C against a run that is in the middle of something."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import pytest
+
+from sims.interrupt import HeldBack
+
+
+def press() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_it_interrupts_at_once_where_nothing_is_half_done() -> None:
+    with HeldBack(), pytest.raises(KeyboardInterrupt):
+        press()
+
+
+def test_it_waits_for_what_is_half_done() -> None:
+    done = []
+    with HeldBack() as interrupt:
+        interrupt.busy = True
+        press()
+        done.append("the rest")
+        with pytest.raises(KeyboardInterrupt):
+            interrupt.settle()
+    assert done == ["the rest"]
+
+
+def test_it_interrupts_once_for_one_press() -> None:
+    with HeldBack() as interrupt:
+        interrupt.busy = True
+        press()
+        with pytest.raises(KeyboardInterrupt):
+            interrupt.settle()
+        interrupt.settle()
+
+
+def test_what_handled_it_before_handles_it_afterwards() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with HeldBack():
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_in_another_thread_it_leaves_the_handler_alone() -> None:
+    handlers = []
+
+    def enter() -> None:
+        with HeldBack():
+            handlers.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.getsignal(signal.SIGINT)]

@@ -1,0 +1,153 @@
+"""Logs on disk: what is written is what is read, for every event there is."""
+
+from __future__ import annotations
+
+import enum
+import io
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin
+
+import attrs
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import actors
+from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
+from actors.runtime import Event, JsonLines, Record
+from sims.errors import InputError
+from sims.log import VOCABULARY, LogFile, LogWriter, decode
+
+START = ScenarioStarted(SCHEMA, "made up", 1, "iterative", "IE", 2, ("P1", "P2"), "slot")
+
+# Whole numbers beyond 2^53 are no JSON numbers that all readers agree on.
+WHOLE = st.integers(-(2**53), 2**53)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+PLAIN: dict[Any, st.SearchStrategy[Any]] = {
+    int: WHOLE,
+    float: NUMBERS,
+    str: st.text(st.characters(codec="utf-8"), max_size=8),
+    bool: st.booleans(),
+    type(None): st.none(),
+}
+
+
+def values(kind: Any) -> st.SearchStrategy[Any]:
+    """Any value of a field's type."""
+    if kind in PLAIN:
+        return PLAIN[kind]
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return st.sampled_from(kind)
+    members = get_args(kind)
+    if get_origin(kind) in (Union, types.UnionType):
+        return st.one_of([values(member) for member in members])
+    assert get_origin(kind) is tuple, kind
+    if members[-1] is Ellipsis:
+        return st.lists(values(members[0]), max_size=3).map(tuple)
+    return st.tuples(*[values(member) for member in members])
+
+
+def events(kind: type[Event]) -> st.SearchStrategy[Event]:
+    """Any event of a class."""
+    fields = attrs.fields(attrs.resolve_types(kind))
+    return st.builds(kind, **{field.name: values(field.type) for field in fields})
+
+
+def records(kind: type[Event]) -> st.SearchStrategy[Record]:
+    """Any record of an event of this class."""
+    return st.builds(
+        Record,
+        seq=st.integers(0, 2**40),
+        t=st.one_of(st.integers(0, 2**50), st.floats(0, 1e300)),
+        cause=st.one_of(st.none(), st.integers(0, 2**40)),
+        event=events(kind),
+    )
+
+
+def written(path: Path, *records: Record) -> Path:
+    """A log of these records."""
+    with LogWriter(path) as log:
+        for record in records:
+            log(record)
+    return path
+
+
+def line(record: Record) -> bytes:
+    """What a log holds of it."""
+    file = io.BytesIO()
+    JsonLines(file)(record)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", sorted(VOCABULARY))
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_a_record_is_read_as_it_was_written(name: str, data: st.DataObject) -> None:
+    record = data.draw(records(VOCABULARY[name]))
+    read = decode(orjson.loads(line(record)))
+    assert read == record
+    assert line(read) == line(record)
+
+
+def test_the_vocabulary_holds_every_event_that_there_is() -> None:
+    assert {kind.__name__ for kind in every_event(Event)} == set(VOCABULARY)
+
+
+def every_event(kind: type[Event]) -> Iterator[type[Event]]:
+    """All that derive from it, in the project's own modules."""
+    for derived in kind.__subclasses__():
+        if derived.__module__.partition(".")[0] == actors.__name__:
+            yield derived
+        yield from every_event(derived)
+
+
+def test_no_event_has_a_field_that_every_record_has() -> None:
+    for name, kind in VOCABULARY.items():
+        assert not {"seq", "t", "cause", "event"} & set(attrs.fields_dict(kind)), name
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
+def test_a_log_is_read_as_it_was_written(tmp_path: Path, suffix: str) -> None:
+    records = [Record(0, 0, None, START), Record(1, 2.5, 0, ScenarioEnded(End.COMPLETED))]
+    path = written(tmp_path / f"run.jsonl{suffix}", *records)
+    log = LogFile(path)
+    assert list(log) == records
+    assert list(log) == records
+    assert not log.cut
+
+
+def test_a_run_of_one_instant_is_logged_too(tmp_path: Path) -> None:
+    records = [Record(0, 0, None, START), Record(1, 0, 0, ScenarioEnded(End.COMPLETED))]
+    assert list(LogFile(written(tmp_path / "run.jsonl", *records))) == records
+
+
+def test_a_run_that_is_refused_before_time_passes_leaves_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with pytest.raises(InputError), LogWriter(path) as log:
+        log(Record(0, 0, None, START))
+        raise InputError("scenario", "", "not to be run")
+    assert not path.exists()
+
+
+def test_a_run_that_fails_leaves_what_was_logged(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with pytest.raises(RuntimeError), LogWriter(path) as log:
+        log(Record(0, 0, None, START))
+        raise RuntimeError
+    assert [record.event for record in LogFile(path)] == [START]
+
+
+def test_whole_numbers_stay_whole_and_others_exact(tmp_path: Path) -> None:
+    times = [0, 3, 0.1 + 0.2, 1e300, 5e-324]
+    records = [Record(k, t, None, START) for k, t in enumerate(times)]
+    read = list(LogFile(written(tmp_path / "run.jsonl", *records)))
+    assert [(type(record.t), record.t) for record in read] == [(type(t), t) for t in times]
+
+
+def test_a_line_is_sorted_by_key_and_without_what_is_not_there() -> None:
+    parsed = orjson.loads(line(Record(0, 0, None, START)))
+    assert "cause" not in parsed
+    assert list(parsed) == sorted(parsed)
