@@ -58,11 +58,16 @@ def _as_completed(
             done, _ = wait(pending, return_when=FIRST_COMPLETED)
             for task in islice(tasks, len(done)):
                 pending[executor.submit(function, task)] = task
-            for future in done:
+            # A failure ends the campaign: what else is done must have been handed over by then.
+            for future in sorted(done, key=_failed):
                 yield pending.pop(future), future.result()
     finally:
         for future in pending:
             future.cancel()
+
+
+def _failed(future: Future[Any]) -> bool:
+    return future.exception() is not None
 
 
 def _resumed(
