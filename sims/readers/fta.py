@@ -53,8 +53,11 @@ class FtaStates:
     """
 
     available: WorkerState = WorkerState.UP
+    """Of events of type 1."""
     unavailable: WorkerState = WorkerState.DOWN
+    """Of events of type 0."""
     gap: WorkerState = WorkerState.DOWN
+    """Where no event is."""
 
 
 @frozen

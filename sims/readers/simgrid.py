@@ -34,8 +34,11 @@ class ProfileStates:
     """
 
     on: WorkerState = WorkerState.UP
+    """Of every value but 0."""
     off: WorkerState = WorkerState.DOWN
+    """Of 0."""
     reclaimed_value: float | None = None
+    """The value that stands for RECLAIMED; none by default."""
 
     def of(self, value: float) -> WorkerState:
         """The state that `value` stands for."""

@@ -141,6 +141,7 @@ class SyntheticJobs:
     model: Model = Model.MIX
     """roofline, communication, amdahl, mix-low-com, mix or power."""
     count: int = field(default=500, validator=positive)
+    """How many jobs."""
     work: tuple[float, float] = (5_000, 4_000_000)
     """w_j is uniform between these, in seconds on one processor."""
     seed: int = field(default=0, validator=not_negative)

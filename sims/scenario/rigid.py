@@ -50,6 +50,7 @@ class UniformJobs:
     """`[job.synthetic]`: jobs drawn as in 001, section 5.1."""
 
     count: int = field(default=100, validator=positive)
+    """How many jobs."""
     processors: tuple[int, int] = (50, 2000)
     """p_j is a uniform integer between these, both included."""
     time: tuple[float, float] = (100, 20000)

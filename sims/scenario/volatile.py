@@ -85,6 +85,7 @@ class IterativeSection:
 
     kind: Literal["iterative"]
     name: str = "application"
+    """What the log calls it."""
     tasks: int = field(validator=positive)
     """m: tasks per iteration, in lockstep."""
     iterations: int = field(validator=positive)
@@ -98,6 +99,7 @@ class RandomWorkers:
     """`[random_workers]`: a platform drawn as in 002, VII.A, beside those of `[[workers]]`."""
 
     count: int = field(validator=positive)
+    """How many workers."""
     fastest: int = field(default=1, validator=positive)
     """w_min: speeds are uniform over w_min..10 w_min slots per task."""
     stay: tuple[float, float] = field(default=(0.90, 0.99), validator=range_of_probabilities)
