@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import enum
-import gzip
-import lzma
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, cast, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 import attrs
 import orjson
@@ -22,6 +20,7 @@ from actors.runtime import Event, JsonLines, Record
 from actors.volatile import events as volatile
 from sims.errors import InputError
 from sims.interrupt import HeldBack
+from sims.packing import pack
 from sims.readers.files import UNREADABLE, open_binary
 
 VOCABULARY: dict[str, type[Event]] = {
@@ -30,8 +29,6 @@ VOCABULARY: dict[str, type[Event]] = {
     for kind in module.VOCABULARY
 }
 """Every event that a log may hold, by name: the closed vocabulary."""
-
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 class LogWriter:
@@ -62,8 +59,7 @@ class LogWriter:
     def _open(self) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            opener = OPENERS.get(self.path.suffix, open)
-            self._lines = JsonLines(cast(BinaryIO, opener(self.path, "wb")))
+            self._lines = JsonLines(pack(self.path))
         except OSError as error:
             problem = f"cannot be written: {error.strerror}"
             raise InputError(str(self.path), "", problem, "a file in a folder of yours") from None
@@ -113,7 +109,8 @@ class LogFile:
             self.read = number
             yield record
         if number == 0:
-            raise InputError(str(self.path), "", "the file is empty", "a log of `holdfast run`")
+            problem = "it is cut within its first records" if self.cut else "the file is empty"
+            raise InputError(str(self.path), "", problem, "a log of `holdfast run`")
 
     def lines(self) -> Iterator[bytes]:
         """The file's lines, unpacked, as they are; event n is line n, counting from 0."""

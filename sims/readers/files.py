@@ -1,4 +1,4 @@
-"""Opening what a user names: plain, gzip, xz or bzip2 by suffix, with one error for all mishaps."""
+"""Opening what a user names: plain or packed by suffix, with one error for all mishaps."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from typing import BinaryIO, cast
 import orjson
 
 from sims.errors import InputError
+from sims.packing import unpack_zst
 
-COMPRESSED = ".gz, .xz or .bz2"
+COMPRESSED = ".gz, .xz, .bz2 or .zst"
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 ARCHIVES = frozenset({".tar", ".tgz", ".txz", ".zip", ".7z"})
 
@@ -24,7 +25,7 @@ def open_binary(path: Path) -> BinaryIO:
     """The file's bytes, decompressed as its suffix says.
 
     Raises InputError for a file that cannot be opened, for an archive of several files and for
-    a compression that is not read here. A corrupt file shows only when it is read.
+    a compression whose package is missing. A corrupt file shows only when it is read.
     """
     _refuse_archive(path)
     try:
@@ -35,6 +36,8 @@ def open_binary(path: Path) -> BinaryIO:
                 return cast(BinaryIO, lzma.open(path, "rb"))
             case ".bz2":
                 return cast(BinaryIO, bz2.open(path, "rb"))
+            case ".zst":
+                return unpack_zst(path)
             case _:
                 return path.open("rb")
     except OSError as error:
@@ -78,9 +81,6 @@ def _refuse_archive(path: Path) -> None:
     if ARCHIVES.intersection(path.suffixes):
         problem = "an archive of several files"
         raise InputError(str(path), "", problem, "one file of it, unpacked")
-    if path.suffix == ".zst":
-        accepted = f"the file decompressed, or as {COMPRESSED}"
-        raise InputError(str(path), "", "Zstandard compression is not read", accepted)
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:

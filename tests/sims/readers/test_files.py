@@ -53,7 +53,7 @@ def test_a_missing_file_and_a_folder_are_refused_with_the_reason(tmp_path: Path)
         content(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["a.zst", "a.zip", "a.tar.xz", "a.tgz"])
+@pytest.mark.parametrize("name", ["a.tar.zst", "a.zip", "a.tar.xz", "a.tgz"])
 def test_what_is_not_one_file_in_a_known_compression_is_refused_with_what_would_do(
     tmp_path: Path, name: str
 ) -> None:

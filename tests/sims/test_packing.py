@@ -1,0 +1,109 @@
+"""Packed logs: read as written, and up to the last flush however the process ended."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actors.runtime import Record
+from actors.runtime.journal import FLUSH_EVERY
+from sims.errors import InputError
+from sims.log import LogFile, LogWriter
+from sims.packing import pack
+from sims.readers.files import content, open_binary
+from tests.sims.kinds import records_of, written
+
+PACKED = (".gz", ".xz", ".zst")
+
+LINES = tuple(b"line %d of what is packed\n" % k for k in range(3000))
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_a_packed_log_holds_the_same_records_as_a_plain_one(suffix: str, tmp_path: Path) -> None:
+    path = written("redundant-laps", tmp_path, f".jsonl{suffix}")
+    assert tuple(LogFile(path)) == records_of("redundant-laps")
+    assert path.stat().st_size < written("redundant-laps", tmp_path).stat().st_size / 3
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_the_same_log_is_packed_into_the_same_bytes(suffix: str, tmp_path: Path) -> None:
+    folders = [tmp_path / str(k) for k in range(2)]
+    one, other = (written("figure1", folder, suffix).read_bytes() for folder in folders)
+    assert one == other
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_what_was_flushed_can_be_read_though_the_file_was_never_closed(
+    suffix: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"lines{suffix}"
+    file = pack(path)
+    for line in LINES[:2000]:
+        file.write(line)
+    file.flush()
+    for line in LINES[2000:]:
+        file.write(line)
+    copy = tmp_path / f"copy{suffix}"
+    copy.write_bytes(path.read_bytes())
+    found: list[bytes] = []
+    try:
+        with open_binary(copy) as stream:
+            found.extend(stream)
+    except EOFError:
+        pass
+    assert tuple(found[:2000]) == LINES[:2000]
+    file.close()
+    assert content(path) == b"".join(LINES)
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+@pytest.mark.parametrize("part", [0.4, 0.7, 0.9, 0.999])
+def test_a_log_cut_anywhere_is_read_up_to_the_cut_and_says_so(
+    part: float, suffix: str, tmp_path: Path
+) -> None:
+    whole = records_of("redundant")
+    path = tmp_path / f"log.jsonl{suffix}"
+    with LogWriter(path) as log:
+        for k in range(3 * FLUSH_EVERY):
+            record = whole[k % len(whole)]
+            log(Record(k, record.t, record.cause, record.event))
+    data = path.read_bytes()
+    path.write_bytes(data[: int(part * len(data))])
+    file = LogFile(path)
+    seqs = [record.seq for record in file]
+    assert seqs == list(range(len(seqs)))
+    assert file.cut
+    # All flushes before the cut; the packed size of a record varies, hence the one less.
+    assert len(seqs) >= (int(part * 3) - 1) * FLUSH_EVERY
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_what_is_not_packed_as_its_suffix_says_is_refused(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"plain{suffix}"
+    path.write_bytes(b"".join(LINES))
+    with pytest.raises(InputError, match="cannot be read"):
+        list(LogFile(path))
+
+
+def test_without_the_package_zst_names_the_pip_command(tmp_path: Path) -> None:
+    log = written("figure1", tmp_path, ".zst")
+    code = (
+        "import sys; sys.modules['zstandard'] = None; from sims.cli.main import main;"
+        f"sys.exit(main(['summary', {str(log)!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'holdfast[zst]'" in done.stderr
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_a_log_cut_before_its_first_record_could_be_read_is_refused_with_the_reason(
+    suffix: str, tmp_path: Path
+) -> None:
+    path = written("figure1", tmp_path, suffix)
+    path.write_bytes(path.read_bytes()[:30])
+    with pytest.raises(InputError, match="cut within its first records"):
+        list(LogFile(path))
