@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="overrides one key, such as master.channels=2 (repeatable)",
     )
     parser.add_argument(
-        "--log", metavar="PATH", help="where to log (.gz is packed); `none`: nowhere"
+        "--log", metavar="PATH", help="where to log (.gz, .xz, .zst: packed); `none`: nowhere"
     )
     parser.add_argument("--debug", action="store_true", help="log debug events too")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
