@@ -1,0 +1,191 @@
+"""What the code may know of itself, read off its source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from statistics import median
+
+from sims.log import VOCABULARY
+
+ROOT = Path(__file__).parents[1]
+LAYERS = ("policies", "actors", "sims", "tests")
+"""Each may import itself and those before it."""
+LONGEST = 300
+
+SHIPPED = [path for layer in LAYERS[:3] for path in sorted((ROOT / layer).rglob("*.py"))]
+
+
+def place(path: Path) -> str:
+    """Path from the root, for reading."""
+    return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Full names of the modules that a file imports, wherever in it."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{place(path)} imports by a relative path"
+            yield node.module or ""
+
+
+def importers(*modules: str) -> set[str]:
+    """Shipped files that import one of these top-level modules."""
+    return {
+        place(path)
+        for path in SHIPPED
+        if any(name.partition(".")[0] in modules for name in imports(path))
+    }
+
+
+def offenders(faults: Callable[[Path], Iterator[str]]) -> dict[str, list[str]]:
+    """Shipped files that have some fault, with what it is."""
+    found = {place(path): list(faults(path)) for path in SHIPPED}
+    return {file: told for file, told in found.items() if told}
+
+
+def within(folder: str, files: set[str]) -> set[str]:
+    return {file for file in files if file.startswith(f"{folder}/")}
+
+
+# --- who may import whom --------------------------------------------------------------------------
+
+
+def test_imports_point_down() -> None:
+    """tests -> sims -> actors -> policies."""
+    for path in SHIPPED:
+        above = LAYERS[LAYERS.index(path.relative_to(ROOT).parts[0]) + 1 :]
+        upward = [name for name in imports(path) if name.partition(".")[0] in above]
+        assert not upward, place(path)
+
+
+def test_policies_know_no_loop_no_clock_no_journal_and_no_global_randomness() -> None:
+    impure = importers("asyncio", "time", "datetime", "random", "secrets", "structlog", "logging")
+    assert not within("policies", impure)
+
+
+def test_the_world_knows_no_clock_and_no_global_randomness() -> None:
+    assert not within("actors", importers("time", "datetime", "random", "secrets"))
+
+
+def test_only_the_runtime_knows_asyncio() -> None:
+    users = importers("asyncio")
+    assert "actors/runtime/loop.py" in users
+    assert not {file for file in users if not file.startswith(("actors/runtime/", "sims/bench/"))}
+
+
+def test_only_the_journal_knows_structlog() -> None:
+    assert importers("structlog") == {"actors/runtime/journal.py"}
+
+
+def test_only_the_figures_module_knows_matplotlib() -> None:
+    assert {file.split("/")[1] for file in importers("matplotlib")} <= {"plots"}
+
+
+def test_there_is_one_queue_of_events() -> None:
+    """A heap anywhere but in a policy would be a second order of events."""
+    users = importers("heapq", "sched", "queue")
+    assert users - within("policies", users) == {"actors/runtime/loop.py"}
+
+
+def test_another_engine_is_met_in_benchmarks_only() -> None:
+    assert {file for file in importers("simpy") if not file.startswith("sims/bench/")} == set()
+
+
+# --- randomness -----------------------------------------------------------------------------------
+
+SOUND = frozenset(("default_rng", "Generator", "SeedSequence", "PCG64"))
+
+
+def global_draws(path: Path) -> Iterator[str]:
+    """`np.random.normal` and the like, which share one hidden state."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Attribute) and node.attr not in SOUND:
+            if ast.unparse(node.value) in ("np.random", "numpy.random"):
+                yield ast.unparse(node)
+
+
+def test_nothing_draws_from_numpys_hidden_state() -> None:
+    assert offenders(global_draws) == {}
+
+
+def test_policies_and_actors_make_no_generator_of_their_own() -> None:
+    makers = {
+        place(path)
+        for path in SHIPPED
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and "default_rng" in ast.unparse(node.func)
+    }
+    assert not within("policies", makers) | within("actors", makers)
+
+
+# --- events are types -----------------------------------------------------------------------------
+
+
+def named_events(path: Path) -> Iterator[str]:
+    """String constants that are an event's name, but for docstrings."""
+    nodes = list(ast.walk(tree(path)))
+    texts = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if isinstance(node, ast.Constant) and node.value in VOCABULARY and id(node) not in texts:
+            yield str(node.value)
+
+
+def test_no_event_is_named_by_a_string() -> None:
+    """A misspelt string is silently no event; a misspelt class is an error."""
+    assert offenders(named_events) == {}
+
+
+# --- size -----------------------------------------------------------------------------------------
+
+
+def test_a_file_holds_one_idea() -> None:
+    lengths = {place(path): len(path.read_text().splitlines()) for path in SHIPPED}
+    assert {file: length for file, length in lengths.items() if length > LONGEST} == {}
+
+
+def test_functions_are_short() -> None:
+    """The median, over all that ship, is below eight lines."""
+    lengths = [
+        (node.end_lineno or 0) - node.lineno + 1
+        for path in SHIPPED
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    assert median(lengths) < 8
+
+
+def unfinished(path: Path) -> Iterator[str]:
+    """What was left for later."""
+    text = path.read_text()
+    yield from (word for word in ("TODO", "FIXME", "XXX") if word in text)
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Raise) and "NotImplementedError" in ast.unparse(node):
+            yield ast.unparse(node)
+
+
+def test_nothing_is_left_for_later() -> None:
+    assert offenders(unfinished) == {}
+
+
+def unexplained(path: Path) -> Iterator[str]:
+    """Public classes and functions of a module, and the module, without a docstring."""
+    if not ast.get_docstring(tree(path)):
+        yield "the module"
+    for node in tree(path).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            if not (node.name.startswith("_") or ast.get_docstring(node)):
+                yield node.name
+
+
+def test_public_things_say_what_they_are() -> None:
+    assert offenders(unexplained) == {}
