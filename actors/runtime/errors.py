@@ -49,3 +49,17 @@ class Deadlock(RuntimeFault):
     def __str__(self) -> str:
         who = "; ".join(self.waiting) or "nobody says what for"
         return f"deadlock at {self.time!r}: nothing left to happen, unfinished: {who}"
+
+
+class Livelock(RuntimeFault):
+    """Timers come due for ever while virtual time stands still."""
+
+    def __init__(self, time: float, actor: str, message: object) -> None:
+        super().__init__(time, actor, message)
+        self.time, self.actor, self.message = time, actor, message
+
+    def __str__(self) -> str:
+        return (
+            f"livelock at {self.time!r}: time stands still while {self.actor} keeps sending itself "
+            f"{self.message}"
+        )

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeVarTuple
 
 from actors.runtime.entries import CALLBACKS, DUE, Receiver, Timer, TimerHandle
-from actors.runtime.errors import ActorFailed, Deadlock
+from actors.runtime.errors import ActorFailed, Deadlock, Livelock
 from actors.runtime.phases import Phase
 from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
 
@@ -34,6 +34,9 @@ PHASE_SHIFT = 50
 WORK_ENDS = Phase.WORK_ENDS
 FOREVER = math.inf
 """Due time of what never comes: `asyncio.sleep(inf)` waits for a cancellation."""
+
+MOST_AT_ONCE = 1_000_000
+"""Timers of one instant after which time is taken to stand still."""
 
 COMPACT_FROM = 512
 """Cancelled timers are swept out once there are so many and they outnumber the live ones."""
@@ -56,6 +59,8 @@ class VirtualTimeLoop(NoOutsideWorld):
         self._heap: list[Timer] = self._scheduled  # type: ignore[attr-defined]
         self._orders = tuple(itertools.count(phase << PHASE_SHIFT) for phase in Phase)
         self._cancelled = 0
+        self._at_once = 0
+        """Timers that have come due since time went on."""
         self._overdue: list[tuple[Receiver, asyncio.TimerHandle, int]] = []
 
     # --- messages to actors -------------------------------------------------------------------
@@ -182,19 +187,30 @@ class VirtualTimeLoop(NoOutsideWorld):
                 if target is None:
                     self._cancelled -= 1
                     continue
-                self.now = timer[0]
+                if timer[0] == self.now:
+                    self._count_standstill(target, timer[3])
+                else:
+                    self._at_once = 0
+                    self.now = timer[0]
                 if target is callbacks or (heap and heap[0][0] == timer[0]):
                     self._gather(timer)
                     continue
                 message, self.cause = timer[3], timer[4]
                 timer[2] = None
                 target.handlers[message.__class__](target, message)
-        except ActorFailed:
+        except (ActorFailed, Livelock):
             raise
         except Exception as error:
             name = "loop" if target is None else target.name
             raise ActorFailed(name, message, error) from error
         raise Deadlock(self.now, self.idle_report())
+
+    def _count_standstill(self, target: Receiver, message: object) -> None:
+        """Raise Livelock where actors keep each other busy while no time passes."""
+        self._at_once += 1
+        if self._at_once > MOST_AT_ONCE:
+            self._at_once = 0
+            raise Livelock(self.now, target.name, message)
 
     def _queue_overdue(self) -> None:
         """Queue the timers that were due when they were made, as stock asyncio does: behind all

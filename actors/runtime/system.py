@@ -48,6 +48,7 @@ class System:
         self.loop = VirtualTimeLoop(start)
         self.loop.idle_report = self._who_waits
         self.journal = Journal(self.loop, sinks, debug)
+        self._record = self.journal.record  # one bound method for all actors
         self.seed = seed
         self.result: object = None
         self.actors: dict[str, Actor] = {}
@@ -67,7 +68,7 @@ class System:
             raise RuntimeFault(f"there are two actors called {actor.name!r}")
         self.actors[actor.name] = actor
         actor.system = self
-        actor.record = self.journal.record
+        actor.record = self._record
         # What one actor's start records is not the cause of the next one's.
         cause = self.loop.cause
         actor.started()

@@ -195,5 +195,6 @@ def _kept(view: BatchView, most: int | None) -> Decision:
         if current.outlook.fits(0, waiting.processors, waiting.held):
             current.outlook.take(0, waiting.processors, waiting.held)
             current.starts.append(waiting)
-    wake = min((promise.start for promise in current.promises), default=None)
+    # A promise for now waits for a job that outlives its estimate: its end will be heard of.
+    wake = min((it.start for it in current.promises if it.start > view.now), default=None)
     return Decision(current.starts, reservations=current.promises, wake=wake)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from actors.runtime import ActorFailed, Deadlock
+from actors.runtime import RuntimeFault
 from sims.cli import audit, optimum, plot, policies, run, summary, trace, view, why
 from sims.errors import InputError
 
@@ -40,7 +40,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"holdfast: {error}", file=sys.stderr)
         return 2
-    except (ActorFailed, Deadlock) as error:
+    except RuntimeFault as error:
         print(f"holdfast: the run failed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
