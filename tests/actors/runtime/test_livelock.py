@@ -1,0 +1,36 @@
+"""Time that stands still is an error with a name, never a hang."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import define
+
+from actors.runtime import Actor, Livelock, Phase, System, handles, message
+from actors.runtime import loop as loops
+
+
+@message
+class Again:
+    """To oneself, now."""
+
+
+@define(eq=False)
+class Restless(Actor):
+    """Decides, and at once decides again."""
+
+    def started(self) -> None:
+        self.after(2, Again())
+
+    @handles(Again)
+    def again(self, _: Again) -> None:
+        self.at(self.now, Again(), Phase.DECISION)
+
+
+def test_an_actor_that_decides_for_ever_at_one_instant_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loops, "MOST_AT_ONCE", 1000)
+    system = System()
+    system.spawn(Restless("restless"))
+    with pytest.raises(Livelock, match=r"livelock at 2.*restless keeps sending itself Again"):
+        system.run()
