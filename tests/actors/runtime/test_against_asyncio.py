@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from actors.runtime import VirtualTimeLoop
 from tests.actors.runtime.programs import Kind, Scripts, Stage, Step, scripts, sleeps
+from tests.actors.runtime.worlds import unhurried
 
 TIMELESS: list[Kind] = [kind for kind in Kind if kind is not Kind.SLEEP]
 
@@ -42,14 +43,14 @@ def reference(program: Scripts, slots: dict[tuple[int, int], int]) -> Stage:
     raise AssertionError
 
 
-@settings(max_examples=300, deadline=None)
+@settings(unhurried, max_examples=300)
 @given(scripts(TIMELESS))
 def test_programs_that_take_no_time_run_in_the_standard_loops_order(program: Scripts) -> None:
     expected = play(program, asyncio.SelectorEventLoop)
     assert play(program, VirtualTimeLoop).trace == expected.trace
 
 
-@settings(max_examples=40, deadline=None)
+@settings(unhurried, max_examples=40)
 @given(st.data())
 def test_programs_that_sleep_run_in_the_standard_loops_order(data: st.DataObject) -> None:
     # Half of the steps sleep, until slots that no two sleepers share.

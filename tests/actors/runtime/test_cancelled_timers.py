@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from actors.runtime import System, VirtualTimeLoop
 from actors.runtime.loop import COMPACT_FROM
-from tests.actors.runtime.worlds import Diary, Doer, Say, over, virtually
+from tests.actors.runtime.worlds import Diary, Doer, Say, over, unhurried, virtually
 
 
 def bounded(loop: VirtualTimeLoop, live: int) -> bool:
@@ -49,7 +49,7 @@ def test_an_actors_cancelled_timers_do_not_pile_up(live: int) -> None:
     assert diary.heard == [(number + 1, "live") for number in range(live)]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(unhurried, max_examples=20)
 @given(st.integers(0, 2000), st.integers(COMPACT_FROM, 4 * COMPACT_FROM), st.integers())
 def test_sweeping_cancelled_timers_out_loses_none_that_lives(
     alive: int, cancelled: int, seed: int

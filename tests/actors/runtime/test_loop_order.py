@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.runtime import Phase, System, Timer, VirtualTimeLoop
-from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, virtually
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, unhurried, virtually
 
 UNIX_NOW = 1.7e9
 
@@ -86,6 +86,7 @@ class Tried:
             self.set(following)
 
 
+@unhurried
 @given(plans)
 def test_timers_come_by_time_then_phase_then_sequence(plans: list[Planned]) -> None:
     system = System()
@@ -99,6 +100,7 @@ def test_timers_come_by_time_then_phase_then_sequence(plans: list[Planned]) -> N
     assert tried.came == agenda.came
 
 
+@unhurried
 @given(st.lists(st.sampled_from((0.0, 1e-9, 1.0, 2.0)), max_size=30))
 def test_asyncio_timers_of_one_instant_come_first_in_first_out(times: list[float]) -> None:
     async def main() -> list[tuple[float, int]]:
@@ -140,6 +142,7 @@ def test_messages_tasks_and_callbacks_of_one_instant_share_one_order(system: Sys
     ]
 
 
+@unhurried
 @given(
     st.floats(0, 1e12), st.lists(st.floats(0, 1e6), min_size=1, max_size=8), st.sampled_from(Phase)
 )

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.runtime import System, stream
+from tests.actors.runtime.worlds import unhurried
 
 ROOT = Path(__file__).parents[3]
 
@@ -44,11 +45,13 @@ def test_the_first_random_numbers_of_a_stream_never_change() -> None:
     assert (first.hex(), second.hex()) == ("0x1.8fd132665eec0p-6", "0x1.522cfbc2b362dp-1")
 
 
+@unhurried
 @given(seeds, st.text(max_size=20))
 def test_a_stream_is_the_same_however_often_it_is_asked_for(seed: int, name: str) -> None:
     assert draws(seed, name) == draws(seed, name)
 
 
+@unhurried
 @given(seeds, st.lists(st.text(max_size=8), min_size=2, max_size=6, unique=True), st.randoms())
 def test_streams_do_not_depend_on_the_order_of_asking(
     seed: int, names: list[str], chance: Random
@@ -64,11 +67,13 @@ def test_streams_do_not_depend_on_the_order_of_asking(
     assert ask(names) == ask(shuffled)
 
 
+@unhurried
 @given(seeds, st.text(max_size=8), st.text(max_size=8))
 def test_streams_of_different_names_differ(seed: int, name: str, other: str) -> None:
     assert (draws(seed, name) == draws(seed, other)) is (name == other)
 
 
+@unhurried
 @given(seeds, seeds, st.text(max_size=8))
 def test_streams_of_different_seeds_differ(seed: int, other: int, name: str) -> None:
     assert (draws(seed, name) == draws(other, name)) is (seed == other)

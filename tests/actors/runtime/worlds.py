@@ -7,10 +7,14 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from attrs import define, field, frozen
+from hypothesis import HealthCheck, settings
 
 from actors.runtime import Actor, Event, Phase, System, Timer, VirtualTimeLoop, handles, message
 
 T = TypeVar("T")
+
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""For properties: how fast a busy machine tries its examples says nothing about them."""
 
 
 @message
