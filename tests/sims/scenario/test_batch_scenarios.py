@@ -14,9 +14,7 @@ from actors.events import JobSubmitted, RunStarted
 from actors.runtime import Record, System
 from sims.errors import InputError
 from sims.metrics.batch import BatchFold, BatchResult
-from sims.scenario.loader import read
 from sims.scenario.strict import converter, first_problem
-from sims.world import run
 
 SCENARIOS = Path(sims.__file__).parent / "scenarios"
 
@@ -37,6 +35,23 @@ time = 4
 release = 2
 [policy]
 name = "R-LIST-0"
+"""
+
+KEPT = """
+name = "kept"
+[platform]
+processors = 8
+[job]
+kind = "rigid"
+jobs = [
+  { processors = 6, time = 30, estimate = 10 },
+  { processors = 7, time = 5 },
+  { processors = 8, time = 5 },
+]
+[policy]
+name = "R-LIST-2"
+order = "FCFS"
+reading = "kept"
 """
 
 MOLDABLE = """
@@ -219,25 +234,6 @@ def test_the_result_knows_its_utilisation() -> None:
 def test_a_kept_reservation_waits_for_a_job_that_outlives_its_estimate() -> None:
     """The promise's time has come and its processors have not: it must not be asked for again and
     again at one instant."""
-    table = tomllib.loads(
-        """
-name = "kept"
-[platform]
-processors = 8
-[job]
-kind = "rigid"
-jobs = [
-  { processors = 6, time = 30, estimate = 10 },
-  { processors = 7, time = 5 },
-  { processors = 8, time = 5 },
-]
-[policy]
-name = "R-LIST-2"
-order = "FCFS"
-reading = "kept"
-"""
-    )
-    records: list[Record] = []
-    run(read(table, "kept"), [records.append])
+    records, _ = run(KEPT, sims.scenario.rigid)
     started = [record.t for record in records if isinstance(record.event, RunStarted)]
     assert started == [0, 30, 35]
