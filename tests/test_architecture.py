@@ -103,14 +103,15 @@ def test_another_engine_is_met_in_benchmarks_only() -> None:
 
 # --- randomness -----------------------------------------------------------------------------------
 
+HIDDEN = frozenset(("np.random", "numpy.random"))
 SOUND = frozenset(("default_rng", "Generator", "SeedSequence", "PCG64"))
 
 
 def global_draws(path: Path) -> Iterator[str]:
     """`np.random.normal` and the like, which share one hidden state."""
     for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Attribute) and node.attr not in SOUND:
-            if ast.unparse(node.value) in ("np.random", "numpy.random"):
+        match node:
+            case ast.Attribute(value, attr) if ast.unparse(value) in HIDDEN and attr not in SOUND:
                 yield ast.unparse(node)
 
 
@@ -182,9 +183,10 @@ def unexplained(path: Path) -> Iterator[str]:
     if not ast.get_docstring(tree(path)):
         yield "the module"
     for node in tree(path).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
-            if not (node.name.startswith("_") or ast.get_docstring(node)):
-                yield node.name
+        match node:
+            case ast.ClassDef(name) | ast.FunctionDef(name) if not name.startswith("_"):
+                if not ast.get_docstring(node):
+                    yield name
 
 
 def test_public_things_say_what_they_are() -> None:

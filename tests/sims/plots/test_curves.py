@@ -1,0 +1,64 @@
+"""Curves with their confidence intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from numpy.typing import NDArray
+
+from sims.errors import InputError
+from sims.plots.curves import Curve, draw_curves
+from sims.statistics import Interval
+
+RISING: Curve = [(k, Interval(k * k, 0.5 * k, 9)) for k in (1, 2, 4, 8)]
+FALLING: Curve = [(k, Interval(70 - k, 1, 9)) for k in (1, 2, 4, 8)]
+
+
+def picture(curves: Mapping[str, Curve], path: Path) -> NDArray[np.float64]:
+    """The pixels of the picture of some curves."""
+    draw_curves(curves, path, "Curves", "x", "y")
+    pixels: NDArray[np.float64] = imread(path)[..., :3]
+    return pixels
+
+
+def colours(pixels: NDArray[np.float64]) -> set[tuple[int, ...]]:
+    """Saturated colours: neither grey, white nor black."""
+    flat = (pixels.reshape(-1, 3) * 255).astype(int)
+    vivid = flat[flat.max(axis=1) - flat.min(axis=1) > 100]
+    return {tuple(colour) for colour in vivid.tolist()}
+
+
+def test_a_picture_shows_its_curves(tmp_path: Path) -> None:
+    """Each in a colour of its own, and nothing else in any."""
+    empty = picture({"nowhere": []}, tmp_path / "empty.png")
+    one = picture({"rising": RISING}, tmp_path / "one.png")
+    two = picture({"rising": RISING, "falling": FALLING}, tmp_path / "two.png")
+    assert len(colours(empty)) < len(colours(one))
+    assert len(colours(two) - colours(one)) > 0
+
+
+def test_wider_intervals_are_drawn_wider(tmp_path: Path) -> None:
+    """Bars of eight times the length cover more of the picture, on the same axes."""
+    narrow = [(x, Interval(50, 1, 9)) for x in (1, 2, 4, 8)]
+    wide = [(x, Interval(50, 8, 9)) for x in (1, 2, 4, 8)]
+    frame = [(0.0, Interval(0, 0.1, 9)), (9.0, Interval(100, 0.1, 9))]
+    painted = [
+        (picture({"frame": frame, "it": curve}, tmp_path / "p.png").min(axis=2) < 0.9).sum()
+        for curve in (narrow, wide)
+    ]
+    assert painted[0] < painted[1]
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_the_suffix_chooses_the_format_and_folders_are_made(tmp_path: Path, suffix: str) -> None:
+    path = draw_curves({"a": RISING}, tmp_path / "deep" / f"p{suffix}", "t", "x", "y", log=True)
+    assert path.stat().st_size > 3000
+
+
+def test_another_suffix_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"'\.gif' is no picture; accepted: \.png, \.svg, \.pdf"):
+        draw_curves({"a": RISING}, tmp_path / "p.gif", "t", "x", "y")
