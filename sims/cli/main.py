@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from actors.runtime import RuntimeFault
-from sims.cli import audit, optimum, plot, policies, run, summary, trace, view, why
+from sims.cli import audit, export, optimum, plot, policies, run, summary, trace, view, why
 from sims.errors import InputError
 
 COMMANDS = {
@@ -17,6 +17,7 @@ COMMANDS = {
     "trace": trace,
     "why": why,
     "audit": audit,
+    "export": export,
     "plot": plot,
     "view": view,
     "optimum": optimum,

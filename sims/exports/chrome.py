@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import BinaryIO
 
 import orjson
 from attrs import define, field
 
-from actors.events import JobCompleted, JobSubmitted, ScenarioStarted
+from actors.batch.events import JobKilled
+from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted, ScenarioStarted
 from actors.runtime import Record
+from sims.exports.arrows import Arrows, Tail
 from sims.exports.batsim import run_id
+from sims.exports.trace_event import JOBS, PROCESSORS, Json, counter, meta, micro, pair, whole
+from sims.plots.lanes import Lanes
+from sims.plots.levels import Levels
 from sims.uses.families import accountant
 from sims.uses.runs import Run, Runs
 from sims.uses.slices import Accountant, Slice, ranges
 
-Json = dict[str, object]
-
-PROCESSORS, JOBS = 1, 2
-"""Process numbers: one track per first processor of an interval, one per job."""
-
-MICRO = 1_000_000
-"""Microseconds, in which the format counts, per unit of virtual time."""
+ALL = 0
+"""The one row that all runs' lanes lie in."""
 
 
 def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
     """Write the log as `{"traceEvents": [...]}`, streaming; returns how many trace events.
 
-    Processors are threads of one process with a slice for each use (complete events, which never
-    overlap on one processor; async ones where servers multitask). Jobs are async slices with their
-    runs within; flow arrows lead from a cause to the run that it started.
+    Times are whole microseconds, a unit of virtual time being a second. Process 1 has a thread per
+    processor (the first of each interval) with a complete event for each use; what shares a
+    processor is asynchronous. Process 2 has runs, in as few threads as are needed so that none
+    overlap, jobs as asynchronous events and the queue as a counter. Flow arrows lead to each run
+    from what caused it: the run that ended, or an event of process 3.
     """
     written = 0
     file.write(b'{"displayTimeUnit": "ms", "traceEvents": [')
@@ -44,99 +47,103 @@ def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
 @define
 class _Trace:
     runs: Runs = field(factory=Runs)
+    lanes: Lanes = field(factory=Lanes)
+    levels: Levels = field(factory=Levels)
+    arrows: Arrows = field(factory=Arrows)
     slices: Accountant | None = None
     submitted: dict[str, float] = field(factory=dict)
-    times: list[float] = field(factory=list)
-    """Time of each event by seq, for the tails of arrows."""
-    causes: dict[int, int] = field(factory=dict)
-    """RunStarted -> its cause."""
-    threads: set[int] = field(factory=set)
+    open: dict[tuple[str, int], int] = field(factory=dict)
+    """Run -> its RunStarted."""
+    threads: set[tuple[int, int]] = field(factory=set)
     names: tuple[str, ...] = ()
+    queue: tuple[int, int] = (0, 0)
+    """Jobs waiting and running."""
+    ids: Iterator[int] = field(factory=count)
 
     def events(self, records: Iterable[Record]) -> Iterator[Json]:
+        """All trace events."""
         now = 0.0
         for record in records:
             now = record.t
-            self.times.append(now)
             yield from self._event(record)
-        assert self.slices is not None
+        if self.slices is None:
+            return
         for it in self.slices.close(now):
             yield from self._slice(it)
         for run in self.runs.close(now):
-            yield from self._run(run)
-        for job, start in self.submitted.items():
-            yield from _async("job", job, job, start, now, {})
+            yield from self._run(run, None)
+        for job in list(self.submitted):
+            yield from self._job(job, now)
 
     def _event(self, record: Record) -> Iterator[Json]:
+        self.arrows.note(record)
         match record.event:
             case ScenarioStarted(workers=names, scenario=scenario, kind=kind):
                 self.names, self.slices = names, accountant(kind)
                 yield from _processes(scenario)
             case JobSubmitted(job=job):
                 self.submitted[job] = record.t
-            case JobCompleted(job=job):
-                start = self.submitted.pop(job)
-                yield from _async("job", job, job, start, record.t, {"seq": record.seq})
-        if record.cause is not None:
-            self.causes[record.seq] = record.cause
+            case JobCompleted(job=job) | JobKilled(job=job):
+                yield from self._job(job, record.t)
+            case RunStarted(job=job, run=run):
+                self.open[job, run] = record.seq
+                self.lanes.start(ALL, record.seq)
+            case RunEnded(job=job, run=run):
+                self.lanes.end(ALL, self.open.pop((job, run)))
+        yield from self._told(record)
+
+    def _told(self, record: Record) -> Iterator[Json]:
         assert self.slices is not None
         for it in self.slices(record):
             yield from self._slice(it)
         for run in self.runs(record):
-            yield from self._run(run)
+            yield from self._run(run, record.seq)
+        yield from self._count(record)
 
     def _slice(self, it: Slice) -> Iterator[Json]:
         about: Json = {"job": it.job, "run": it.run, "seq": it.seq, "processors": it.processors}
         title = f"{it.use.value} {it.note}".strip()
         for first, _ in ranges(it.processors):
-            yield from self._thread(first)
             if it.share < 1:
-                yield from _async(
-                    it.use.value, f"{title} {it.job}", f"{it.seq}/{first}", it.start, it.end, about
-                )
-                continue
-            yield {
-                **{"ph": "X", "pid": PROCESSORS, "tid": first, "ts": it.start * MICRO},
-                **{"dur": (it.end - it.start) * MICRO, "name": title, "cat": it.use.value},
-                "args": about,
-            }
+                title = f"{it.use.value} {it.job}, {float(it.share):.3g} of processor {first}"
+                span = (it.start, it.end)
+                yield from pair(PROCESSORS, it.use.value, title, str(next(self.ids)), span, about)
+            else:
+                name = self.names[first] if self.names else f"processor {first}"
+                yield from self._thread(PROCESSORS, first, name)
+                yield whole(PROCESSORS, first, it.use.value, title, (it.start, it.end), about)
 
-    def _run(self, run: Run) -> Iterator[Json]:
-        about: Json = {"processors": run.processors, "seq": run.seq}
-        if run.outcome is not None:
-            about["outcome"] = run.outcome.value
+    def _run(self, run: Run, ended: int | None) -> Iterator[Json]:
+        outcome = None if run.outcome is None else run.outcome.value
+        about: Json = {"processors": run.processors, "seq": run.seq, "outcome": outcome}
+        lane = self.lanes.lane_of(ALL, run.seq) + 1
+        yield from self._thread(JOBS, lane, f"runs {lane}")
         name = run_id(run.job, run.number)
-        yield from _async("run", name, run.job, run.start, run.end, about)
-        cause = self.causes.get(run.seq)
-        if cause is not None:
-            yield from _arrow(run, self.times[cause])
+        yield whole(JOBS, lane, "run", name, (run.start, run.end), about)
+        if micro(run.end) > micro(run.start):
+            yield from self.arrows.to(run, lane)
+            if ended is not None:
+                self.arrows.tails[ended] = Tail(lane, micro(run.end) - 1)
 
-    def _thread(self, number: int) -> Iterator[Json]:
-        if number not in self.threads:
-            self.threads.add(number)
-            name = self.names[number] if self.names else f"processor {number}"
-            yield _meta("thread_name", PROCESSORS, number, name)
+    def _job(self, job: str, now: float) -> Iterator[Json]:
+        span = (self.submitted.pop(job), now)
+        # One name for all: viewers pack what has the same name into few tracks.
+        yield from pair(JOBS, "job", "in the system", job, span, {"job": job})
+
+    def _count(self, record: Record) -> Iterator[Json]:
+        self.levels(record)
+        now = (self.levels.waiting.level, self.levels.running.level)
+        if now != self.queue:
+            self.queue = now
+            yield counter("jobs", record.t, {"waiting": now[0], "running": now[1]})
+
+    def _thread(self, process: int, number: int, name: str) -> Iterator[Json]:
+        if (process, number) not in self.threads:
+            self.threads.add((process, number))
+            yield meta("thread_name", process, number, {"name": name})
+            yield meta("thread_sort_index", process, number, {"sort_index": number})
 
 
 def _processes(scenario: str) -> Iterator[Json]:
-    yield _meta("process_name", PROCESSORS, 0, f"{scenario}: processors")
-    yield _meta("process_name", JOBS, 0, f"{scenario}: jobs")
-
-
-def _meta(what: str, pid: int, tid: int, name: str) -> Json:
-    return {"ph": "M", "pid": pid, "tid": tid, "ts": 0, "name": what, "args": {"name": name}}
-
-
-def _async(
-    category: str, name: str, identity: str, start: float, end: float, about: Json
-) -> Iterator[Json]:
-    common: Json = {"pid": JOBS, "tid": 0, "cat": category, "name": name, "id": identity}
-    yield {"ph": "b", "ts": start * MICRO, "args": about, **common}
-    yield {"ph": "e", "ts": end * MICRO, "args": {}, **common}
-
-
-def _arrow(run: Run, tail: float) -> Iterator[Json]:
-    first, _ = next(ranges(run.processors))
-    common: Json = {"cat": "cause", "name": "cause", "id": run.seq, "pid": PROCESSORS}
-    yield {"ph": "s", "ts": tail * MICRO, "tid": first, **common}
-    yield {"ph": "f", "bp": "e", "ts": run.start * MICRO, "tid": first, **common}
+    for process, name in ((PROCESSORS, "processors"), (JOBS, "jobs")):
+        yield meta("process_name", process, 0, {"name": f"{scenario}: {name}"})

@@ -28,8 +28,12 @@ class Level:
     times: array[float] = field(factory=_reals)
     steps: array[float] = field(factory=_reals)
 
-    def step(self, t: float, by: float) -> None:
+    level: int = 0
+    """After all steps so far."""
+
+    def step(self, t: float, by: int) -> None:
         """Up (or down) at t."""
+        self.level += by
         self.times.append(t)
         self.steps.append(by)
 

@@ -1,0 +1,90 @@
+"""Export a log for other tools: Perfetto, evalys, pandas, polars."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+from attrs import frozen
+
+from actors.runtime import Record
+from sims.cli.logs import note_if_cut
+from sims.errors import InputError
+from sims.exports.batsim import write_batsim
+from sims.exports.chrome import write_chrome
+from sims.exports.tables import SUFFIXES, write_events, write_jobs
+from sims.log import LogFile
+
+Write = Callable[[Iterable[Record], Path], int]
+
+
+@frozen
+class Target:
+    """A format."""
+
+    write: Write
+    rows: str
+    """What it is made of, in the plural."""
+    suffixes: tuple[str, ...]
+
+
+def _chrome(records: Iterable[Record], path: Path) -> int:
+    with _opened(path) as file:
+        return write_chrome(records, file)
+
+
+def _batsim(records: Iterable[Record], path: Path) -> int:
+    with io.TextIOWrapper(_opened(path), encoding="utf-8", newline="") as file:
+        return write_batsim(records, file)
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("wb")
+    except OSError as error:
+        problem = f"cannot be written: {error.strerror}"
+        raise InputError(str(path), "", problem, "a file in a folder of yours") from None
+
+
+TARGETS = {
+    "chrome": Target(_chrome, "trace events", (".json",)),
+    "batsim": Target(_batsim, "runs", (".csv",)),
+    "events": Target(write_events, "events", SUFFIXES),
+    "jobs": Target(write_jobs, "jobs", SUFFIXES),
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("log", metavar="LOG", type=Path, help="a log of `holdfast run`")
+    parser.add_argument(
+        "--to",
+        choices=TARGETS,
+        required=True,
+        help="chrome: trace events for Perfetto; batsim: jobs CSV, a row per run, for evalys; "
+        "events, jobs: tables",
+    )
+    parser.add_argument(
+        *("-o", "--output"),
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="where to: .json (chrome), .csv (batsim), .csv or .parquet (tables)",
+    )
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command; returns the exit code."""
+    target, path = TARGETS[arguments.to], arguments.output
+    if path.suffix not in target.suffixes:
+        problem = f"{path.suffix!r} is not written for {arguments.to}"
+        raise InputError(str(path), "", problem, " or ".join(target.suffixes))
+    log = LogFile(arguments.log)
+    rows = target.write(log, path)
+    note_if_cut(log)
+    print(f"{path}: {rows:,} {target.rows}")
+    return 0

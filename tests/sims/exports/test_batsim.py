@@ -1,0 +1,109 @@
+"""Batsim's jobs CSV: its columns, what they mean, and evalys where it is installed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from actors.events import Outcome, RunEnded, RunStarted
+from sims.exports.batsim import write_batsim
+from tests.sims.kinds import KINDS, records_of
+
+COLUMNS = [
+    *("job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources"),
+    *("requested_time", "success", "final_state", "starting_time", "execution_time"),
+    *("finish_time", "waiting_time", "turnaround_time", "stretch", "allocated_resources"),
+    *("consumed_energy", "metadata"),
+]
+
+every_kind = pytest.mark.parametrize("name", KINDS)
+
+
+def text_of(name: str) -> str:
+    """The whole file."""
+    file = io.StringIO()
+    write_batsim(records_of(name), file)
+    return file.getvalue()
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    """The file's rows."""
+    return list(csv.DictReader(io.StringIO(text_of(name))))
+
+
+@every_kind
+def test_columns_are_those_of_version_5_in_order(name: str) -> None:
+    assert text_of(name).splitlines()[0].split(",") == COLUMNS
+
+
+@every_kind
+def test_there_is_a_row_for_every_run_under_a_name_of_its_own(name: str) -> None:
+    rows = rows_of(name)
+    assert len(rows) == sum(isinstance(it.event, RunStarted) for it in records_of(name))
+    assert len({row["job_id"] for row in rows}) == len(rows)
+
+
+@every_kind
+def test_times_of_a_row_agree_with_each_other(name: str) -> None:
+    for row in rows_of(name):
+        start, end = float(row["starting_time"]), float(row["finish_time"])
+        submitted = float(row["submission_time"])
+        assert submitted <= start <= end
+        assert float(row["execution_time"]) == pytest.approx(end - start)
+        assert float(row["waiting_time"]) == pytest.approx(start - submitted)
+        assert float(row["turnaround_time"]) == pytest.approx(end - submitted)
+        if end > start:
+            assert float(row["stretch"]) == pytest.approx((end - submitted) / (end - start))
+
+
+@every_kind
+def test_allocations_are_interval_sets_of_the_size_asked_for(name: str) -> None:
+    for row in rows_of(name):
+        numbers: set[int] = set()
+        for part in row["allocated_resources"].split(" "):
+            first, _, last = part.partition("-")
+            numbers |= set(range(int(first), int(last or first) + 1))
+        assert len(numbers) == int(row["requested_number_of_resources"])
+
+
+@every_kind
+def test_states_tell_how_runs_ended(name: str) -> None:
+    ended = [it.event.outcome for it in records_of(name) if isinstance(it.event, RunEnded)]
+    states = [row["final_state"] for row in rows_of(name)]
+    assert states.count("COMPLETED_SUCCESSFULLY") == ended.count(Outcome.COMPLETED)
+    assert states.count("COMPLETED_FAILED") == ended.count(Outcome.FAILED)
+    assert set(states) <= {"COMPLETED_SUCCESSFULLY", "COMPLETED_FAILED", "COMPLETED_KILLED"}
+    for row in rows_of(name):
+        assert row["success"] == str(int(row["final_state"] == "COMPLETED_SUCCESSFULLY"))
+
+
+@every_kind
+def test_re_executions_are_linked_to_the_run_before(name: str) -> None:
+    for row in rows_of(name):
+        about = json.loads(row["metadata"])
+        if about["run"] == 0:
+            assert row["job_id"] == about["job"]
+        else:
+            before = about["run"] - 1
+            assert row["job_id"] == f"{about['job']}#{about['run']}"
+            assert about["after"] == (f"{about['job']}#{before}" if before else about["job"])
+
+
+@every_kind
+def test_evalys_reads_and_plots_it(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("evalys", reason="evalys is not installed (pip install evalys)")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from evalys.jobset import JobSet
+    from evalys.visu.gantt import plot_gantt
+
+    path = tmp_path / "jobs.csv"
+    path.write_text(text_of(name))
+    jobs = JobSet.from_csv(str(path))
+    assert len(jobs.df) == len(rows_of(name))
+    plot_gantt(jobs)

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from actors.events import JobCompleted, JobSubmitted, Outcome, RunEnded, ScenarioStarted
+from actors.runtime import Record
+from sims.cli.main import main
+from sims.exports import tables
+from sims.exports.tables import write_events, write_jobs
+from sims.summary import Summary
+from tests.sims.kinds import KINDS, records_of, written
+
+pl = pytest.importorskip("polars", reason="the extra `results` is not installed")
+
+every_kind = pytest.mark.parametrize("name", KINDS)
+
+
+def read(path: Path) -> pl.DataFrame:
+    """A table back."""
+    return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path)
+
+
+@every_kind
+def test_the_table_of_events_has_all_that_the_log_has(name: str, tmp_path: Path) -> None:
+    records = records_of(name)
+    assert write_events(records, tmp_path / "events.parquet") == len(records)
+    table = read(tmp_path / "events.parquet")
+    assert table["seq"].to_list() == list(range(len(records)))
+    assert table["t"].to_list() == [record.t for record in records]
+    assert table["cause"].to_list() == [record.cause for record in records]
+    assert table["event"].to_list() == [type(record.event).__name__ for record in records]
+    for text, line in zip(
+        table["fields"], written(name, tmp_path).read_bytes().splitlines(), strict=True
+    ):
+        log = orjson.loads(line)
+        shared = {key: log.pop(key, None) for key in ("seq", "t", "cause", "event")}
+        assert shared
+        assert orjson.loads(text) == log
+
+
+@every_kind
+def test_the_table_of_jobs_agrees_with_the_summary(name: str, tmp_path: Path) -> None:
+    records, summary = records_of(name), Summary()
+    for record in records:
+        summary(record)
+    write_jobs(records, tmp_path / "jobs.parquet")
+    table = read(tmp_path / "jobs.parquet").sort("submitted")
+    assert sorted(table["flowtime"].to_list()) == pytest.approx(sorted(summary.flowtimes))
+    assert table["completed"].all()
+    assert table["ended"].max() == pytest.approx(summary.makespan)
+    for outcome in Outcome:
+        assert table[f"runs_{outcome.value}"].sum() == summary.outcomes[outcome]
+    assert (table["waited"] >= 0).all()
+
+
+def test_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
+    for suffix in (".csv", ".parquet"):
+        write_jobs(records_of("batch-rigid"), tmp_path / f"jobs{suffix}")
+    assert read(tmp_path / "jobs.csv").equals(read(tmp_path / "jobs.parquet"))
+
+
+def test_rows_are_written_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "BATCH", 100)
+    records = records_of("volatile20")
+    write_events(records, tmp_path / "events.csv")
+    assert len(read(tmp_path / "events.csv")) == len(records)
+
+
+def test_jobs_that_a_cut_log_leaves_open_have_no_end(tmp_path: Path) -> None:
+    records = records_of("batch-easy")
+    cut = next(k for k, record in enumerate(records) if isinstance(record.event, JobCompleted))
+    write_jobs(records[: cut + 1], tmp_path / "jobs.csv")
+    table = read(tmp_path / "jobs.csv")
+    assert table["completed"].sum() == 1
+    assert table["ended"].null_count() == len(table) - 1
+    assert table["flowtime"].null_count() == len(table) - 1
+
+
+def test_copies_that_end_after_their_job_count_as_its_runs(tmp_path: Path) -> None:
+    records = records_of("redundant")
+    first = next(it.event.job for it in records if isinstance(it.event, JobSubmitted))
+    ended = sum(isinstance(it.event, RunEnded) and it.event.job == first for it in records)
+    write_jobs(records, tmp_path / "jobs.parquet")
+    table = read(tmp_path / "jobs.parquet")
+    assert table.filter(pl.col("job") == first)["runs"].to_list() == [ended]
+
+
+@pytest.mark.parametrize(
+    ("target", "suffix"),
+    [
+        *(("chrome", ".json"), ("batsim", ".csv"), ("events", ".csv"), ("events", ".parquet")),
+        *(("jobs", ".csv"), ("jobs", ".parquet")),
+    ],
+)
+@pytest.mark.parametrize("packed", ["", ".gz", ".zst"])
+def test_the_command_exports_packed_logs_too(
+    target: str, suffix: str, packed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = written("figure1", tmp_path, f".jsonl{packed}")
+    path = tmp_path / f"new/out{suffix}"
+    assert main(["export", str(log), "--to", target, "-o", str(path)]) == 0
+    assert str(path) in capsys.readouterr().out
+    assert path.stat().st_size > 0
+
+
+def test_a_suffix_that_a_format_does_not_have_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, path = written("figure1", tmp_path), tmp_path / "out.csv"
+    assert main(["export", str(log), "--to", "chrome", "-o", str(path)]) == 2
+    assert "'.csv' is not written for chrome; accepted: .json" in capsys.readouterr().err
+    assert not path.exists()
+
+
+def test_a_log_that_breaks_off_in_the_middle_is_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = written("figure1", tmp_path)
+    log.write_bytes(log.read_bytes().replace(b'"event":"JobSubmitted"', b'"event":"Nonsense"'))
+    assert main(["export", str(log), "--to", "events", "-o", str(tmp_path / "e.csv")]) == 2
+    assert "no record of a log" in capsys.readouterr().err
+
+
+def test_without_polars_the_pip_command_is_named(tmp_path: Path) -> None:
+    log = written("figure1", tmp_path)
+    code = (
+        "import sys; sys.modules['polars'] = None; from sims.cli.main import main;"
+        f"sys.exit(main(['export', {str(log)!r}, '--to', 'jobs', '-o', 'jobs.csv']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'holdfast[results]'" in done.stderr
+
+
+def test_an_empty_log_is_an_empty_table(tmp_path: Path) -> None:
+    started = records_of("figure1")[0]
+    assert isinstance(started.event, ScenarioStarted)
+    assert write_jobs([Record(0, 0, None, started.event)], tmp_path / "jobs.csv") == 0
+    assert list(read(tmp_path / "jobs.csv").columns) == list(tables.JOBS)
