@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import Literal
 
@@ -283,6 +284,9 @@ def _service(scenario: VolatileScenario, platform: Sequence[WorkerSection]) -> S
     master = scenario.master
     if not master.timetable:
         return LongestFirst() if master.order is Service.LONGEST_FIRST else StartedFirst()
+    if scenario.job.cap == inf:
+        problem = "inf, with a timetable: nobody is served after its end"
+        raise InputError("scenario", "job.cap", problem, "a number of slots")
     index = {worker.name: k for k, worker in enumerate(platform)}
     unknown = [name for slot in master.timetable for name in slot if name not in index]
     if unknown:
