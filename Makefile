@@ -21,11 +21,17 @@ lint: $(READY)
 types: $(READY)
 	$(RUN) -m mypy
 
+golden: $(READY)
+	$(RUN) tests/golden/regenerate.py
+
+golden: $(READY)
+	$(RUN) tests/golden/regenerate.py
+
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(READY): pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit("Holdfast needs Python 3.11 or later" * (sys.version_info < (3, 11)))'
-	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Holdfast needs Python 3.11 or later")'
+	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
