@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
+from types import TracebackType, UnionType
 from typing import Any, get_args, get_origin
 
 import attrs
@@ -180,9 +180,17 @@ def _decoder(kind: Any) -> Decoder | None:
     """How to read a value of type `kind` from JSON; None: it is itself."""
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return kind
+    if isinstance(kind, UnionType):
+        return _optional_decoder(get_args(kind))
     if get_origin(kind) is tuple:
         return _tuple_decoder(get_args(kind))
     return None
+
+
+def _optional_decoder(members: tuple[Any, ...]) -> Decoder | None:
+    """Of `X | None`; the log has no other unions."""
+    read = _decoder(members[0])
+    return None if read is None else lambda value: None if value is None else read(value)
 
 
 def _tuple_decoder(members: tuple[Any, ...]) -> Decoder:

@@ -44,6 +44,10 @@ class WorkerChanged(Event):
 
     worker: str
     state: WorkerState
+    was: WorkerState | None
+    """What it leaves; None at the start."""
+    since: float
+    """Since when it was so."""
 
 
 @frozen

@@ -66,6 +66,8 @@ class Worker(Actor):
     tasks: int = field(init=False, default=0)
     _job_name: str = field(init=False, default="")
     _next: WorkerState = field(init=False, default=UP)
+    _since: float = field(init=False, default=0)
+    """When it came to its present state."""
     _transfer: Timer | None = field(init=False, default=None)
     """The end of the message that it is receiving."""
 
@@ -73,7 +75,8 @@ class Worker(Actor):
         _, first = next(self.life)
         if first is not UP:
             self.become(first)
-        self.record(WorkerChanged, self.name, first)
+        self.record(WorkerChanged, self.name, first, None, self.now)
+        self._since = self.now
         self.send(self.scheduler, WorkerJoined(self.index, first, self.holding))
         self._await_change()
 
@@ -87,9 +90,10 @@ class Worker(Actor):
 
     @handles(StateDue)
     def change(self, _: StateDue) -> None:
-        state = self._next
+        state, was = self._next, self.state
         self.become(state)
-        self.record(WorkerChanged, self.name, state)
+        self.record(WorkerChanged, self.name, state, was, self._since)
+        self._since = self.now
         self.send(self.scheduler, WorkerMoved(self.index, state))
         if state is DOWN:
             self._crash()

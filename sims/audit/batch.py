@@ -21,6 +21,9 @@ from actors.runtime import Record
 from sims.audit.law import Law, Violation
 from sims.uses.slices import count
 
+GONE: dict[Outcome, type] = {Outcome.COMPLETED: JobCompleted, Outcome.WITHDRAWN: JobKilled}
+"""What follows at once where an attempt ended so."""
+
 
 @define
 class _Job:
@@ -78,8 +81,10 @@ class BatchAuditor:
                 self._incomplete = (record, AttemptSized)
             case AttemptSized(job=name) if name in self.jobs:
                 yield from self._size(self.jobs[name], record.event, record)
-            case RunEnded(job=name) if name in self.jobs:
+            case RunEnded(job=name, outcome=outcome) if name in self.jobs:
                 self.attempts += 1
+                if outcome in GONE:
+                    self._incomplete = (record, GONE[outcome])
                 yield from self._end(self.jobs[name], record.event, record)
             case JobCompleted(job=name) if name in self.jobs:
                 self.completed += 1
@@ -104,6 +109,8 @@ class BatchAuditor:
         if job is None or job.described is not None or job.submitted.seq != record.seq - 1:
             why = f"{event.job} is described when it is not just being submitted"
             yield Violation(Law.FRAME, (record.seq,), why)
+        if event.estimate is not None and not self.rigid:
+            yield Violation(Law.FRAME, (record.seq,), "moldable jobs have no estimates")
         if job is not None:
             job.described = event
 
@@ -138,8 +145,8 @@ class BatchAuditor:
         job.ended += 1
         if sized is None or start is None or described is None:
             return  # said already
-        yield from self._outcome(described, event, run, (start.seq, record.seq))
         due = sized.time + sized.verification
+        yield from self._outcome(described, event, run, due, (start.seq, record.seq))
         if event.outcome is Outcome.WITHDRAWN:
             due = min(due, described.limit or due)
         if not isclose(start.t + due, record.t, rel_tol=1e-12):
@@ -147,11 +154,11 @@ class BatchAuditor:
             yield Violation(Law.DURATION, (start.seq, record.seq), why)
 
     def _outcome(
-        self, job: JobDescribed, event: RunEnded, run: int, events: tuple[int, ...]
+        self, job: JobDescribed, event: RunEnded, run: int, held: float, events: tuple[int, ...]
     ) -> Iterator[Violation]:
         expected = Outcome.FAILED if run < job.failures else Outcome.COMPLETED
-        if event.outcome is Outcome.WITHDRAWN and job.limit is not None:
-            return
+        if job.limit is not None and job.limit < held:
+            expected = Outcome.WITHDRAWN
         if event.outcome is not expected:
             why = f"attempt {run} of {job.job} is {event.outcome.value}; f_j = {job.failures}"
             yield Violation(Law.ATTEMPTS, events, why)
@@ -172,6 +179,8 @@ class BatchAuditor:
                 yield Violation(Law.FRAME, (record.seq,), why)
             return
         assert isinstance(event, WorkloadEnded)
+        if self.over is not None:
+            yield Violation(Law.FRAME, (self.over, record.seq), "the workload ends twice")
         self.over = record.seq
         found = (self.completed, self.killed, self.attempts)
         if found != (event.completed, event.killed, event.attempts):

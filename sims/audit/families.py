@@ -9,7 +9,9 @@ from actors.events import ScenarioStarted
 from actors.runtime import Record
 from sims.audit.batch import BatchAuditor
 from sims.audit.capacity import HoldingAuditor, LedgerAuditor
+from sims.audit.enrolment import EnrolmentAuditor
 from sims.audit.frame import LifeAuditor, OrderAuditor
+from sims.audit.iterations import IterationAuditor
 from sims.audit.law import Auditor, Violation
 from sims.audit.malleable import MalleableAuditor
 from sims.audit.malleable_copies import CopiesAuditor
@@ -20,7 +22,7 @@ from sims.audit.redundant import RedundantAuditor
 from sims.audit.volatile import VolatileAuditor
 
 AUDITORS: dict[str, tuple[Callable[[], Auditor], ...]] = {
-    "iterative": (LifeAuditor, HoldingAuditor, VolatileAuditor),
+    "iterative": (LifeAuditor, HoldingAuditor, VolatileAuditor, EnrolmentAuditor, IterationAuditor),
     "rigid": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
     "moldable": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
     "malleable": (LifeAuditor, PackHoldingAuditor, MalleableAuditor, MoveAuditor, CopiesAuditor),

@@ -69,8 +69,12 @@ class LifeAuditor:
     many: bool = False
     """Whether a job may have several runs at once (redundant copies)."""
     jobs: dict[str, _Job] = field(factory=dict)
+    now: float = 0
+    latest: float = 0
+    """When a job was over last."""
 
     def __call__(self, record: Record) -> Iterator[Violation]:
+        self.now = record.t
         match record.event:
             case JobSubmitted(job=job):
                 if job in self.jobs:
@@ -86,7 +90,7 @@ class LifeAuditor:
             case JobKilled(job=job):
                 yield from self._leave(job, Outcome.WITHDRAWN, record.seq)
             case ScenarioEnded(end=end):
-                yield from self._finish(end, record.seq)
+                yield from self._finish(end, record)
 
     def close(self, last: Record) -> Iterator[Violation]:
         return iter(())
@@ -121,7 +125,7 @@ class LifeAuditor:
         if job is None or job.gone is not None:
             yield Violation(Law.LIFE, (seq,), f"{name} ends and was not under way")
             return
-        job.gone = seq
+        job.gone, self.latest = seq, self.now
         if job.open:
             others = tuple(job.open.values())
             yield Violation(Law.LIFE, (*others, seq), f"{name} ends with a run going on")
@@ -130,9 +134,16 @@ class LifeAuditor:
             why = f"{name} ends after a run {how}, not {after.value}"
             yield Violation(Law.LIFE, (seq,), why)
 
-    def _finish(self, end: End, seq: int) -> Iterator[Violation]:
+    def _finish(self, end: End, record: Record) -> Iterator[Violation]:
+        seq, under_way = record.seq, any(job.gone is None for job in self.jobs.values())
         if end is not End.COMPLETED:
+            if not under_way:
+                why = f"the scenario is {end.value} and all its jobs are over"
+                yield Violation(Law.LIFE, (seq,), why)
             return
+        if record.t != self.latest:
+            why = f"its last job was over at {self.latest}, and it ends at {record.t}"
+            yield Violation(Law.FRAME, (seq,), why)
         for name, job in self.jobs.items():
             if job.gone is None:
                 why = f"the scenario completed and {name} did not"

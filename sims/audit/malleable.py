@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isclose
 
 from attrs import define, field
 
@@ -22,7 +21,7 @@ from actors.malleable.events import (
 from actors.runtime import Record
 from policies.maths.redistribution import round_count
 from sims.audit.law import Law, Violation
-from sims.audit.malleable_model import Model
+from sims.audit.malleable_model import TOLERANCE, Model, close, same
 
 FOLLOWS = {
     None: (Stage.COMPUTING, Stage.DOWN, Stage.REDISTRIBUTING),
@@ -34,8 +33,6 @@ FOLLOWS = {
     Stage.CLOSING: (Stage.COMPUTING,),
 }
 AT_WORK = (Stage.COMPUTING, Stage.CHECKPOINTING)
-TOLERANCE = 1e-9
-"""Relative for times, absolute for fractions of the work."""
 
 
 @define
@@ -65,6 +62,8 @@ class _Application:
     """Whether the checkpoint that the stage is for has been taken."""
     outcome: Outcome | None = None
     """How the last run ended; None where it has not, or there was none."""
+    struck: float | None = None
+    """When a fault struck it last."""
     started: int | None = None
     """seq of a RunStarted that ProgressSettled must follow."""
     rounds: int | None = None
@@ -83,6 +82,8 @@ class MalleableAuditor:
     def __call__(self, record: Record) -> Iterator[Violation]:
         event, seq = record.event, record.seq
         if isinstance(event, PackDescribed):
+            if self.pack is not None:
+                yield Violation(Law.FRAME, (seq,), "the pack is described twice")
             self.pack = event
         elif isinstance(event, ApplicationDescribed):
             yield from self._describe(event, seq)
@@ -108,6 +109,7 @@ class MalleableAuditor:
         match record.event:
             case RunStarted(run=run):
                 it.run, it.started, it.stage = run, record.seq, None
+                it.begun = record.t
             case ProgressSettled():
                 yield from self._settle(it, record.event, record)
             case StageStarted():
@@ -145,7 +147,7 @@ class MalleableAuditor:
             ("time", (event.time, whole), Law.DURATION),
             ("expected", (event.expected, expected), Law.DURATION),
         ):
-            yield from _same(what, *says, law, (it.seq, record.seq))
+            yield from same(what, *says, law, (it.seq, record.seq))
         it.left, it.since, it.whole, it.size = event.left, event.since, event.time, event.processors
         it.taken, it.outcome, it.seq = 0, None, record.seq
 
@@ -167,6 +169,9 @@ class MalleableAuditor:
 
     def _end(self, it: _Application, event: RunEnded, record: Record) -> Iterator[Violation]:
         it.outcome = event.outcome
+        if (event.outcome is Outcome.LOST) != (it.struck == record.t):
+            why = f"{event.job} was struck at {it.struck}, and its run ends {event.outcome.value}"
+            yield Violation(Law.STATE, (record.seq,), why)
         completed = event.outcome is Outcome.COMPLETED
         if completed and self._end_of_stage(it) is not None and it.stage is Stage.COMPUTING:
             last = it.taken == it.model.checkpoints(it.size, it.left * it.whole)
@@ -186,12 +191,12 @@ class MalleableAuditor:
             was = it.stage.value if it.stage else "nothing"
             why = f"run {event.run} is {stage.value} after {was} in run {it.run}"
             yield Violation(Law.STATE, (it.seq, seq), why)
-        if it.stage is None and record.t != it.begun and it.run > 0:
+        if it.stage is None and record.t != it.begun:
             yield Violation(Law.STATE, (it.seq, seq), "it does nothing for a while")
         if it.stage in (Stage.CHECKPOINTING, Stage.CLOSING) and not it.complete:
             yield Violation(Law.CHECKPOINT, (it.seq, seq), "no checkpoint was completed")
         yield from self._leave(it, record, interrupted=False)
-        if stage is Stage.COMPUTING and not _close(record.t, max(it.since, record.t)):
+        if stage is Stage.COMPUTING and not close(record.t, max(it.since, record.t)):
             yield Violation(Law.DURATION, (it.seq, seq), f"it computes before {it.since}")
         if stage is Stage.REDISTRIBUTING:
             it.rounds = seq
@@ -205,7 +210,7 @@ class MalleableAuditor:
             return
         busy = stage not in AT_WORK and not it.model.pack.fatal
         early = interrupted and record.t <= end * (1 + TOLERANCE) and not busy
-        if not early and not _close(record.t, end):
+        if not early and not close(record.t, end):
             why = f"{stage.value} should last until {end!r} and lasts until {record.t!r}"
             yield Violation(Law.DURATION, (it.seq, record.seq), why)
         if stage is Stage.REDISTRIBUTING and not interrupted and not it.model.protected:
@@ -254,7 +259,7 @@ class MalleableAuditor:
         it.complete = True
         done = it.taken * it.model.work(it.size) / it.whole if it.taken and it.whole else 0.0
         left = max(0.0, it.left - done)
-        yield from _same("left", event.left, left, Law.PROGRESS, (it.seq, record.seq))
+        yield from same("left", event.left, left, Law.PROGRESS, (it.seq, record.seq))
         it.checkpoint, it.saved, it.holders = event.checkpoint, event.left, it.size
 
     def _hazard(self, it: _Application, record: Record) -> Iterator[Violation]:
@@ -262,11 +267,12 @@ class MalleableAuditor:
             case FaultStruck():
                 yield from self._fall_back(it, record.event, record)
             case RestartedFromScratch(lost=lost):
-                yield from _same("lost", lost, 1 - it.saved, Law.CHECKPOINT, (it.seq, record.seq))
+                yield from same("lost", lost, 1 - it.saved, Law.CHECKPOINT, (it.seq, record.seq))
                 it.saved, it.holders = 1.0, it.size
             case RedistributionStarted(before=before, after=after, rounds=rounds):
                 found = (it.holders, it.size, round_count(it.holders, it.size))
-                if it.stage is not Stage.REDISTRIBUTING or found != (before, after, rounds):
+                begun = it.stage is Stage.REDISTRIBUTING and it.seq == record.seq - 1
+                if not begun or found != (before, after, rounds):
                     why = f"from, to and rounds are {found}; it says {record.event}"
                     yield Violation(Law.REDISTRIBUTION, (it.seq, record.seq), why)
             case JobCompleted() if it.outcome is not Outcome.COMPLETED:
@@ -276,21 +282,11 @@ class MalleableAuditor:
         self, it: _Application, event: FaultStruck, record: Record
     ) -> Iterator[Violation]:
         again = it.stage is None and it.outcome is Outcome.LOST
+        it.struck = record.t
         if event.run != it.run or (event.stage is not it.stage and not again):
             why = f"it strikes {event.stage.value} in run {event.run}, not {it.stage}"
             yield Violation(Law.STATE, (it.seq, record.seq), why)
         if not it.model.pack.fatal and record.t < it.since:
             why = f"before {it.since} it should have been ignored"
             yield Violation(Law.STATE, (it.seq, record.seq), why)
-        yield from _same("left", event.left, it.saved, Law.CHECKPOINT, (it.seq, record.seq))
-
-
-def _close(one: float, other: float) -> bool:
-    return isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-
-
-def _same(
-    what: str, says: float, found: float, law: Law, events: tuple[int, ...]
-) -> Iterator[Violation]:
-    if not _close(says, found):
-        yield Violation(law, events, f"{what} is {found!r} by the log; it says {says!r}")
+        yield from same("left", event.left, it.saved, Law.CHECKPOINT, (it.seq, record.seq))

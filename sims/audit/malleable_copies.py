@@ -38,8 +38,8 @@ class _Group:
     """The processors of an application."""
 
     members: dict[int, _Memory] = field(factory=dict)
-    struck: dict[int, int] = field(factory=dict)
-    """Processors that have lost their memory and not got it back -> seq of the fault."""
+    struck: dict[int, tuple[int, float]] = field(factory=dict)
+    """Processors that have lost their memory and not got it back -> seq and time of the fault."""
     announced: dict[int, int] = field(factory=dict)
     """Struck processors whose loss the log has still to tell -> seq of the fault."""
     stage: Stage | None = None
@@ -64,9 +64,11 @@ class CopiesAuditor:
         if job is None:
             return
         group = self.groups.setdefault(job, _Group())
+        if group.recovered is not None and record.t > group.recovered:
+            yield from self._unrestored(group, record.seq)
         match event:
             case CopiesLost():
-                yield from self._lose(group, event, record.seq)
+                yield from self._lose(group, event, record)
             case CopiesRestored():
                 yield from self._restore(group, event, record)
             case BothCopiesLost():
@@ -105,7 +107,18 @@ class CopiesAuditor:
             yield Violation(Law.CHECKPOINT, (fault, seq), why)
         group.announced.clear()
 
-    def _lose(self, group: _Group, event: CopiesLost, seq: int) -> Iterator[Violation]:
+    def _unrestored(self, group: _Group, seq: int) -> Iterator[Violation]:
+        """The recovery is over: who was struck before has its memory again."""
+        recovered, group.recovered = group.recovered, None
+        for processor, (fault, then) in list(group.struck.items()):
+            if recovered is not None and then < recovered and processor in group.members:
+                del group.struck[processor]
+                if self.width > 1:
+                    why = f"processor {processor} got nothing back"
+                    yield Violation(Law.CHECKPOINT, (fault, seq), why)
+
+    def _lose(self, group: _Group, event: CopiesLost, record: Record) -> Iterator[Violation]:
+        seq = record.seq
         fault = group.announced.pop(event.processor, None)
         if fault is None:
             why = f"no fault has just struck processor {event.processor}"
@@ -124,7 +137,7 @@ class CopiesAuditor:
             why = f"it held {memory.own} and {memory.kept}; it says {event}"
             yield Violation(Law.CHECKPOINT, (fault, seq), why)
         group.members[event.processor] = _Memory(known=memory is None or memory.known)
-        group.struck[event.processor] = fault
+        group.struck[event.processor] = (fault, record.t)
 
     def _restore(self, group: _Group, event: CopiesRestored, record: Record) -> Iterator[Violation]:
         fault = group.struck.pop(event.processor, None)

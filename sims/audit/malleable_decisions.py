@@ -28,6 +28,9 @@ from sims.uses.slices import count, ranges
 class PackHoldingAuditor(HoldingAuditor):
     """As for all runs, and processors that were promised join a run when they are free."""
 
+    struck: dict[str, float] = field(factory=dict)
+    """Application -> its last fault; a second one at that instant finds its run ended."""
+
     def __call__(self, record: Record) -> Iterator[Violation]:
         match record.event:
             case ProcessorsJoined(job=job, run=run, processors=processors):
@@ -35,7 +38,9 @@ class PackHoldingAuditor(HoldingAuditor):
                 yield from self._take(processors, record.seq)
                 self.open[job, run] = (f"{held} {processors}".strip(), seq)
             case FaultStruck(job=job, processor=processor):
-                if 0 <= processor < len(self.held) and not self.held[processor]:
+                again, self.struck[job] = self.struck.get(job) == record.t, record.t
+                inside = 0 <= processor < len(self.held)
+                if not (again or (inside and self.held[processor])):
                     yield Violation(Law.CAPACITY, (record.seq,), f"nobody holds {processor}")
         yield from HoldingAuditor.__call__(self, record)
 
@@ -107,6 +112,9 @@ class MoveAuditor:
             if before != self.sizes.get(job):
                 why = f"{job} has {self.sizes.get(job)} processors, not {before}"
                 yield Violation(Law.DECISION, (record.seq,), why)
+            if job in self.due:
+                why = f"{job}'s size is decided twice"
+                yield Violation(Law.DECISION, (self.due[job][0].seq, record.seq), why)
             self.due[job] = (record, after)
 
     def _check_due(self, record: Record) -> Iterator[Violation]:
@@ -148,12 +156,16 @@ class MoveAuditor:
             if job is not None or (holders and holders[0] not in self.promised):
                 why = f"{holders[0] if holders else job} holds processor {event.processor}"
                 yield Violation(Law.STATE, (record.seq,), why)
-        elif job is None or self.fatal or record.t >= self.since.get(job, record.t):
+        elif job is None or self.fatal or not self._busy(job, record.t):
             why = f"{job} computes since {self.since.get(job or '')}, and the fault is ignored"
             yield Violation(Law.STATE, (record.seq,), why)
         elif not _holds(self.held.get(job, ""), event.processor) and not self.promised:
             why = f"{job} does not hold processor {event.processor}"
             yield Violation(Law.CAPACITY, (record.seq,), why)
+
+    def _busy(self, job: str, now: float) -> bool:
+        # Struck at this very instant: what it will be busy with is decided when all is heard.
+        return now < self.since.get(job, now) or self.struck.get(job) == now
 
 
 def _holds(processors: str, number: int) -> bool:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from math import exp, expm1, sqrt
+from collections.abc import Iterator
+from math import exp, expm1, isclose, sqrt
 
 from attrs import frozen
 
 from actors.malleable.events import PackDescribed
 from policies.maths.redistribution import Link
+from sims.audit.law import Law, Violation
+
+TOLERANCE = 1e-9
+"""Relative for times, absolute for fractions of the work."""
 
 
 @frozen
@@ -60,3 +65,16 @@ class Model:
         rest = expm1(rate * (whole - count * self.work(size)))
         scale = exp(rate * self.checkpoint(size)) * (1 / rate + self.pack.downtime)
         return scale * (count * expm1(rate * self.period(size)) + rest)
+
+
+def close(one: float, other: float) -> bool:
+    """Whether two times, or two fractions of the work, are one."""
+    return isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+
+
+def same(
+    what: str, says: float, found: float, law: Law, events: tuple[int, ...]
+) -> Iterator[Violation]:
+    """A violation where the log says something else than what was found by it."""
+    if not close(says, found):
+        yield Violation(law, events, f"{what} is {found!r} by the log; it says {says!r}")

@@ -41,7 +41,16 @@ class QueueAuditor:
     running: set[str] = field(factory=set)
     estimates: dict[str, float] = field(factory=dict)
     batches: int = 0
+    allowed: dict[str, int] = field(factory=dict)
+    """Job -> attempts that it may still make in this batch."""
+    promised: dict[str, Record] = field(factory=dict)
     shelf: _Shelf | None = None
+    shelves: bool = False
+    """Whether one has ever opened."""
+    loose: list[int] = field(factory=list)
+    """Starts while nothing ran, outside of a shelf, of jobs that did not just fail."""
+    ended: dict[str, float] = field(factory=dict)
+    """Job -> when its last attempt ended."""
 
     def __call__(self, record: Record) -> Iterator[Violation]:
         if self.shelf is not None and record.t > self.shelf.record.t:
@@ -55,6 +64,8 @@ class QueueAuditor:
                 yield from self._open_batch(record.event, record.seq)
             case ReservationMade():
                 yield from self._promise(record.event, record)
+            case RunStarted():
+                yield from self._begin(record.event, record)
             case _:
                 self._note(record)
 
@@ -71,12 +82,25 @@ class QueueAuditor:
                     self.estimates[job] = estimate
             case AttemptSized():
                 self._start(record.event, record.t)
-            case RunStarted(job=job):
-                self.running.add(job)
             case RunEnded(job=job):
                 self.running.discard(job)
+                self.ended[job] = record.t
             case JobCompleted(job=job) | JobKilled(job=job):
                 self.pending.pop(job, None)
+
+    def _begin(self, event: RunStarted, record: Record) -> Iterator[Violation]:
+        seq = record.seq
+        alone = not self.running and self.ended.get(event.job) != record.t
+        self.running.add(event.job)
+        if alone and self.shelf is None:
+            self.loose.append(seq)
+        yield from self._loose()
+        if not self.batches:
+            return
+        self.allowed[event.job] = self.allowed.get(event.job, 0) - 1
+        if self.allowed[event.job] < 0:
+            why = f"{event.job} makes more attempts than its batch lets it"
+            yield Violation(Law.DECISION, (seq,), why)
 
     def _start(self, event: AttemptSized, now: float) -> None:
         if self.shelf is not None:
@@ -85,10 +109,19 @@ class QueueAuditor:
             self.shelf.end = max(self.shelf.end, now + believed)
 
     def _open_shelf(self, event: ShelfOpened, record: Record) -> Iterator[Violation]:
+        if self.shelf is not None:
+            yield Violation(Law.DECISION, (self.shelf.record.seq, record.seq), "two shelves open")
         if self.running:
             why = f"a shelf opens while {min(self.running)} runs"
             yield Violation(Law.DECISION, (record.seq,), why)
-        self.shelf = _Shelf(record, event)
+        self.shelf, self.shelves = _Shelf(record, event), True
+        yield from self._loose()
+
+    def _loose(self) -> Iterator[Violation]:
+        if self.shelves and self.loose:
+            why = "jobs start outside of a shelf"
+            yield Violation(Law.DECISION, tuple(self.loose), why)
+            self.loose.clear()
 
     def _close_shelf(self, shelf: _Shelf) -> Iterator[Violation]:
         self.shelf = None
@@ -108,9 +141,14 @@ class QueueAuditor:
             why = f"a batch opens while {min(self.running)} runs"
             yield Violation(Law.DECISION, (seq,), why)
         for job in self.pending:
+            self.allowed[job] = 2 ** self.pending[job]
             self.pending[job] += 1
 
     def _promise(self, event: ReservationMade, record: Record) -> Iterator[Violation]:
+        before = self.promised.get(event.job)
+        if before is not None and (before.t, before.event) == (record.t, event):
+            yield Violation(Law.PROMISE, (before.seq, record.seq), "it is promised twice")
+        self.promised[event.job] = record
         waiting = event.job in self.pending and event.job not in self.running
         fits = 1 <= event.processors <= self.processors
         if not (waiting and fits and event.start >= record.t):

@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 from attrs import define, field
 
-from actors.events import JobCompleted, Outcome, RunEnded, ScenarioStarted
+from actors.events import Outcome, RunEnded, ScenarioStarted
 from actors.runtime import Record
 from actors.volatile.events import (
     ComputationStarted,
     ComputationSuspended,
     ConfigurationChosen,
-    IterationCompleted,
-    IterationStarted,
     PlatformDescribed,
     TransferEnded,
     TransferKind,
@@ -34,6 +32,7 @@ class _Worker:
     index: int
     state: WorkerState | None = None
     changed: int = 0
+    since_state: float = 0
     run: int | None = None
     tasks: int = 0
     program: bool = False
@@ -57,8 +56,6 @@ class VolatileAuditor:
     computing: tuple[float, int] | None = None
     """(since, seq) of the computation that goes on."""
     done: float = 0
-    iteration: int = -1
-    iterating: bool = False
 
     def __call__(self, record: Record) -> Iterator[Violation]:
         event, seq = record.event, record.seq
@@ -66,29 +63,25 @@ class VolatileAuditor:
             case ScenarioStarted(workers=names):
                 self.workers = {name: _Worker(k) for k, name in enumerate(names)}
             case PlatformDescribed():
-                self.platform = event
+                yield from self._describe(event, seq)
+            case _ if self.platform is None:
+                yield Violation(Law.FRAME, (seq,), "the platform has not been described")
             case WorkerChanged() | WorkerEnrolled() | WorkerReleased():
-                yield from self._of_worker(event, seq)
+                yield from self._of_worker(event, record.t, seq)
             case TransferStarted() | TransferSuspended() | TransferEnded():
                 yield from self._of_transfer(event, record.t, seq)
-            case IterationStarted(iteration=iteration):
-                yield from self._begin_iteration(iteration, seq)
-            case IterationCompleted(iteration=iteration):
-                yield from self._end_iteration(iteration, seq)
-            case JobCompleted():
-                yield from self._complete(seq)
             case _:
                 yield from self._of_run(record)
 
     def _of_worker(
-        self, event: WorkerChanged | WorkerEnrolled | WorkerReleased, seq: int
+        self, event: WorkerChanged | WorkerEnrolled | WorkerReleased, t: float, seq: int
     ) -> Iterator[Violation]:
         if event.worker not in self.workers:
             yield Violation(Law.STATE, (seq,), f"there is no worker {event.worker}")
             return
         match event:
             case WorkerChanged():
-                yield from self._change(event, seq)
+                yield from self._change(event, t, seq)
             case WorkerEnrolled():
                 yield from self._enrol(event, seq)
             case WorkerReleased():
@@ -120,6 +113,14 @@ class VolatileAuditor:
             case RunEnded(outcome=outcome, run=run):
                 yield from self._end_run(outcome, run, t, seq)
 
+    def _describe(self, event: PlatformDescribed, seq: int) -> Iterator[Violation]:
+        sizes = (len(event.speeds), len(event.bounds))
+        if self.platform is not None or set(sizes) != {len(self.workers)}:
+            why = f"{len(self.workers)} workers, speeds and bounds of {sizes}, or a second platform"
+            yield Violation(Law.FRAME, (seq,), why)
+        if set(sizes) == {len(self.workers)}:
+            self.platform = event
+
     def close(self, last: Record) -> Iterator[Violation]:
         unseen = [name for name, worker in self.workers.items() if worker.state is None]
         if unseen:
@@ -127,12 +128,15 @@ class VolatileAuditor:
 
     # --- workers ------------------------------------------------------------------------------
 
-    def _change(self, event: WorkerChanged, seq: int) -> Iterator[Violation]:
+    def _change(self, event: WorkerChanged, t: float, seq: int) -> Iterator[Violation]:
         worker = self.workers[event.worker]
-        if worker.state is event.state:
-            why = f"{event.worker} becomes {event.state.name} and was so already"
+        if worker.state is event.state or event.was is not worker.state:
+            why = f"{event.worker} leaves {event.was} for {event.state}; it was {worker.state}"
             yield Violation(Law.STATE, (worker.changed, seq), why)
-        worker.state, worker.changed = event.state, seq
+        if event.since != (t if worker.state is None else worker.since_state):
+            why = f"{event.worker} was so since {worker.since_state:g}, not {event.since:g}"
+            yield Violation(Law.STATE, (worker.changed, seq), why)
+        worker.state, worker.changed, worker.since_state = event.state, seq, t
         if event.state is WorkerState.DOWN:
             worker.program, worker.data, worker.part = False, 0, 0
             worker.run = None
@@ -152,6 +156,9 @@ class VolatileAuditor:
         worker = self.workers[event.worker]
         if worker.run != event.run:
             yield Violation(Law.DECISION, (seq,), f"{event.worker} was not in run {event.run}")
+        if worker.transfer is not None:
+            why = f"{event.worker} is released in the middle of a transfer"
+            yield Violation(Law.TRANSFER, (worker.seq, seq), why)
         worker.run, worker.data, worker.part = None, 0, 0
 
     # --- transfers ----------------------------------------------------------------------------
@@ -211,20 +218,8 @@ class VolatileAuditor:
     # --- the run ------------------------------------------------------------------------------
 
     def _configure(self, event: ConfigurationChosen, seq: int) -> Iterator[Violation]:
-        platform = self.platform
-        assert platform is not None
         if self.run is not None:
             yield Violation(Law.SEQUENCE, (self.chosen, seq), "another run is going on")
-        if not self.iterating or event.iteration != self.iteration:
-            yield Violation(Law.SEQUENCE, (seq,), f"iteration {event.iteration} is not under way")
-        if sum(tasks for _, tasks in event.members) != platform.tasks:
-            yield Violation(Law.DECISION, (seq,), f"not {platform.tasks} tasks in all")
-        work = max(x * platform.speeds[self.workers[name].index] for name, x in event.members)
-        if event.work != work:
-            yield Violation(Law.LOCKSTEP, (seq,), f"W = {event.work}, max x_q w_q = {work}")
-        for name, tasks in event.members:
-            if tasks > platform.bounds[self.workers[name].index]:
-                yield Violation(Law.CAPACITY, (seq,), f"{name} cannot hold {tasks} tasks")
         self.run, self.chosen, self.done = event, seq, 0
 
     def _members(self) -> list[tuple[str, _Worker]]:
@@ -269,21 +264,3 @@ class VolatileAuditor:
         if outcome is Outcome.FAILED:
             yield Violation(Law.LIFE, (seq,), "no error is found in this kind of run")
         self.run, self.computing = None, None
-
-    # --- iterations ---------------------------------------------------------------------------
-
-    def _begin_iteration(self, iteration: int, seq: int) -> Iterator[Violation]:
-        if self.iterating or iteration != self.iteration + 1:
-            yield Violation(Law.SEQUENCE, (seq,), f"iteration {iteration} follows {self.iteration}")
-        self.iteration, self.iterating = iteration, True
-
-    def _end_iteration(self, iteration: int, seq: int) -> Iterator[Violation]:
-        if not self.iterating or iteration != self.iteration or self.run is not None:
-            yield Violation(Law.SEQUENCE, (seq,), f"iteration {iteration} was not about to end")
-        self.iterating = False
-
-    def _complete(self, seq: int) -> Iterator[Violation]:
-        assert self.platform is not None
-        if self.iterating or self.iteration + 1 != self.platform.iterations:
-            why = f"{self.iteration + 1} iterations of {self.platform.iterations}"
-            yield Violation(Law.SEQUENCE, (seq,), why)

@@ -1,0 +1,63 @@
+"""The golden logs: one small run of each kind of job, kept byte for byte.
+
+`python tests/golden/regenerate.py` (or `make golden`) writes them anew; look at the difference
+before you commit it: every line of it is a change of behaviour.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import frozen
+
+from sims.log import LogWriter
+from sims.scenario.loader import load
+from sims.world import run
+
+HERE = Path(__file__).parent
+SCENARIOS = HERE.parents[1] / "sims" / "scenarios"
+
+
+@frozen
+class Golden:
+    """How a golden log is made."""
+
+    scenario: str
+    job: str
+    """One of its jobs, that has something to tell."""
+    overrides: tuple[str, ...] = ()
+
+    def write(self, path: Path) -> None:
+        """Run it, and log it to `path`."""
+        scenario = load(SCENARIOS / f"{self.scenario}.toml", self.overrides)
+        with LogWriter(path) as log:
+            run(scenario, [log], SCENARIOS)
+
+
+GOLDEN = {
+    "iterative": Golden("volatile20", "application", ("job.iterations=8",)),
+    "rigid": Golden(
+        "batch-rigid",
+        "J1",
+        (
+            "job.synthetic.count=40",
+            "job.verification=60",
+            'policy.name="R-SHELFFILL-B"',
+        ),
+    ),
+    "moldable": Golden("batch-moldable", "J3"),
+    "malleable": Golden("malleable10", "T1", ("faults.mtbf_years=3", "job.draw.count=4")),
+    "redundant": Golden("redundant-laps", "job-3", ("job.count=25",)),
+}
+"""Kind of job -> its golden log."""
+
+
+def path_of(kind: str) -> Path:
+    """Where the golden log of a kind lies."""
+    return HERE / f"{kind}.jsonl"
+
+
+if __name__ == "__main__":
+    for name, golden in GOLDEN.items():
+        golden.write(path_of(name))
+        print(path_of(name))

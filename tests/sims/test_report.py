@@ -1,0 +1,78 @@
+"""A log in numbers, on worlds small enough to check by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sims.report import Report, Spread, table
+from sims.scenario.loader import read
+from sims.uses.slices import Use
+from tests.sims.anything import records_of
+
+TWO_JOBS: dict[str, Any] = {
+    "name": "two",
+    "platform": {"processors": 2},
+    "job": {
+        "kind": "rigid",
+        "verification": 1,
+        "jobs": [
+            {"processors": 2, "time": 4, "failures": 1},
+            {"processors": 1, "time": 3, "release": 2, "failures": 0},
+        ],
+    },
+    "policy": {"name": "R-LIST-0", "order": "FCFS"},
+}
+"""J1 fails over [0, 5), succeeds over [5, 10); J2 waits from 2 to 10 and runs to 14."""
+
+
+@pytest.fixture
+def report() -> Report:
+    return Report.of(records_of(read(TWO_JOBS, "test")), workers=True)
+
+
+def test_processor_time_is_told_by_what_it_went_to(report: Report) -> None:
+    spent = {use: float(time) for use, time in report.ledger.total.items() if time}
+    assert spent == {Use.USEFUL: 11, Use.LOST: 8, Use.VERIFICATION: 5, Use.IDLE: 4}
+    assert report.utilisation == pytest.approx(24 / 28)
+    assert report.wasted == pytest.approx(8 / 24)
+
+
+def test_flowtimes_and_stretches_are_summed_up(report: Report) -> None:
+    assert report.flowtime is not None and report.stretch is not None
+    assert report.flowtime.mean == pytest.approx((10 + 12) / 2)
+    assert report.stretch.mean == pytest.approx((10 / 5 + 12 / 4) / 2)
+
+
+def test_the_queue_is_averaged_over_time(report: Report) -> None:
+    assert (report.queue.mean, report.queue.longest) == (pytest.approx(8 / 14), 1)
+
+
+def test_ledgers_per_worker_and_job_are_told_in_a_table(report: Report) -> None:
+    assert float(report.ledger.by_worker[1][Use.IDLE]) == 4
+    heading, first, *_ = table(report.ledger.by_job)
+    assert heading.split() == ["useful", "lost", "verification"]
+    assert first.split() == ["J1", "8", "8", "4"]
+
+
+def test_a_master_is_asked_how_busy_its_link_is() -> None:
+    worker = {
+        "speed": 2,
+        "availability": "u",
+        "belief": {"rows": [[1, 0, 0], [1, 0, 0], [1, 0, 0]]},
+    }
+    alone = {
+        "name": "alone",
+        "master": {"channels": 2, "program": 3, "data": 1},
+        "workers": [worker],
+        "job": {"kind": "iterative", "tasks": 1, "iterations": 1},
+        "policy": {"name": "IE"},
+    }
+    report = Report.of(records_of(read(alone, "test")))
+    assert report.bandwidth == pytest.approx(4 / 6 / 2)
+    assert report.stretch is None
+
+
+def test_nothing_has_no_spread() -> None:
+    assert Spread.of([]) is None
