@@ -45,7 +45,8 @@ class Reference:
         """The reference for people."""
         kind = "optimum" if self.exact else "bound (free communication, fastest speed for all)"
         yield f"clairvoyant {kind} over {self.slots:,} slots"
-        yield f"  first iteration ends   {self._first()}, the policy's at {self.policy_first or '-'}"
+        policy = "-" if self.policy_first is None else self.policy_first
+        yield f"  first iteration ends   {self._first()}, the policy's at {policy}"
         bounds = f"{self.most.lower}" if self.most.optimal else f"{self.most.lower} to "
         upper = "" if self.most.optimal else f"{self.most.upper} (time limit)"
         yield f"  iterations             {bounds}{upper}, the policy's {self.policy_most}"

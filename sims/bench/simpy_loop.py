@@ -49,7 +49,9 @@ def _worker(environment: Any, offers: Any, reports: Any) -> Generator[Any, Any, 
         yield reports.put(duration)
 
 
-def _master(offers: Any, reports: Any, workers: int, tasks: Sequence[float]) -> Generator[Any, Any, None]:
+def _master(
+    offers: Any, reports: Any, workers: int, tasks: Sequence[float]
+) -> Generator[Any, Any, None]:
     left = iter(tasks)
     for duration in itertools.islice(left, workers):
         yield offers.put(duration)

@@ -3,8 +3,35 @@
 from __future__ import annotations
 
 import argparse
+import inspect
+from collections.abc import Iterator, Mapping
 
-from policies import enrolment
+from policies import enrolment, malleable
+from sims.scenario.batch import ORDERS
+
+BATCH = {
+    "R-LIST-m": "the first m of the queue are promised processors; Q: all of it (001, 4.1)",
+    "R-SHELF-B": "shelves, with backfilling; -NB: without (001, 4.2)",
+    "R-SHELFFILL-B": "as R-SHELF, a failed job restarts where it fits its shelf (001, 4.3)",
+}
+
+ALLOCATION = {
+    "LPA": "local processor allocation (000, algorithm 2)",
+    "BATCH": "all pending attempts of a batch allotted together (000, section 4.4)",
+    "MINTIME": "the fewest processors of least time (000, section 5.1)",
+    "MINAREA": "the fewest processors of least area (000, section 5.1)",
+}
+
+REDUNDANCY = {
+    "SRPT+R": "shortest remaining time first; all spare servers copy the smallest job (004, 3)",
+    "SRPT+R-even": "as SRPT+R, the spare servers spread over all jobs",
+    "SRPT+R-noclone": "as SRPT+R, each copy keeps its own progress",
+    "SRPT": "shortest remaining time first, one copy each; SRPT-sticky: jobs keep their servers",
+    "LAPS+R(beta)": "the newest part beta of the jobs, with copies (004, 4); LAPS(beta): without",
+    "LAPS+R-onecopy(beta)": "LAPS+R's jobs and shares, one copy each",
+    "FCFS": "first come, first served",
+    "PS": "processor sharing",
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -13,8 +40,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
-    print("job.kind = iterative (volatile workers, 002, section VI)")
-    for name, line in enrolment.CATALOGUE.items():
-        print(f"  {name:<8} {line}")
+    for title, catalogue in _families():
+        width = max(map(len, catalogue))
+        print(title)
+        for name, line in catalogue.items():
+            print(f"  {name:<{width}}  {line}")
+        print()
     print("any kind: your own, as package.module:Name")
     return 0
+
+
+def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
+    yield "iterative: policy.name (002, section VI)", enrolment.CATALOGUE
+    yield "rigid: policy.name", BATCH
+    yield "moldable: policy.name, over lists", ALLOCATION
+    yield "rigid, moldable: policy.order", _documented(ORDERS)
+    yield "malleable: policy.name (003, section 5)", malleable.CATALOGUE
+    yield "redundant: policy.name (004)", REDUNDANCY
+
+
+def _documented(objects: Mapping[str, object]) -> dict[str, str]:
+    """Name -> first line of what the object says of itself."""
+    return {name: (inspect.getdoc(it) or "").partition("\n")[0] for name, it in objects.items()}

@@ -41,8 +41,8 @@ def causes(path: Path, seq: int) -> Iterator[Record]:
     log = LogFile(path)
     lines = list(islice(log.lines(), max(seq, 0) + 1))
     if not 0 <= seq < len(lines):
-        problem = f"{seq} is not in the log"
-        raise InputError(str(path), "SEQ", problem, f"0 to {len(lines) - 1}")
+        known = f"0 to {len(lines) - 1}" if lines else "a log with a whole event"
+        raise InputError(str(path), "SEQ", f"{seq} is not in the log", known)
     now: int | None = seq
     while now is not None:
         record = log.decoded(now + 1, lines[now])
