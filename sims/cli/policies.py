@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from policies import enrolment, malleable
 from sims.scenario.batch import ORDERS
 
+FIXED = {"FIXED": "always the configuration of `parameters.members`, such as {P2 = 2, P3 = 1}"}
+
 BATCH = {
     "R-LIST-m": "the first m of the queue are promised processors; Q: all of it (001, 4.1)",
     "R-SHELF-B": "shelves, with backfilling; -NB: without (001, 4.2)",
@@ -51,7 +53,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
-    yield "iterative: policy.name (002, section VI)", enrolment.CATALOGUE
+    yield "iterative: policy.name (002, section VI)", {**enrolment.CATALOGUE, **FIXED}
     yield "rigid: policy.name", BATCH
     yield "moldable: policy.name, over lists", ALLOCATION
     yield "rigid, moldable: policy.order", _documented(ORDERS)
@@ -60,5 +62,6 @@ def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
 
 
 def _documented(objects: Mapping[str, object]) -> dict[str, str]:
-    """Name -> first line of what the object says of itself."""
-    return {name: (inspect.getdoc(it) or "").partition("\n")[0] for name, it in objects.items()}
+    """Name -> first sentence of what the object says of itself, the name left out."""
+    texts = {name: " ".join((inspect.getdoc(it) or "").split()) for name, it in objects.items()}
+    return {name: text.partition(". ")[0].removeprefix(f"{name}: ") for name, text in texts.items()}

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from policies.enrolment import named
+from policies.enrolment import FixedConfiguration, named
 from policies.interface import EnrolmentPolicy, Wake
 from sims.errors import InputError
 from sims.scenario.policies import PolicySection, load_policy
 
 
-def enrolment_policy(section: PolicySection, folder: Path) -> EnrolmentPolicy:
-    """Load it. Raises InputError where there is none of that name, or it is none."""
+FIXED = "FIXED"
+
+
+def enrolment_policy(
+    section: PolicySection, folder: Path, workers: Sequence[str]
+) -> EnrolmentPolicy:
+    """Load it. Raises InputError where there is none of that name, or it is none.
+
+    `FIXED` takes `members`, a table of worker names and their tasks.
+    """
+    if section.name == FIXED:
+        return _fixed(section, workers)
     policy = load_policy(section, named, folder)
     if not callable(policy):
         accepted = "a function, or a class whose instances can be called"
@@ -22,6 +33,21 @@ def enrolment_policy(section: PolicySection, folder: Path) -> EnrolmentPolicy:
         raise _refused(section, f"wants to wake {wake!r}", accepted)
     decides: EnrolmentPolicy = policy
     return decides
+
+
+def _fixed(section: PolicySection, workers: Sequence[str]) -> FixedConfiguration:
+    members = section.parameters.get("members")
+    accepted = "a table of worker names and their tasks, such as {P2 = 2, P3 = 1}"
+    if set(section.parameters) != {"members"} or not isinstance(members, dict):
+        given = ", ".join(section.parameters) or "nothing"
+        raise InputError("scenario", "policy.parameters", f"FIXED is given {given}", accepted)
+    for name, tasks in members.items():
+        if name not in workers or type(tasks) is not int or tasks < 1:
+            key = f"policy.parameters.members.{name}"
+            problem = f"{tasks!r} tasks for {name!r} cannot be"
+            raise InputError("scenario", key, problem, f"whole tasks for {', '.join(workers)}")
+    index = {name: k for k, name in enumerate(workers)}
+    return FixedConfiguration(tuple((index[name], tasks) for name, tasks in members.items()))
 
 
 def _refused(section: PolicySection, problem: str, accepted: str) -> InputError:

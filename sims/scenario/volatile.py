@@ -208,7 +208,8 @@ def populate(scenario: VolatileScenario, system: System, folder: Path) -> None:
 def spawn(scenario: VolatileScenario, prepared: Prepared, system: System) -> None:
     """Spawn the scenario's actors on a prepared platform; raises InputError for its policy."""
     enrolment = prepared.enrolment
-    policy = enrolment_policy(scenario.policy, prepared.folder)
+    names = [worker.name for worker in prepared.platform]
+    policy = enrolment_policy(scenario.policy, prepared.folder, names)
     _record_platform(scenario.job, enrolment, system)
     scheduler = system.spawn(EnrolmentScheduler("scheduler", policy, enrolment))
     master = system.spawn(Master("master", enrolment.channels, prepared.service))

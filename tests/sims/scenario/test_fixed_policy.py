@@ -1,0 +1,33 @@
+"""The policy FIXED: one configuration, named in the scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sims
+from actors.runtime import Record
+from actors.volatile.events import ConfigurationChosen
+from sims.errors import InputError
+from sims.scenario.loader import load
+from sims.world import run
+
+FIGURE_1 = Path(sims.__file__).parent / "scenarios" / "figure1.toml"
+
+
+def chosen(members: str) -> list[tuple[tuple[str, int], ...]]:
+    records: list[Record] = []
+    overrides = ["policy.name=FIXED", f"policy.parameters.members={members}"]
+    run(load(FIGURE_1, overrides), [records.append])
+    return [r.event.members for r in records if isinstance(r.event, ConfigurationChosen)]
+
+
+def test_the_named_workers_are_enrolled_with_their_tasks() -> None:
+    assert chosen("{P4 = 1, P2 = 2, P3 = 2}") == [(("P2", 2), ("P3", 2), ("P4", 1))]
+
+
+@pytest.mark.parametrize("members", ["{P9 = 5}", "{P2 = 0}", '{P2 = "five"}', "[1]", "3"])
+def test_members_that_cannot_be_are_refused_by_name(members: str) -> None:
+    with pytest.raises(InputError, match=r"policy\.parameters"):
+        chosen(members)
