@@ -10,7 +10,6 @@ from policies.interface import EnrolmentPolicy, Wake
 from sims.errors import InputError
 from sims.scenario.policies import PolicySection, load_policy
 
-
 FIXED = "FIXED"
 
 
