@@ -128,7 +128,7 @@ def pack(path: Path) -> BinaryIO:
             packer = _zstandard(path).ZstdCompressor(write_checksum=True).compressobj
             return cast(BinaryIO, Segments(path, packer))
         case _:
-            return path.open("wb")
+            return path.open("wb", buffering=CHUNK)
 
 
 def unpack_zst(path: Path) -> BinaryIO:

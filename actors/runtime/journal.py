@@ -8,6 +8,7 @@ This is the only module that knows structlog.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from types import TracebackType
 from typing import BinaryIO, ClassVar, ParamSpec, Protocol, runtime_checkable
 
@@ -23,6 +24,9 @@ FLUSH_EVERY = 4096
 would cost as much as writing it."""
 
 P = ParamSpec("P")
+
+OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
+"""numpy's numbers as well: else an event could be recorded in memory but not in a file."""
 
 RESERVED = frozenset(("cause", "event", "seq", "t"))
 """What a line of the log says of every event: no field of an event can be called so."""
@@ -105,6 +109,17 @@ class Journal:
         loop.cause = seq
 
 
+class _Bound(structlog.BoundLoggerBase):
+    """structlog's processors and logger, without its bound context, which lines do not have: going
+    through it costs as much as rendering a line."""
+
+    def info(self, values: object) -> None:
+        logger = self._logger
+        for processor in self._processors:
+            values = processor(logger, "info", values)  # type: ignore[arg-type]
+        logger.info(values)
+
+
 class JsonLines:
     """Sink: one JSON object a line, keys sorted, through structlog; no global configuration.
 
@@ -114,28 +129,25 @@ class JsonLines:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._columns: dict[type, tuple[str, ...]] = {}
+        self._write = file.write
+        self._columns = _Columns()
         self._written = 0
         log = structlog.wrap_logger(
             self,
-            processors=[structlog.processors.JSONRenderer(serializer=_dumps)],
-            wrapper_class=structlog.make_filtering_bound_logger(0),
+            processors=[
+                structlog.processors.JSONRenderer(orjson.dumps, option=OPTIONS, default=None)
+            ],
+            wrapper_class=_Bound,
         )
-        self._log = log.bind()
+        self._info: Callable[[dict[str, object]], None] = log.bind().info
 
     def __call__(self, record: Record) -> None:
         event = record.event
-        fields = self._columns.get(type(event))
-        if fields is None:
-            fields = self._columns[type(event)] = _columns(type(event))
-        values = {name: getattr(event, name) for name in fields}
-        if record.cause is not None:
-            values["cause"] = record.cause
-        self._log.info(type(event).__name__, seq=record.seq, t=record.t, **values)
+        self._info(self._columns[type(event)](record))
 
     def info(self, line: bytes) -> None:
         """Write one rendered line: what structlog calls in the end."""
-        self._file.write(line + b"\n")
+        self._write(line)
         self._written += 1
         if self._written % FLUSH_EVERY == 0:
             self._file.flush()
@@ -152,14 +164,43 @@ class JsonLines:
         self._file.close()
 
 
-def _columns(kind: type[Event]) -> tuple[str, ...]:
-    names = tuple(attrs.fields_dict(kind))
-    taken = sorted(RESERVED.intersection(names))
-    if taken:
-        raise ValueError(f"{kind.__name__}.{taken[0]} hides the log's own {taken[0]!r}")
-    return names
+class _Columns(dict[type, "Callable[[Record], dict[str, object]]"]):
+    """Event class -> how to lay out a record of it as the values of a line, keys in order.
+
+    Worked out once per class, and filled in anew for each line, which is rendered before the next:
+    keys put in order for every line, and fields fetched one by one, make it cost twice as much.
+    """
+
+    def __missing__(self, kind: type[Event]) -> Callable[[Record], dict[str, object]]:
+        names = tuple(attrs.fields_dict(kind))
+        taken = sorted(RESERVED.intersection(names))
+        if taken:
+            raise ValueError(f"{kind.__name__}.{taken[0]} hides the log's own {taken[0]!r}")
+        blank: dict[str, object] = dict.fromkeys(sorted((*names, *RESERVED)))
+        blank["event"] = kind.__name__
+        self[kind] = _layout(blank, names)
+        return self[kind]
 
 
-def _dumps(values: object, **_: object) -> bytes:
-    # numpy's numbers as well: else an event could be recorded in memory but not in a file.
-    return orjson.dumps(values, option=orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY)
+def _layout(
+    blank: dict[str, object], names: tuple[str, ...]
+) -> Callable[[Record], dict[str, object]]:
+    causeless = {name: value for name, value in blank.items() if name != "cause"}
+    # Of several names it gives a tuple, and of one the value itself.
+    fetch = attrgetter(*names) if len(names) > 1 else None
+
+    def values_of(record: Record) -> dict[str, object]:
+        cause, event = record.cause, record.event
+        if cause is None:
+            values = causeless
+        else:
+            values = blank
+            values["cause"] = cause
+        values["seq"], values["t"] = record.seq, record.t
+        if fetch is not None:
+            values.update(zip(names, fetch(event), strict=False))
+        elif names:
+            values[names[0]] = getattr(event, names[0])
+        return values
+
+    return values_of

@@ -1,0 +1,117 @@
+"""What writing the log costs, beside the run itself: the same runs with and without, in turn."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from attrs import frozen
+from rich.console import Console
+from rich.table import Table
+
+from actors.runtime import Record
+from sims.log import LogWriter
+from sims.scenario.loader import Scenario, load
+from sims.world import run
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+
+RUNS: dict[str, tuple[str, ...]] = {
+    "volatile20": ("job.iterations=150",),
+    "batch-rigid": ("job.synthetic.count=3000",),
+    "batch-moldable": (),
+    "malleable10": ("job.draw.count=60", "job.processors=1000", "faults.mtbf_years=20"),
+    "redundant": ("job.count=400",),
+}
+"""Scenario of each kind -> what makes it long enough to measure."""
+
+SHORT = 0.2
+"""Seconds: a shorter run is repeated until it has taken so long."""
+
+
+@frozen
+class Cost:
+    """Seconds of one run; medians over repetitions."""
+
+    events: int
+    bare: float
+    """Nobody listens: events are counted, not made, and pools do not number their processors."""
+    told: float
+    """Every event is made, and dropped."""
+    written: float
+    """Every event is written."""
+
+    @property
+    def writing(self) -> float:
+        """What writing costs, over the run that it writes; the goal is at most 1."""
+        return (self.written - self.told) / self.told
+
+    @property
+    def whole(self) -> float:
+        """What having a log costs, over a run that has none."""
+        return (self.written - self.bare) / self.bare
+
+
+def measure(name: str, repeats: int, suffix: str = ".jsonl") -> Cost:
+    """Run the scenario `name` bare, told and written, in turn."""
+    scenario = load(SCENARIOS / f"{name}.toml", list(RUNS[name]))
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / f"log{suffix}"
+        modes = (_bare, _told, partial(_written, log))
+        times = max(1, round(SHORT / _timed(_bare, scenario, 1)))
+        rounds = [[_timed(mode, scenario, times) for mode in modes] for _ in range(repeats)]
+        events = _told(scenario)
+    bare, told, written = (statistics.median(column) for column in zip(*rounds, strict=True))
+    return Cost(events, bare, told, written)
+
+
+def _bare(scenario: Scenario) -> int:
+    return run(scenario, folder=SCENARIOS).events
+
+
+def _told(scenario: Scenario) -> int:
+    return run(scenario, [_drop], SCENARIOS).events
+
+
+def _drop(_: Record) -> None:
+    """Listens to everything."""
+
+
+def _written(log: Path, scenario: Scenario) -> int:
+    with LogWriter(log) as writer:
+        return run(scenario, [writer], SCENARIOS).events
+
+
+def _timed(mode: Callable[[Scenario], int], scenario: Scenario, times: int) -> float:
+    """Processor seconds of one run: others on the machine do not count."""
+    gc.collect()
+    began = time.process_time()
+    for _ in range(times):
+        mode(scenario)
+    return (time.process_time() - began) / times
+
+
+def main(words: list[str]) -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(prog="python -m sims.bench log", description=__doc__)
+    parser.add_argument("--repeats", type=int, default=5, help="of each run, in turn")
+    parser.add_argument("--suffix", default=".jsonl", help="of the log: packed by suffix")
+    parser.add_argument("--only", choices=RUNS, help="one scenario")
+    options = parser.parse_args(words)
+    table = Table("scenario", "events", "bare, s", "told, s", "written, s", "us an event")
+    table.add_column("writing / told")
+    table.add_column("log / bare")
+    for name in [options.only] if options.only else RUNS:
+        cost = measure(name, options.repeats, options.suffix)
+        each = 1e6 * (cost.written - cost.told) / cost.events
+        table.add_row(
+            *(name, f"{cost.events:,}", f"{cost.bare:.4f}", f"{cost.told:.4f}"),
+            *(f"{cost.written:.4f}", f"{each:.2f}", f"{cost.writing:.2f}", f"{cost.whole:.2f}"),
+        )
+    Console().print(table)
