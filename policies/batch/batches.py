@@ -1,7 +1,8 @@
 """BATCH-LIST's allotments: all attempts of a batch together (000, section 4.4).
 
 The paper's (1 + eps) guarantee does not determine the allotment, and allotments within it differ
-by 40 % in makespan; so the rule has a name: `Exact` or `Scaled`.
+by 40 % in makespan; so the rule has a name: `Exact` or `Scaled` here, `Mixed` and `Programme` in
+modules of their own.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import cast
 import numpy as np
 from attrs import Factory, define, field, frozen
 
-from policies.batch.chains import Chain
+from policies.batch.chains import Chain, Ties
 from policies.interface.batch import Allotment, BatchAllocation, BatchJob
 from policies.maths.profiles import SAME, Counts, Floats, Formulas, Listed, split
 from policies.maths.speedup import Profile, Speedup, Table
@@ -164,7 +165,8 @@ def _uniform(group: Group, target: float) -> Trial:
     return Trial((counts,), tuple(listed), area)
 
 
-def _unit_interval(_: object, attribute: object, value: float) -> None:
+def unit_interval(_: object, attribute: object, value: float) -> None:
+    """Of eps. Raises ValueError."""
     if not 0 < value <= 1:
         raise ValueError(f"eps of a scaled allotment must lie in (0, 1], not {value!r}")
 
@@ -175,11 +177,11 @@ class Scaled:
 
     Times count in units u = eps X / g; a chain's attempts may use floor(g/eps) units together,
     each floor(t/u); area is minimal, at equal area the faster; the smallest X with total area
-    <= P X. A formula's area is convex in its time, so its best chain is balanced and needs no
-    table of the programme.
+    <= P X. A formula's area is convex in its time, but for whole processors: its chain is taken
+    balanced, which needs no table of the programme (`Programme` fills it).
     """
 
-    eps: float = field(default=0.1, validator=_unit_interval)
+    eps: float = field(default=0.1, validator=unit_interval)
     """0.1 reproduces 000's Table 1; the 0.3 that it states does not."""
 
     def allot(
@@ -210,7 +212,7 @@ class Scaled:
         for place, table in group.tables:
             g = int(group.attempts[place])
             units = math.floor(g / self.eps * (1 + SAME))
-            chain = Chain.of(table, g, units, self.eps * target / g)
+            chain = Chain.of(table, g, units, self.eps * target / g, Ties.FASTEST)
             listed.append(chain.allotment())
             area += chain.area
         return Trial(trial.counts, tuple(listed), area)

@@ -8,6 +8,7 @@ processors: 0.3 ms for LPA's allocation; a scan takes 400 times that.) Tables li
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 from attrs import field, frozen
@@ -170,6 +171,17 @@ class Listed:
         """The first P entries of `table`."""
         times = np.array(table.times[:processors], dtype=np.float64)
         return cls(processors, times, times * np.arange(1, len(times) + 1))
+
+    @classmethod
+    def tabulated(cls, profile: Profile, processors: int) -> Listed:
+        """A table as `of`, a formula up to its fastest count. Raises ValueError for rigid jobs."""
+        formulas, _ = split([profile])
+        if not formulas:
+            return cls.of(cast(Table, profile), processors)
+        formula = Formulas.of([cast(Speedup, profile)], processors)
+        counts = np.arange(1, int(formula.fastest[0]) + 1)
+        times = formula.time(counts)
+        return cls(processors, times, times * counts)
 
     def min_time(self) -> int:
         """The smallest p of minimal time."""

@@ -13,6 +13,8 @@ from actors.runtime import System
 from policies.batch.allocation import LocalProcessorAllocation, MinArea, MinTime
 from policies.batch.batches import Exact, Scaled
 from policies.batch.lists import Reading
+from policies.batch.mixed import Mixed
+from policies.batch.programmes import Programme
 from policies.interface.batch import Allocation, BatchAllocation, BatchJob, BatchPolicy, Strategy
 from sims.errors import InputError
 from sims.scenario.batch import (
@@ -38,7 +40,13 @@ class AllotmentRule(enum.Enum):
     """How BATCH allots; the paper's guarantee leaves it open."""
 
     SCALED = "scaled"
+    """MT-ALLOTMENT's rounded times, chains balanced."""
+    PROGRAMME = "programme"
+    """The same, chains by the full dynamic programme."""
     EXACT = "exact"
+    """The best of uniform chains."""
+    MIXED = "mixed"
+    """The best of all; for small platforms."""
 
 
 @frozen(kw_only=True)
@@ -68,9 +76,9 @@ class MoldablePolicy(PolicySection):
     reading: Reading = Reading.FRESH
     """Of R-LIST's reservations: `fresh`, `easy` or `kept`."""
     allotment: AllotmentRule = AllotmentRule.SCALED
-    """Of BATCH: `scaled` (MT-ALLOTMENT's rounded times) or `exact` (uniform chains)."""
+    """Of BATCH: `scaled`, `programme`, `exact` or `mixed`."""
     eps: float = field(default=0.1, validator=_eps)
-    """Of `scaled`: 0.1 reproduces 000's Table 1, which states 0.3."""
+    """Of `scaled` and `programme`: 0.1 reproduces 000's Table 1, which states 0.3."""
 
 
 @frozen(kw_only=True)
@@ -124,12 +132,22 @@ def allocation_named(name: str, section: MoldablePolicy) -> Rule:
         "LPA": LocalProcessorAllocation,
         "MINTIME": MinTime,
         "MINAREA": MinArea,
-        "BATCH": Exact if section.allotment is AllotmentRule.EXACT else lambda: Scaled(section.eps),
+        "BATCH": lambda: _allotment(section),
     }
     if name not in rules:
         accepted = ", ".join(rules)
         raise ValueError(f"{name!r} is no rule; accepted: {accepted}, package.module:Name")
     return rules[name]()
+
+
+def _allotment(section: MoldablePolicy) -> BatchAllocation:
+    rules: dict[AllotmentRule, Callable[[], BatchAllocation]] = {
+        AllotmentRule.SCALED: lambda: Scaled(section.eps),
+        AllotmentRule.PROGRAMME: lambda: Programme(section.eps),
+        AllotmentRule.EXACT: Exact,
+        AllotmentRule.MIXED: Mixed,
+    }
+    return rules[section.allotment]()
 
 
 def _workload(section: MoldableSection) -> Workload:

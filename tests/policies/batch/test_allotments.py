@@ -12,7 +12,9 @@ from policies.batch.allocation import (
     requested,
 )
 from policies.batch.batches import Exact, FirstRemembered, Scaled
-from policies.batch.chains import Chain
+from policies.batch.chains import Chain, Ties
+from policies.batch.mixed import Mixed
+from policies.batch.programmes import Programme
 from policies.interface.batch import BatchJob
 from policies.maths.profiles import Listed
 from policies.maths.speedup import Profile, Rigid, Table, amdahl, communication, power, roofline
@@ -119,18 +121,76 @@ def test_the_scaled_rule_keeps_the_guarantee_of_lemma_3(profiles, processors: in
         assert length(profiles, found, processors) <= (1 + eps) * best * (1 + 1e-9)
 
 
+@given(PROFILES, st.integers(1, 6), st.sampled_from([1, 2, 3]))
+@settings(max_examples=60, deadline=None)
+def test_no_allotment_is_shorter_than_the_mixed_one(profiles, processors: int, g: int) -> None:
+    from itertools import combinations_with_replacement, product
+
+    profiles = profiles[:2]
+    some = jobs(*profiles)
+    found = Mixed().allot(some, [g] * len(some), processors)
+    assert [sum(n for n, _ in parts) for parts in found] == [g] * len(some)
+    choices = [
+        range(1, min(processors, len(p.times) if isinstance(p, Table) else processors) + 1)
+        for p in profiles
+    ]
+    chains = [
+        [tuple((1, p) for p in chain) for chain in combinations_with_replacement(counts, g)]
+        for counts in choices
+    ]
+    best = min(length(profiles, combination, processors) for combination in product(*chains))
+    assert length(profiles, found, processors) == pytest.approx(best, rel=1e-9)
+
+
+@given(PROFILES, st.integers(1, 12), st.sampled_from([1, 2, 4]))
+@settings(max_examples=60, deadline=None)
+def test_the_programme_is_within_lemma_3_of_the_mixed_allotment(
+    profiles, processors: int, g: int
+) -> None:
+    some = jobs(*profiles)
+    best = length(profiles, Mixed().allot(some, [g] * len(some), processors), processors)
+    for eps in (0.1, 0.3):
+        found = Programme(eps).allot(some, [g] * len(some), processors)
+        assert length(profiles, found, processors) <= (1 + eps) * best * (1 + 1e-9)
+
+
+def test_the_mixed_allotment_of_the_example_reaches_5_75() -> None:
+    """000, section 4.7: the second batch; the best uniform allotment has L = 6."""
+    allotted = Mixed().allot(jobs(*EXAMPLE[2:]), [2, 2], 4)
+    assert list(allotted) == [((1, 4), (1, 2)), ((1, 2), (1, 1))]
+    assert length(EXAMPLE[2:], allotted, 4) == 5.75
+
+
+def test_the_mixed_rule_refuses_what_it_cannot_compare() -> None:
+    with pytest.raises(ValueError, match=r"2500 x 2500 of them are too many: allot by `scaled`"):
+        Mixed().allot(jobs(amdahl(1e6, 0.1)), [2], 2500)
+
+
+def test_the_programme_may_be_unbalanced_where_whole_processors_make_area_uneven() -> None:
+    """Six units for two attempts: 2 + 4 is the cheapest; 3 + 3 affords no narrow attempt."""
+    table = Listed.of(Table((4.5, 2.6)), 2)
+    assert Chain.of(table, 2, 6, 1.0, Ties.FEWEST).counts == (2, 1)
+
+
+def test_at_equal_area_chains_are_as_fast_or_as_narrow_as_asked() -> None:
+    table = Listed.of(Table((6, 3, 2)), 3)
+    assert Chain.of(table, 1, 6, 1.0, Ties.FASTEST).counts == (3,)
+    assert Chain.of(table, 1, 6, 1.0, Ties.FEWEST).counts == (1,)
+
+
 def test_an_eps_outside_its_range_is_refused() -> None:
-    with pytest.raises(ValueError, match="eps"):
-        Scaled(0)
+    for rule in (Scaled, Programme):
+        with pytest.raises(ValueError, match="eps"):
+            rule(0)
 
 
 def test_a_chain_spends_its_units_where_they_save_most_area() -> None:
     """Times 4, 2, 1 in units of 1 with areas 4, 4, 6: three units are best spent as 1 + 2."""
     table = Listed.of(Table((4, 2.5, 2)), 3)
-    chain = Chain.of(table, 2, 6, 1.0)
+    chain = Chain.of(table, 2, 6, 1.0, Ties.FASTEST)
     assert chain.counts == (2, 1)
     assert chain.area == 9
-    assert Chain.of(table, 2, 3, 1.0).counts == ()
+    assert Chain.of(table, 2, 3, 1.0, Ties.FASTEST).counts == ()
 
 
 def test_only_the_first_batch_is_remembered() -> None:

@@ -9,7 +9,7 @@ from cattrs.errors import BaseValidationError
 
 import sims.scenario.moldable
 import sims.scenario.rigid
-from actors.batch.events import JobsLeftOut
+from actors.batch.events import AttemptSized, JobsLeftOut
 from actors.events import JobSubmitted, RunStarted
 from actors.runtime import Record, System
 from sims.errors import InputError
@@ -189,6 +189,24 @@ def test_an_allocation_rule_an_order_and_a_strategy_combine_freely() -> None:
 
 
 @pytest.mark.parametrize(
+    ("allotment", "second_batch"),
+    [("exact", [2, 2, 1, 1]), ("mixed", [4, 2, 2, 1]), ("programme", [2, 2, 1, 1])],
+)
+def test_a_scenario_names_the_allotment_of_its_batches(
+    allotment: str, second_batch: list[int]
+) -> None:
+    """000, section 4.7, but both attempts of the second batch are needed."""
+    example = (SCENARIOS / "batch-moldable.toml").read_text()
+    text = example.replace("failures = 1", "failures = 2").replace(
+        '"exact"', f'"{allotment}"\neps = 0.3'
+    )
+    records, _ = moldable(text)
+    events = [record.event for record in records]
+    sized = [(e.job, e.run, e.processors) for e in events if isinstance(e, AttemptSized)]
+    assert [processors for _, run, processors in sorted(sized) if run] == second_batch
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         (('"R-LIST-0"', '"R-LIST-x"'), "policy.name: 'R-LIST-x' is no strategy"),
@@ -216,6 +234,7 @@ def test_a_rigid_mistake_is_named_with_its_key(change: tuple[str, str], message:
         (('"LPA"', '"LPA"\nstrategy = "S"'), "policy.strategy: 'S' is no strategy"),
         (('"LPA"', '"LPA"\neps = 0.0'), "policy.eps"),
         (('"roofline"', '"rooflin"'), "rooflin"),
+        (('"LPA"', '"LPA"\nallotment = "best"'), "policy.allotment"),
         (("degree = 3", "degree = 0"), "degree"),
     ],
 )
