@@ -170,10 +170,13 @@ class RedundantAuditor:
             progress = [r.event.progress for r in said if isinstance(r.event, CopySettled)]
             marked = [r.event.furthest for r in said if isinstance(r.event, CopySettled)]
             best = progress[marked.index(True)] if any(marked) else -1.0
-            if marked.count(True) != 1 or best < max(progress) * (1 - TOLERANCE):
+            if marked.count(True) != 1 or best < max(progress) - self._slack(max(progress)):
                 why = f"copies of {name} came to {progress}; the furthest is {marked}"
                 yield Violation(Law.CLONE, (said[0].seq, seq), why)
         self.settled = {}
+
+    def _slack(self, size: float) -> float:
+        return self.placement.slack(size, self.now) if self.placement is not None else 0.0
 
     def _place(self, event: CopyPlaced, seq: int) -> Iterator[Violation]:
         start, job = self._last, self.jobs.get(event.job)
@@ -215,7 +218,8 @@ class RedundantAuditor:
             return  # said already
         ended = said.event.furthest and said.event.progress >= job.size
         outcome = Outcome.COMPLETED if ended else Outcome.WITHDRAWN
-        if event.outcome is not outcome or said.event.progress > job.size * (1 + TOLERANCE):
+        beyond = said.event.progress > job.size + self._slack(job.size)
+        if event.outcome is not outcome or beyond:
             why = f"at {said.event.progress!r} of {job.size!r} it is {event.outcome.value}"
             yield Violation(Law.CLONE, (said.seq, seq), why)
         if ended:

@@ -43,6 +43,8 @@ class Service:
     """Fold: the servers' states; reports those that cannot be."""
 
     servers: list[Server] = field(factory=list)
+    peak: float = 0.0
+    """The highest speed so far."""
     lost: float = 0.0
     """Part of the service that a failure undoes."""
 
@@ -71,6 +73,7 @@ class Service:
         if speed < 0:
             yield Violation(Law.SPEED, (seq,), f"server {number} has speed {speed}")
         server.turn(t, speed)
+        self.peak = max(self.peak, speed)
 
     def _fail(self, number: int, t: float, seq: int) -> Iterator[Violation]:
         if not self._known(number) or self.servers[number].down is not None:

@@ -56,9 +56,12 @@ class VolatileAuditor:
     computing: tuple[float, int] | None = None
     """(since, seq) of the computation that goes on."""
     done: float = 0
+    now: float = 0
 
     def __call__(self, record: Record) -> Iterator[Violation]:
         event, seq = record.event, record.seq
+        if record.t > self.now:
+            yield from self._advance(record)
         match event:
             case ScenarioStarted(workers=names):
                 self.workers = {name: _Worker(k) for k, name in enumerate(names)}
@@ -229,13 +232,21 @@ class VolatileAuditor:
         if self.run is None or self.run.run != event.run or self.computing is not None:
             yield Violation(Law.PROGRESS, (seq,), f"run {event.run} cannot start to compute")
         assert self.platform is not None
+        self.computing = (t, seq)
+
+    def _advance(self, record: Record) -> Iterator[Violation]:
+        """Time passes while the run computes: a start that a crash undoes at its very instant
+        advances nothing."""
+        self.now = record.t
+        if self.computing is None or self.run is None or self.platform is None:
+            return
         for name, worker in self._members():
             held = worker.program or not self.platform.program
             data = worker.data >= worker.tasks or not self.platform.data
-            if worker.state is not WorkerState.UP or worker.run != event.run or not (held and data):
+            ready = worker.state is WorkerState.UP and worker.run == self.run.run
+            if not (ready and held and data):
                 why = f"{name} is not UP with program and data"
-                yield Violation(Law.PROGRESS, (worker.changed, seq), why)
-        self.computing = (t, seq)
+                yield Violation(Law.PROGRESS, (worker.changed, self.computing[1]), why)
 
     def _suspend(self, event: ComputationSuspended, t: float, seq: int) -> Iterator[Violation]:
         if self.computing is None or self.run is None or self.run.run != event.run:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import orjson
-
 from actors.events import ScenarioStarted
 from actors.runtime import Record
 from sims.log import LogFile
@@ -34,10 +32,9 @@ def read_trace(log: LogFile, job: str) -> Tale:
     assert first is not None and isinstance(first.event, ScenarioStarted)
     tale = TRACES[first.event.kind](job)
     tale(first)
-    wanted = None if tale.about is None else (orjson.dumps(job), *tale.about)
     last, line, number = first, b"", 1
     for number, line in enumerate(lines, start=2):
-        if wanted is None or any(needle in line for needle in wanted):
+        if tale.concerns(line):
             last = _tell(log, number, line, tale) or last
     last = (log.decoded(number, line) if line else None) or last
     tale.stop(last.t)

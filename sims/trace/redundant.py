@@ -40,7 +40,7 @@ class RedundantTrace(Tale):
     copies stand still.
     """
 
-    about: ClassVar[tuple[bytes, ...] | None] = (b'"event":"Server', b'"event":"ClusterDescribed"')
+    about: ClassVar[tuple[bytes, ...]] = (b'"event":"Server', b'"event":"ClusterDescribed"')
 
     mean: bool = False
     """Whether jobs progress by g(r, t), whatever servers do."""

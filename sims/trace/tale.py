@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
+import orjson
 from attrs import define, field
 
 from actors.events import JobCompleted, JobSubmitted, ScenarioEnded, ScenarioStarted
@@ -19,9 +21,8 @@ class Tale:
     `root` is None while the log has not mentioned the job.
     """
 
-    about: ClassVar[tuple[bytes, ...] | None] = ()
-    """What else a line of the log may hold that concerns a job it does not name; None: every line
-    does."""
+    about: ClassVar[tuple[bytes, ...]] = ()
+    """What else a line of the log may hold that concerns a job it does not name."""
 
     job: str
     root: Span | None = None
@@ -43,6 +44,14 @@ class Tale:
             case event if self.root is not None and self.root.end is None:
                 if getattr(event, "job", self.job) == self.job:
                     self.tell(record)
+
+    def concerns(self, line: bytes) -> bool:
+        """Whether a line of the log, not decoded yet, can concern the job."""
+        return self._named in line or any(part in line for part in self.about)
+
+    @cached_property
+    def _named(self) -> bytes:
+        return orjson.dumps(self.job)
 
     def tell(self, record: Record) -> None:
         """Grow the tree and the account by one event of the job, or of nobody's in particular."""

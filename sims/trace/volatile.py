@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
+import orjson
 from attrs import define, field
 
 from actors.events import Outcome, RunEnded
@@ -53,8 +52,6 @@ class IterativeTrace(Tale):
     iteration is complete.
     """
 
-    about: ClassVar[tuple[bytes, ...] | None] = None
-
     _iteration: Span | None = None
     _run: Span | None = None
     _waiting: Span | None = None
@@ -69,6 +66,12 @@ class IterativeTrace(Tale):
             case PlatformDescribed(program=program, data=data):  # before the job is submitted
                 self._sizes = {TransferKind.PROGRAM: program, TransferKind.DATA: data}
         super().__call__(record)
+
+    def concerns(self, line: bytes) -> bool:
+        """Workers change all the time; only members matter."""
+        if b'"event":"WorkerChanged"' not in line:
+            return True
+        return any(orjson.dumps(name) in line for name in self._members)
 
     def tell(self, record: Record) -> None:
         """See Tale."""
