@@ -97,9 +97,15 @@ class CopiesAuditor:
                     group.recovered = record.t
                 group.stage = stage
             case FaultStruck(processor=processor):
-                group.announced[processor] = record.seq
+                yield from self._strike(group, processor, record.seq)
             case RunEnded() | JobCompleted() if group.stage is Stage.RECOVERING:
                 group.stage = None
+
+    def _strike(self, group: _Group, processor: int, seq: int) -> Iterator[Violation]:
+        if processor in group.announced:
+            why = f"processor {processor} is struck again before it has lost anything"
+            yield Violation(Law.CHECKPOINT, (group.announced[processor], seq), why)
+        group.announced[processor] = seq
 
     def _untold(self, group: _Group, seq: int) -> Iterator[Violation]:
         for processor, fault in group.announced.items():

@@ -5,9 +5,12 @@ is not, and why (run with `-s` for the list of a run):
 
 - a worker's last change of state, or a server's change of speed while it serves nobody: no later
   event contradicts it, and a world in which it did not happen is as lawful;
-- the first shelf, dropped: the jobs could have started without one;
-- a job's estimate: only policies act on it, and the log does not say how they decide;
-- a release or a fault moved to a neighbouring instant at which it would have been lawful too.
+- a release at the very end of the log, after which nothing could show that it is missing;
+- an enrolment or a release moved across the edge of an instant with nothing else about that worker
+  between: it comes with the time of its new place, and what was chosen is still what is enrolled;
+- the shelf that opened when an attempt failed at that very instant and nothing else started alone:
+  SHELFFILL restarts such a job without a shelf;
+- a rigid job's estimate where nobody is killed for it: only policies act on it.
 """
 
 from __future__ import annotations
