@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from attrs import Factory, define
 
@@ -117,6 +117,4 @@ class Books:
 
 _end = itemgetter(0, 1)
 
-
-def _key(waiting: Queued) -> tuple[float, int]:
-    return waiting.key
+_key = attrgetter("key")

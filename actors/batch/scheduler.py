@@ -10,13 +10,13 @@ from numpy.random import Generator
 
 from actors.batch.books import Books
 from actors.batch.events import BatchOpened, ReservationMade, ShelfOpened, WorkloadEnded
-from actors.batch.intake import BatchIntake, Entries, Intake, LocalIntake
+from actors.batch.intake import Entries, Intake, intake
 from actors.batch.job import Job
 from actors.batch.messages import AttemptEnded, Decide, StartAttempt, Submit
 from actors.batch.pool import Numbers, text
 from actors.events import Outcome, RunStarted
 from actors.runtime import Actor, Phase, System, handles
-from policies.interface.batch import BatchAllocation, BatchJob, BatchPolicy, Decision, Queued
+from policies.interface.batch import BatchJob, BatchPolicy, Decision, Queued
 
 DECIDE = Decide()
 # See actors.batch.job on enum members.
@@ -67,11 +67,7 @@ class BatchScheduler(Actor):
         numbers = Numbers(processors) if self.system.journal.wants(RunStarted) else None
         self.books = Books(self.system.loop, processors, numbers, processors)
         entries = Entries(self.policy.order, self.processors, Draws(self.system))
-        rule = self.policy.allocation
-        if isinstance(rule, BatchAllocation):
-            self.intake = BatchIntake(rule, entries, self._batch_opened)
-        else:
-            self.intake = LocalIntake(rule, entries)
+        self.intake = intake(self.policy.allocation, entries, self._batch_opened)
 
     # --- what it hears -----------------------------------------------------------------------
 
