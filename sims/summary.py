@@ -6,6 +6,7 @@ from collections import Counter
 
 from attrs import define, field
 
+from actors.batch.events import JobsLeftOut
 from actors.events import (
     End,
     JobCompleted,
@@ -34,13 +35,15 @@ class Summary:
     completed: dict[str, float] = field(factory=dict)
     """Job -> when it was completed."""
     iterations: int = 0
+    left_out: dict[str, int] = field(factory=dict)
+    """Why jobs of a workload do not take part -> how many."""
     outcomes: Counter[Outcome] = field(factory=Counter)
     """How the runs ended."""
 
     wants = frozenset(
         (
             *(ScenarioStarted, ScenarioEnded, JobSubmitted, JobCompleted),
-            *(RunEnded, IterationCompleted),
+            *(RunEnded, IterationCompleted, JobsLeftOut),
         )
     )
 
@@ -62,6 +65,8 @@ class Summary:
                 self.started = event
             case ScenarioEnded(end=end):
                 self.end = end
+            case JobsLeftOut(reason=reason, jobs=jobs):
+                self.left_out[reason] = jobs
 
     @property
     def makespan(self) -> float | None:
@@ -88,6 +93,7 @@ class Summary:
             "unit": started.unit if started else None,
             "iterations": self.iterations,
             "jobs": len(self.submitted),
+            "left_out": self.left_out,
             "completed": self.end is End.COMPLETED,
             "end": self.end.value if self.end else None,
             "runs": {outcome.value: self.outcomes[outcome] for outcome in Outcome},
@@ -111,4 +117,5 @@ class Summary:
         ]
         if self.iterations:
             lines.insert(4, f"  iterations  {self.iterations}")
+        lines += [f"  left out    {jobs:,}: {reason}" for reason, jobs in self.left_out.items()]
         return lines

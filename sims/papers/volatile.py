@@ -122,10 +122,10 @@ def _table(title: str, found: Scores, paper: Mapping[str, PaperRow]) -> Table:
 def _cells(score: Score, paper: PaperRow | None) -> list[str]:
     ours = (
         f"{score.fails}",
-        f"{score.diff.mean:.1f}±{score.diff.half:.0f}",
+        f"{_short(score.diff.mean)}±{score.diff.half:.0f}",
         f"{score.wins.mean:.0f}±{score.wins.half:.0f}",
         f"{score.wins30.mean:.0f}±{score.wins30.half:.0f}",
-        f"{score.stdv:.2f}",
+        f"{score.stdv:.1f}",
     )
     if paper is None:
         return list(ours)
@@ -134,9 +134,14 @@ def _cells(score: Score, paper: PaperRow | None) -> list[str]:
         f"{paper.diff:.0f}",
         f"{paper.wins:.0f}",
         f"{paper.wins30:.0f}",
-        f"{paper.stdv:.2f}",
+        f"{paper.stdv:.1f}",
     )
     return [f"{mine} ({other})" for mine, other in zip(ours, theirs, strict=True)]
+
+
+def _short(value: float) -> str:
+    """One decimal where it may matter."""
+    return f"{value:.1f}" if abs(value) < 100 else f"{value:.0f}"
 
 
 def _figure2(options: argparse.Namespace) -> None:
