@@ -123,7 +123,7 @@ class BatchIntake:
 def intake(
     rule: Allocation | BatchAllocation, entries: Entries, opened: Callable[[int, int, int], None]
 ) -> Intake:
-    """The intake that `rule` needs. `isinstance` of a protocol takes 20 microseconds, two attempts."""
+    """The intake that `rule` needs. `isinstance` of a protocol takes as long as two attempts."""
     if hasattr(rule, "allot"):
         return BatchIntake(cast(BatchAllocation, rule), entries, opened)
     return LocalIntake(rule, entries)
