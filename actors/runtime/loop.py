@@ -59,8 +59,6 @@ class VirtualTimeLoop(NoOutsideWorld):
         self._heap: list[Timer] = self._scheduled  # type: ignore[attr-defined]
         self._orders = tuple(itertools.count(phase << PHASE_SHIFT) for phase in Phase)
         self._cancelled = 0
-        self._at_once = 0
-        """Timers that have come due since time went on."""
         self._overdue: list[tuple[Receiver, asyncio.TimerHandle, int]] = []
 
     # --- messages to actors -------------------------------------------------------------------
@@ -167,7 +165,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         target: Receiver | None = None
         message: object = None
         queue, heap, take = self._queue, self._heap, self._queue.popleft
-        overdue, callbacks = self._overdue, CALLBACKS
+        overdue, callbacks, at_once = self._overdue, CALLBACKS, 0
         try:
             while True:
                 if overdue:
@@ -188,9 +186,11 @@ class VirtualTimeLoop(NoOutsideWorld):
                     self._cancelled -= 1
                     continue
                 if timer[0] == self.now:
-                    self._count_standstill(target, timer[3])
+                    at_once += 1
+                    if at_once > MOST_AT_ONCE:
+                        raise Livelock(self.now, target.name, timer[3])
                 else:
-                    self._at_once = 0
+                    at_once = 0
                     self.now = timer[0]
                 if target is callbacks or (heap and heap[0][0] == timer[0]):
                     self._gather(timer)
@@ -204,13 +204,6 @@ class VirtualTimeLoop(NoOutsideWorld):
             name = "loop" if target is None else target.name
             raise ActorFailed(name, message, error) from error
         raise Deadlock(self.now, self.idle_report())
-
-    def _count_standstill(self, target: Receiver, message: object) -> None:
-        """Raise Livelock where actors keep each other busy while no time passes."""
-        self._at_once += 1
-        if self._at_once > MOST_AT_ONCE:
-            self._at_once = 0
-            raise Livelock(self.now, target.name, message)
 
     def _queue_overdue(self) -> None:
         """Queue the timers that were due when they were made, as stock asyncio does: behind all
