@@ -33,18 +33,20 @@ class Walk:
     def again(self, fresh: FromScratch) -> Assignment | None:
         """The assignment of all tasks now; None where too few workers are UP."""
         enrolment = fresh.enrolment
-        up = workers_of(fresh.up)
-        if sum([enrolment.bounds[worker] for worker in up]) < enrolment.tasks:
-            return None
         del self.steps[self._unaffected(fresh) :]
         self.up, self.programmed = fresh.up, fresh.programmed
         if len(self.steps) < enrolment.tasks:
+            up = workers_of(fresh.up)
+            if sum([enrolment.bounds[worker] for worker in up]) < enrolment.tasks:
+                return None
             self._go_on(fresh, up)
         return self.steps[-1][3]
 
     def _unaffected(self, fresh: FromScratch) -> int:
         """How many of the last walk's steps would be taken again."""
         changed = (self.up ^ fresh.up) | ((self.programmed ^ fresh.programmed) & fresh.up)
+        if not changed:
+            return len(self.steps)
         rivals = [
             (worker, fresh.missing(worker, 1))
             for worker in workers_of(changed & fresh.up)
