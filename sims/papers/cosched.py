@@ -23,6 +23,7 @@ from sims.papers import cosched_single
 from sims.papers.cosched_example import show_examples
 from sims.papers.cosched_figures import FIGURES, FigurePlan
 from sims.papers.cosched_trials import NONE, Setting, Trial, makespans, seed_of
+from sims.papers.options import add_choice
 from sims.plots.curves import draw_curves
 from sims.statistics import Interval, mean_interval
 
@@ -125,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repeats", type=int, default=10, help="draws per point (003: 50)")
     parser.add_argument("--points", type=float, nargs="+", help="values of what varies")
     parser.add_argument("--spreads", type=float, nargs="+", help="values of m_inf")
-    parser.add_argument("--look", type=LookAhead, default=LookAhead.NEXT_PAIR, choices=LookAhead)
+    add_choice(parser, "--look", LookAhead.NEXT_PAIR, "what `improvable` looks at")
     parser.add_argument("--seed", type=int, default=1, help="figure11: pack and faults")
     parser.add_argument("--store", type=Path, help="keep results there, and resume from them")
     parser.add_argument("--plot", type=Path, help="picture (default: logs/cosched-WHAT.png)")

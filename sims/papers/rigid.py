@@ -19,6 +19,7 @@ from policies.batch.lists import Reading
 from policies.batch.orders import PAPER_ORDERS
 from sims.campaign import run_many
 from sims.errors import InputError
+from sims.papers.options import add_choice
 from sims.papers.rigid_log import add_options as add_log_options
 from sims.papers.rigid_log import table1
 from sims.papers.rigid_runs import HEURISTICS, SHELVES, Cell, Outcomes, Point, outcomes, synthetic
@@ -66,13 +67,8 @@ def _add_options(command: argparse.ArgumentParser, picture: Path) -> None:
     command.add_argument("--averages", type=float, nargs="+", default=AVERAGES, metavar="Q")
     command.add_argument("--platforms", type=int, nargs="+", default=PLATFORMS, metavar="P")
     command.add_argument("--orders", nargs="+", choices=orders, default=orders)
-    command.add_argument(
-        "--reading",
-        type=Reading,
-        choices=list(Reading),
-        default=Reading.KEPT,
-        help="of R-LIST's reservations; `kept` is what the paper's curves fit",
-    )
+    about = "of R-LIST's reservations; `kept` is what the paper's curves fit"
+    add_choice(command, "--reading", Reading.KEPT, about)
     command.add_argument("--plot", type=Path, default=picture)
 
 

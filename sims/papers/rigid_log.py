@@ -17,6 +17,7 @@ from policies.batch.lists import Reading
 from policies.maths.speedup import Rigid
 from sims.campaign import run_many
 from sims.errors import InputError
+from sims.papers.options import add_choice
 from sims.papers.rigid_runs import HEURISTICS, Cell, Outcomes, Point, outcomes
 from sims.readers.swf import SwfLog, read_swf
 from sims.statistics import mean_interval
@@ -65,7 +66,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--scenarios", type=int, default=10, help="per day (paper: 1000)")
     command.add_argument("--averages", type=float, nargs="+", default=AVERAGES, metavar="Q")
     command.add_argument("--order", default="LPT")
-    command.add_argument("--reading", type=Reading, choices=list(Reading), default=Reading.KEPT)
+    add_choice(command, "--reading", Reading.KEPT, "of R-LIST's reservations")
 
 
 def cut(log: SwfLog, processors: int, days: int | None) -> Days:

@@ -18,6 +18,7 @@ from rich.table import Column, Table
 from policies.maths.markov import Expectation
 from sims.campaign import run_many
 from sims.errors import InputError
+from sims.papers.options import add_choice
 from sims.papers.volatile_paper import HEURISTICS, TABLE_1, TABLE_2, PaperRow
 from sims.papers.volatile_real import add_options as add_real_options
 from sims.papers.volatile_real import real_traces
@@ -64,8 +65,8 @@ def _add_options(command: argparse.ArgumentParser, heuristics: Sequence[str]) ->
     command.add_argument("--ncom", type=int, nargs="+", default=(5, 10, 20), metavar="N")
     command.add_argument("--cap", type=int, default=1_000_000, help="slots (paper: 1,000,000)")
     command.add_argument("--heuristics", nargs="+", default=heuristics, metavar="NAME")
-    command.add_argument(
-        "--expectation", type=Expectation, choices=list(Expectation), default=Expectation.PRINTED
+    add_choice(
+        command, "--expectation", Expectation.PRINTED, "which E(S)(W); the tables fit printed"
     )
     command.add_argument("--store", type=Path, help="results file: an interrupted campaign resumes")
     command.add_argument("--plot", type=Path, default=Path("logs/volatile-figure2.png"))
