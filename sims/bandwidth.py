@@ -5,8 +5,9 @@ every n_com and T_data asked for, on the same realised availability, and answers
 picture with confidence intervals, and a sentence. A worker more shortens the computation (fewer
 tasks each), but costs transfers through the master and is one more that can go DOWN.
 
-The platform was chosen so that the answer lies within the range of k. It is no law: with programs of
-10 slots, tasks of 20 and steadier workers (stay = 0.998) enrolling all 20 was best in 14 of 15 cells.
+The platform was chosen so that the answer lies within the range of k. It is no law: with programs
+of 10 slots, tasks of 20 and steadier workers (stay = 0.998) enrolling all 20 was best in 14 of 15
+cells.
 """
 
 from __future__ import annotations
