@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 
+from sims.cli.scenarios import naming
 from sims.errors import InputError
 from sims.optimum import reference
 from sims.scenario.loader import load
@@ -31,10 +32,7 @@ def execute(arguments: argparse.Namespace) -> int:
             problem = f"{getattr(arguments, name)} is not accepted"
             raise InputError("command line", option, problem, "a number above 0")
     scenario = load(arguments.file, arguments.set, arguments.seed)
-    try:
+    with naming(arguments.file):
         found = reference(scenario, arguments.slots, arguments.time_limit, arguments.file.parent)
-    except InputError as error:
-        named = str(arguments.file) if error.source == "scenario" else error.source
-        raise attrs.evolve(error, source=named) from None
     print(json.dumps(attrs.asdict(found)) if arguments.json else "\n".join(found.lines()))
     return 0

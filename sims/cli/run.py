@@ -7,10 +7,9 @@ import contextlib
 import json
 from pathlib import Path
 
-from attrs import evolve
-
 from actors.runtime import Sink
 from sims.cli.progress import ShowProgress
+from sims.cli.scenarios import naming
 from sims.errors import InputError
 from sims.log import LogWriter
 from sims.scenario.loader import Scenario, load
@@ -47,18 +46,10 @@ def execute(arguments: argparse.Namespace) -> int:
         sinks: list[Sink] = [summary, stack.enter_context(ShowProgress(scenario.name))]
         if log is not None:
             sinks.append(stack.enter_context(LogWriter(log)))
-        _run(scenario, sinks, arguments)
+        stack.enter_context(naming(arguments.file))
+        run(scenario, sinks, arguments.file.parent, arguments.debug)
     _report(summary, log, arguments.json)
     return 0
-
-
-def _run(scenario: Scenario, sinks: list[Sink], arguments: argparse.Namespace) -> None:
-    try:
-        run(scenario, sinks, arguments.file.parent, arguments.debug)
-    except InputError as error:
-        # The scenario's own checks do not know which file it came from.
-        named = str(arguments.file) if error.source == "scenario" else error.source
-        raise evolve(error, source=named) from None
 
 
 def _log_path(scenario: Scenario, arguments: argparse.Namespace) -> Path | None:
