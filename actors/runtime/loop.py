@@ -63,10 +63,6 @@ class VirtualTimeLoop(NoOutsideWorld):
 
     # --- messages to actors -------------------------------------------------------------------
 
-    def post(self, target: Receiver, message: object) -> None:
-        """Deliver `message` at this instant, after all that was posted before."""
-        self._queue.append((target, message, self.cause))
-
     def schedule(self, when: float, phase: Phase, target: Receiver, message: object) -> Timer:
         """Deliver `message` at time `when`, in `phase`; the entry can be cancelled.
 
