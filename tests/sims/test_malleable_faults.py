@@ -25,8 +25,6 @@ from actors.malleable.events import (
 )
 from actors.runtime import Event, Record, System
 from policies.malleable import NAMES, LookAhead
-from sims.metrics.malleable_ledger import MalleableLedger, Spans
-from sims.metrics.malleable_work import WorkReplay
 from sims.scenario.malleable import MalleableScenario, populate
 from sims.scenario.malleable_sections import (
     CheckpointSection,
@@ -36,6 +34,8 @@ from sims.scenario.malleable_sections import (
     MalleablePolicy,
     MalleableSection,
 )
+from tests.sims.malleable_ledger import MalleableLedger, Spans
+from tests.sims.malleable_work import WorkReplay
 
 P = 13
 """Processors of the small platform; the last one has no buddy and stays unused."""
