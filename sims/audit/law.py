@@ -32,7 +32,7 @@ class Law(enum.Enum):
     CLONE = "a clone is never ahead of its source"
     SPEED = "a copy progresses by its servers' speed and share"
     LEDGER = "each processor-second goes to exactly one use"
-    POOL = "an attempt takes the processors that it had a moment ago, or the lowest that are free"
+    POOL = "an attempt takes the processors that it had a moment ago, or the pool's fewest gaps"
     PROMISE = "what is promised can be kept"
     DECISION = "what was decided is what is carried out"
 

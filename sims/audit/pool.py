@@ -11,13 +11,14 @@ from actors.events import RunEnded, RunStarted
 from actors.runtime import Record
 from sims.audit.capacity import HoldingAuditor
 from sims.audit.law import Law, Violation
-from sims.uses.slices import count, ranges
+from sims.uses.slices import Range, count, ranges
 
 
 @define
 class PoolAuditor(HoldingAuditor):
-    """Each attempt takes the lowest free processors, or those that its job's last attempt has just
-    given back."""
+    """Each attempt takes what its job's last attempt has just given back; else, until one gap of
+    free processors holds all it still wants, the largest gap (the highest of equals), and then the
+    head of the smallest that does (the lowest of equals)."""
 
     former: dict[str, tuple[float, str]] = field(factory=dict)
     """Job -> when its last attempt ended, and on which processors."""
@@ -36,14 +37,28 @@ class PoolAuditor(HoldingAuditor):
             if processors != former:
                 why = f"{job} had {former} a moment ago and gets {processors}"
                 yield Violation(Law.POOL, (record.seq,), why)
-        elif not self._lowest(processors):
-            why = f"{processors} are not the lowest free processors"
-            yield Violation(Law.POOL, (record.seq,), why)
+        else:
+            due = self._fewest_gaps(count(processors))
+            if ranges(processors) != due:
+                fewest = " ".join(f"{first}-{last}" for first, last in due)
+                why = f"{job} gets {processors}, where the fewest gaps are {fewest}"
+                yield Violation(Law.POOL, (record.seq,), why)
 
     def _free(self, processors: str) -> bool:
         return not any(self.held[first : last + 1].any() for first, last in ranges(processors))
 
-    def _lowest(self, processors: str) -> bool:
-        highest = max((last for _, last in ranges(processors)), default=-1)
-        free = highest + 1 - int(np.count_nonzero(self.held[: highest + 1]))
-        return free == count(processors)
+    def _fewest_gaps(self, wanted: int) -> tuple[Range, ...]:
+        """As many processors as are free, at most `wanted`."""
+        edges = np.flatnonzero(np.diff(self.held, prepend=True, append=True)).tolist()
+        pairs = zip(edges[::2], edges[1::2], strict=True)
+        gaps = sorted((end - first, first) for first, end in pairs)
+        taken = list[Range]()
+        while gaps and gaps[-1][0] < wanted:
+            size, first = gaps.pop()
+            taken.append((first, first + size - 1))
+            wanted -= size
+        for size, first in gaps:
+            if size >= wanted > 0:
+                taken.append((first, first + wanted - 1))
+                break
+        return tuple(sorted(taken))

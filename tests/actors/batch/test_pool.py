@@ -13,12 +13,29 @@ def members(intervals) -> set[int]:
     return {n for first, last in intervals for n in range(first, last + 1)}
 
 
-def test_the_lowest_numbers_are_taken_first() -> None:
-    pool = Numbers(8)
-    assert pool.take(3) == ((0, 2),)
-    assert pool.take(2) == ((3, 4),)
-    pool.give(((0, 2),))
-    assert pool.take(4) == ((0, 2), (5, 5))
+def after(*given) -> Numbers:
+    """A pool of 20 of which only `given` are free."""
+    pool = Numbers(20)
+    pool.take(20)
+    for interval in given:
+        pool.give((interval,))
+    return pool
+
+
+def test_the_smallest_gap_that_holds_all_gives_its_lowest_numbers() -> None:
+    assert after((0, 5), (8, 10), (12, 14)).take(2) == ((8, 9),)
+
+
+def test_while_no_gap_holds_all_the_largest_goes_whole() -> None:
+    pool = after((0, 1), (4, 8), (10, 12), (15, 19))
+    assert pool.take(7) == ((0, 1), (15, 19))
+    assert pool.intervals() == ((4, 8), (10, 12))
+
+
+def test_a_gap_that_is_used_up_is_gone() -> None:
+    pool = after((0, 1), (4, 8))
+    assert pool.take(7) == ((0, 1), (4, 8))
+    assert pool.intervals() == ()
 
 
 def test_former_numbers_are_taken_again_where_they_are_free_and_as_many() -> None:
@@ -27,7 +44,7 @@ def test_former_numbers_are_taken_again_where_they_are_free_and_as_many() -> Non
     pool.give(first)
     pool.give(second)
     assert pool.take(3, second) == second
-    assert pool.take(3, second) == ((0, 1), (5, 5))
+    assert pool.take(3, second) == ((5, 7),)
 
 
 def test_intervals_are_written_as_logs_write_them() -> None:
