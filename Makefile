@@ -24,9 +24,6 @@ types: $(READY)
 golden: $(READY)
 	$(RUN) tests/golden/regenerate.py
 
-golden: $(READY)
-	$(RUN) tests/golden/regenerate.py
-
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 

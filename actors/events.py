@@ -9,13 +9,16 @@ redistributions, a copy. Its identity is (job, run), runs counting from 0 within
 from __future__ import annotations
 
 import enum
+from abc import abstractmethod
+from collections.abc import Iterator
 
 from attrs import frozen
 
 from actors.runtime import Event
 
-SCHEMA = 1
-"""Version of the log's format; a reader refuses one that it does not know."""
+SCHEMA = 2
+"""Version of the log's format; a reader refuses one that it does not know. Since 2 one line tells
+all copies of a placement, or of a checkpoint."""
 
 
 class Outcome(enum.Enum):
@@ -96,6 +99,16 @@ class RunEnded(Event):
     job: str
     run: int
     outcome: Outcome
+
+
+@frozen
+class Compound(Event):
+    """One line of the log that tells many events of one instant, in columns: where the run itself
+    moves many things in one go, a line for each would cost more than the run."""
+
+    @abstractmethod
+    def parts(self) -> Iterator[Event]:
+        """The events that it tells. Raises ValueError where its columns do not fit together."""
 
 
 @frozen

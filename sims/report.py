@@ -13,6 +13,7 @@ from actors.volatile.events import PlatformDescribed
 from sims.ledger import Account, Ledger
 from sims.metrics.queue import Queue
 from sims.metrics.stretch import OwnTimes
+from sims.parts import parts
 from sims.summary import Summary
 from sims.uses.families import accountant
 from sims.uses.slices import Accountant, Use
@@ -83,9 +84,10 @@ class Report:
             self.channels = event.channels
         self.summary(record)
         self.own(record)
-        self.queue(record)
-        if self._accountant is not None:
-            self.ledger.add(self._accountant(record))
+        for part in parts(record):
+            self.queue(part)
+            if self._accountant is not None:
+                self.ledger.add(self._accountant(part))
 
     def close(self) -> None:
         """The log ends here."""

@@ -16,6 +16,7 @@ from actors.events import (
     ScenarioEnded,
     ScenarioStarted,
 )
+from actors.redundant.events import CopiesSettled
 from actors.runtime import Event, Record
 from actors.volatile.events import IterationCompleted
 
@@ -43,7 +44,7 @@ class Summary:
     wants = frozenset(
         (
             *(ScenarioStarted, ScenarioEnded, JobSubmitted, JobCompleted),
-            *(RunEnded, IterationCompleted, JobsLeftOut),
+            *(RunEnded, CopiesSettled, IterationCompleted, JobsLeftOut),
         )
     )
 
@@ -53,8 +54,8 @@ class Summary:
 
     def _fold(self, t: float, event: Event) -> None:
         match event:
-            case RunEnded(outcome=outcome):
-                self.outcomes[outcome] += 1
+            case RunEnded() | CopiesSettled():
+                self._count(event)
             case IterationCompleted():
                 self.iterations += 1
             case JobSubmitted(job=job):
@@ -67,6 +68,14 @@ class Summary:
                 self.end = end
             case JobsLeftOut(reason=reason, jobs=jobs):
                 self.left_out[reason] = jobs
+
+    def _count(self, event: RunEnded | CopiesSettled) -> None:
+        if isinstance(event, RunEnded):
+            self.outcomes[event.outcome] += 1
+        else:
+            completed = len(event.completed)
+            self.outcomes[Outcome.COMPLETED] += completed
+            self.outcomes[Outcome.WITHDRAWN] += sum(event.copies) - completed
 
     @property
     def makespan(self) -> float | None:

@@ -7,9 +7,8 @@ from fractions import Fraction
 import numpy as np
 from attrs import define, field
 
-from actors.events import RunStarted
 from actors.redundant.costs import Costs, Starts
-from actors.redundant.events import CopiesCheckpointed
+from actors.redundant.events import CopiesPlaced, CopiesSettled
 from actors.redundant.mean import RunningMean
 from actors.redundant.messages import (
     Checkpoint,
@@ -20,6 +19,7 @@ from actors.redundant.messages import (
     ServerFailed,
     SpeedChanged,
 )
+from actors.redundant.placed import Placed
 from actors.redundant.placement import Placer
 from actors.redundant.runlog import RunLog
 from actors.redundant.running import Rotation, Running, RunningCopies
@@ -30,18 +30,6 @@ from policies.interface.redundancy import WHOLE, Counts, Numbers, Sharing
 from policies.maths.gains import Gain
 
 NOBODY = np.zeros(0)
-
-
-@define(eq=False)
-class Placed:
-    """The present placement: what the cluster was told, and what runs because of it."""
-
-    clone: Clone
-    servers: Counts
-    """Server of each copy, job after job."""
-    first: Counts
-    """Number of each job's first copy."""
-    running: Running
 
 
 @define(eq=False)
@@ -67,12 +55,11 @@ class Cluster(Actor):
     timer: Timer | None = field(init=False, default=None)
     due: float = field(init=False, default=NEVER)
     """When `timer` comes."""
-    log: RunLog | None = field(init=False, default=None)
+    log: RunLog = field(init=False)
 
     def started(self) -> None:
         self.starts = Starts(self.costs, self.service.servers)
-        if self.system.journal.wants(RunStarted):
-            self.log = RunLog(self.record)
+        self.log = RunLog(self.service.servers)
 
     # --- servers ------------------------------------------------------------------------------
 
@@ -117,26 +104,26 @@ class Cluster(Actor):
         if placed is None:
             self.send(self.scheduler, Checkpointed(NOBODY))
             return
-        self.record(CopiesCheckpointed, len(placed.clone.names))
-        left = placed.running.settle(self.now)
-        self._keep(placed, left)
+        lefts = placed.running.lefts(self.now)
+        left = placed.left(lefts, self.service.exact)
+        self.system.journal.record_costly(
+            CopiesSettled, lambda: self.log.settlement(placed, lefts, left)
+        )
+        self._keep(placed, lefts, left)
         self.placed = None
         self._aim(NEVER)
         self.send(self.scheduler, Checkpointed(left))
 
-    def _keep(self, placed: Placed, left: Numbers) -> None:
+    def _keep(self, placed: Placed, lefts: Numbers, left: Numbers) -> None:
         """Store what outlives the placement, beside each job's furthest state."""
-        own = not placed.clone.allocation.cloning
-        if not (own or self.costs.delay or self.log):
+        clone, own = placed.clone, not placed.clone.allocation.cloning
+        if not (own or self.costs.delay):
             return
-        clone, over = placed.clone, (left == 0).tolist()
-        lefts = placed.running.lefts(self.now)
+        over = (left == 0).tolist()
         if own:
             self.states.keep(clone.names, clone.allocation.copies, lefts, over)
         if self.costs.delay:
             self._note_holders(placed, lefts, over)
-        if self.log is not None:
-            self.log.settled(lefts, over)
 
     def _note_holders(self, placed: Placed, lefts: Numbers, over: list[bool]) -> None:
         names = placed.clone.names
@@ -151,10 +138,11 @@ class Cluster(Actor):
         first = copies.cumsum() - copies
         servers = self._servers(message)
         running = self._running(message, servers, first)
-        self.placed = Placed(message, servers, first, running)
+        self.placed = placed = Placed(message, servers, first, running)
         self._aim(running.earliest())
-        if self.log is not None:
-            self._log_placed(self.log, self.placed)
+        self.system.journal.record_costly(
+            CopiesPlaced, lambda: self.log.placement(placed, self.now)
+        )
 
     def _servers(self, clone: Clone) -> Counts:
         """Server of each copy; a rotating job counts as being on the first of its servers."""
@@ -170,10 +158,10 @@ class Cluster(Actor):
         if rotating:
             begun = bool((clone.remaining < clone.sizes).any())
             self.service.restart(self.starts.together(self.now, begun), self.costs.delay)
-            return Rotation(self.service, clone.remaining, clone.sizes, factor)
+            return Rotation(self.service, clone.remaining, factor)
         left = self._lefts(clone)
         self.service.restart(self._starts(clone, servers), self.costs.delay)
-        return RunningCopies(self.service, servers, first, left, clone.sizes, factor)
+        return RunningCopies(self.service, servers, first, left, factor)
 
     def _mean(self, gain: Gain, clone: Clone, factor: float) -> Running:
         begun = (clone.remaining < clone.sizes).tolist()
@@ -181,7 +169,7 @@ class Cluster(Actor):
         exact = self.service.exact
         times = np.array(starts, dtype=object if exact else float)
         copies = clone.allocation.copies
-        return RunningMean(gain, copies, clone.remaining, clone.sizes, factor, times, exact)
+        return RunningMean(gain, copies, clone.remaining, factor, times)
 
     def _lefts(self, clone: Clone) -> Numbers:
         copies = clone.allocation.copies
@@ -199,13 +187,3 @@ class Cluster(Actor):
         if value is WHOLE:
             return 1
         return value if self.service.exact else float(value)  # type: ignore[return-value]
-
-    def _log_placed(self, log: RunLog, placed: Placed) -> None:
-        clone = placed.clone
-        copies, rotating = clone.allocation.copies, clone.allocation.sharing is Sharing.ROTATION
-        everywhere = f"0-{self.service.servers - 1}" if self.service.servers > 1 else "0"
-        where = [everywhere if rotating else str(server) for server in placed.servers.tolist()]
-        left = placed.running.lefts(self.now)
-        begins = placed.running.begins()
-        share = float(clone.allocation.share)
-        log.placed(clone.names, clone.sizes, copies, where, left, begins, share)

@@ -6,7 +6,6 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from actors.redundant.running import finished
 from policies.interface.redundancy import Counts, Numbers
 from policies.maths.gains import Gain
 
@@ -18,12 +17,10 @@ class RunningMean:
     gain: Gain
     copies: Counts
     left: Numbers
-    sizes: Numbers
     factor: float
     """Share times speed augmentation."""
     starts: Numbers
     """When each job computes: now, or after the checkpoint's cost."""
-    exact: bool = False
     ended: NDArray[np.bool_] = field(init=False)
     ends: Numbers = field(init=False)
 
@@ -51,9 +48,6 @@ class RunningMean:
     def begins(self) -> list[float]:
         starts: list[float] = np.repeat(self.starts, self.copies).tolist()
         return starts
-
-    def settle(self, now: float) -> Numbers:
-        return finished(self._left(now), self.sizes, self.ended, self.exact)
 
     def _left(self, now: float) -> Numbers:
         pairs = zip(self.copies.tolist(), np.maximum(now - self.starts, 0).tolist(), strict=True)

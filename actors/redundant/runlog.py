@@ -1,81 +1,92 @@
-"""Journals copies as runs; only where a sink wants runs, for it costs more than the run itself."""
+"""What the journal is told of placements and checkpoints: copies are runs, numbered job by job."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from attrs import define, field
 
-from actors.events import Outcome, RunEnded, RunStarted
-from actors.redundant.events import CopyPlaced, CopySettled
-from policies.interface.redundancy import Counts, Numbers
+from actors.redundant.placed import Placed
+from policies.interface.redundancy import Numbers
 
-Record = Callable[..., None]
-
-
-@define
-class _Copy:
-    run: int
-    job: int
-    """Position of its job in the placement."""
+Ints = tuple[int, ...]
+Floats = tuple[float, ...]
+Placement = tuple[tuple[str, ...], Ints, Ints, Ints, int, float, Floats, Floats]
+"""Values of a CopiesPlaced."""
+Settlement = tuple[tuple[str, ...], Ints, Ints, Floats, Ints, tuple[str, ...]]
+"""Values of a CopiesSettled."""
 
 
 @define(eq=False)
 class RunLog:
-    """The copies that run now, and each job's next run number."""
+    """Each job's next run number; asked only where a sink wants to know."""
 
-    record: Record
+    servers: int
     next_run: dict[str, int] = field(init=False, factory=dict)
-    names: Sequence[str] = field(init=False, default=())
-    sizes: list[float] = field(init=False, factory=list)
-    copies: list[_Copy] = field(init=False, factory=list)
 
-    def placed(
-        self,
-        names: Sequence[str],
-        sizes: Numbers,
-        counts: Counts,
-        servers: Sequence[str],
-        left: Numbers,
-        starts: Sequence[float],
-        share: float,
-    ) -> None:
-        """All copies of one placement start; `servers`, `left` and `starts` go copy by copy."""
-        self.names, self.sizes = names, sizes.tolist()
-        jobs = [job for job, count in enumerate(counts.tolist()) for _ in range(count)]
-        self.copies = [_Copy(self._number(names[job]), job) for job in jobs]
-        for copy, where, lacks, start in zip(
-            self.copies, servers, left.tolist(), starts, strict=True
-        ):
-            name = names[copy.job]
-            self.record(RunStarted, name, copy.run, where)
-            progress = self.sizes[copy.job] - lacks
-            self.record(CopyPlaced, name, copy.run, float(share), float(progress), float(start))
+    def placement(self, placed: Placed, now: float) -> Placement:
+        """All copies begin."""
+        clone, running = placed.clone, placed.running
+        allocation = clone.allocation
+        return (
+            tuple(clone.names),
+            self._runs(placed),
+            tuple(allocation.copies.tolist()),
+            tuple(placed.servers.tolist()),
+            self.servers if placed.rotating else 1,
+            float(allocation.share),
+            _floats((_sizes(placed) - running.lefts(now)).tolist()),
+            _floats(running.begins()),
+        )
 
-    def settled(self, left: Numbers, over: Sequence[bool]) -> None:
-        """All copies end: the first of the furthest copies of a job that is over completed it."""
-        lacks = left.tolist()
-        furthest = self._furthest(lacks)
-        for k, copy in enumerate(self.copies):
-            name, best = self.names[copy.job], furthest[copy.job] == k
-            ended = over[copy.job] and best
-            progress = self.sizes[copy.job] if ended else self.sizes[copy.job] - lacks[k]
-            self.record(CopySettled, name, copy.run, float(progress), best)
-            outcome = Outcome.COMPLETED if ended else Outcome.WITHDRAWN
-            self.record(RunEnded, name, copy.run, outcome)
-        for name, gone in zip(self.names, over, strict=True):
-            if gone:
+    def settlement(self, placed: Placed, lefts: Numbers, left: Numbers) -> Settlement:
+        """All copies end: the first of the furthest copies of a job that is over completes it."""
+        clone, runs = placed.clone, self._runs(placed)
+        best, progress = _furthest(placed, lefts), (_sizes(placed) - lefts).tolist()
+        completed = list[str]()
+        for job, lacks in enumerate(left.tolist()):
+            if lacks == 0:
+                name = clone.names[job]
+                completed.append(name)
+                progress[best[job]] = clone.sizes.item(job)
                 del self.next_run[name]
-        self.copies = []
+        starts = placed.first.tolist()
+        furthest = [run + k - start for run, k, start in zip(runs, best, starts, strict=True)]
+        copies = tuple(clone.allocation.copies.tolist())
+        return (
+            tuple(clone.names),
+            runs,
+            copies,
+            _floats(progress),
+            tuple(furthest),
+            tuple(completed),
+        )
 
-    def _number(self, name: str) -> int:
+    def _runs(self, placed: Placed) -> Ints:
+        """Run of each job's first copy."""
+        if placed.runs is None:
+            copies = placed.clone.allocation.copies.tolist()
+            pairs = zip(placed.clone.names, copies, strict=True)
+            placed.runs = tuple(self._number(name, count) for name, count in pairs)
+        return placed.runs
+
+    def _number(self, name: str, count: int) -> int:
         run = self.next_run.get(name, 0)
-        self.next_run[name] = run + 1
+        self.next_run[name] = run + count
         return run
 
-    def _furthest(self, lacks: list[float]) -> dict[int, int]:
-        best: dict[int, int] = {}
-        for k, copy in enumerate(self.copies):
-            if copy.job not in best or lacks[k] < lacks[best[copy.job]]:
-                best[copy.job] = k
-        return best
+
+def _sizes(placed: Placed) -> Numbers:
+    """p_j of each copy's job."""
+    return placed.clone.sizes.repeat(placed.clone.allocation.copies)
+
+
+def _floats(values: list[float]) -> Floats:
+    """Without the fractions of exact runs."""
+    return tuple(map(float, values))
+
+
+def _furthest(placed: Placed, lefts: Numbers) -> list[int]:
+    """Number of each job's (first) furthest copy."""
+    lacks, bounds = lefts.tolist(), [*placed.first.tolist(), len(lefts)]
+    return [lacks.index(min(lacks[start:end]), start, end) for start, end in pairwise(bounds)]

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from actors.redundant.service import NEVER, ROUNDING, Service
+from actors.redundant.service import NEVER, Service
 from policies.interface.redundancy import Counts, Numbers
 
 
@@ -33,9 +33,6 @@ class Running(Protocol):
     def begins(self) -> list[float]:
         """When each copy computes, job after job."""
 
-    def settle(self, now: float) -> Numbers:
-        """Work that each job's furthest copy lacks; 0 for those that have ended."""
-
 
 @define(eq=False)
 class RunningCopies:
@@ -48,8 +45,6 @@ class RunningCopies:
     """Number of each job's first copy."""
     left: Numbers
     """Work that each copy lacks at the checkpoint."""
-    sizes: Numbers
-    """p_j per job."""
     factor: float
     """Share times speed augmentation: work per unit of a server's service."""
     ended: NDArray[np.bool_] = field(init=False)
@@ -90,10 +85,6 @@ class RunningCopies:
         starts: list[float] = self.service.since[self.servers].tolist()
         return starts
 
-    def settle(self, now: float) -> Numbers:
-        left = np.minimum.reduceat(self.lefts(now), self.first)
-        return finished(left, self.sizes, self.ended, self.service.exact)
-
 
 @define(eq=False)
 class Rotation:
@@ -101,7 +92,6 @@ class Rotation:
 
     service: Service
     left: Numbers
-    sizes: Numbers
     factor: float
     ended: NDArray[np.bool_] = field(init=False)
     need: Numbers = field(init=False)
@@ -131,18 +121,9 @@ class Rotation:
     def begins(self) -> list[float]:
         return [self.service.since.item(0)] * len(self.left)
 
-    def settle(self, now: float) -> Numbers:
-        return finished(self.lefts(now), self.sizes, self.ended, self.service.exact)
-
     def _end(self, now: float) -> float:
         rate = self.service.total_rate()
         # `since` lies ahead of `now` while a checkpoint's cost is paid; all servers pay it alike.
         now = max(now, self.service.since.max())
         left = self.need.min() - self.service.total(now)
         return now + max(left, 0) / rate if rate else NEVER
-
-
-def finished(left: Numbers, sizes: Numbers, ended: NDArray[np.bool_], exact: bool) -> Numbers:
-    """`left`, and 0 for jobs that have ended, or lack no more than rounding."""
-    left[ended | (left <= sizes * (0 if exact else ROUNDING))] = 0
-    return left

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from types import TracebackType
-from typing import BinaryIO, ClassVar, ParamSpec, Protocol, runtime_checkable
+from typing import BinaryIO, ClassVar, ParamSpec, Protocol, TypeVarTuple, runtime_checkable
 
 import attrs
 import orjson
@@ -24,6 +24,7 @@ FLUSH_EVERY = 4096
 would cost as much as writing it."""
 
 P = ParamSpec("P")
+Ts = TypeVarTuple("Ts")
 
 OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
 """numpy's numbers as well: else an event could be recorded in memory but not in a file."""
@@ -107,6 +108,13 @@ class Journal:
                 sink(record)
         self.length = seq + 1
         loop.cause = seq
+
+    def record_costly(
+        self, kind: Callable[[*Ts], Event], arguments: Callable[[], tuple[*Ts]]
+    ) -> None:
+        """As `record`; `arguments` is called only where a sink wants the event."""
+        values: tuple[object, ...] = arguments() if self._wanted[kind] else ()
+        self.record(kind, *values)  # type: ignore[arg-type]
 
 
 class _Bound(structlog.BoundLoggerBase):

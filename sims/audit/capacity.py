@@ -12,6 +12,7 @@ from actors.events import RunEnded, RunStarted, ScenarioStarted
 from actors.runtime import Record
 from sims.audit.law import Law, Violation
 from sims.ledger import Ledger
+from sims.parts import parts
 from sims.uses.families import accountant
 from sims.uses.slices import Accountant, Slice, Use, ranges
 
@@ -65,8 +66,9 @@ class LedgerAuditor:
             self.ledger = Ledger(record.event.processors)
         if self.slices is not None:
             try:
-                for it in self.slices(record):
-                    yield from self._enter(it)
+                for part in parts(record):
+                    for it in self.slices(part):
+                        yield from self._enter(it)
             except LookupError as missing:
                 # Other laws say what is wrong; no account can be made of such a log.
                 why = f"nothing is known of {missing} that it is about"

@@ -12,7 +12,7 @@ from sims.audit.capacity import HoldingAuditor, LedgerAuditor
 from sims.audit.enrolment import EnrolmentAuditor
 from sims.audit.frame import LifeAuditor, OrderAuditor
 from sims.audit.iterations import IterationAuditor
-from sims.audit.law import Auditor, Violation
+from sims.audit.law import Auditor, Law, Violation
 from sims.audit.malleable import MalleableAuditor
 from sims.audit.malleable_copies import CopiesAuditor
 from sims.audit.malleable_decisions import MoveAuditor, PackHoldingAuditor
@@ -20,6 +20,7 @@ from sims.audit.pool import PoolAuditor
 from sims.audit.queue import QueueAuditor
 from sims.audit.redundant import RedundantAuditor
 from sims.audit.volatile import VolatileAuditor
+from sims.parts import parts
 
 AUDITORS: dict[str, tuple[Callable[[], Auditor], ...]] = {
     "iterative": (LifeAuditor, HoldingAuditor, VolatileAuditor, EnrolmentAuditor, IterationAuditor),
@@ -38,6 +39,11 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
     for record in records:
         if isinstance(record.event, ScenarioStarted) and last is None:
             auditors += [make() for make in AUDITORS[record.event.kind]]
+        try:
+            parts(record)
+        except ValueError as misfit:
+            yield Violation(Law.FRAME, (record.seq,), f"its columns do not fit: {misfit}")
+            continue
         for auditor in auditors:
             yield from auditor(record)
         last = record

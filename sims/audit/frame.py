@@ -19,6 +19,7 @@ from actors.events import (
 )
 from actors.runtime import Record
 from sims.audit.law import Law, Violation
+from sims.parts import parts
 
 
 @define
@@ -75,6 +76,13 @@ class LifeAuditor:
 
     def __call__(self, record: Record) -> Iterator[Violation]:
         self.now = record.t
+        for part in parts(record):
+            yield from self._live(part)
+
+    def close(self, last: Record) -> Iterator[Violation]:
+        return iter(())
+
+    def _live(self, record: Record) -> Iterator[Violation]:
         match record.event:
             case JobSubmitted(job=job):
                 if job in self.jobs:
@@ -91,9 +99,6 @@ class LifeAuditor:
                 yield from self._leave(job, Outcome.WITHDRAWN, record.seq)
             case ScenarioEnded(end=end):
                 yield from self._finish(end, record)
-
-    def close(self, last: Record) -> Iterator[Violation]:
-        return iter(())
 
     def _start(self, name: str, run: int, seq: int) -> Iterator[Violation]:
         job = self.jobs.get(name)

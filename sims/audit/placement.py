@@ -27,8 +27,6 @@ class Copy:
     job: str
     servers: tuple[int, ...]
     placed: CopyPlaced
-    seq: int
-    settled: Record | None = None
 
 
 @define
@@ -39,27 +37,24 @@ class Placement:
     service: Service
     holders: dict[str, int]
     """Job -> the server of its furthest state."""
-    begun: float = 0.0
+    begun: float
+    seq: int
+    """Of the event that tells of it."""
     copies: dict[tuple[str, int], Copy] = field(factory=dict)
     counts: Counter[str] = field(factory=Counter)
     """Job -> its copies."""
     rotating: bool = False
     """Whether copies go round all servers."""
-    closed: bool = False
-    """Whether all its copies are known."""
 
-    def add(self, job: str, run: int, processors: str, event: CopyPlaced, seq: int) -> None:
+    def add(self, event: CopyPlaced) -> None:
         """One more copy."""
-        servers = tuple(p for a, b in ranges(processors) for p in range(a, b + 1))
-        self.copies[job, run] = Copy(job, servers, event, seq)
-        self.counts[job] += 1
+        servers = tuple(p for a, b in ranges(event.processors) for p in range(a, b + 1))
+        self.copies[event.job, event.run] = Copy(event.job, servers, event)
+        self.counts[event.job] += 1
         self.rotating = self.rotating or len(servers) > 1
 
-    def complete(self) -> Iterator[Violation]:
-        """No copy is to come any more: check who is where, and start to count their service."""
-        if self.closed:
-            return
-        self.closed = True
+    def begin(self) -> Iterator[Violation]:
+        """All copies are there: check who is where, and start to count their service."""
         yield from self._capacity()
         if not self.cluster.mean:
             for server in self.service.servers:
@@ -73,21 +68,19 @@ class Placement:
             for server in copy.servers:
                 shares[server] += copy.placed.share
                 if not 0 <= server < len(self.service.servers):
-                    yield Violation(Law.CAPACITY, (copy.seq,), f"there is no server {server}")
+                    yield Violation(Law.CAPACITY, (self.seq,), f"there is no server {server}")
         for server, share in shares.items():
             if share > 1 + TOLERANCE:
-                events = tuple(c.seq for c in self.copies.values() if server in c.servers)
-                yield Violation(Law.CAPACITY, events, f"server {server} serves {share:g} copies")
+                why = f"server {server} serves {share:g} copies"
+                yield Violation(Law.CAPACITY, (self.seq,), why)
         yield from self._apart()
 
     def _apart(self) -> Iterator[Violation]:
-        seen: dict[tuple[str, int], int] = {}
-        for copy in self.copies.values():
-            for server in copy.servers:
-                other = seen.setdefault((copy.job, server), copy.seq)
-                if other != copy.seq:
-                    why = f"two copies of {copy.job} are on server {server}"
-                    yield Violation(Law.CAPACITY, (other, copy.seq), why)
+        on = Counter((copy.job, server) for copy in self.copies.values() for server in copy.servers)
+        for (job, server), copies in on.items():
+            if copies > 1:
+                why = f"{copies} copies of {job} are on server {server}"
+                yield Violation(Law.CAPACITY, (self.seq,), why)
 
     # --- starts -------------------------------------------------------------------------------
 
@@ -95,7 +88,7 @@ class Placement:
         due, says = [self.begun + cost for cost in self._costs(copy)], copy.placed.starts
         if not any(isclose(start, says, rel_tol=TOLERANCE) for start in due):
             why = f"it should compute from {due} on; it says {says!r}"
-            yield Violation(Law.CLONE, (copy.seq,), why)
+            yield Violation(Law.CLONE, (self.seq,), why)
         if not self.cluster.mean:
             for server in copy.servers:
                 if server < len(self.service.servers):
@@ -128,18 +121,15 @@ class Placement:
 
     # --- progress -----------------------------------------------------------------------------
 
-    def settle(self, event: CopySettled, size: float, record: Record) -> Iterator[Violation]:
+    def settle(
+        self, copy: Copy, event: CopySettled, size: float, record: Record
+    ) -> Iterator[Violation]:
         """A copy says how far it came."""
-        copy = self.copies[event.job, event.run]
-        again = copy.settled is not None
-        copy.settled = record
-        if again:
-            yield Violation(Law.CLONE, (record.seq,), f"{event.job} is settled twice")
         found = self._progress(copy, event, record.t)
         slack = self.slack(size, record.t)
         if not isclose(found, event.progress, rel_tol=TOLERANCE, abs_tol=slack):
             why = f"{event.job} is at {found!r} by the servers' speeds; it says {event.progress!r}"
-            yield Violation(Law.SPEED, (copy.seq, record.seq), why)
+            yield Violation(Law.SPEED, (self.seq, record.seq), why)
 
     def slack(self, size: float, now: float) -> float:
         """Work that is rounding: late in a long run a small job's times are known to few digits."""

@@ -7,25 +7,20 @@ from math import isclose
 
 from attrs import define, field
 
-from actors.events import JobCompleted, JobSubmitted, Outcome, RunEnded, RunStarted
+from actors.events import JobCompleted, JobSubmitted, Outcome
 from actors.redundant.events import (
     ClusterDescribed,
-    CopiesCheckpointed,
+    CopiesPlaced,
+    CopiesSettled,
     CopyPlaced,
     CopySettled,
     JobSized,
 )
-from actors.runtime import Event, Record
+from actors.runtime import Record
 from sims.audit.law import Law, Violation
 from sims.audit.placement import TOLERANCE, Placement
 from sims.audit.service import Service
 
-PAIRS: dict[type[Event], type[Event]] = {
-    RunStarted: CopyPlaced,
-    CopySettled: RunEnded,
-    JobSubmitted: JobSized,
-}
-"""What is told in two events, one at once after the other."""
 NOBODY = ClusterDescribed(1.0, False, 0.0, 0.0, 0.0)
 
 
@@ -52,8 +47,6 @@ class RedundantAuditor:
     placement: Placement | None = None
     checkpoint: Record | None = None
     """The checkpoint of this instant."""
-    settled: dict[str, list[Record]] = field(factory=dict)
-    """Job -> what its copies said at this checkpoint."""
     called: float | None = None
     """When a job came or went last."""
     now: float = 0.0
@@ -63,41 +56,38 @@ class RedundantAuditor:
         if record.t > self.now:
             yield from self._pass(record)
         yield from self._pair(record)
-        if self.placement is not None and not isinstance(record.event, RunStarted | CopyPlaced):
-            yield from self.placement.complete()
         yield from self.service(record)
         match record.event:
-            case ClusterDescribed(lost=lost):
-                self.cluster, self.service.lost = record.event, lost
+            case ClusterDescribed():
+                yield from self._describe(record.event, record.seq)
             case JobSubmitted() | JobSized() | JobCompleted():
                 yield from self._job(record)
-            case CopiesCheckpointed():
-                yield from self._checkpoint(record.event, record)
-            case _:
-                yield from self._copy(record)
+            case CopiesPlaced():
+                yield from self._place(record.event, record)
+            case CopiesSettled():
+                yield from self._settle(record.event, record)
         self._last = record
 
     def close(self, last: Record) -> Iterator[Violation]:
         yield from self._pass(last)
 
+    def _describe(self, event: ClusterDescribed, seq: int) -> Iterator[Violation]:
+        if self.cluster is not NOBODY:
+            yield Violation(Law.FRAME, (seq,), "the cluster is described twice")
+        self.cluster, self.service.lost = event, event.lost
+
     def _pair(self, record: Record) -> Iterator[Violation]:
-        last, event = self._last, record.event
-        if last is None:
-            return
-        wanted = PAIRS.get(type(last.event))
-        about = (getattr(last.event, "job", None), getattr(last.event, "run", None))
-        same = about == (getattr(event, "job", None), getattr(event, "run", None))
-        if wanted is not None and not (type(event) is wanted and same and record.t == last.t):
-            why = f"{wanted.__name__} of {about[0]} does not follow at once"
-            yield Violation(Law.FRAME, (last.seq, record.seq), why)
-        if type(event) in PAIRS.values() and PAIRS.get(type(last.event)) is not type(event):
-            yield Violation(Law.FRAME, (record.seq,), "it follows nothing that it completes")
+        """A job says how large it is as soon as it is submitted, and never again."""
+        last = self._last
+        submitted = last.event.job if last and isinstance(last.event, JobSubmitted) else None
+        sized = record.event.job if isinstance(record.event, JobSized) else None
+        if submitted != sized:
+            why = f"{submitted or sized} is submitted and sized in one go"
+            yield Violation(Law.FRAME, (record.seq,), why)
 
     # --- an instant is over -------------------------------------------------------------------
 
     def _pass(self, record: Record) -> Iterator[Violation]:
-        if self.placement is not None:
-            yield from self.placement.complete()
         if self.checkpoint is not None and self.called != self.now:
             why = "a checkpoint, and no job came or went"
             yield Violation(Law.DECISION, (self.checkpoint.seq,), why)
@@ -132,98 +122,87 @@ class RedundantAuditor:
                 if job is None or job.over is None:
                     yield Violation(Law.LIFE, (record.seq,), f"no copy of {name} has ended")
 
+    # --- placements ---------------------------------------------------------------------------
+
+    def _place(self, event: CopiesPlaced, record: Record) -> Iterator[Violation]:
+        old = self.placement
+        if old is not None and old.copies:
+            why = f"{len(old.copies)} copies of the placement before are going on"
+            yield Violation(Law.CLONE, (old.seq, record.seq), why)
+        placement = Placement(self.cluster, self.service, dict(self.holders), record.t, record.seq)
+        for copy in event.parts():
+            placement.add(copy)
+            yield from self._begin(copy, record.seq)
+        self.placement = placement
+        yield from placement.begin()
+
+    def _begin(self, copy: CopyPlaced, seq: int) -> Iterator[Violation]:
+        job = self.jobs.get(copy.job)
+        if job is None or job.over is not None:
+            yield Violation(Law.LIFE, (seq,), f"{copy.job} is not active")
+            return
+        if not 0 < copy.share <= 1:
+            yield Violation(Law.CAPACITY, (seq,), f"a share of {copy.share}")
+        if copy.progress > job.furthest * (1 + TOLERANCE):
+            why = f"{copy.job} starts from {copy.progress!r}; it came to {job.furthest!r}"
+            yield Violation(Law.CLONE, (seq,), why)
+        elif not any(_close(copy.progress, state) for state in (*job.states, 0.0)):
+            why = f"no copy of {copy.job} was in the state {copy.progress!r}"
+            yield Violation(Law.CLONE, (seq,), why)
+
     # --- checkpoints --------------------------------------------------------------------------
 
-    def _checkpoint(self, event: CopiesCheckpointed, record: Record) -> Iterator[Violation]:
-        served = {job for job, _ in self.placement.copies} if self.placement is not None else set()
-        if self.checkpoint is not None or len(served) != event.jobs:
-            why = f"{len(served)} jobs were served; it says {event.jobs}"
-            yield Violation(Law.CLONE, (record.seq,), why)
-        self.checkpoint = record
-        self.settled = {}
-
-    def _copy(self, record: Record) -> Iterator[Violation]:
-        match record.event:
-            case RunStarted():
-                yield from self._open(record)
-            case CopyPlaced():
-                yield from self._place(record.event, record.seq)
-            case CopySettled():
-                yield from self._settle(record.event, record)
-            case RunEnded():
-                yield from self._end(record.event, record.seq)
-
-    def _open(self, record: Record) -> Iterator[Violation]:
-        old = self.placement
-        if old is not None and old.begun == record.t and not old.closed:
+    def _settle(self, event: CopiesSettled, record: Record) -> Iterator[Violation]:
+        placement, seq = self.placement, record.seq
+        if placement is None or not placement.copies:
+            yield Violation(Law.CLONE, (seq,), "no copies are going on")
             return
-        if old is not None and old.copies:
-            left = min(copy.seq for copy in old.copies.values())
-            why = f"{len(old.copies)} copies of the placement before are going on"
-            yield Violation(Law.CLONE, (left, record.seq), why)
-        yield from self._furthest(record.seq)
-        self.placement = Placement(self.cluster, self.service, dict(self.holders), record.t)
+        said: dict[str, list[CopySettled]] = {}
+        for copy in event.parts():
+            said.setdefault(copy.job, []).append(copy)
+            yield from self._end(copy, placement, record)
+        if placement.copies:
+            why = f"of {len(placement.copies)} copies that are going on it says nothing"
+            yield Violation(Law.CLONE, (placement.seq, seq), why)
+        if not said.keys() >= set(event.completed):
+            why = f"not all of {event.completed} were served"
+            yield Violation(Law.CLONE, (placement.seq, seq), why)
+        for name, copies in said.items():
+            yield from self._furthest(name, copies, placement, seq)
+        self.checkpoint = record
+        placement.copies.clear()
 
-    def _furthest(self, seq: int) -> Iterator[Violation]:
-        """Of each job's copies the first that came furthest says so, and no other."""
-        for name, said in self.settled.items():
-            progress = [r.event.progress for r in said if isinstance(r.event, CopySettled)]
-            marked = [r.event.furthest for r in said if isinstance(r.event, CopySettled)]
-            best = progress[marked.index(True)] if any(marked) else -1.0
-            if marked.count(True) != 1 or best < max(progress) - self._slack(max(progress)):
-                why = f"copies of {name} came to {progress}; the furthest is {marked}"
-                yield Violation(Law.CLONE, (said[0].seq, seq), why)
-        self.settled = {}
+    def _end(self, copy: CopySettled, placement: Placement, record: Record) -> Iterator[Violation]:
+        job, placed = self.jobs.get(copy.job), placement.copies.pop((copy.job, copy.run), None)
+        if job is None or placed is None:
+            why = f"run {copy.run} of {copy.job} is not going on"
+            yield Violation(Law.CLONE, (placement.seq, record.seq), why)
+            return
+        yield from placement.settle(placed, copy, job.size, record)
+        job.states.append(copy.progress)
+        ended = copy.furthest and copy.progress >= job.size
+        outcome = Outcome.COMPLETED if ended else Outcome.WITHDRAWN
+        if copy.outcome is not outcome or copy.progress > job.size + self._slack(job.size):
+            why = f"at {copy.progress!r} of {job.size!r} {copy.job} is {copy.outcome.value}"
+            yield Violation(Law.CLONE, (record.seq,), why)
+        if ended:
+            job.over = record.seq
+        if copy.furthest:
+            job.furthest = copy.progress
+            self.holders[copy.job] = placed.servers[0]
+
+    def _furthest(
+        self, name: str, copies: list[CopySettled], placement: Placement, seq: int
+    ) -> Iterator[Violation]:
+        """Of each job's copies one that came furthest says so, and no other."""
+        progress, marked = [it.progress for it in copies], [it.furthest for it in copies]
+        best = progress[marked.index(True)] if any(marked) else -1.0
+        if best < max(progress) - self._slack(max(progress)):
+            why = f"copies of {name} came to {progress}; the furthest is {marked}"
+            yield Violation(Law.CLONE, (placement.seq, seq), why)
 
     def _slack(self, size: float) -> float:
         return self.placement.slack(size, self.now) if self.placement is not None else 0.0
-
-    def _place(self, event: CopyPlaced, seq: int) -> Iterator[Violation]:
-        start, job = self._last, self.jobs.get(event.job)
-        if start is None or not isinstance(start.event, RunStarted) or self.placement is None:
-            return  # said already
-        self.placement.add(event.job, event.run, start.event.processors, event, seq)
-        if job is None or job.over is not None:
-            yield Violation(Law.LIFE, (seq,), f"{event.job} is not active")
-            return
-        if not 0 < event.share <= 1:
-            yield Violation(Law.CAPACITY, (seq,), f"a share of {event.share}")
-        if event.progress > job.furthest * (1 + TOLERANCE):
-            why = f"{event.job} starts from {event.progress!r}; it came to {job.furthest!r}"
-            yield Violation(Law.CLONE, (seq,), why)
-        elif not any(_close(event.progress, state) for state in (*job.states, 0.0)):
-            why = f"no copy of {event.job} was in the state {event.progress!r}"
-            yield Violation(Law.CLONE, (seq,), why)
-
-    def _settle(self, event: CopySettled, record: Record) -> Iterator[Violation]:
-        job, placement = self.jobs.get(event.job), self.placement
-        if job is None or placement is None or (event.job, event.run) not in placement.copies:
-            why = f"run {event.run} of {event.job} is not going on"
-            yield Violation(Law.CLONE, (record.seq,), why)
-            return
-        if self.checkpoint is None:
-            yield Violation(Law.CLONE, (record.seq,), "there is no checkpoint now")
-        yield from placement.settle(event, job.size, record)
-        self.settled.setdefault(event.job, []).append(record)
-        job.states.append(event.progress)
-        if event.furthest:
-            job.furthest = event.progress
-            self.holders[event.job] = placement.copies[event.job, event.run].servers[0]
-
-    def _end(self, event: RunEnded, seq: int) -> Iterator[Violation]:
-        said, job = self._last, self.jobs.get(event.job)
-        if self.placement is not None:
-            self.placement.copies.pop((event.job, event.run), None)
-        if said is None or not isinstance(said.event, CopySettled) or job is None:
-            return  # said already
-        ended = said.event.furthest and said.event.progress >= job.size
-        outcome = Outcome.COMPLETED if ended else Outcome.WITHDRAWN
-        beyond = said.event.progress > job.size + self._slack(job.size)
-        if event.outcome is not outcome or beyond:
-            why = f"at {said.event.progress!r} of {job.size!r} it is {event.outcome.value}"
-            yield Violation(Law.CLONE, (said.seq, seq), why)
-        if ended:
-            job.over = seq
 
 
 def _close(one: float, other: float) -> bool:

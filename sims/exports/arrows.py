@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from itertools import count
 
 from attrs import define, field, frozen
 
-from actors.events import RunStarted
 from actors.runtime import Record
 from sims.exports.trace_event import EVENTS, JOBS, Json, flow, meta, micro
 from sims.uses.runs import Run
@@ -31,13 +31,12 @@ class Arrows:
     microsecond on the thread of the cause's kind: viewers drop arrows that touch no slice."""
 
     tails: dict[int, Tail] = field(factory=dict)
-    """RunEnded -> its run's slice."""
+    """Event that ended runs -> the slice of one of them."""
     _times: array[int] = field(factory=_wholes)
     _kinds: array[int] = field(factory=_wholes)
     """Time and kind of each event, by seq."""
     _threads: dict[str, int] = field(factory=dict)
-    _causes: dict[int, int] = field(factory=dict)
-    """RunStarted -> its cause."""
+    _ids: Iterator[int] = field(factory=count)
     _shown: set[tuple[int, int]] = field(factory=set)
     _named: set[int] = field(factory=set)
 
@@ -46,22 +45,20 @@ class Arrows:
         name = type(record.event).__name__
         self._times.append(micro(record.t))
         self._kinds.append(self._threads.setdefault(name, len(self._threads) + 1))
-        if isinstance(record.event, RunStarted) and record.cause is not None:
-            self._causes[record.seq] = record.cause
 
     def to(self, run: Run, thread: int) -> Iterator[Json]:
         """The arrow to `run`, whose slice lies on `thread`."""
-        cause = self._causes.pop(run.seq, None)
-        if cause is None:
+        if run.cause is None:
             return
+        cause, arrow = run.cause, next(self._ids)
         tail = self.tails.get(cause)
         if tail is not None:
-            yield flow("s", JOBS, tail.thread, tail.ts, run.seq)
+            yield flow("s", JOBS, tail.thread, tail.ts, arrow)
         else:
             kind, ts = self._kinds[cause], self._times[cause]
             yield from self._event(kind, ts)
-            yield flow("s", EVENTS, kind, ts, run.seq)
-        yield flow("f", JOBS, thread, micro(run.start), run.seq)
+            yield flow("s", EVENTS, kind, ts, arrow)
+        yield flow("f", JOBS, thread, micro(run.start), arrow)
 
     def _event(self, kind: int, ts: int) -> Iterator[Json]:
         """A slice for all events of a kind at one instant, once."""

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from actors.events import Outcome, ScenarioStarted
 from actors.runtime import Record
+from sims.parts import parted
 from sims.uses.runs import Run, Runs
 from sims.uses.slices import count
 
@@ -48,7 +49,7 @@ def write_batsim(records: Iterable[Record], file: TextIO) -> int:
 
 def _rows(records: Iterable[Record]) -> Iterator[tuple[object, ...]]:
     runs, workload, now = Runs(), "", 0.0
-    for record in records:
+    for record in parted(records):
         now = record.t
         if isinstance(record.event, ScenarioStarted):
             workload = record.event.scenario

@@ -15,6 +15,7 @@ from actors.runtime import Record
 from sims.exports.arrows import Arrows, Tail
 from sims.exports.batsim import run_id
 from sims.exports.trace_event import JOBS, PROCESSORS, Json, counter, meta, micro, pair, whole
+from sims.parts import parts
 from sims.plots.lanes import Lanes
 from sims.plots.levels import Levels
 from sims.uses.families import accountant
@@ -52,8 +53,6 @@ class _Trace:
     arrows: Arrows = field(factory=Arrows)
     slices: Accountant | None = None
     submitted: dict[str, float] = field(factory=dict)
-    open: dict[tuple[str, int], int] = field(factory=dict)
-    """Run -> its RunStarted."""
     threads: set[tuple[int, int]] = field(factory=set)
     names: tuple[str, ...] = ()
     queue: tuple[int, int] = (0, 0)
@@ -65,7 +64,9 @@ class _Trace:
         now = 0.0
         for record in records:
             now = record.t
-            yield from self._event(record)
+            self.arrows.note(record)
+            for part in parts(record):
+                yield from self._event(part)
         if self.slices is None:
             return
         for it in self.slices.close(now):
@@ -76,7 +77,6 @@ class _Trace:
             yield from self._job(job, now)
 
     def _event(self, record: Record) -> Iterator[Json]:
-        self.arrows.note(record)
         match record.event:
             case ScenarioStarted(workers=names, scenario=scenario, kind=kind):
                 self.names, self.slices = names, accountant(kind)
@@ -86,10 +86,9 @@ class _Trace:
             case JobCompleted(job=job) | JobKilled(job=job):
                 yield from self._job(job, record.t)
             case RunStarted(job=job, run=run):
-                self.open[job, run] = record.seq
-                self.lanes.start(ALL, record.seq)
+                self.lanes.start(ALL, (job, run))
             case RunEnded(job=job, run=run):
-                self.lanes.end(ALL, self.open.pop((job, run)))
+                self.lanes.end(ALL, (job, run))
         yield from self._told(record)
 
     def _told(self, record: Record) -> Iterator[Json]:
@@ -116,7 +115,7 @@ class _Trace:
     def _run(self, run: Run, ended: int | None) -> Iterator[Json]:
         outcome = None if run.outcome is None else run.outcome.value
         about: Json = {"processors": run.processors, "seq": run.seq, "outcome": outcome}
-        lane = self.lanes.lane_of(ALL, run.seq) + 1
+        lane = self.lanes.lane_of(ALL, (run.job, run.number)) + 1
         yield from self._thread(JOBS, lane, f"runs {lane}")
         name = run_id(run.job, run.number)
         yield whole(JOBS, lane, "run", name, (run.start, run.end), about)

@@ -17,6 +17,7 @@ from actors.batch.events import JobKilled
 from actors.events import JobCompleted, JobSubmitted, Outcome
 from actors.runtime import Record
 from sims.errors import InputError
+from sims.parts import parted
 from sims.uses.runs import Run, Runs
 from sims.uses.slices import count
 
@@ -160,7 +161,7 @@ class _Life:
 
 def _jobs(records: Iterable[Record]) -> Iterator[Row]:
     runs, lives, left, now = Runs(), dict[str, _Life](), list[str](), 0.0
-    for record in records:
+    for record in parted(records):
         # Copies end at the instant of their job's end, some of them after it.
         if record.t > now:
             yield from (lives.pop(job).row() for job in left)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 from attrs import define, evolve, field
 
@@ -12,34 +14,34 @@ MARGIN = 0.1
 TOLERANCE = 1e-9
 """Shares of a processor add up to 1 but for rounding."""
 
-Key = tuple[int, int]
+Key = tuple[int, Hashable]
 
 
 @define
 class Lanes:
-    """The lowest free lane of its row for whoever starts; rows and numbers name who."""
+    """The lowest free lane of its row for whoever starts; rows and keys name who."""
 
     _busy: dict[int, set[int]] = field(factory=dict)
     _given: dict[Key, int] = field(factory=dict)
     deepest: dict[int, int] = field(factory=dict)
     """Row -> how many lanes it ever had."""
 
-    def start(self, row: int, number: int) -> int:
-        """A lane for (row, number) from now on."""
+    def start(self, row: int, key: Hashable) -> int:
+        """A lane for (row, key) from now on."""
         busy = self._busy.setdefault(row, set())
         lane = next(k for k in range(len(busy) + 1) if k not in busy)
         busy.add(lane)
-        self._given[row, number] = lane
+        self._given[row, key] = lane
         self.deepest[row] = max(self.deepest.get(row, 0), lane + 1)
         return lane
 
-    def end(self, row: int, number: int) -> None:
+    def end(self, row: int, key: Hashable) -> None:
         """Its lane is free again; `lane_of` still knows it."""
-        self._busy[row].discard(self._given[row, number])
+        self._busy[row].discard(self._given[row, key])
 
-    def lane_of(self, row: int, number: int) -> int:
-        """The lane of (row, number), which is forgotten."""
-        return self._given.pop((row, number))
+    def lane_of(self, row: int, key: Hashable) -> int:
+        """The lane of (row, key), which is forgotten."""
+        return self._given.pop((row, key))
 
     def in_rows(self, boxes: Boxes) -> Boxes:
         """Boxes of runs (low = lane) laid into their rows; what is no run's lies behind them."""

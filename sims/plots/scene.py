@@ -12,6 +12,7 @@ from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted, Scen
 from actors.runtime import Record
 from actors.volatile.events import PlatformDescribed
 from sims.ledger import Ledger
+from sims.parts import parted
 from sims.plots.boxes import Boxes, BoxTable
 from sims.plots.lanes import Lanes, side_by_side
 from sims.plots.levels import Levels
@@ -61,13 +62,13 @@ class Scene:
         header = first.event
         scene = cls(header, accountant(header.kind), Ledger(header.processors), ledger)
         scene.enter(first)
-        for record in told:
+        for record in parted(told):
             scene.enter(record)
         scene.close()
         return scene
 
     def enter(self, record: Record) -> None:
-        """Fold one record."""
+        """Fold one record, or one part of it."""
         self.end = record.t
         self._tell(record)
         self.levels(record)

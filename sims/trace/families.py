@@ -7,6 +7,7 @@ from collections.abc import Callable
 from actors.events import ScenarioStarted
 from actors.runtime import Record
 from sims.log import LogFile
+from sims.parts import parts
 from sims.trace.batch import BatchTrace
 from sims.trace.malleable import MalleableTrace
 from sims.trace.redundant import RedundantTrace
@@ -44,6 +45,6 @@ def read_trace(log: LogFile, job: str) -> Tale:
 
 def _tell(log: LogFile, number: int, line: bytes, tale: Tale) -> Record | None:
     record = log.decoded(number, line)
-    if record is not None:
-        tale(record)
+    for part in () if record is None else parts(record):
+        tale(part)
     return record

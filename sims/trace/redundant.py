@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attrs import define, field
 
-from actors.events import Outcome, RunEnded, RunStarted
+from actors.events import Outcome
 from actors.redundant.events import (
     ClusterDescribed,
     CopyPlaced,
@@ -69,16 +69,10 @@ class RedundantTrace(Tale):
         match record.event:
             case JobSized(size=size) if self.root is not None:
                 self.root.title += f", size {size:g}"
-            case RunStarted(run=run, processors=processors):
-                self._open(run, processors, record)
-            case CopyPlaced(run=run, share=share, progress=progress, starts=starts):
-                copy = self._copies[run]
-                copy.starts = starts
-                copy.span.title += f" from {progress:g}" + (f", share {share:g}" * (share < 1))
-            case CopySettled(run=run, progress=progress, furthest=furthest):
-                self._copies[run].span.title += f" to {progress:g}" + ", the furthest" * furthest
-            case RunEnded(run=run, outcome=outcome):
-                self._end(run, outcome, record)
+            case CopyPlaced():
+                self._open(record.event, record)
+            case CopySettled():
+                self._end(record.event, record)
 
     def _turn(self, server: int, speed: float, title: str, record: Record) -> None:
         self._rates[server] = speed
@@ -86,16 +80,19 @@ class RedundantTrace(Tale):
             if copy.servers == str(server):
                 self._happened(copy.span, title, record)
 
-    def _open(self, run: int, processors: str, record: Record) -> None:
+    def _open(self, copy: CopyPlaced, record: Record) -> None:
         if self._placement is None or self._placement.start != record.t:
             self._placement = self._below(self.root, "placed", record)
         self._placement.title = f"placed: {len(self._copies) + 1} copies"
-        span = self._below(self._placement, f"copy {run} on server {processors}", record)
-        self._copies[run] = _Copy(span, processors, record.t)
+        share = f", share {copy.share:g}" if copy.share < 1 else ""
+        title = f"copy {copy.run} on server {copy.processors} from {copy.progress:g}{share}"
+        span = self._below(self._placement, title, record)
+        self._copies[copy.run] = _Copy(span, copy.processors, copy.starts)
 
-    def _end(self, run: int, outcome: Outcome, record: Record) -> None:
-        copy = self._copies.pop(run)
-        if outcome is Outcome.COMPLETED:
+    def _end(self, settled: CopySettled, record: Record) -> None:
+        copy = self._copies.pop(settled.run)
+        copy.span.title += f" to {settled.progress:g}" + ", the furthest" * settled.furthest
+        if settled.outcome is Outcome.COMPLETED:
             self._happened(copy.span, "ended: completed", record)
         self._close(copy.span, record.t)
         if not self._copies:

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from attrs import define, evolve, field, frozen
 
-from actors.events import RunEnded, RunStarted
 from actors.redundant.events import (
     ClusterDescribed,
     CopyPlaced,
@@ -32,8 +31,8 @@ class _Copy:
     processors: str
     placed: float
     seq: int
-    starts: float = 0
-    share: Fraction = Fraction(1)
+    starts: float
+    share: Fraction
     use: Use = Use.LOST
     """Until it is settled nobody knows what its work was for."""
 
@@ -67,16 +66,12 @@ class RedundantAccountant:
         match record.event:
             case ClusterDescribed(lost=lost):
                 self.lost = Fraction(lost)
-            case RunStarted(job=job, run=run, processors=processors):
-                self._copies[job, run] = _Copy(job, run, processors, t, seq, t)
-            case CopyPlaced(job=job, run=run, share=share, starts=starts):
-                copy = self._copies[job, run]
-                copy.share = Fraction(share).limit_denominator(FINEST)
-                copy.starts = starts
+            case CopyPlaced(job=job, run=run):
+                self._copies[job, run] = _placed(record.event, t, seq)
             case CopySettled(job=job, run=run, furthest=furthest):
-                self._copies[job, run].use = Use.USEFUL if furthest else Use.REDUNDANT
-            case RunEnded(job=job, run=run):
-                yield from self._end(self._copies.pop((job, run)), t)
+                copy = self._copies.pop((job, run))
+                copy.use = Use.USEFUL if furthest else Use.REDUNDANT
+                yield from self._end(copy, t)
             case ServerWentDown(server=server):
                 self._down[server] = _Down(t, seq)
             case ServerCameBack(server=server):
@@ -146,3 +141,8 @@ class RedundantAccountant:
         if kept < 1:
             share = copy.share * (1 - kept)
             yield evolve(about, use=Use.LOST, start=begun, end=end, share=share)
+
+
+def _placed(event: CopyPlaced, t: float, seq: int) -> _Copy:
+    share = Fraction(event.share).limit_denominator(FINEST)
+    return _Copy(event.job, event.run, event.processors, t, seq, event.starts, share)

@@ -25,7 +25,9 @@ class Run:
     outcome: Outcome | None
     """None: it was still going on where the log ends."""
     seq: int
-    """Its RunStarted."""
+    """Of the event that started it."""
+    cause: int | None
+    """Of that event."""
 
 
 @define
@@ -52,4 +54,6 @@ class Runs:
     def _run(self, job: str, number: int, end: float, outcome: Outcome | None) -> Run:
         start, processors = self._open.pop((job, number))
         submitted = self.submitted.get(job, start.t)
-        return Run(job, number, processors, submitted, start.t, end, outcome, start.seq)
+        return Run(
+            job, number, processors, submitted, start.t, end, outcome, start.seq, start.cause
+        )

@@ -10,6 +10,7 @@ from attrs import define, field
 from actors.batch.events import JobKilled
 from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted
 from actors.runtime import Event, Record
+from sims.parts import parts
 
 Json = dict[str, object]
 
@@ -27,8 +28,14 @@ class Story:
 
     def __call__(self, record: Record) -> None:
         self._records.append(record)
-        if isinstance(record.event, LIFE):
-            self.lives.setdefault(record.event.job, []).append(record.seq)
+        for part in parts(record):
+            if isinstance(part.event, LIFE):
+                self._lived(part.event.job, part.seq)
+
+    def _lived(self, job: str, seq: int) -> None:
+        life = self.lives.setdefault(job, [])
+        if seq not in life[-1:]:
+            life.append(seq)
 
     def columns(self, shown: Iterable[int]) -> Json:
         """The events in `shown`, those of all jobs' lives, and the causes of all of them."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from actors.runtime import Record
 from sims.log import LogWriter
+from sims.parts import parted
 from sims.scenario.loader import load
 from sims.world import run
 
@@ -32,6 +33,11 @@ def records_of(name: str) -> tuple[Record, ...]:
     records: list[Record] = []
     run(load(SCENARIOS / f"{name}.toml", list(KINDS[name])), [records.append], SCENARIOS)
     return tuple(records)
+
+
+def parts_of(name: str) -> tuple[Record, ...]:
+    """The same, each in its parts."""
+    return tuple(parted(records_of(name)))
 
 
 def written(name: str, folder: Path, suffix: str = ".jsonl") -> Path:

@@ -10,12 +10,12 @@ import pytest
 from attrs import frozen
 from numpy.random import Generator
 
-from actors.events import JobCompleted, Outcome, RunEnded, RunStarted
+from actors.events import Compound, JobCompleted, Outcome, RunEnded, RunStarted
 from actors.redundant.costs import Costs
-from actors.redundant.events import CopiesCheckpointed, CopyPlaced, CopySettled
+from actors.redundant.events import CopiesSettled, CopyPlaced, CopySettled, JobSized
 from actors.redundant.placement import PlacementRule, Placer
 from actors.redundant.server import Failures
-from actors.runtime import ActorFailed, Deadlock, Record
+from actors.runtime import ActorFailed, Deadlock, Event, Record
 from policies.interface.redundancy import ActiveJobs, CopyAllocation
 from policies.maths.gains import FrozenTwoPoint, GainFunction
 from policies.maths.speeds import TwoPoint
@@ -23,6 +23,7 @@ from policies.redundancy import Fcfs, LapsR, ProcessorSharing, Srpt, SrptR, Srpt
 from tests.actors.redundant.worlds import plan, run, varied
 
 FAST_LATER = ((0.0, 1.0), (2.0, 4.0))
+WITHDRAWN = Outcome.WITHDRAWN
 STOPS = ((0.0, 1.0), (1.0, 0.0))
 
 
@@ -30,6 +31,12 @@ def workload(jobs: int, load: float, servers: int, seed: int = 3) -> list[tuple[
     rng = np.random.default_rng(seed)
     times = rng.exponential(1 / (load * servers), jobs).cumsum().tolist()
     return list(zip(times, rng.exponential(1, jobs).tolist(), strict=True))
+
+
+def told(records: list[Record]) -> list[Event]:
+    """All events, those of copies one by one."""
+    events = (record.event for record in records)
+    return [part for it in events for part in (it.parts() if isinstance(it, Compound) else (it,))]
 
 
 def test_a_job_ends_when_its_first_copy_ends() -> None:
@@ -61,7 +68,7 @@ def test_a_copy_that_ends_as_its_server_stops_has_ended() -> None:
 def test_an_instant_with_arrivals_and_departures_is_one_checkpoint() -> None:
     records: list[Record] = []
     run(plan(), [(0, 2), (2, 1), (2, 1)], records=records)
-    times = [record.t for record in records if isinstance(record.event, CopiesCheckpointed)]
+    times = [record.t for record in records if isinstance(record.event, CopiesSettled)]
     assert times == [2.0, 3.0]
 
 
@@ -135,7 +142,7 @@ def test_copies_are_logged_as_runs_that_tell_every_job_s_story() -> None:
     records: list[Record] = []
     jobs = workload(60, 0.6, 3)
     run(plan(servers=3), jobs, records=records)
-    events = [record.event for record in records]
+    events = told(records)
     started = Counter(e.job for e in events if isinstance(e, RunStarted))
     ended = [e for e in events if isinstance(e, RunEnded)]
     assert Counter(e.job for e in ended) == started
@@ -148,11 +155,20 @@ def test_a_copy_starts_from_the_furthest_state_of_the_checkpoint_before() -> Non
     records: list[Record] = []
     run(plan(servers=3), workload(40, 0.6, 3), records=records)
     furthest: dict[str, float] = {}
-    for event in (record.event for record in records):
+    for event in told(records):
         if isinstance(event, CopySettled) and event.furthest:
             furthest[event.job] = event.progress
         elif isinstance(event, CopyPlaced):
             assert event.progress == pytest.approx(furthest.get(event.job, 0.0), abs=1e-12)
+
+
+def test_nothing_of_what_is_left_after_rounding_keeps_a_completed_job_short_of_its_size() -> None:
+    records: list[Record] = []
+    run(plan(servers=3), workload(60, 0.6, 3), records=records)
+    sizes = {e.job: e.size for e in told(records) if isinstance(e, JobSized)}
+    won = [e for e in told(records) if isinstance(e, CopySettled) and e.outcome is not WITHDRAWN]
+    assert [e.progress for e in won] == [sizes[e.job] for e in won]
+    assert all(e.furthest for e in won)
 
 
 def test_a_run_is_the_same_with_and_without_a_log() -> None:
@@ -176,7 +192,7 @@ def test_under_a_policy_that_lets_jobs_stay_nobody_moves() -> None:
     records: list[Record] = []
     run(plan(Fcfs(), 3, placement=PlacementRule.UNIFORM), workload(60, 0.7, 3), records=records)
     places: dict[str, str] = {}
-    for event in (record.event for record in records):
+    for event in told(records):
         if isinstance(event, RunStarted):
             assert places.setdefault(event.job, event.processors) == event.processors
 

@@ -240,6 +240,23 @@ def test_an_event_that_nobody_wants_is_counted_but_not_built(wants: frozenset[ty
     system.loop.close()
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+def test_costly_arguments_are_computed_only_for_who_wants_the_event(wanted: bool) -> None:
+    asked: list[str] = []
+
+    def arguments() -> tuple[str]:
+        asked.append("asked")
+        return ("text",)
+
+    sink = Choosy(frozenset({Noted} if wanted else ()))
+    system = System(sinks=[sink])
+    system.journal.record_costly(Noted, arguments)
+    assert system.journal.length == 1
+    assert asked == ["asked"] * wanted
+    assert [record.event for record in sink.records] == [Noted("text")] * wanted
+    system.loop.close()
+
+
 def test_debug_events_do_not_exist_below_debug_level() -> None:
     for debug, expected in ((False, [(0, "a"), (1, "c")]), (True, [(0, "a"), (1, "b"), (2, "c")])):
         world = World(debug=debug)

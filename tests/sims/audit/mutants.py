@@ -123,13 +123,29 @@ def _other(value: Any, name: str, records: Sequence[Record], rng: Generator) -> 
     if isinstance(value, float):
         return value * float(rng.uniform(1.001, 1.5)) if value else 0.25
     if isinstance(value, tuple):
-        return value[:-1] if value else None
+        return _other_tuple(value, name, records, rng)
     if name == "processors":
         return _processors(value, rng)
     if isinstance(value, str):
         others = {getattr(record.event, name, value) for record in records} - {value}
         return _one_of(sorted(other for other in others if isinstance(other, str)), rng)
     return 1
+
+
+def _other_tuple(
+    value: tuple[Any, ...], name: str, records: Sequence[Record], rng: Generator
+) -> Any:
+    """Without its last part, or with another part."""
+    if not value or rng.random() < 0.5:
+        return value[:-1] if value else None
+    at = int(rng.integers(len(value)))
+    part = value[at]
+    if isinstance(part, str):
+        told = (getattr(record.event, name, ()) for record in records)
+        part = _one_of(sorted({it for parts in told for it in parts} - {part}), rng)
+    else:
+        part = _other(part, name, records, rng)
+    return (*value[:at], part, *value[at + 1 :])
 
 
 def _processors(value: str, rng: Generator) -> str:

@@ -27,7 +27,7 @@ from sims.log import LogFile
 from tests.golden.regenerate import GOLDEN, path_of
 from tests.sims.audit.mutants import Change, Mutant, mutants
 
-TRIED = 150
+TRIED = 300
 LEAST = 0.95
 
 

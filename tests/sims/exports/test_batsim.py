@@ -14,7 +14,7 @@ import pytest
 
 from actors.events import Outcome, RunEnded, RunStarted, ScenarioStarted
 from sims.exports.batsim import write_batsim
-from tests.sims.kinds import KINDS, records_of
+from tests.sims.kinds import KINDS, parts_of, records_of
 
 COLUMNS = [
     *("job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources"),
@@ -46,7 +46,7 @@ def test_columns_are_those_of_version_5_in_order(name: str) -> None:
 @every_kind
 def test_there_is_a_row_for_every_run_under_a_name_of_its_own(name: str) -> None:
     rows = rows_of(name)
-    assert len(rows) == sum(isinstance(it.event, RunStarted) for it in records_of(name))
+    assert len(rows) == sum(isinstance(it.event, RunStarted) for it in parts_of(name))
     assert len({row["job_id"] for row in rows}) == len(rows)
 
 
@@ -75,7 +75,7 @@ def test_allocations_are_interval_sets_of_the_size_asked_for(name: str) -> None:
 
 @every_kind
 def test_states_tell_how_runs_ended(name: str) -> None:
-    ended = [it.event.outcome for it in records_of(name) if isinstance(it.event, RunEnded)]
+    ended = [it.event.outcome for it in parts_of(name) if isinstance(it.event, RunEnded)]
     states = [row["final_state"] for row in rows_of(name)]
     assert states.count("COMPLETED_SUCCESSFULLY") == ended.count(Outcome.COMPLETED)
     assert states.count("COMPLETED_FAILED") == ended.count(Outcome.FAILED)

@@ -11,12 +11,13 @@ import orjson
 import pytest
 
 from actors.events import JobSubmitted, RunStarted
+from actors.redundant.events import CopiesPlaced
 from sims.exports.chrome import write_chrome
 from sims.exports.trace_event import EVENTS, JOBS, PROCESSORS
 from sims.ledger import Ledger
 from sims.uses.families import accountant
 from sims.uses.slices import Use
-from tests.sims.kinds import KINDS, records_of
+from tests.sims.kinds import KINDS, parts_of, records_of
 
 Json = dict[str, Any]
 
@@ -117,12 +118,13 @@ def test_arrows_lead_forward_from_a_slice_to_the_run_that_was_caused(name: str) 
     assert heads
     assert tails.keys() == heads.keys()
     records = records_of(name)
-    for seq, head in heads.items():
-        assert tails[seq]["ts"] <= head["ts"]
-        assert slice_at(head)["args"]["seq"] == seq
+    for arrow, head in heads.items():
+        assert tails[arrow]["ts"] <= head["ts"]
+        seq: Any = slice_at(head)["args"]["seq"]
+        assert isinstance(records[seq].event, RunStarted | CopiesPlaced)
         assert head["bp"] == "e"
         cause = records[records[seq].cause or 0]
-        tail = slice_at(tails[seq])
+        tail = slice_at(tails[arrow])
         if tail["pid"] == EVENTS:
             assert tail["name"] == type(cause.event).__name__
         else:
@@ -135,7 +137,7 @@ def test_all_jobs_and_runs_are_there(name: str) -> None:
     jobs = {it["id"] for it in trace if it["ph"] == "b" and it["cat"] == "job"}
     assert jobs == {it.event.job for it in records if isinstance(it.event, JobSubmitted)}
     runs = sum(it["ph"] == "X" and it["cat"] == "run" for it in trace)
-    assert runs == sum(isinstance(it.event, RunStarted) for it in records)
+    assert runs == sum(isinstance(it.event, RunStarted) for it in parts_of(name))
 
 
 @every_kind
@@ -143,7 +145,7 @@ def test_slices_last_as_long_as_the_ledger_says(name: str) -> None:
     records = records_of(name)
     first: Any = records[0].event
     ledger, account = Ledger(first.processors), accountant(first.kind)
-    for record in records:
+    for record in parts_of(name):
         ledger.add(account(record))
     ledger.add(account.close(records[-1].t))
     trace = trace_of(name)

@@ -4,6 +4,7 @@ import pytest
 
 from actors.batch.events import WorkloadEnded
 from actors.events import Outcome, RunEnded, RunStarted
+from sims.parts import parted
 from sims.plots.boxes import BoxTable
 from sims.plots.lanes import side_by_side
 from sims.plots.ledger import by_group
@@ -32,7 +33,7 @@ def test_every_run_has_a_box_in_its_jobs_row_and_copies_do_not_overlap(name: str
     scene = Scene.of(records)
     boxes = scene.rows_of_jobs()
     runs = boxes.where(boxes.run >= 0)
-    assert len(runs) == sum(isinstance(it.event, RunStarted) for it in records)
+    assert len(runs) == sum(isinstance(it.event, RunStarted) for it in parted(records))
     assert (runs.low.astype(int) == runs.job).all()
     for row in range(len(scene.jobs)):
         mine = runs.where(runs.job == row)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from actors.events import JobCompleted, JobSubmitted, ScenarioStarted
 from actors.runtime import Record
 from sims.log import LogFile, LogWriter
+from sims.parts import parted
 from sims.trace.account import FlowAccount, Part
 from sims.trace.families import TRACES, read_trace
 from sims.trace.tale import Tale
@@ -23,7 +24,7 @@ def life(records: list[Record], job: str) -> Tale:
     first = records[0].event
     assert isinstance(first, ScenarioStarted)
     tale = TRACES[first.kind](job)
-    for record in records:
+    for record in parted(records):
         tale(record)
     return tale
 

@@ -203,7 +203,7 @@ def test_a_log_of_a_hundred_thousand_events_opens_in_seconds(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
     records: list[Record] = []
-    scenario = load(SCENARIOS / "redundant.toml", ["job.count=1300"])
+    scenario = load(SCENARIOS / "batch-rigid.toml", ["job.synthetic.count=13500"])
     run(scenario, [records.append], SCENARIOS)
     assert len(records) > 100_000
     opened(browser, tuple(records), tmp_path)

@@ -1,0 +1,75 @@
+"""What one line of a log tells of many events."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+
+from actors.events import Outcome
+from actors.redundant.events import CopiesPlaced, CopiesSettled, CopyPlaced, CopySettled
+from actors.runtime import Record
+from sims.audit.families import audit
+from sims.parts import parted, parts
+from sims.scenario.loader import load
+from sims.summary import Summary
+from sims.world import run
+from tests.sims.kinds import SCENARIOS, records_of
+
+PLACED = CopiesPlaced(
+    *(("a", "b"), (3, 0), (2, 1), (4, 0, 2), 1, 0.5),
+    *((1.0, 1.0, 0.0), (7.0, 7.5, 7.0)),
+)
+SETTLED = CopiesSettled(("a", "b"), (3, 0), (2, 1), (2.0, 3.0, 0.5), (4, 0), ("a",))
+
+
+def test_a_placement_is_a_run_started_per_copy_job_after_job() -> None:
+    assert list(PLACED.parts()) == [
+        CopyPlaced("a", 3, "4", 0.5, 1.0, 7.0),
+        CopyPlaced("a", 4, "0", 0.5, 1.0, 7.5),
+        CopyPlaced("b", 0, "2", 0.5, 0.0, 7.0),
+    ]
+
+
+def test_a_checkpoint_is_a_run_ended_per_copy_and_the_furthest_completes_its_job() -> None:
+    assert list(SETTLED.parts()) == [
+        CopySettled("a", 3, Outcome.WITHDRAWN, 2.0, False),
+        CopySettled("a", 4, Outcome.COMPLETED, 3.0, True),
+        CopySettled("b", 0, Outcome.WITHDRAWN, 0.5, True),
+    ]
+
+
+def test_parts_have_the_number_the_time_and_the_cause_of_their_line() -> None:
+    told = Record(5, 7.0, 4, PLACED)
+    assert {(it.seq, it.t, it.cause) for it in parted([told])} == {(5, 7.0, 4)}
+    assert len(list(parted([told]))) == 3
+
+
+def test_what_tells_one_event_is_its_own_part() -> None:
+    record = records_of("figure1")[3]
+    assert list(parts(record)) == [record]
+
+
+@pytest.mark.parametrize("column", ["jobs", "runs", "copies", "servers", "progress", "starts"])
+def test_columns_that_do_not_fit_together_are_refused(column: str) -> None:
+    misfit = evolve(PLACED, **{column: getattr(PLACED, column)[:-1]})
+    with pytest.raises(ValueError):
+        parts(Record(0, 0, None, misfit))
+
+
+def test_an_audit_names_the_line_whose_columns_do_not_fit() -> None:
+    records = list(records_of("redundant"))
+    at = next(k for k, it in enumerate(records) if isinstance(it.event, CopiesPlaced))
+    event = records[at].event
+    assert isinstance(event, CopiesPlaced)
+    records[at] = evolve(records[at], event=evolve(event, jobs=event.jobs[:-1]))
+    found = next(audit(records))
+    assert (found.law.name, found.events) == ("FRAME", (at,))
+
+
+def test_a_summary_is_the_same_with_and_without_a_log() -> None:
+    scenario = load(SCENARIOS / "redundant.toml", ["job.count=40"])
+    silent, logged = Summary(), Summary()
+    run(scenario, [silent], SCENARIOS)
+    run(scenario, [logged, list[Record]().append], SCENARIOS)
+    assert silent == logged
+    assert silent.outcomes[Outcome.WITHDRAWN] > 0
