@@ -106,9 +106,9 @@ def test_without_a_change_progress_alone_never_makes_a_timeless_pair_switch(
         return
     lacking = [view.missing(q, x) for q, x in start.members]
     work = max(x * view.enrolment.speeds[q] for q, x in start.members)
-    kept = False
-    for slot in range(sum(lacking) + work - 1):
-        running = Running(start, work - max(0, slot - sum(lacking)), tuple(lacking))
+    transfer, kept = sum(lacking), False
+    for slot in range(transfer + work - 1):
+        running = Running(start, work - max(0, slot - transfer), tuple(lacking))
         now = evolve(view, reason=Reason.PROACTIVE, running=running, elapsed=view.elapsed + slot)
         answer = ask(named(f"{criterion}-{heuristic}"), now)
         assert answer is None or not kept
