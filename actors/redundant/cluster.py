@@ -139,10 +139,11 @@ class Cluster(Actor):
         servers = self._servers(message)
         running = self._running(message, servers, first)
         self.placed = placed = Placed(message, servers, first, running)
-        self._aim(running.earliest())
+        # Before the timer is set: the copies' end has their beginning for its cause.
         self.system.journal.record_costly(
             CopiesPlaced, lambda: self.log.placement(placed, self.now)
         )
+        self._aim(running.earliest())
 
     def _servers(self, clone: Clone) -> Counts:
         """Server of each copy; a rotating job counts as being on the first of its servers."""

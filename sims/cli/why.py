@@ -13,6 +13,7 @@ import attrs
 from actors.runtime import Record
 from sims.errors import InputError
 from sims.log import LogFile
+from sims.telling import told
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +64,5 @@ def _plain(_: object, __: object, value: object) -> object:
 
 
 def _line(record: Record) -> str:
-    fields = attrs.asdict(record.event, value_serializer=_plain, recurse=True)
-    about = ", ".join(f"{name} {value}" for name, value in fields.items())
     because = "" if record.cause is None else f"  because of #{record.cause}"
-    return f"#{record.seq:<8} t = {record.t:<12g} {type(record.event).__name__}: {about}{because}"
+    return f"#{record.seq:<8} t = {record.t:<12g} {told(record.event)}{because}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import attrs
 from attrs import define, field
 
 from actors.batch.events import JobKilled
 from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted
-from actors.runtime import Event, Record
+from actors.runtime import Record
 from sims.parts import parts
+from sims.telling import told
 
 Json = dict[str, object]
 
@@ -55,10 +55,3 @@ class Story:
                 kept.add(now)
                 now = self._records[now].cause
         return kept
-
-
-def told(event: Event) -> str:
-    """`Kind: field value, field value` for people."""
-    values = ((name, getattr(event, name)) for name in attrs.fields_dict(type(event)))
-    fields = ", ".join(f"{name} {getattr(value, 'value', value)}" for name, value in values)
-    return f"{type(event).__name__}: {fields}"

@@ -15,7 +15,7 @@ from actors.runtime import Record
 from sims.cli.main import main
 from sims.view import charts
 from sims.view.page import Page
-from sims.view.story import Story, told
+from sims.view.story import Story
 from tests.sims.kinds import KINDS, records_of, written
 
 pytest.importorskip("bokeh", reason="the extra `view` is not installed")
@@ -64,11 +64,6 @@ def test_a_story_keeps_only_what_is_shown_and_its_causes() -> None:
     assert isinstance(seqs, list)
     assert 200 in seqs
     assert len(seqs) < 200
-
-
-def test_events_are_told_with_the_words_of_the_log() -> None:
-    lost = next(it for it in records_of("volatile20") if type(it.event).__name__ == "RunEnded")
-    assert told(lost.event).startswith("RunEnded: job application, run 0, outcome ")
 
 
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:

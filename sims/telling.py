@@ -1,0 +1,26 @@
+"""Events in words: the log's own, on one line that a person can take in."""
+
+from __future__ import annotations
+
+import attrs
+
+from actors.runtime import Event
+
+SHOWN = 8
+"""Values of a column; of a longer one, how many there are is told beside the first ones."""
+
+
+def told(event: Event) -> str:
+    """`Kind: field value, field value`."""
+    values = ((name, getattr(event, name)) for name in attrs.fields_dict(type(event)))
+    fields = ", ".join(f"{name} {_value(value)}" for name, value in values)
+    return f"{type(event).__name__}: {fields}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        first = " ".join(map(_value, value[:SHOWN]))
+        return f"({first} ... {len(value)} in all)" if len(value) > SHOWN else f"({first})"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(getattr(value, "value", value))
