@@ -33,7 +33,7 @@ def run(
     """
     system = System(scenario.seed, sinks, debug, start=0)
     family = family_of(scenario.job.kind)
-    header = family.header(scenario)
+    header = scenario.header()
     system.journal.record(
         ScenarioStarted,
         *(SCHEMA, scenario.name, scenario.seed, scenario.job.kind, scenario.policy.name),

@@ -27,6 +27,7 @@ from policies.maths.makespan_bounds import (
 )
 from sims.errors import InputError
 from sims.scenario.fields import not_negative, positive
+from sims.scenario.header import Head, Header
 from sims.scenario.policies import PolicySection, load_policy
 
 ORDERS = {**PAPER_ORDERS, "LJF": large_first, "FCFS": first_come}
@@ -76,6 +77,18 @@ class FailureSection:
         except ValueError as error:
             key = "failures.rate" if self.average is None else "failures.average"
             raise InputError("scenario", key, str(error)) from None
+
+
+@frozen(kw_only=True)
+class BatchScenario(Head):
+    """What files of both kinds hold; times in seconds."""
+
+    platform: PlatformSection
+    failures: FailureSection = field(factory=FailureSection)
+
+    def header(self) -> Header:
+        """What the log's first record says."""
+        return Header(self.platform.processors, (), "s")
 
 
 @frozen

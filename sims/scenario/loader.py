@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from cattrs.errors import BaseValidationError
 
 from sims.errors import InputError
+from sims.scenario.header import Header
 from sims.scenario.strict import converter, first_problem
 
 __all__ = ["Scenario", "converter", "family_of", "first_problem", "load", "read"]
@@ -23,7 +24,7 @@ FAMILIES = {
     "malleable": "sims.scenario.malleable",
     "redundant": "sims.scenario.redundant",
 }
-"""Kind of job -> module with its scenario class, `header` and `populate`."""
+"""Kind of job -> module with its scenario class and `populate`."""
 
 
 class Scenario(Protocol):
@@ -39,6 +40,8 @@ class Scenario(Protocol):
     def job(self) -> Any: ...
     @property
     def policy(self) -> Any: ...
+    def header(self) -> Header:
+        """What the log's first record says."""
 
 
 def family_of(kind: object) -> ModuleType:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from attrs import Factory, evolve, field, frozen
+from attrs import Factory, evolve, frozen
 
 from actors.malleable.account import Account
 from actors.malleable.application import Application
@@ -22,8 +22,7 @@ from policies.malleable import named, named_allocation
 from policies.maths.cosched import Costs, Protection, costs
 from policies.maths.redistribution import Link
 from sims.errors import InputError
-from sims.scenario.fields import not_negative
-from sims.scenario.header import Header
+from sims.scenario.header import Head, Header
 from sims.scenario.malleable_profiles import Tables
 from sims.scenario.malleable_sections import (
     YEAR,
@@ -39,28 +38,21 @@ from sims.scenario.policies import PolicySection, load_policy
 
 
 @frozen(kw_only=True)
-class MalleableScenario:
+class MalleableScenario(Head):
     """A whole scenario file with `[job] kind = "malleable"`; times in s."""
 
-    name: str
-    seed: int = field(default=0, validator=not_negative)
-    """The run's one seed."""
-    log: str | None = None
-    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
-    `none`: nowhere."""
     job: MalleableSection
     link: LinkSection = Factory(LinkSection)
     checkpoints: CheckpointSection = Factory(CheckpointSection)
     faults: Faults = Factory(NoFaults)
     policy: MalleablePolicy
 
+    def header(self) -> Header:
+        """What the log's first record says."""
+        return Header(self.job.processors, (), "s")
+
 
 SCENARIO = MalleableScenario
-
-
-def header(scenario: MalleableScenario) -> Header:
-    """What the log's first record says."""
-    return Header(scenario.job.processors, (), "s")
 
 
 def populate(scenario: MalleableScenario, system: System, folder: Path) -> None:

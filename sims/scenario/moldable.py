@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, cast
 
-from attrs import Factory, field, frozen
+from attrs import field, frozen
 
 from actors.runtime import System
 from policies.batch.allocation import LocalProcessorAllocation, MinArea, MinTime
@@ -18,9 +18,8 @@ from policies.batch.programmes import Programme
 from policies.interface.batch import Allocation, BatchAllocation, BatchJob, BatchPolicy, Strategy
 from sims.errors import InputError
 from sims.scenario.batch import (
-    FailureSection,
+    BatchScenario,
     Overrun,
-    PlatformSection,
     Submission,
     Workload,
     load_order,
@@ -29,7 +28,6 @@ from sims.scenario.batch import (
     strategy_named,
 )
 from sims.scenario.fields import Unacceptable, not_negative
-from sims.scenario.header import Header
 from sims.scenario.moldable_jobs import MoldableJob, SyntheticJobs
 from sims.scenario.policies import PolicySection, load_policy
 
@@ -82,27 +80,14 @@ class MoldablePolicy(PolicySection):
 
 
 @frozen(kw_only=True)
-class MoldableScenario:
+class MoldableScenario(BatchScenario):
     """A whole scenario file with `[job] kind = "moldable"`; times in seconds."""
 
-    name: str
-    seed: int = field(default=0, validator=not_negative)
-    """The run's one seed."""
-    log: str | None = None
-    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
-    `none`: nowhere."""
-    platform: PlatformSection
     job: MoldableSection
-    failures: FailureSection = Factory(FailureSection)
     policy: MoldablePolicy
 
 
 SCENARIO = MoldableScenario
-
-
-def header(scenario: MoldableScenario) -> Header:
-    """What the log's first record says."""
-    return Header(scenario.platform.processors, (), "s")
 
 
 def populate(scenario: MoldableScenario, system: System, folder: Path) -> None:

@@ -18,7 +18,7 @@ from policies.maths.speeds import Change, SpeedProcess
 from policies.redundancy import named
 from sims.errors import InputError
 from sims.scenario.fields import not_negative, positive, probability
-from sims.scenario.header import Header
+from sims.scenario.header import Head, Header
 from sims.scenario.policies import PolicySection, load_policy
 from sims.scenario.redundant_speeds import (
     ConstantSection,
@@ -84,28 +84,21 @@ class CheckpointSection:
 
 
 @frozen(kw_only=True)
-class RedundantScenario:
+class RedundantScenario(Head):
     """A whole scenario file with `[job] kind = "redundant"`; sizes and times in one unit."""
 
-    name: str
-    seed: int = field(default=0, validator=not_negative)
-    """The run's one seed."""
-    log: str | None = None
-    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
-    `none`: nowhere."""
     servers: ServerSection
     checkpoint: CheckpointSection = field(factory=CheckpointSection)
     job: RedundantSection
     policy: PolicySection
 
+    def header(self) -> Header:
+        """What the log's first record says."""
+        count = self.servers.count
+        return Header(count, tuple(server_name(index) for index in range(count)), "s")
+
 
 SCENARIO = RedundantScenario
-
-
-def header(scenario: RedundantScenario) -> Header:
-    """What the log's first record says."""
-    count = scenario.servers.count
-    return Header(count, tuple(server_name(index) for index in range(count)), "s")
 
 
 def populate(scenario: RedundantScenario, system: System, folder: Path) -> None:

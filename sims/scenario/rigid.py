@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, cast
 
-from attrs import Factory, field, frozen
+from attrs import field, frozen
 
 from actors.runtime import System, stream
 from policies.batch.allocation import requested
@@ -16,9 +16,8 @@ from sims.errors import InputError
 from sims.readers.batsim import read_batsim_workload
 from sims.readers.swf import read_swf
 from sims.scenario.batch import (
-    FailureSection,
+    BatchScenario,
     Overrun,
-    PlatformSection,
     ReleaseFields,
     Submission,
     Workload,
@@ -29,7 +28,6 @@ from sims.scenario.batch import (
     strategy_named,
 )
 from sims.scenario.fields import not_negative, positive
-from sims.scenario.header import Header
 from sims.scenario.policies import PolicySection, load_policy
 
 
@@ -104,27 +102,14 @@ class RigidPolicy(PolicySection):
 
 
 @frozen(kw_only=True)
-class RigidScenario:
+class RigidScenario(BatchScenario):
     """A whole scenario file with `[job] kind = "rigid"`; times in seconds."""
 
-    name: str
-    seed: int = field(default=0, validator=not_negative)
-    """The run's one seed."""
-    log: str | None = None
-    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
-    `none`: nowhere."""
-    platform: PlatformSection
     job: RigidSection
-    failures: FailureSection = Factory(FailureSection)
     policy: RigidPolicy
 
 
 SCENARIO = RigidScenario
-
-
-def header(scenario: RigidScenario) -> Header:
-    """What the log's first record says."""
-    return Header(scenario.platform.processors, (), "s")
 
 
 def populate(scenario: RigidScenario, system: System, folder: Path) -> None:

@@ -32,7 +32,7 @@ from sims.scenario.fields import (
     positive_or_inf,
     range_of_probabilities,
 )
-from sims.scenario.header import Header
+from sims.scenario.header import Head, Header
 from sims.scenario.policies import PolicySection
 
 
@@ -137,20 +137,19 @@ class VolatilePolicy(PolicySection):
 
 
 @frozen(kw_only=True)
-class VolatileScenario:
+class VolatileScenario(Head):
     """A whole scenario file with `[job] kind = "iterative"`; times in slots."""
 
-    name: str
-    seed: int = field(default=0, validator=not_negative)
-    """The run's one seed."""
-    log: str | None = None
-    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
-    `none`: nowhere."""
     master: MasterSection
     workers: tuple[WorkerSection, ...] = ()
     random_workers: RandomWorkers | None = None
     job: IterativeSection
     policy: VolatilePolicy
+
+    def header(self) -> Header:
+        """What the log's first record says."""
+        names = tuple(worker.name for worker in self.platform())
+        return Header(len(names), names, "slot")
 
     def platform(self) -> tuple[WorkerSection, ...]:
         """All workers, `count` unfolded and every one named."""
@@ -168,12 +167,6 @@ SCENARIO = VolatileScenario
 
 RESERVED = ("master", "scheduler")
 """Names of actors that a scenario does not name."""
-
-
-def header(scenario: VolatileScenario) -> Header:
-    """What the log's first record says."""
-    names = tuple(worker.name for worker in scenario.platform())
-    return Header(len(names), names, "slot")
 
 
 @frozen

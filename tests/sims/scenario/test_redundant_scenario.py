@@ -16,7 +16,7 @@ from policies.maths.speeds import Change
 from sims.errors import InputError
 from sims.metrics.redundant import FlowtimeFold, Flowtimes
 from sims.scenario.loader import load, read
-from sims.scenario.redundant import RedundantScenario, header, populate
+from sims.scenario.redundant import RedundantScenario, populate
 
 EXAMPLES = Path(__file__).parents[3] / "sims" / "scenarios"
 
@@ -59,7 +59,7 @@ def test_the_example_runs_to_its_end(name: str) -> None:
     populate(scenario, system, EXAMPLES)
     system.run()
     assert len(fold.result().jobs) == scenario.job.count
-    assert header(scenario).processors == scenario.servers.count
+    assert scenario.header().processors == scenario.servers.count
 
 
 def test_listed_jobs_run_as_listed() -> None:
