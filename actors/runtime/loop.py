@@ -166,8 +166,11 @@ class VirtualTimeLoop(NoOutsideWorld):
             while True:
                 if overdue:
                     self._queue_overdue()
-                # One round, as asyncio defines it: what is queued now, not what it queues.
-                for _ in range(len(queue)):
+                # One round, as asyncio defines it: what is queued now, not what it queues. Most are
+                # of one message: making a range for each took an eighth of the message rate.
+                left = len(queue)
+                while left:
+                    left -= 1
                     target, message, self.cause = take()
                     target.handlers[message.__class__](target, message)
                 if self._stopping:  # type: ignore[attr-defined]
