@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attrs import frozen
 from numpy.random import Generator
 
 from policies.enrolment.criteria import Criterion, bar
 from policies.enrolment.incremental import Incremental
 from policies.enrolment.scratch import FromScratch
-from policies.enrolment.walk import Walk
+from policies.enrolment.tree import Assignment, Tree
+from policies.enrolment.walk import CLOSE, Walk
 from policies.interface import (
     Configuration,
     Enrolment,
@@ -17,6 +20,9 @@ from policies.interface import (
     RunningView,
     Wake,
 )
+
+Value = tuple[float, float]
+"""(ln P, E in slots) of a configuration."""
 
 
 @frozen
@@ -45,50 +51,65 @@ class Proactive:
         running = view.running
         if view.reason is not Reason.PROACTIVE or running is None:
             return self.passive(view, rng)
-        candidate = self._candidate(FromScratch.of(view), rng)
-        if candidate is None or candidate.configuration == running.configuration:
+        fresh = FromScratch.of(view)
+        if self.passive.timeless:
+            return self._walked(view, running, fresh)
+        chosen = self.passive(fresh, rng)
+        if chosen is None or chosen == running.configuration:
             return None
-        elapsed = view.elapsed
-        kept = self.criterion.score(*_value(view.enrolment, running), elapsed)
-        new = self.criterion.score(candidate.log_success, candidate.duration, elapsed)
-        return candidate.configuration if new > bar(kept) else None
-
-    def _candidate(self, fresh: FromScratch, rng: Generator) -> Candidate | None:
-        """What the passive heuristic would enrol from scratch."""
-        if not self.passive.timeless:
-            return _candidate(fresh, self.passive(fresh, rng))
-        criterion, enrolment = self.passive.criterion, fresh.enrolment
-        walk = enrolment.belief.recall(
-            (Walk, criterion, enrolment), lambda: Walk(self.passive.tree(enrolment))
+        return (
+            chosen if self._score(_begun(fresh, chosen), view) > self._kept(view, running) else None
         )
-        chosen = walk.again(fresh)
-        if chosen is None:
+
+    def _walked(
+        self, view: EnrolmentView, running: RunningView, fresh: FromScratch
+    ) -> Configuration | None:
+        """The same with a heuristic whose walk is known but for what changed.
+
+        It is walked no further than it may lead to a change: Y-IE 1.2 times as fast for that.
+        """
+        walk = self._walk(view.enrolment)
+        whole = walk.again(fresh)
+        if whole is not None and whole.configuration() == running.configuration:
             return None
-        return Candidate(chosen.configuration(), *walk.tree.value(chosen))
+        kept = self._kept(view, running)
+        whole = whole or walk.on(fresh, self._hopeless(view, walk.tree, kept))
+        if whole is None or whole.configuration() == running.configuration:
+            return None
+        better = self._score(walk.tree.value(whole), view) > kept
+        return whole.configuration() if better else None
+
+    def _walk(self, enrolment: Enrolment) -> Walk:
+        """The heuristic's last walk for this enrolment."""
+        return enrolment.belief.recall(
+            (Walk, self.passive.criterion, enrolment), lambda: Walk(self.passive.tree(enrolment))
+        )
+
+    def _hopeless(
+        self, view: EnrolmentView, tree: Tree, kept: float
+    ) -> Callable[[Assignment], bool]:
+        """Whether nothing that goes on from an assignment scores `kept`, whatever the rounding."""
+        score, elapsed, enough = self.criterion.score, view.elapsed, kept - CLOSE * (1 + abs(kept))
+        return lambda part: score(*tree.ceiling(part), elapsed) < enough
+
+    def _kept(self, view: EnrolmentView, running: RunningView) -> float:
+        """What a candidate must score more than, to replace what runs."""
+        return bar(self._score(_left(view.enrolment, running), view))
+
+    def _score(self, value: Value, view: EnrolmentView) -> float:
+        return self.criterion.score(*value, view.elapsed)
 
 
-@frozen
-class Candidate:
-    """A configuration, valued as if it began now."""
-
-    configuration: Configuration
-    log_success: float
-    """ln P."""
-    duration: float
-    """E, slots."""
-
-
-def _candidate(fresh: FromScratch, configuration: Configuration | None) -> Candidate | None:
-    if configuration is None:
-        return None
+def _begun(fresh: FromScratch, configuration: Configuration) -> Value:
+    """A configuration valued as if it began now."""
     enrolment, members = fresh.enrolment, configuration.members
     needs = [(worker, fresh.missing(worker, tasks)) for worker, tasks in members]
     work = max(tasks * enrolment.speeds[worker] for worker, tasks in members)
-    return Candidate(configuration, *enrolment.belief.estimate(needs, work, enrolment.channels))
+    return enrolment.belief.estimate(needs, work, enrolment.channels)
 
 
-def _value(enrolment: Enrolment, running: RunningView) -> tuple[float, float]:
-    """(ln P, E in slots) of what the running configuration still has to do."""
+def _left(enrolment: Enrolment, running: RunningView) -> Value:
+    """What the running configuration still has to do."""
     members = (worker for worker, _ in running.configuration.members)
     needs = zip(members, running.missing(), strict=True)
     return enrolment.belief.estimate(needs, running.work_left, enrolment.channels)

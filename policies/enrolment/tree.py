@@ -42,6 +42,8 @@ class Assignment:
     """The assignments that were chosen next."""
     value: tuple[float, float] | None = field(default=None, init=False)
     """(ln P, E) of the assignment as it is."""
+    ceiling: tuple[float, float] | None = field(default=None, init=False)
+    """(ln P, E) that nothing betters which goes on from here."""
     _configuration: Configuration | None = field(default=None, init=False)
 
     @classmethod
@@ -200,6 +202,24 @@ class Tree:
         if whole.value is None:
             whole.value = self._value(whole.mask, whole.work, whole.total, whole.slowest)
         return whole.value
+
+    def ceiling(self, part: Assignment) -> tuple[float, float]:
+        """(ln P, E in slots) that no assignment of all tasks betters that goes on from `part`.
+
+        More members, more transfers and more slots of computation only lower P. E counts slots
+        of computation without interruption: given success, E(S)(W) can fall with one member more.
+        """
+        if part.ceiling is None:
+            part.ceiling = self._ceiling(part)
+        return part.ceiling
+
+    def _ceiling(self, part: Assignment) -> tuple[float, float]:
+        enrolment, belief = self.enrolment, self.enrolment.belief
+        data = enrolment.data * (enrolment.tasks - sum(part.tasks.values()))
+        transfer = max(part.slowest, (part.total + data) / enrolment.channels)
+        log_success = belief.log_success(part.mask, part.work)
+        log_success += belief.log_survival(workers_of(part.mask), transfer)
+        return log_success, transfer + part.work
 
     def _estimate(self, before: Assignment, load: Load) -> tuple[float, float]:
         self._kept += 1

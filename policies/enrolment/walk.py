@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attrs import define, field
 
 from policies.enrolment.scratch import FromScratch
@@ -31,16 +33,23 @@ class Walk:
     steps: list[Step] = field(factory=list)
 
     def again(self, fresh: FromScratch) -> Assignment | None:
-        """The assignment of all tasks now; None where too few workers are UP."""
-        enrolment = fresh.enrolment
+        """Takes back the steps that would be others now; the assignment of all tasks if none."""
         del self.steps[self._unaffected(fresh) :]
         self.up, self.programmed = fresh.up, fresh.programmed
-        if len(self.steps) < enrolment.tasks:
-            up = workers_of(fresh.up)
-            if sum([enrolment.bounds[worker] for worker in up]) < enrolment.tasks:
-                return None
-            self._go_on(fresh, up)
-        return self.steps[-1][3]
+        return self.steps[-1][3] if len(self.steps) == fresh.enrolment.tasks else None
+
+    def on(self, fresh: FromScratch, hopeless: Callable[[Assignment], bool]) -> Assignment | None:
+        """The assignment of all tasks, after `again` at the same instant.
+
+        None where too few workers are UP, or where the walk comes to a `hopeless` assignment and
+        ends: what follows one must be hopeless too.
+        """
+        if self.steps and hopeless(self.steps[-1][3]):
+            return None
+        enrolment, up = fresh.enrolment, workers_of(fresh.up)
+        if sum([enrolment.bounds[worker] for worker in up]) < enrolment.tasks:
+            return None
+        return self._go_on(fresh, up, hopeless)
 
     def _unaffected(self, fresh: FromScratch) -> int:
         """How many of the last walk's steps would be taken again."""
@@ -61,7 +70,9 @@ class Walk:
                     return taken
         return len(self.steps)
 
-    def _go_on(self, fresh: FromScratch, up: list[int]) -> None:
+    def _go_on(
+        self, fresh: FromScratch, up: list[int], hopeless: Callable[[Assignment], bool]
+    ) -> Assignment | None:
         bounds = fresh.enrolment.bounds
         chosen = self.steps[-1][3] if self.steps else self.tree.root()
         loads = {
@@ -74,8 +85,11 @@ class Walk:
             chosen, worker = self.tree.add(before, load), load[0]
             score = self.tree.score(before, load)
             self.steps.append((before, load, score - CLOSE * (1.0 + abs(score)), chosen))
+            if hopeless(chosen):
+                return None
             tasks = chosen.tasks[worker]
             if tasks < bounds[worker]:
                 loads[worker] = (worker, fresh.missing(worker, tasks + 1))
             else:
                 del loads[worker]
+        return chosen

@@ -7,7 +7,8 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.enrolment import Incremental, Proactive, Random, named
+from policies.enrolment import Criterion, Incremental, Proactive, Random, named
+from policies.enrolment.criteria import bar
 from policies.interface import Configuration, Reason, Wake
 from policies.maths.markov import Belief
 from tests.policies.enrolment.views import (
@@ -116,6 +117,30 @@ def test_without_a_change_progress_alone_never_makes_a_timeless_pair_switch(
         first = next((i for i, need in enumerate(lacking) if need), None)
         if first is not None:
             lacking[first] -= 1
+
+
+@given(views(), st.data(), st.sampled_from(Criterion), st.sampled_from(NAMES))
+def test_a_candidate_that_is_not_looked_at_to_its_end_would_not_have_been_better(
+    view: View, data: st.DataObject, criterion: Criterion, heuristic: str
+) -> None:
+    """The definition: from scratch, whole, and valued as the running configuration is (VI.B)."""
+    enrolment, passive = view.enrolment, named(heuristic)
+    speeds, workers = enrolment.speeds, range(len(enrolment.speeds))
+    mine = tuple((q, 1) for q in workers if data.draw(st.booleans()) or q == 0)
+    lacking = tuple(data.draw(st.integers(0, 4)) for _ in mine)
+    running = Running(Configuration(mine), data.draw(st.integers(1, 12)), lacking)
+    now = evolve(view, reason=Reason.PROACTIVE, running=running, elapsed=view.elapsed + 1)
+    candidate = ask(passive, evolve(now, held={}))
+    expected = None
+    if candidate is not None and candidate != running.configuration:
+        needs = [(q, evolve(now, held={}).missing(q, x)) for q, x in candidate.members]
+        work = max(x * speeds[q] for q, x in candidate.members)
+        new = enrolment.belief.estimate(needs, work, enrolment.channels)
+        left = [(q, need) for (q, _), need in zip(mine, lacking, strict=True)]
+        old = enrolment.belief.estimate(left, running.work_left, enrolment.channels)
+        kept = bar(criterion.score(*old, now.elapsed))
+        expected = candidate if criterion.score(*new, now.elapsed) > kept else None
+    assert ask(named(f"{criterion.value}-{heuristic}"), now) == expected
 
 
 @given(views(), st.data(), st.sampled_from(["E-IE", "P-IAY", "Y-IP", "Y-IY"]))
