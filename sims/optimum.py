@@ -69,6 +69,9 @@ def reference(
     if not isinstance(scenario, VolatileScenario):
         problem = f"{scenario.job.kind!r} has no off-line optimum here"
         raise InputError("scenario", "job.kind", problem, "iterative")
+    if scenario.failures.rate:
+        problem = f"{scenario.failures.rate!r}: nobody can foresee silent errors"
+        raise InputError("scenario", "failures.rate", problem, "0")
     states = realised(scenario, slots, folder)
     up, down = states == WorkerState.UP.value, states == WorkerState.DOWN.value
     tasks, speed, bound = scenario.job.tasks, fastest(scenario), memory(scenario)

@@ -9,6 +9,7 @@ from typing import ClassVar
 from attrs import define, field
 
 from actors.events import End, JobCompleted, JobSubmitted, Outcome, RunEnded, RunStarted
+from actors.hazards import SilentErrors
 from actors.progress import Progress
 from actors.runtime import Actor, Phase, Timer, handles
 from actors.volatile.events import (
@@ -70,7 +71,8 @@ class IterativeJob(Actor):
     """The application (002, III): one run per configuration that it is given.
 
     A run advances while all its members are UP and hold all that they need; a member that goes
-    DOWN loses it; the iteration then starts again from scratch on the next configuration.
+    DOWN loses it, and a silent error makes it worthless at its end; the iteration then starts again
+    from scratch on the next configuration.
     """
 
     transitions: ClassVar[Mapping[Stage, frozenset[Stage]]] = {
@@ -87,6 +89,7 @@ class IterativeJob(Actor):
     scheduler: Actor
     cap: float
     """Makespan at which the application gives up; infinity: never."""
+    errors: SilentErrors | None = None
     iteration: int = field(init=False, default=0)
     run: int = field(init=False, default=-1)
     configuration: Configuration = field(init=False, default=Configuration(()))
@@ -204,8 +207,16 @@ class IterativeJob(Actor):
             self.record(ComputationSuspended, self.name, self.run, done)
 
     @handles(WorkDue)
-    def complete(self, _: WorkDue) -> None:
+    def finish(self, _: WorkDue) -> None:
         self._end = None
+        if self.errors is not None and self.errors.strike(len(self.members) * self.progress.work):
+            self._end_run(Outcome.FAILED)
+            self.become(Stage.WAITING)
+            self._ask(Reason.ERROR)
+        else:
+            self._complete()
+
+    def _complete(self) -> None:
         self.record(RunEnded, self.name, self.run, Outcome.COMPLETED)
         self.record(IterationCompleted, self.name, self.iteration)
         self.iteration += 1

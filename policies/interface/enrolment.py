@@ -19,12 +19,15 @@ class Reason(enum.Enum):
     """An iteration begins, or the first time that enough workers are UP for it."""
     FAILURE = "failure"
     """An enrolled worker went DOWN: nothing is configured now."""
+    ERROR = "error"
+    """A silent error was found at the iteration's end: nothing is configured now, and its workers
+    still hold what they had."""
     PROACTIVE = "proactive"
     """Nothing forces a change: the running configuration may be kept."""
 
 
 class Wake(enum.Enum):
-    """When an enrolment policy wants to be asked beside START and FAILURE."""
+    """When an enrolment policy wants to be asked beside START, FAILURE and ERROR."""
 
     NEVER = "never"
     """Passive: only when it must (002, VI.A)."""

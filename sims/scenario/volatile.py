@@ -32,6 +32,7 @@ from sims.scenario.fields import (
     positive_or_inf,
     range_of_probabilities,
 )
+from sims.scenario.hazards import SilentErrorSection
 from sims.scenario.header import Head, Header
 from sims.scenario.policies import PolicySection
 
@@ -144,6 +145,7 @@ class VolatileScenario(Head):
     workers: tuple[WorkerSection, ...] = ()
     random_workers: RandomWorkers | None = None
     job: IterativeSection
+    failures: SilentErrorSection = field(factory=SilentErrorSection)
     policy: VolatilePolicy
 
     def header(self) -> Header:
@@ -210,9 +212,11 @@ def spawn(scenario: VolatileScenario, prepared: Prepared, system: System) -> Non
         system.spawn(_worker(section, index, (master, scheduler), prepared, system))
         for index, section in enumerate(prepared.platform)
     ]
-    job = scenario.job
+    job, errors = scenario.job, scenario.failures.errors(system)
     system.spawn(
-        IterativeJob(job.name, job.iterations, enrolment.speeds, workers, scheduler, job.cap)
+        IterativeJob(
+            job.name, job.iterations, enrolment.speeds, workers, scheduler, job.cap, errors
+        )
     )
 
 

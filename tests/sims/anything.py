@@ -62,6 +62,7 @@ def iterative(draw: st.DrawFn) -> Table:
             "iterations": draw(st.integers(1, 3)),
             "cap": 150,
         },
+        "failures": {"rate": draw(st.sampled_from((0, 0, 0.01, 0.2)))},
         "policy": {"name": draw(st.sampled_from(sorted(CATALOGUE)))},
     }
 
