@@ -9,13 +9,16 @@ from typing import TypeVar, cast
 
 from attrs import define, field, frozen
 
-from policies.maths.returns import SetAnalysis, analyse
+from policies.maths.returns import MOST_TERMS, Product, SetAnalysis, analyse
 from policies.maths.spectrum import Rows, Spectrum
 
 Made = TypeVar("Made")
 
 SETS_KEPT = 1 << 18
 """Analyses remembered at once, about 100 MB; all are forgotten when there are more."""
+
+PRODUCTS_KEPT = 1 << 13
+"""Products remembered at once, at most 64 MB; all are forgotten when there are more."""
 
 
 class Expectation(enum.Enum):
@@ -94,6 +97,7 @@ class Belief:
     _kinds: dict[Rows, Spectrum] = field(factory=dict, init=False, repr=False)
     _spectra: dict[int, Spectrum] = field(factory=dict, init=False, repr=False)
     _sets: dict[int, SetAnalysis] = field(factory=dict, init=False, repr=False)
+    _products: dict[int, Product] = field(factory=dict, init=False, repr=False)
     _made: dict[Hashable, object] = field(factory=dict, init=False, repr=False)
 
     def spectrum(self, worker: int) -> Spectrum:
@@ -109,10 +113,30 @@ class Belief:
         """E_u, A, P_+ and E_c of the set `mask`, not empty."""
         found = self._sets.get(mask)
         if found is None:
-            found = analyse([self.spectrum(worker) for worker in workers_of(mask)])
+            found = self._analyse(mask)
             if len(self._sets) >= SETS_KEPT:
                 self._sets.clear()
             self._sets[mask] = found
+        return found
+
+    def _analyse(self, mask: int) -> SetAnalysis:
+        if 1 << mask.bit_count() <= MOST_TERMS:
+            return self._product(mask).analysis()
+        return analyse([self.spectrum(worker) for worker in workers_of(mask)])
+
+    def _product(self, mask: int) -> Product:
+        """Of all workers but the last, which a policy's sets mostly share, with the last.
+
+        A new set takes 1.5 multiplications so; from one by one, Y-IE takes 1.13 times as long.
+        """
+        found = self._products.get(mask)
+        if found is None:
+            last = mask.bit_length() - 1
+            before = self._product(mask ^ 1 << last) if mask & mask - 1 else Product.of_nobody()
+            found = before.times(self.spectrum(last))
+            if len(self._products) >= PRODUCTS_KEPT:
+                self._products.clear()
+            self._products[mask] = found
         return found
 
     def expected(self, mask: int, work: int) -> float:

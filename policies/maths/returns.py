@@ -46,6 +46,30 @@ class SetAnalysis:
         return exp(self.log_p_plus)
 
 
+@frozen(eq=False)
+class Product:
+    """P(all UP at t, none DOWN before) of a set of workers, as a sum of terms c v^t."""
+
+    table: NDArray[np.float64]
+    """The terms' values, the largest first, and, in a second row, their coefficients."""
+    log_rate: float
+    """ln Lambda, Lambda the product of the workers' l1; 0 where nobody can go DOWN."""
+
+    @classmethod
+    def of_nobody(cls) -> Product:
+        return cls(np.ones((2, 1)), 0.0)
+
+    def times(self, one: Spectrum) -> Product:
+        """The same with one worker more."""
+        return Product(_times(self.table, one.table), self.log_rate + one.terms[0].log_value)
+
+    def analysis(self) -> SetAnalysis:
+        """Analysis of the set, at least one worker."""
+        if self.log_rate < 0.0:
+            return _from_sums(*_geometric(self.table, self.log_rate))
+        return _never_down(float(self.table[1, 0]))
+
+
 def analyse(spectra: Iterable[Spectrum]) -> SetAnalysis:
     """Analysis of the set of these workers, at least one.
 
@@ -54,7 +78,9 @@ def analyse(spectra: Iterable[Spectrum]) -> SetAnalysis:
     """
     kinds = Counter(spectra)
     rate = log_rate(kinds)
-    return _from_sums(*sums(kinds, rate)) if rate < 0.0 else _never_down(kinds)
+    if rate < 0.0:
+        return _from_sums(*sums(kinds, rate))
+    return _never_down(prod(kind.terms[0].coefficient ** count for kind, count in kinds.items()))
 
 
 def log_rate(kinds: Kinds) -> float:
@@ -73,16 +99,10 @@ def sums(kinds: Kinds, rate: float) -> tuple[float, float]:
 
 def closed_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
     """(E_u, A) as sums of c v / (1 - v) and c v / (1 - v)^2 over the product's terms c v^t."""
-    product = np.ones((2, 1))
+    table = np.ones((2, 1))
     for kind, count in kinds.items():
-        factor = kind.table if count == 1 else _power(kind.terms, count)
-        product = (product[:, :, np.newaxis] * factor[:, np.newaxis, :]).reshape(2, -1)
-    values, coefficients = product
-    gaps = 1.0 - values
-    gaps[0] = -expm1(rate)
-    # Not `@`: the order in which BLAS adds differs between machines, and so would the logs.
-    geometric = coefficients * values / gaps
-    return float(np.add.reduce(geometric)), float(np.add.reduce(geometric / gaps))
+        table = _times(table, kind.table if count == 1 else _power(kind.terms, count))
+    return _geometric(table, rate)
 
 
 def truncated_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
@@ -124,10 +144,9 @@ def horizon(rate: float, precision: float) -> int:
     return end
 
 
-def _never_down(kinds: Kinds) -> SetAnalysis:
+def _never_down(up: float) -> SetAnalysis:
     """P_+ = 1 and, by renewal, E_c = 1 / P(all UP) = product of 1 + p_ur / p_ru."""
-    mean = prod((1.0 / kind.terms[0].coefficient) ** count for kind, count in kinds.items())
-    return SetAnalysis(e_u=inf, a=inf, log_p_plus=0.0, e_c=mean, step=mean)
+    return SetAnalysis(e_u=inf, a=inf, log_p_plus=0.0, e_c=1.0 / up, step=1.0 / up)
 
 
 def _from_sums(e_u: float, a: float) -> SetAnalysis:
@@ -141,6 +160,22 @@ def _from_sums(e_u: float, a: float) -> SetAnalysis:
         e_c=a / (1.0 + e_u) ** 2,
         step=a / ((1.0 + e_u) * e_u),
     )
+
+
+def _times(table: NDArray[np.float64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The table of a product of two sums of terms c v^t."""
+    product: NDArray[np.float64] = table[:, :, np.newaxis] * factor[:, np.newaxis, :]
+    return product.reshape(2, -1)
+
+
+def _geometric(table: NDArray[np.float64], rate: float) -> tuple[float, float]:
+    """(sum c v / (1 - v), sum c v / (1 - v)^2), the first v = exp(rate)."""
+    values, coefficients = table
+    gaps = 1.0 - values
+    gaps[0] = -expm1(rate)
+    # Not `@`: the order in which BLAS adds differs between machines, and so would the logs.
+    geometric = coefficients * values / gaps
+    return float(np.add.reduce(geometric)), float(np.add.reduce(geometric / gaps))
 
 
 def _power(terms: tuple[Term, ...], count: int) -> NDArray[np.float64]:
