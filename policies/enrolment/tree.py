@@ -181,10 +181,16 @@ class Tree:
         """What one task more is worth, to a criterion that does not look at the time."""
         score = before.scores.get(load)
         if score is None:
-            self._kept += 1
-            log_success, duration = self._estimate(before, load)
-            score = before.scores[load] = self.criterion.score(log_success, duration, 0)
+            score = before.scores[load] = self._score(before, load)
         return score
+
+    def _score(self, before: Assignment, load: Load) -> float:
+        if self.criterion is not Criterion.E:
+            return self.criterion.score(*self._estimate(before, load), 0)
+        self._kept += 1
+        work, total, slowest = self._costs(before, load)
+        transfer = max(slowest, total / self.enrolment.channels)
+        return -transfer - self.enrolment.belief.expected(before.mask | 1 << load[0], work)
 
     def could_reach(self, before: Assignment, load: Load, score: float) -> bool:
         """Whether a first task for this worker could be worth `score`: a bound first, for E."""
