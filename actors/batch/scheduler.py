@@ -105,7 +105,7 @@ class BatchScheduler(Actor):
 
     def _decide_soon(self) -> None:
         self.deciding = True
-        self.at(self.system.loop.now, DECIDE, DECISION)
+        self.later(DECIDE, DECISION)
 
     # --- what it decides ---------------------------------------------------------------------
 

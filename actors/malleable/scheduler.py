@@ -89,7 +89,7 @@ class MalleableScheduler(Actor):
     def _decide_soon(self) -> None:
         if not self._due:
             self._due = True
-            self.at(self.now, Decide(), Phase.DECISION)
+            self.later(Decide(), Phase.DECISION)
 
     # --- what it decides ----------------------------------------------------------------------
 

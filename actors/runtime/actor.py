@@ -154,6 +154,15 @@ class Actor:
         """Send `message` to oneself at `time`, exactly."""
         return self.system.loop.schedule(time, phase, self, message)
 
+    def later(self, message: object, phase: Phase) -> None:
+        """Send `message` to oneself in a later `phase` of this instant; it cannot be taken back.
+
+        In order with the timers `at` this instant, but without their heap: a scheduler that decides
+        by a timer makes an attempt of a rigid or moldable job take 6 to 8 % longer.
+        """
+        loop = self.system.loop
+        loop._later.append((next(loop._orders[phase]), self, message, loop.cause))
+
     def cancel(self, timer: Timer) -> None:
         """Take a delayed message back; without effect where it has come already."""
         self.system.loop.cancel(timer)

@@ -51,7 +51,7 @@ class Master(Actor):
     def _serve_soon(self) -> None:
         if not self._due:
             self._due = True
-            self.at(self.now, Serve(), Phase.SERVICE)
+            self.later(Serve(), Phase.SERVICE)
 
     @handles(SlotBegan)
     def slot_began(self, _: SlotBegan) -> None:

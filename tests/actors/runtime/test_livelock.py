@@ -26,11 +26,21 @@ class Restless(Actor):
         self.at(self.now, Again(), Phase.DECISION)
 
 
+@define(eq=False)
+class Hasty(Restless):
+    """The same without a timer."""
+
+    @handles(Again)
+    def again(self, _: Again) -> None:
+        self.later(Again(), Phase.DECISION)
+
+
+@pytest.mark.parametrize("kind", [Restless, Hasty])
 def test_an_actor_that_decides_for_ever_at_one_instant_is_named(
-    monkeypatch: pytest.MonkeyPatch,
+    kind: type[Restless], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loops, "MOST_AT_ONCE", 1000)
     system = System()
-    system.spawn(Restless("restless"))
+    system.spawn(kind("restless"))
     with pytest.raises(Livelock, match=r"livelock at 2.*restless keeps sending itself Again"):
         system.run()

@@ -7,9 +7,11 @@ from itertools import permutations
 
 import pytest
 from attrs import define, field
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.runtime import Actor, Phase, System, handles, message
-from tests.actors.runtime.worlds import Diary, Doer, Say, over
+from tests.actors.runtime.worlds import Diary, Doer, Say, over, unhurried
 
 ORDER = ["WORK_ENDS", "STATES_CHANGE", "DECISION", "SERVICE"]
 
@@ -76,6 +78,44 @@ def test_work_that_a_decision_starts_and_that_takes_no_time_ends_before_the_serv
     ]
 
 
+@unhurried
+@given(
+    st.lists(st.sampled_from(Phase)),
+    st.lists(
+        st.tuples(
+            st.sampled_from([Phase.STATES_CHANGE, Phase.DECISION, Phase.SERVICE]),
+            st.sampled_from(["later", "timer", "timer taken back"]),
+        )
+    ),
+)
+def test_what_comes_later_in_an_instant_is_in_order_with_its_timers(
+    early: list[Phase], late: list[tuple[Phase, str]]
+) -> None:
+    system = System()
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+
+    def ask() -> None:
+        for number, (phase, how) in enumerate(late):
+            text = Say(f"{how} {number}")
+            if how == "later":
+                diary.later(text, phase)
+            else:
+                timer = diary.at(5, text, phase)
+                if how == "timer taken back":
+                    diary.cancel(timer)
+
+    doer.plan(5, ask)
+    for number, phase in enumerate(early):
+        diary.at(5, Say(f"early {number}"), phase)
+    over(system)
+    system.run()
+    asked = [(phase, f"early {number}") for number, phase in enumerate(early)]
+    asked += [(phase, f"{how} {number}") for number, (phase, how) in enumerate(late)]
+    expected = [text for _, text in sorted(asked, key=lambda entry: entry[0])]
+    assert diary.texts() == [text for text in expected if not text.startswith("timer taken back")]
+    assert {time for time, _ in diary.heard} <= {5}
+
+
 @message
 class Free:
     """A worker has become free."""
@@ -101,7 +141,7 @@ class Scheduler(Actor):
         self.free += 1
         if not self.deciding:
             self.deciding = True
-            self.at(self.now, Decide(), Phase.DECISION)
+            self.later(Decide(), Phase.DECISION)
 
     @handles(Decide)
     def decide(self, _: Decide) -> None:
