@@ -5,6 +5,8 @@ is not, and why (run with `-s` for the list of a run):
 
 - a worker's last change of state, or a server's change of speed while it serves nobody: no later
   event contradicts it, and a world in which it did not happen is as lawful;
+- when a failed server comes back at speed 0: it delivers nothing before and after;
+- which of two copies that came equally far is the furthest;
 - a release at the very end of the log, after which nothing could show that it is missing;
 - an enrolment or a release moved across the edge of an instant with nothing else about that worker
   between: it comes with the time of its new place, and what was chosen is still what is enrolled;
