@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.runtime import Actor, Phase, System, handles, message
-from tests.actors.runtime.worlds import Diary, Doer, Say, over, unhurried
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, unhurried
 
 ORDER = ["WORK_ENDS", "STATES_CHANGE", "DECISION", "SERVICE"]
 
@@ -114,6 +114,15 @@ def test_what_comes_later_in_an_instant_is_in_order_with_its_timers(
     expected = [text for _, text in sorted(asked, key=lambda entry: entry[0])]
     assert diary.texts() == [text for text in expected if not text.startswith("timer taken back")]
     assert {time for time, _ in diary.heard} <= {5}
+
+
+def test_what_a_phase_sends_is_heard_before_what_comes_still_later(system: System) -> None:
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+    diary.later(Say("service"), Phase.SERVICE)
+    doer.later(Do(lambda: doer.send(diary, Say("decision"))), Phase.DECISION)
+    over(system)
+    system.run()
+    assert diary.texts() == ["decision", "service"]
 
 
 @message
