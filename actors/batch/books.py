@@ -28,6 +28,10 @@ class Books:
     shelf_end: float | None = None
     reservations: dict[int, Reservation] = Factory(dict)
     _keys: list[tuple[float, int]] = Factory(list)
+    _widths: list[int] = Factory(list)
+    """Allotments, in the queue's order."""
+    _least: int = 0
+    """0: to be looked up."""
     _runs: dict[int, Run] = Factory(dict)
     _by_end: list[Run] = Factory(list)
     former: dict[int, Intervals] = Factory(dict)
@@ -36,6 +40,12 @@ class Books:
     @property
     def now(self) -> float:
         return self.loop.now
+
+    @property
+    def least(self) -> int:
+        if not self._least:
+            self._least = min(self._widths) if self._widths else self.processors + 1
+        return self._least
 
     @property
     def running(self) -> Sequence[Run]:
@@ -58,6 +68,9 @@ class Books:
         place = bisect_left(self._keys, waiting.key)
         self._keys.insert(place, waiting.key)
         self.queue.insert(place, waiting)
+        self._widths.insert(place, waiting.processors)
+        if waiting.processors < self._least:
+            self._least = waiting.processors
 
     def requeue(self, waiting: Queued) -> None:
         """Insert a job whose attempt failed at this instant."""
@@ -72,6 +85,8 @@ class Books:
             return
         self.queue.extend(sorted(many, key=_key))
         self._keys.extend([waiting.key for waiting in self.queue])
+        self._widths.extend([waiting.processors for waiting in self.queue])
+        self._least = 0
 
     def start(self, waiting: Queued) -> Intervals:
         """Move `waiting` from the queue to its processors.
@@ -84,8 +99,10 @@ class Books:
             raise ValueError(f"{waiting.job.name} is not in the queue")
         if processors > self.free:
             raise ValueError(f"{waiting.job.name} needs {processors}, more than are free")
-        del keys[place], queue[place]
+        del keys[place], queue[place], self._widths[place]
         self.free -= processors
+        if processors == self._least:
+            self._least = 0
         index = key[1]
         numbers: Intervals = ()
         if self.numbers is not None:

@@ -25,14 +25,20 @@ class Reading(enum.Enum):
     left the queue, and every round makes up to m more."""
 
 
-def greedy(queue: Iterable[Queued], free: int) -> list[Queued]:
-    """Everything that fits, in order: R-LIST-0, and LIST of 000 (algorithm 1)."""
-    starts = []
+def greedy(queue: Iterable[Queued], free: int, least: int = 1) -> list[Queued]:
+    """Everything that fits, in order: R-LIST-0, and LIST of 000 (algorithm 1).
+
+    No job of the queue has fewer processors than `least`: to know where to stop saves a ninth of an
+    attempt's time with the 500 jobs of 000's set, a third or more with thousands in the queue.
+    """
+    starts: list[Queued] = []
+    if free < least:
+        return starts
     for waiting in queue:
         if waiting.processors <= free:
             starts.append(waiting)
             free -= waiting.processors
-            if not free:
+            if free < least:
                 break
     return starts
 
@@ -51,7 +57,7 @@ class RList:
 
     def __call__(self, view: BatchView) -> Decision:
         if self.reservations == 0:
-            return Decision(greedy(view.queue, view.free))
+            return Decision(greedy(view.queue, view.free, view.least))
         if self.reading is Reading.KEPT:
             return _kept(view, self.reservations)
         if not view.queue:

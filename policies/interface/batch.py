@@ -99,6 +99,11 @@ class BatchView(Protocol):
         """All waiting jobs, those that just failed included, the highest priority first."""
 
     @property
+    def least(self) -> int:
+        """The smallest allotment in the queue, P + 1 where it is empty: nothing starts with fewer
+        processors free."""
+
+    @property
     def failed(self) -> Sequence[Queued]:
         """The part of the queue whose attempts failed at this very instant."""
 

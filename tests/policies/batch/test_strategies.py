@@ -20,6 +20,10 @@ class View:
     shelf_end: float | None = None
     reservations: dict[int, Reservation] = field(factory=dict)
 
+    @property
+    def least(self) -> int:
+        return min((waiting.processors for waiting in self.queue), default=self.processors + 1)
+
 
 def queued(index: int, processors: int, held: float) -> Queued:
     job = BatchJob(index, f"J{index}", Rigid(processors, held))
