@@ -82,7 +82,7 @@ def _one(view: BatchView, counted: bool) -> Sequence[Queued]:
         starts.append(waiting)
         free -= waiting.processors
         if counted:
-            return starts + greedy(queue[1:], free)
+            return starts + greedy(queue[1:], free, view.least)
     return starts
 
 
@@ -92,7 +92,7 @@ def _backfill(
     """What starts behind `blocked[0]` without delaying it: it ends before the reservation begins,
     or leaves enough processors beside it."""
     starts: list[Queued] = []
-    if not free:
+    if free < view.least:
         return starts
     now = view.now
     fitting = [waiting for waiting in blocked if waiting.processors <= free]
