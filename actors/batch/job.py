@@ -77,7 +77,9 @@ class Job(Actor):
         self.become(WAITING)
         self.record(JobSubmitted, self.name)
         described = self.described
-        self.record(JobDescribed, self.name, self.failures, described.estimate, self.killed_at)
+        self.system.journal.describe(
+            JobDescribed, self.name, self.failures, described.estimate, self.killed_at
+        )
         self.send(self.scheduler, Submit(self))
 
     @handles(StartAttempt, during=(Life.WAITING,))

@@ -181,13 +181,14 @@ class MalleableScheduler(Actor):
         self.send(self.applications[index], hold)
 
     def _record_decision(self, cause: Cause, trigger: int, resizes: Sequence[Resize]) -> None:
-        if not self.system.journal.wants(RedistributionDecided):
-            return
-        names = {index: application.name for index, application in self.applications.items()}
-        moves = tuple(
-            (names[r.application], self.holdings.size(r.application), r.size) for r in resizes
-        )
-        self.record(RedistributionDecided, cause, names[trigger], moves)
+        def told() -> tuple[Cause, str, tuple[tuple[str, int, int], ...]]:
+            names = {index: application.name for index, application in self.applications.items()}
+            moves = tuple(
+                (names[r.application], self.holdings.size(r.application), r.size) for r in resizes
+            )
+            return cause, names[trigger], moves
+
+        self.system.journal.record_costly(RedistributionDecided, told)
 
     def _numbers(self, index: int) -> str:
         if not self.system.journal.wants(RunStarted):

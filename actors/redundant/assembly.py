@@ -75,7 +75,7 @@ def spawn(
 def _describe(system: System, plan: ClusterPlan) -> None:
     costs, mean = plan.costs, plan.gain is not None
     described = (float(plan.speed), mean, costs.checkpoint, costs.clone, costs.lost)
-    system.journal.record(ClusterDescribed, *described)
+    system.journal.describe(ClusterDescribed, *described)
 
 
 def _server(

@@ -49,7 +49,7 @@ class Job(Actor):
     def started(self) -> None:
         self.arrival = self.now
         self.record(JobSubmitted, self.name)
-        self.record(JobSized, self.name, self.size)
+        self.system.journal.describe(JobSized, self.name, self.size)
         self.send(self.scheduler, Submit(self))
 
     @handles(Done, during=(JobState.ACTIVE,))

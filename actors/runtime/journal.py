@@ -109,6 +109,12 @@ class Journal:
         self.length = seq + 1
         loop.cause = seq
 
+    def describe(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
+        """As `record`, for what is so rather than happens: it is the cause of nothing."""
+        cause = self._loop.cause
+        self.record(kind, *args, **kwargs)
+        self._loop.cause = cause
+
     def record_costly(
         self, kind: Callable[[*Ts], Event], arguments: Callable[[], tuple[*Ts]]
     ) -> None:

@@ -177,7 +177,7 @@ def people(
 ) -> None:
     """Spawn the scheduler and its jobs. Raises InputError where no job is left."""
     for reason, jobs in workload.left_out:
-        system.journal.record(JobsLeftOut, reason, jobs)
+        system.journal.describe(JobsLeftOut, reason, jobs)
     if not workload.submissions:
         raise InputError("scenario", "job", "no job is left to schedule", "at least one job")
     scheduler = BatchScheduler("scheduler", platform.processors, policy, len(workload.submissions))

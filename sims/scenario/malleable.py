@@ -85,12 +85,12 @@ def populate(scenario: MalleableScenario, system: System, folder: Path) -> None:
 
 
 def _describe(scenario: MalleableScenario, pack: tuple[float, ...], system: System) -> None:
-    protection, link, record = _protection(scenario), scenario.link, system.journal.record
+    protection, link, describe = _protection(scenario), scenario.link, system.journal.describe
     downtime, mtbf = (protection.downtime, protection.mtbf) if protection else (0.0, None)
     model = (scenario.job.pair, downtime, scenario.faults.fatal is Fatal.POSSIBLE, mtbf)
-    record(PackDescribed, *model, link.unit, link.latency, link.startup)
+    describe(PackDescribed, *model, link.unit, link.latency, link.startup)
     for index, footprint in enumerate(pack):
-        record(ApplicationDescribed, application_name(index), footprint)
+        describe(ApplicationDescribed, application_name(index), footprint)
 
 
 def application_name(index: int) -> str:

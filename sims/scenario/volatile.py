@@ -270,7 +270,7 @@ def _refuse_twins(names: Sequence[str]) -> None:
 
 
 def _record_platform(job: IterativeSection, enrolment: Enrolment, system: System) -> None:
-    system.journal.record(
+    system.journal.describe(
         PlatformDescribed,
         *(job.name, enrolment.tasks, job.iterations),
         *(enrolment.channels, enrolment.program, enrolment.data),

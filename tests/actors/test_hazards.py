@@ -85,5 +85,5 @@ def test_without_a_rate_nothing_fails() -> None:
 
 def test_nobody_can_foresee_silent_errors() -> None:
     asked = world(workers(STEADY, speeds=[4, 4]), 2)
-    with pytest.raises(InputError, match="failures.rate: 0.1: nobody can foresee silent errors"):
+    with pytest.raises(InputError, match=r"failures\.rate: 0\.1: nobody can foresee silent errors"):
         reference(evolve(asked, failures=SilentErrorSection(rate=0.1)), 40, 1.0)

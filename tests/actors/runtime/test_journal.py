@@ -240,6 +240,16 @@ def test_an_event_that_nobody_wants_is_counted_but_not_built(wants: frozenset[ty
     system.loop.close()
 
 
+def test_what_is_described_causes_nothing() -> None:
+    records: list[Record] = []
+    system = System(sinks=[records.append])
+    system.journal.record(Noted, "first")
+    system.journal.describe(Noted, "a property")
+    system.journal.record(Noted, "second")
+    assert [(record.seq, record.cause) for record in records] == [(0, None), (1, 0), (2, 0)]
+    system.loop.close()
+
+
 @pytest.mark.parametrize("wanted", [True, False])
 def test_costly_arguments_are_computed_only_for_who_wants_the_event(wanted: bool) -> None:
     asked: list[str] = []
