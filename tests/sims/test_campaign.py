@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +18,10 @@ from attrs import frozen
 
 from sims.campaign import QUEUED_PER_CORE, run_many, stored
 from sims.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 20.0
+"""Seconds of wall time; the workers would sleep for longer."""
 
 
 def square(number: int) -> int:
@@ -99,14 +108,68 @@ def test_results_are_stored_and_not_computed_again(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    store = tmp_path / "results.jsonl"
-    results = run_many(name, TASKS, Inline(), store)
+    """What was finished but not asked for any more is kept, too."""
+    store, first = tmp_path / "results.jsonl", Inline()
+    results = run_many(name, TASKS, first, store)
     seen = dict(next(results) for _ in range(3))
     results.close()  # type: ignore[attr-defined]
-    assert set(stored(store)) == {repr(task) for task in seen}
+    assert {repr(task) for task in seen} <= set(stored(store))
+    assert len(stored(store)) == first.calls
     rest = Inline()
     assert dict(run_many(name, TASKS, rest, store)) == {task: name(task) for task in TASKS}
-    assert rest.calls == len(TASKS) - 3
+    assert rest.calls == len(TASKS) - first.calls
+
+
+def test_a_result_is_on_disk_when_it_is_handed_over(tmp_path: Path) -> None:
+    store = tmp_path / "results.jsonl"
+    for task, _ in run_many(name, TASKS, Inline(), store):
+        assert repr(task) in store.read_text()
+
+
+def test_a_store_that_is_no_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be used: Is a directory"):
+        list(run_many(name, TASKS, Inline(), tmp_path))
+
+
+ENDLESS = """
+import sys, time
+from pathlib import Path
+from sims.campaign import run_many
+
+def slow(task):
+    if task > 0:
+        time.sleep(60)
+    return task
+
+try:
+    list(run_many(slow, range(-9, 40), store=Path(sys.argv[1])))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_control_c_stops_workers_in_the_middle_and_keeps_what_is_done(tmp_path: Path) -> None:
+    """To the whole process group, as a terminal sends it."""
+    store = tmp_path / "results.jsonl"
+    script = tmp_path / "script.py"
+    script.write_text(ENDLESS)
+    process = subprocess.Popen(
+        [sys.executable, script, store],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    began = time.monotonic()
+    while not store.exists() or len(store.read_bytes().splitlines()) < 10:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() - began < PATIENCE
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (out, err, process.returncode) == ("interrupted\n", "", 0)
+    assert len(stored(store)) == 10
 
 
 def test_more_tasks_may_be_asked_for_later(tmp_path: Path) -> None:
