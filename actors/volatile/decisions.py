@@ -1,20 +1,16 @@
-"""Policies propose, actors dispose: what a decision must respect before it is carried out."""
+"""Policies propose, actors dispose: what an enrolment must respect before it is carried out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from pathlib import Path
-from traceback import extract_tb
-from types import FunctionType
 
 from numpy.random import Generator
 
+from actors.decisions import BadDecision, blame, refusal
 from policies.interface import Configuration, Enrolment, EnrolmentPolicy, EnrolmentView
 
-
-class BadDecision(ValueError):
-    """A policy's decision cannot be carried out, or it raised instead of deciding."""
+ACCEPTED = "an answer is None or a Configuration of (worker index, tasks) pairs"
 
 
 def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Configuration | None:
@@ -24,16 +20,14 @@ def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Conf
     """
     try:
         chosen = policy(view, rng)
-    except Exception as error:
-        problem = f"raised {type(error).__name__}: {error}{_place(error)}"
-        raise BadDecision(f"policy {_name(policy)} {problem}") from error
+    except (Exception, SystemExit) as error:
+        blame(policy, error)
     if chosen is None:
         return None
     try:
         return Configuration(tuple((index(q), index(tasks)) for q, tasks in chosen.members))
     except (AttributeError, TypeError, ValueError):
-        problem = "an answer is None or a Configuration of (worker index, tasks) pairs"
-        raise _refused(policy, chosen, problem, view) from None
+        raise _refused(policy, chosen, ACCEPTED, view) from None
 
 
 def check(policy: EnrolmentPolicy, chosen: Configuration, view: EnrolmentView) -> None:
@@ -46,21 +40,7 @@ def check(policy: EnrolmentPolicy, chosen: Configuration, view: EnrolmentView) -
 def _refused(
     policy: EnrolmentPolicy, chosen: object, problem: str, view: EnrolmentView
 ) -> BadDecision:
-    return BadDecision(f"policy {_name(policy)} answered {chosen}: {problem}; it saw {view}")
-
-
-def _name(policy: EnrolmentPolicy) -> str:
-    """Its repr, but for those that would tell no more than an address in memory."""
-    kind = policy if isinstance(policy, FunctionType) else type(policy)
-    tells = kind is not policy and type(policy).__repr__ is not object.__repr__
-    return repr(policy) if tells else f"{kind.__module__}:{kind.__qualname__}"
-
-
-def _place(error: Exception) -> str:
-    """Where the policy raised: the last line of its own file that was being run."""
-    frames = extract_tb(error.__traceback__)[1:]
-    own = [frame for frame in frames if frame.filename == frames[0].filename]
-    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
+    return refusal(policy, repr(chosen), problem, repr(view))
 
 
 def _problem(members: Sequence[tuple[int, int]], enrolment: Enrolment, up: int) -> str | None:

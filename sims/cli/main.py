@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from actors.runtime import RuntimeFault
+from actors.decisions import BadDecision
+from actors.runtime import ActorFailed, RuntimeFault
 from sims.cli import audit, export, optimum, plot, policies, run, summary, trace, view, why
 from sims.errors import InputError
 
@@ -35,21 +37,57 @@ class Parser(argparse.ArgumentParser):
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     try:
-        arguments = _parser().parse_args(words)
-        code: int = COMMANDS[arguments.command].execute(arguments)
-        return code
+        try:
+            return _execute(words)
+        finally:
+            _flush()
     except InputError as error:
         print(f"holdfast: {error}", file=sys.stderr)
         return 2
     except RuntimeFault as error:
-        print(f"holdfast: the run failed: {error}", file=sys.stderr)
-        return 1
+        return _failed(error)
     except KeyboardInterrupt:
         print("holdfast: interrupted; what was logged so far is readable", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
+        _forget_output()
         return 0
+    except OSError as error:
+        if not _forget_output():
+            raise
+        print(f"holdfast: standard output: cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
+
+
+def _execute(words: Sequence[str] | None) -> int:
+    arguments = _parser().parse_args(words)
+    code: int = COMMANDS[arguments.command].execute(arguments)
+    return code
+
+
+def _flush() -> None:
+    """What is printed is printed now, not in leaving Python, where no error can be told."""
+    if sys.stdout is not None:  # closed by who started it
+        sys.stdout.flush()
+
+
+def _forget_output() -> bool:
+    """Throw away what standard output does not take; whether there was some."""
+    try:
+        _flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
+
+
+def _failed(fault: RuntimeFault) -> int:
+    """Tell why a run ended early: the user's policy is input, the rest is our mistake."""
+    if isinstance(fault, ActorFailed) and isinstance(fault.error, BadDecision):
+        print(f"holdfast: {fault.error}", file=sys.stderr)
+        return 2
+    print(f"holdfast: the run failed: {fault}", file=sys.stderr)
+    return 1
 
 
 def _parser() -> argparse.ArgumentParser:

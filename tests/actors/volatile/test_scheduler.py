@@ -143,18 +143,20 @@ def test_a_bad_decision_is_refused_with_the_policy_and_the_reason(
     platform = workers(["uuu", "uuu", "ruu", "duu"], memory=[1, 2, 2, 2])
     with pytest.raises(ActorFailed) as caught:
         play_with(Script([answer]), world(platform, 2))
-    assert "policy Script(" in str(caught.value)
+    assert "policy tests.actors.volatile.worlds:Script answered Configuration" in str(caught.value)
     assert problem in str(caught.value)
 
 
 @pytest.mark.parametrize("answer", [5, [(0, 2)], Configuration((0, 2))])  # type: ignore[arg-type]
 def test_an_answer_of_another_kind_is_refused_with_what_an_answer_is(answer: object) -> None:
-    with pytest.raises(ActorFailed, match=r"policy Script\(.* answered .*: an answer is None or a"):
+    with pytest.raises(ActorFailed, match=r"policy .*:Script answered .*: an answer is None or a"):
         play_with(Script([answer]), world(workers(["uuu"]), 2))  # type: ignore[list-item]
 
 
 def test_an_error_inside_a_policy_is_told_with_the_policy() -> None:
-    with pytest.raises(ActorFailed, match=r"policy Script\(.* raised IndexError: "):
+    with pytest.raises(
+        ActorFailed, match=r"policy .*:Script raised IndexError: .* \(worlds\.py, line "
+    ):
         play_with(Script([]), world(workers(["uuu"]), 2))
 
 

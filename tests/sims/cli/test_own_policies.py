@@ -168,11 +168,11 @@ def test_a_module_that_does_not_import_is_refused_in_one_line(
 
 def test_an_error_inside_a_policy_is_told_in_one_line_with_its_place(own: Shell) -> None:
     line = 1 + MINE.splitlines().index('    return {}["nothing"]')
-    one_line(run(own, 'name = "mine:broken"'), 1, "KeyError: 'nothing'", f"mine.py, line {line}")
+    one_line(run(own, 'name = "mine:broken"'), 2, "KeyError: 'nothing'", f"mine.py, line {line}")
 
 
 def test_a_decision_that_cannot_be_is_told_in_one_line(own: Shell) -> None:
-    one_line(run(own, 'name = "mine:Stubborn"'), 1, "Stubborn", "worker 1 is not UP")
+    one_line(run(own, 'name = "mine:Stubborn"'), 2, "policy mine:Stubborn", "worker 1 is not UP")
 
 
 # --- parameters, without the command line ---------------------------------------------------------

@@ -1,0 +1,125 @@
+"""Policies propose, actors dispose: asking a policy, and telling what is wrong with its answer.
+
+Whatever a policy of the user's does wrong ends as one line that names it as a scenario does. The
+papers' own policies are trusted where a check would cost time; what they raise is our mistake, and
+is left as it is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from math import isfinite
+from numbers import Real
+from pathlib import Path
+from traceback import extract_tb
+from types import FunctionType, MethodType
+from typing import NoReturn, TypeVar, TypeVarTuple
+
+Ts = TypeVarTuple("Ts")
+R = TypeVar("R")
+
+LONGEST = 300
+"""Characters of an answer, of a view or of an exception that are quoted."""
+
+
+class BadDecision(ValueError):
+    """A policy's decision cannot be carried out, or a policy of the user's raised; one line."""
+
+
+def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
+    """What `policy` answers. Raises BadDecision where a policy of the user's raises."""
+    try:
+        return policy(*arguments)
+    except (Exception, SystemExit) as error:
+        blame(policy, error)
+
+
+def items(policy: object, answered: object) -> list[object] | None:
+    """What `answered` lists; None where it cannot be listed.
+
+    Raises BadDecision where it is a generator of the user's that raises.
+    """
+    try:
+        iterator = iter(answered)  # type: ignore[call-overload]
+    except TypeError:
+        return None
+    try:
+        return list(iterator)
+    except (Exception, SystemExit) as error:
+        blame(policy, error)
+
+
+def blame(policy: object, error: BaseException) -> NoReturn:
+    """Tell that `policy` raised `error`; to be called where it is caught.
+
+    Raises BadDecision, with the place in the user's file, or `error` again if `policy` is ours.
+    """
+    if ours(policy):
+        raise error
+    problem = f"raised {type(error).__name__}: {short(str(error))}{_place(policy, error)}"
+    raise BadDecision(f"policy {name_of(policy)} {problem}") from error
+
+
+def refusal(policy: object, answered: str, problem: str, view: str) -> BadDecision:
+    """What to raise where an answer cannot be carried out; `problem` says what could be."""
+    text = f"answered {short(answered)}: {problem}; it saw {short(view)}"
+    return BadDecision(f"policy {name_of(policy)} {text}")
+
+
+def ours(policy: object) -> bool:
+    """Whether `policy` is one of the papers', not the user's."""
+    return _module(policy).partition(".")[0] == "policies"
+
+
+def finite(number: object) -> bool:
+    """Whether it is a number, and neither infinite nor NaN."""
+    return isinstance(number, Real) and isfinite(number)
+
+
+def short(text: str) -> str:
+    """On one line, and not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+
+
+def name_of(policy: object) -> str:
+    """As a scenario names it: `package.module:Name`; what a paper's policy says of itself."""
+    owner = _owner(policy)
+    kind = owner if isinstance(owner, FunctionType) else type(owner)
+    if ours(owner):
+        return kind.__name__ if kind is owner else repr(owner)
+    module = _module(owner)
+    # A name of its own in its module: of an instance, of a lambda, of a partial function.
+    known = vars(sys.modules[module]) if module in sys.modules else {}
+    own = [name for name, value in known.items() if value is policy or value is owner]
+    return f"{module}:{own[0] if own else kind.__qualname__}"
+
+
+def _owner(policy: object) -> object:
+    """The object that a bound method belongs to, the function that a partial one calls."""
+    while isinstance(policy, MethodType | partial):
+        policy = policy.__self__ if isinstance(policy, MethodType) else policy.func
+    return policy
+
+
+def _module(policy: object) -> str:
+    return str(getattr(_owner(policy), "__module__", ""))
+
+
+def _place(policy: object, error: BaseException) -> str:
+    """Where the policy raised: the last line of its own file that was being run; where none was,
+    as with too many arguments, where the policy is defined."""
+    file = getattr(sys.modules.get(_module(policy)), "__file__", None)
+    frames = extract_tb(error.__traceback__)[1:]
+    lines = [frame.lineno for frame in frames if frame.filename == file]
+    lines = lines or [_defined(policy)]
+    return f" ({Path(file).name}, line {lines[-1]})" if file and lines[-1] else ""
+
+
+def _defined(policy: object) -> int | None:
+    owner = policy if isinstance(policy, MethodType) else _owner(policy)
+    if callable(owner) and not isinstance(owner, FunctionType | MethodType):
+        owner = owner.__call__
+    return getattr(getattr(owner, "__code__", None), "co_firstlineno", None)
