@@ -30,7 +30,7 @@ class Outcome(enum.Enum):
     LOST = "lost"
     """A worker went DOWN, or a fault struck a processor."""
     WITHDRAWN = "withdrawn"
-    """The scheduler changed its mind."""
+    """The scheduler changed its mind, or had the job killed."""
 
 
 class End(enum.Enum):
@@ -59,6 +59,8 @@ class ScenarioStarted(Event):
     """Their names where they have some; a pool's processors have numbers only."""
     unit: str
     """Unit of every time in this log: `s` or `slot`."""
+    settings: tuple[str, ...] = ()
+    """What the scenario's policy section says beside the name: `key=value`, defaults left out."""
 
 
 @frozen

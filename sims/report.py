@@ -150,15 +150,20 @@ class Report:
         return [*self.summary.lines(), *self._numbers(), *self._shares()]
 
     def _numbers(self) -> Iterator[str]:
-        yield f"  flowtime    {self.flowtime or 'no job completed'}"
-        yield f"  stretch     {self.stretch or 'not defined for this kind of job'}"
+        started = self.summary.started
+        unit = started.unit if started else ""
+        flowtime = self.flowtime
+        unknown = "not defined for this kind of job" if flowtime else "no job completed"
+        yield f"  flowtime    {f'{flowtime} ({unit})' if flowtime else 'no job completed'}"
+        yield f"  stretch     {self.stretch or unknown}"
         yield f"  utilisation {self.utilisation:.1%}, of which {self.wasted:.1%} wasted"
         yield f"  queue       mean {self.queue.mean:,.6g} jobs, at most {self.queue.longest}"
         if self.bandwidth is not None:
             yield f"  bandwidth   {self.bandwidth:.1%} of {self.channels} channels used"
 
     def _shares(self) -> Iterator[str]:
-        yield "  ledger"
+        started = self.summary.started
+        yield f"  ledger      processors x {started.unit if started else 'time'}"
         for use in Use:
             if self.ledger.total[use]:
                 amount = float(self.ledger.total[use])

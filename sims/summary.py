@@ -6,7 +6,7 @@ from collections import Counter
 
 from attrs import define, field
 
-from actors.batch.events import JobsLeftOut
+from actors.batch.events import JobKilled, JobsLeftOut
 from actors.events import (
     End,
     JobCompleted,
@@ -19,6 +19,7 @@ from actors.events import (
 from actors.redundant.events import CopiesSettled
 from actors.runtime import Event, Record
 from actors.volatile.events import IterationCompleted
+from sims.telling import in_units, title_of
 
 
 @define
@@ -35,6 +36,8 @@ class Summary:
     """Job -> when it was submitted."""
     completed: dict[str, float] = field(factory=dict)
     """Job -> when it was completed."""
+    killed: dict[str, float] = field(factory=dict)
+    """Job -> when it had reached the user's estimate and was withdrawn for it."""
     iterations: int = 0
     left_out: dict[str, int] = field(factory=dict)
     """Why jobs of a workload do not take part -> how many."""
@@ -43,7 +46,7 @@ class Summary:
 
     wants = frozenset(
         (
-            *(ScenarioStarted, ScenarioEnded, JobSubmitted, JobCompleted),
+            *(ScenarioStarted, ScenarioEnded, JobSubmitted, JobCompleted, JobKilled),
             *(RunEnded, CopiesSettled, IterationCompleted, JobsLeftOut),
         )
     )
@@ -60,8 +63,9 @@ class Summary:
                 self.iterations += 1
             case JobSubmitted(job=job):
                 self.submitted[job] = t
-            case JobCompleted(job=job):
-                self.completed[job] = t
+            case JobCompleted() | JobKilled():
+                gone = self.completed if isinstance(event, JobCompleted) else self.killed
+                gone[event.job] = t
             case ScenarioStarted():
                 self.started = event
             case ScenarioEnded(end=end):
@@ -79,10 +83,9 @@ class Summary:
 
     @property
     def makespan(self) -> float | None:
-        """When the last job was completed; None where one was not."""
-        if not self.completed or len(self.completed) < len(self.submitted):
-            return None
-        return max(self.completed.values())
+        """When the last job was completed or killed; None where one is left."""
+        gone = [*self.completed.values(), *self.killed.values()]
+        return max(gone) if gone and len(gone) == len(self.submitted) else None
 
     @property
     def flowtimes(self) -> list[float]:
@@ -98,11 +101,13 @@ class Summary:
             "seed": started.seed if started else None,
             "kind": started.kind if started else None,
             "policy": started.policy if started else None,
+            "settings": list(started.settings) if started else [],
             "makespan": self.makespan,
             "unit": started.unit if started else None,
             "iterations": self.iterations,
             "jobs": len(self.submitted),
             "left_out": self.left_out,
+            "killed": len(self.killed),
             "completed": self.end is End.COMPLETED,
             "end": self.end.value if self.end else None,
             "runs": {outcome.value: self.outcomes[outcome] for outcome in Outcome},
@@ -113,14 +118,15 @@ class Summary:
         """The summary for people."""
         started = self.started
         unit = started.unit if started else ""
-        title = f"{started.scenario}, seed {started.seed}, {started.policy}" if started else "?"
-        makespan = "not reached" if self.makespan is None else f"{self.makespan:,.10g} {unit}"
+        title = title_of(started) if started else "?"
+        makespan = "not reached" if self.makespan is None else in_units(self.makespan, unit)
+        killed = f", {len(self.killed)} killed" if self.killed else ""
         runs = ", ".join(f"{self.outcomes[it]} {it.value}" for it in Outcome if self.outcomes[it])
         lines = [
             title,
             f"  end         {self.end.value if self.end else 'interrupted: the log stops early'}",
             f"  makespan    {makespan}",
-            f"  jobs        {len(self.completed)} of {len(self.submitted)} completed",
+            f"  jobs        {len(self.completed)} of {len(self.submitted)} completed{killed}",
             f"  runs        {runs or 'none ended'}",
             f"  events      {self.events:,}",
         ]

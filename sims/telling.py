@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from actors.events import ScenarioStarted
 from actors.runtime import Event
 
 SHOWN = 8
@@ -15,6 +16,18 @@ def told(event: Event) -> str:
     values = ((name, getattr(event, name)) for name in attrs.fields_dict(type(event)))
     fields = ", ".join(f"{name} {_value(value)}" for name, value in values)
     return f"{type(event).__name__}: {fields}"
+
+
+def title_of(started: ScenarioStarted) -> str:
+    """What was run, in a line: scenario, seed, policy."""
+    settings = f" ({', '.join(started.settings)})" if started.settings else ""
+    return f"{started.scenario}, seed {started.seed}, {started.policy}{settings}"
+
+
+def in_units(value: float, unit: str) -> str:
+    """`16 slots`, `1 slot`, `2.5 s`: a time in the log's unit, to ten digits."""
+    many = "s" if unit == "slot" and value != 1 else ""
+    return f"{value:,.10g} {unit}{many}"
 
 
 def _value(value: object) -> str:

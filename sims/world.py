@@ -10,6 +10,7 @@ from attrs import frozen
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.runtime import Sink, System
 from sims.scenario.loader import Scenario, family_of
+from sims.scenario.settings import settings
 
 
 @frozen
@@ -37,7 +38,7 @@ def run(
     system.journal.record(
         ScenarioStarted,
         *(SCHEMA, scenario.name, scenario.seed, scenario.job.kind, scenario.policy.name),
-        *(header.processors, header.workers, header.unit),
+        *(header.processors, header.workers, header.unit, settings(scenario.policy)),
     )
     family.populate(scenario, system, folder)
     system.run()

@@ -23,6 +23,7 @@ from sims.plots.figure import blank_figure, check_suffix, save
 from sims.plots.marks import Mark
 from sims.plots.palette import RUN_PAINTS, USE_PAINTS, Paint
 from sims.plots.scene import Scene
+from sims.telling import title_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +71,7 @@ class _Chart:
             self.axes.set_yticks([k + 0.5 for k in range(len(names))], names, fontsize="small")
         else:
             self.axes.set_ylabel(f"{what} ({self.rows:,})")
-        self.axes.set_title(title or f"{header.scenario}, seed {header.seed}, {header.policy}")
+        self.axes.set_title(title or title_of(header))
         (self.strip or self.axes).set_xlabel(f"time, {header.unit}")
 
     def mark(self, marks: Sequence[tuple[Mark, float]]) -> None:

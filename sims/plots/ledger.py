@@ -12,6 +12,7 @@ from sims.plots.figure import blank_figure, check_suffix, save
 from sims.plots.gantt import WIDTH
 from sims.plots.palette import GREY, USE_PAINTS, USES
 from sims.plots.scene import Scene
+from sims.telling import title_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,7 @@ def draw_ledger(scene: Scene, path: Path, title: str | None = None) -> Path:
     whole, parts = figure.subplots(1, 2, width_ratios=(1, 1.6))
     _draw_whole(whole, scene)
     _draw_parts(parts, scene)
-    figure.suptitle(title or f"{header.scenario}, seed {header.seed}, {header.policy}")
+    figure.suptitle(title or title_of(header))
     return save(figure, path)
 
 

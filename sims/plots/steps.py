@@ -13,6 +13,7 @@ from sims.plots.gantt import WIDTH
 from sims.plots.levels import Level
 from sims.plots.palette import BLUE, GREEN, ORANGE, PROGRAM, RECEIVES_PROGRAM, USES, VERMILION
 from sims.plots.scene import Scene
+from sims.telling import title_of
 from sims.uses.slices import Use
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _colour(note: str) -> str:
 def _axes(scene: Scene, title: str | None) -> tuple[Figure, Axes]:
     header = scene.header
     figure, axes = new_figure(WIDTH, 4.5)
-    axes.set_title(title or f"{header.scenario}, seed {header.seed}, {header.policy}")
+    axes.set_title(title or title_of(header))
     axes.set(xlabel=f"time, {header.unit}", xlim=(0, scene.end or 1))
     axes.grid(axis="y", alpha=0.3)
     return figure, axes

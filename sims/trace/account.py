@@ -8,6 +8,8 @@ from fractions import Fraction
 
 from attrs import define, field
 
+from sims.telling import in_units
+
 
 class Part(enum.Enum):
     """What a job was about, from its submission to its completion; one at a time."""
@@ -100,7 +102,7 @@ class FlowAccount:
     def lines(self, unit: str) -> Iterator[str]:
         """The account for people."""
         total = self.total
-        yield f"where its {float(total):,.10g} {unit} went:"
+        yield f"where its {in_units(float(total), unit)} went:"
         for part, time in self.spent.items():
             if time:
                 yield f"  {part.value:<16}{float(time):>16,.10g}  {float(time / total):>6.1%}"

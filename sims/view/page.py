@@ -11,11 +11,12 @@ import orjson
 from attrs import define, field
 
 from actors.runtime import Record
-from sims.errors import InputError
 from sims.plots.scene import Scene
 from sims.summary import Summary
+from sims.telling import title_of
 from sims.view import charts
 from sims.view.story import Story
+from sims.writing import replacing
 
 HERE = Path(__file__).parent
 
@@ -35,12 +36,8 @@ class Page:
         charts.check_installed()
         scene = Scene.of(self._heard(records), ledger=True)
         text = self._render(scene)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            problem = f"cannot be written: {error.strerror}"
-            raise InputError(str(path), "", problem, "a file in a folder of yours") from None
+        with replacing(path) as new:
+            new.write_text(text, encoding="utf-8")
         return scene
 
     def _heard(self, records: Iterable[Record]) -> Iterator[Record]:
@@ -60,7 +57,7 @@ class Page:
         # Only what is drawn here, so that the page is no larger than it must be.
         resources = Resources(mode="inline", components=["bokeh", "bokeh-gl"])
         return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
-            title=html.escape(f"{header.scenario}, seed {header.seed}, {header.policy}"),
+            title=html.escape(title_of(header)),
             note=html.escape(_note(scene)),
             summary=html.escape("\n".join(self.summary.lines())),
             scripts=resources.render(),

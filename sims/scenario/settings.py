@@ -1,0 +1,30 @@
+"""What a scenario sets beside the names in it, for the log's first record."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+
+def settings(section: Any) -> tuple[str, ...]:
+    """`key=value` of each key of `[policy]` that is not at its default; `section`: an attrs object."""
+    return tuple(
+        f"{name}={_plain(value)}"
+        for field in attrs.fields(type(section))
+        if field.name != "name"
+        for name, value in _told(field, getattr(section, field.name))
+    )
+
+
+def _told(field: Any, value: object) -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif value != field.default:
+        yield field.name, value
+
+
+def _plain(value: object) -> object:
+    return value.value if isinstance(value, enum.Enum) else value

@@ -1,0 +1,51 @@
+"""What a log's first record says of a policy beside its name."""
+
+from __future__ import annotations
+
+import pytest
+
+from sims.scenario.loader import load
+from sims.scenario.settings import settings
+from sims.summary import Summary
+from sims.world import run
+from tests.sims.kinds import SCENARIOS
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides", "told"),
+    [
+        ("batch-rigid", [], ()),
+        (
+            "batch-rigid",
+            ['policy.order="SPT"', 'policy.reading="kept"'],
+            ("order=SPT", "reading=kept"),
+        ),
+        ("batch-moldable", ["policy.eps=0.3"], ("eps=0.3",)),
+        ("volatile20", ['policy.expectation="printed"'], ("expectation=printed",)),
+        ("volatile20", ["policy.parameters={workers=3}"], ("workers=3",)),
+    ],
+)
+def test_only_what_is_not_at_its_default_is_told(
+    name: str, overrides: list[str], told: tuple[str, ...]
+) -> None:
+    scenario = load(SCENARIOS / f"{name}.toml", overrides)
+    assert settings(scenario.policy) == told
+
+
+def test_two_orders_have_two_titles() -> None:
+    titles = set()
+    for order in ("SPT", "LPT"):
+        summary = Summary()
+        run(load(SCENARIOS / "batch-rigid.toml", [f'policy.order="{order}"']), [summary])
+        titles.add(summary.lines()[0])
+    assert titles == {"batch-rigid, seed 1, R-LIST-0", "batch-rigid, seed 1, R-LIST-0 (order=SPT)"}
+
+
+def test_killed_jobs_count_and_the_last_of_all_ends_the_makespan() -> None:
+    summary = Summary()
+    scenario = load(SCENARIOS / "batch-easy.toml", ['job.overrun="kill"'])
+    run(scenario, [summary], SCENARIOS)
+    assert len(summary.killed) == 1
+    assert len(summary.completed) + 1 == len(summary.submitted)
+    assert summary.makespan == max(*summary.completed.values(), *summary.killed.values())
+    assert "58 of 59 completed, 1 killed" in summary.lines()[3]
