@@ -10,7 +10,7 @@ import attrs
 
 
 def settings(section: Any) -> tuple[str, ...]:
-    """`key=value` of each key of `[policy]` that is not at its default; `section`: an attrs object."""
+    """`key=value` of each key of `[policy]` not at its default; `section`: an attrs object."""
     return tuple(
         f"{name}={_plain(value)}"
         for field in attrs.fields(type(section))
