@@ -9,6 +9,7 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.batch.books import Books
+from actors.batch.decisions import checked
 from actors.batch.events import BatchOpened, ReservationMade, ShelfOpened, WorkloadEnded
 from actors.batch.intake import Entries, Intake, intake
 from actors.batch.job import Job
@@ -66,6 +67,7 @@ class BatchScheduler(Actor):
         processors = self.processors
         numbers = Numbers(processors) if self.system.journal.wants(RunStarted) else None
         self.books = Books(self.system.loop, processors, numbers, processors)
+        self.policy = checked(self.policy)
         entries = Entries(self.policy.order, self.processors, Draws(self.system))
         self.intake = intake(self.policy.allocation, entries, self._batch_opened)
 
@@ -123,7 +125,7 @@ class BatchScheduler(Actor):
         self._start(decision.starts)
         if books.failed or books.former:
             books.forget_instant()
-        if decision.reservations or books.reservations:
+        if decision.reservations or books.reservations or decision.wake != self.wake:
             self._keep(decision)
 
     def _woken(self) -> bool:
@@ -145,19 +147,10 @@ class BatchScheduler(Actor):
             self.record(ShelfOpened, end, jobs)
 
     def _start(self, starts: Sequence[Queued]) -> None:
-        try:
-            for waiting in starts:
-                numbers = self.books.start(waiting)
-                message = StartAttempt(waiting.processors, text(numbers) if numbers else "")
-                self.send(self.actors[waiting.key[1]], message)
-        except ValueError as error:
-            raise ValueError(f"{self._policy_name()} asked for what cannot be: {error}") from error
-
-    def _policy_name(self) -> str:
-        books = self.books
-        view = f"at {books.now!r}, {books.free} of {books.processors} free"
-        queue = ", ".join(waiting.job.name for waiting in books.queue[:20])
-        return f"policy {self.policy.name or self.policy.strategy!r} ({view}, queue: {queue})"
+        for waiting in starts:
+            numbers = self.books.start(waiting)
+            message = StartAttempt(waiting.processors, text(numbers) if numbers else "")
+            self.send(self.actors[waiting.key[1]], message)
 
     def _keep(self, decision: Decision) -> None:
         for promise in self.books.keep(decision.reservations):

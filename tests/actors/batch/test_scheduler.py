@@ -132,7 +132,8 @@ def greedy_liar(view: BatchView) -> Decision:
 
 
 def test_a_policy_that_wants_what_is_not_free_is_named_with_what_it_saw() -> None:
-    with pytest.raises(ActorFailed, match=r"policy 'mine' .*1 of 4 free.*b needs 2") as caught:
+    seen = r"policy .*:greedy_liar .*b needs 2 processors, and 1 are left; .*4 of 4 .* free"
+    with pytest.raises(ActorFailed, match=seen) as caught:
         world([job(0, 3, 1), job(1, 2, 1)], greedy_liar)
     assert isinstance(caught.value.error, ValueError)
 
