@@ -13,18 +13,19 @@ cells.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.progress import track
 from rich.table import Column, Table
 
 from policies.enrolment.spread import Spread
 from sims.campaign import run_many
+from sims.options import Parser, natural, positive_int
 from sims.plots.curves import draw_curves
 from sims.scenario.availability import Markov
 from sims.scenario.volatile import (
@@ -34,6 +35,7 @@ from sims.scenario.volatile import (
     VolatileScenario,
     WorkerSection,
 )
+from sims.script import prepare_pictures, run_script, wide_console
 from sims.statistics import Interval, mean_interval
 from sims.summary import Summary
 from sims.world import run
@@ -141,10 +143,12 @@ def measure(trials: int, channels: Sequence[int], data: Sequence[int]) -> dict[C
     }
 
 
-def worth(cells: Mapping[Cell, Interval], channels: int, data: int) -> int:
-    """The fewest workers whose mean is within 5 % of the least mean over all k."""
+def worth(cells: Mapping[Cell, Interval], channels: int, data: int) -> int | None:
+    """The fewest workers whose mean is within 5 % of the least mean over all k; None where every
+    run reached the cap."""
     means = {k: value.mean for (c, d, k), value in cells.items() if (c, d) == (channels, data)}
-    return min(k for k, mean in means.items() if mean <= WITHIN * min(means.values()))
+    least = min(means.values(), default=0.0)
+    return min((k for k, mean in means.items() if mean <= WITHIN * least), default=None)
 
 
 def table(cells: Mapping[Cell, Interval], channels: Sequence[int], data: Sequence[int]) -> Table:
@@ -169,9 +173,8 @@ def _cell(value: Interval | None, chosen: bool) -> str:
 def sentence(cells: Mapping[Cell, Interval], channels: Sequence[int], data: Sequence[int]) -> str:
     """The answer in words, one clause per T_data."""
     asked = ", ".join(map(str, channels))
-    clauses = [
-        f"{', '.join(str(worth(cells, c, d)) for c in channels)} with T_data = {d}" for d in data
-    ]
+    best = {d: ", ".join(str(worth(cells, c, d) or "?") for c in channels) for d in data}
+    clauses = [f"{workers} with T_data = {d}" for d, workers in best.items()]
     return (
         f"At n_com = {asked} it is worth enrolling {'; '.join(clauses)} "
         f"(m = {QUESTION.tasks} tasks of {QUESTION.speed} slots, T_prog = {QUESTION.program}; "
@@ -191,16 +194,28 @@ def draw(cells: Mapping[Cell, Interval], channels: Sequence[int], data: int, pat
     return draw_curves(curves, path, title, "workers enrolled, k", "slots per iteration", log=True)
 
 
-def main() -> None:
-    """Measure, print, draw."""
-    parser = argparse.ArgumentParser(prog="python -m sims.bandwidth", description=__doc__)
-    parser.add_argument("--trials", type=int, default=20)
-    parser.add_argument("--channels", type=int, nargs="+", default=CHANNELS, metavar="N_COM")
-    parser.add_argument("--data", type=int, nargs="+", default=DATA, metavar="T_DATA")
-    parser.add_argument("--out", type=Path, default=Path("logs"), help="folder for the pictures")
-    options = parser.parse_args()
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure, print, draw; returns the exit code."""
+    return run_script(_parser(), words, _answer)
+
+
+def _parser() -> argparse.ArgumentParser:
+    about = "How many workers is it worth enrolling behind a master of limited bandwidth?"
+    parser = Parser(prog="python -m sims.bandwidth", description=about)
+    add = parser.add_argument
+    add("--trials", type=positive_int, default=20, help="runs of every cell")
+    about = "channels of the master: values of n_com"
+    add("--channels", type=positive_int, nargs="+", default=CHANNELS, metavar="N", help=about)
+    about = "slots per data transfer: values of T_data"
+    add("--data", type=natural, nargs="+", default=DATA, metavar="T", help=about)
+    add("--out", type=Path, default=Path("logs"), metavar="DIR", help="folder for the pictures")
+    return parser
+
+
+def _answer(options: argparse.Namespace) -> None:
+    prepare_pictures(options.out)
     cells = measure(options.trials, options.channels, options.data)
-    console = Console()
+    console = wide_console()
     console.print(table(cells, options.channels, options.data))
     console.print(sentence(cells, options.channels, options.data), highlight=False)
     for d in options.data:
@@ -209,4 +224,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

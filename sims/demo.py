@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from attrs import frozen
 
 from sims.log import LogFile, LogWriter
+from sims.options import Parser
 from sims.plots.gantt import draw_processors
 from sims.plots.scene import Scene
 from sims.scenario.loader import load
+from sims.script import prepare_pictures, run_script
 from sims.summary import Summary
 from sims.trace.volatile import IterativeTrace
 from sims.world import run
@@ -50,8 +54,18 @@ def _write_trace(shown: Shown, job: str) -> None:
     shown.trace.write_text("\n".join(lines) + "\n")
 
 
-def main(out: Path = Path("logs")) -> None:
-    """Show both scenarios."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Show both scenarios; returns the exit code."""
+    about = "The first run: log, trace and picture of two scenarios."
+    parser = Parser(prog="python -m sims.demo", description=about)
+    where = "folder for what is written"
+    parser.add_argument("--out", type=Path, default=Path("logs"), metavar="DIR", help=where)
+    return run_script(parser, words, lambda options: demonstrate(options.out))
+
+
+def demonstrate(out: Path) -> None:
+    """Show both scenarios. Raises InputError where something cannot be written or drawn."""
+    prepare_pictures(out)
     for name in ("figure1", "volatile20"):
         shown = show(name, out)
         print(f"  log         {shown.log}")
@@ -60,4 +74,4 @@ def main(out: Path = Path("logs")) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -7,24 +7,27 @@ import sys
 from pathlib import Path
 
 from sims.errors import InputError
+from sims.options import COMMAND_LINE
+from sims.script import guarded
 
 HELPERS = {"__init__", "__main__", "simpy_loop", "until"}
 
 
 def main(words: list[str]) -> int:
-    """Run the benchmark that the first word names."""
+    """Run the benchmark that the first word names; returns the exit code."""
+    return guarded("python -m sims.bench", lambda: _run(words))
+
+
+def _run(words: list[str]) -> None:
     names = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
     names = [name for name in names if name not in HELPERS]
+    if words[:1] in (["-h"], ["--help"]):
+        print(f"usage: python -m sims.bench NAME [options]\n\nNAME: {', '.join(names)}")
+        return
     if not words or words[0] not in names:
         given = f"{words[0]!r} is no benchmark" if words else "which benchmark?"
-        print(f"sims.bench: {given}; accepted: {', '.join(names)}", file=sys.stderr)
-        return 2
-    try:
-        importlib.import_module(f"sims.bench.{words[0]}").main(words[1:])
-    except InputError as error:
-        print(f"sims.bench: {error}", file=sys.stderr)
-        return 2
-    return 0
+        raise InputError(COMMAND_LINE, "python -m sims.bench", given, ", ".join(names))
+    importlib.import_module(f"sims.bench.{words[0]}").main(words[1:])
 
 
 if __name__ == "__main__":

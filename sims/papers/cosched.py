@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.progress import track
@@ -19,12 +21,23 @@ from rich.table import Table
 from policies.malleable import LookAhead
 from sims.campaign import run_many
 from sims.errors import InputError
+from sims.options import (
+    COMMAND_LINE,
+    Parser,
+    add_choice,
+    add_picture,
+    natural,
+    not_negative,
+    positive,
+    positive_int,
+)
 from sims.papers import cosched_single
 from sims.papers.cosched_example import show_examples
 from sims.papers.cosched_figures import FIGURES, FigurePlan
-from sims.papers.cosched_trials import NONE, Setting, Trial, makespans, seed_of
-from sims.papers.options import add_choice
+from sims.papers.cosched_trials import LARGEST, NONE, Setting, Trial, makespans, scenario, seed_of
 from sims.plots.curves import draw_curves
+from sims.scenario.fields import Unacceptable
+from sims.script import run_script, wide_console
 from sims.statistics import Interval, mean_interval
 
 Ratios = dict[tuple[float, float], dict[str, Interval]]
@@ -107,52 +120,88 @@ def draw(plan: FigurePlan, ratios: Ratios, path: Path) -> list[Path]:
     return drawn
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """The command line."""
-    options = _parser().parse_args(words)
-    console = Console()
-    try:
-        drawn = _run(options, console)
-    except InputError as error:
-        console.print(str(error), style="red", highlight=False)
-        sys.exit(2)
-    for path in drawn:
-        console.print(f"wrote {path}")
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one of the experiments; returns the exit code."""
+    return run_script(_parser(), words, lambda options: options.run(options, wide_console()))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m sims.papers.cosched", description=__doc__)
-    parser.add_argument("what", choices=["example", *FIGURES, "figure11"])
-    parser.add_argument("--repeats", type=int, default=10, help="draws per point (003: 50)")
-    parser.add_argument("--points", type=float, nargs="+", help="values of what varies")
-    parser.add_argument("--spreads", type=float, nargs="+", help="values of m_inf")
-    add_choice(parser, "--look", LookAhead.NEXT_PAIR, "what `improvable` looks at")
-    parser.add_argument("--seed", type=int, default=1, help="figure11: pack and faults")
-    parser.add_argument("--store", type=Path, help="keep results there, and resume from them")
-    parser.add_argument("--plot", type=Path, help="picture (default: logs/cosched-WHAT.png)")
+    about = "003: co-scheduling malleable applications under faults."
+    parser = Parser(prog="python -m sims.papers.cosched", description=about)
+    commands = parser.add_subparsers(required=True, metavar="WHAT")
+    _command(commands, "example", "the examples of section 4", _example)
+    for name, plan in FIGURES.items():
+        command = _command(commands, name, plan.title, partial(_figure, plan))
+        _add_study(command, plan)
+        _add_shared(command, name)
+    single = _command(commands, "figure11", "one run, fault by fault", _figure11)
+    single.add_argument("--seed", type=natural, default=1, help="of pack and faults")
+    _add_shared(single, "figure11")
     return parser
 
 
-def _run(options: argparse.Namespace, console: Console) -> Iterable[Path]:
-    if options.what == "example":
-        show_examples(console)
-        return []
-    path = options.plot or _default_picture(options.what)
-    if options.what == "figure11":
-        setting = cosched_single.figure11(Setting())
-        found = cosched_single.courses(setting, options.look, options.seed)
-        cosched_single.show(found, console)
-        return cosched_single.draw(found, path) if path else []
-    plan = FIGURES[options.what].narrowed(options.spreads)
-    points = options.points or plan.points
-    ratios = study(plan, points, options.repeats, options.look, options.store)
+Run = Callable[[argparse.Namespace, Console], None]
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+def _command(commands: Commands, name: str, about: str, run: Run) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=about, description=about)
+    command.set_defaults(run=run)
+    return command
+
+
+def _add_study(command: argparse.ArgumentParser, plan: FigurePlan) -> None:
+    add = command.add_argument
+    add("--repeats", type=positive_int, default=10, help="draws per point (003: 50)")
+    about = f"values of what varies ({plan.axis})"
+    add("--points", type=not_negative, nargs="+", default=plan.points, metavar="X", help=about)
+    about = f"values of m_inf, up to {LARGEST:,.0f}"
+    add("--spreads", type=positive, nargs="+", default=plan.spreads, metavar="M", help=about)
+    add("--store", type=Path, help="keep results there, and resume from them")
+
+
+def _add_shared(command: argparse.ArgumentParser, name: str) -> None:
+    add_choice(command, "--look", LookAhead.NEXT_PAIR, "what `improvable` looks at")
+    add_picture(command, Path("logs") / f"cosched-{name}.png" if find_spec("matplotlib") else None)
+
+
+def _example(options: argparse.Namespace, console: Console) -> None:
+    show_examples(console)
+
+
+def _figure11(options: argparse.Namespace, console: Console) -> None:
+    setting = cosched_single.figure11(Setting())
+    found = cosched_single.courses(setting, options.look, options.seed)
+    cosched_single.show(found, console)
+    if options.plot:
+        _tell(cosched_single.draw(found, options.plot), console)
+
+
+def _figure(whole: FigurePlan, options: argparse.Namespace, console: Console) -> None:
+    plan = whole.narrowed(options.spreads)
+    check(plan, options.points)
+    ratios = study(plan, options.points, options.repeats, options.look, options.store)
     show(plan, ratios, console)
-    return draw(plan, ratios, path) if path else []
+    if options.plot:
+        _tell(draw(plan, ratios, options.plot), console)
 
 
-def _default_picture(what: str) -> Path | None:
-    return Path("logs") / f"cosched-{what}.png" if find_spec("matplotlib") else None
+def check(plan: FigurePlan, points: Iterable[float]) -> None:
+    """Raises InputError for a point or spread without a scenario, before anything runs."""
+    for spread in plan.spreads:
+        for at in points:
+            try:
+                scenario(Trial(plan.setting(spread, at), (), LookAhead.NEXT_PAIR, 0), NONE)
+            except Unacceptable as refused:
+                option = "--points" if refused.value != spread else "--spreads"
+                problem = f"{refused.field} = {refused.value!r} is not accepted"
+                raise InputError(COMMAND_LINE, option, problem, refused.accepted) from None
+
+
+def _tell(drawn: Iterable[Path], console: Console) -> None:
+    for path in drawn:
+        console.print(f"picture  {path}", highlight=False)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -17,11 +17,12 @@ from rich.progress import track
 from rich.table import Column, Table
 
 from sims.campaign import run_many
-from sims.errors import InputError
+from sims.options import Parser, add_picture, positive, positive_int
 from sims.papers.moldable_example import example
 from sims.papers.moldable_runs import ALGORITHMS, Cell, Point, mean, ratios
 from sims.plots.curves import draw_curves
 from sims.scenario.moldable_jobs import Model
+from sims.script import run_script, wide_console
 from sims.statistics import Interval, mean_interval
 
 P, N, RATE = 7500, 500, 1e-7
@@ -76,44 +77,42 @@ Found = dict[tuple[Setting, Cell], Summary]
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one of the experiments; returns the exit code."""
-    try:
-        options = _parser().parse_args(words)
-        options.run(options)
-    except InputError as error:
-        print(f"sims.papers.moldable: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return run_script(_parser(), words, lambda options: options.run(options))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m sims.papers.moldable", description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    commands.add_parser("example").set_defaults(run=lambda options: example(Console()))
-    for name, run, sets in (
-        ("table1", _table1, 30),
-        ("figure4", _figure4, 30),
-        ("figure5", _figure5, 10),
+    parser = Parser(prog="python -m sims.papers.moldable", description="Figures and table of 000.")
+    commands = parser.add_subparsers(required=True, metavar="WHAT")
+    about = "the example of section 4.7"
+    command = commands.add_parser("example", help=about, description=about)
+    command.set_defaults(run=lambda options: example(wide_console()))
+    for name, about, run, sets in (
+        ("table1", "Table 1: allocation rules by speedup model", _table1, 30),
+        ("figure4", "figure 4: allocation rules and orders", _figure4, 30),
+        ("figure5", "figure 5: by P, n and lambda", _figure5, 10),
     ):
-        command = commands.add_parser(name)
+        command = commands.add_parser(name, help=about, description=about)
         command.set_defaults(run=run)
-        _add_options(command, Path(f"logs/moldable-{name}.png"), sets)
+        _add_options(command, sets)
+    for name in ("figure4", "figure5"):
+        add_picture(commands.choices[name], Path(f"logs/moldable-{name}.png"))
+    about = "sweep P, n and lambda too"
+    commands.choices["table1"].add_argument("--pooled", action="store_true", help=about)
     return parser
 
 
-def _add_options(command: argparse.ArgumentParser, picture: Path, sets: int) -> None:
-    command.add_argument("--sets", type=int, default=sets, help="sets of jobs (paper: 30)")
-    command.add_argument("--scenarios", type=int, default=10, help="per set (paper: 100)")
+def _add_options(command: argparse.ArgumentParser, sets: int) -> None:
+    add = command.add_argument
+    add("--sets", type=positive_int, default=sets, help="sets of jobs (paper: 30)")
+    add("--scenarios", type=positive_int, default=10, help="per set (paper: 100)")
     models = tuple(model.value for model in Model)
-    command.add_argument("--models", nargs="+", choices=models, help="default: the paper's")
-    command.add_argument(
-        "--eps",
-        type=float,
-        default=0.1,
-        help="of BATCH's scaled allotment; 0.1 reproduces what the paper states for 0.3",
-    )
-    command.add_argument("--exact", action="store_true", help="BATCH with the exact allotment")
-    command.add_argument("--pooled", action="store_true", help="table1: sweep P, n and lambda too")
-    command.add_argument("--plot", type=Path, default=picture)
+    about = "of speedup: %(choices)s (default: the paper's)"
+    add("--models", nargs="+", choices=models, metavar="MODEL", help=about)
+    allotment = command.add_mutually_exclusive_group()
+    about = "of BATCH's scaled allotment; 0.1 reproduces what the paper states for 0.3"
+    allotment.add_argument("--eps", type=positive, default=0.1, help=about)
+    about = "BATCH with the exact allotment"
+    allotment.add_argument("--exact", action="store_true", help=about)
 
 
 def _models(options: argparse.Namespace, default: Iterable[Model]) -> list[Model]:
@@ -165,7 +164,7 @@ def _table1(options: argparse.Namespace) -> None:
     for cell in cells:
         table.add_row(cell[0], "expected", *(_expected(found, m, cell) for m in models))
         table.add_row("", "maximum", *(_worst(found, m, cell) for m in models))
-    console = Console()
+    console = wide_console()
     console.print(table)
     grid = "P, n and lambda swept one at a time" if options.pooled else "default parameters"
     console.print(
@@ -198,7 +197,7 @@ def _worst(found: Found, model: Model, cell: Cell) -> str:
 def _figure4(options: argparse.Namespace) -> None:
     cells = [(a, o) for a in ALGORITHMS for o in ORDERS if (a, o) != ("MINAREA", "LA")]
     corners = [(P, N), (1000, 100), (1000, 500), (10000, 100), (10000, 500)]
-    console = Console()
+    console = wide_console()
     for model in _models(options, (Model.MIX,)):
         settings = [Setting(model, n, p, RATE) for p, n in corners]
         found = measure(options, settings, cells)
@@ -221,7 +220,7 @@ def _figure4(options: argparse.Namespace) -> None:
 
 def _figure5(options: argparse.Namespace) -> None:
     cells = [(algorithm, "LPT") for algorithm in ("LPA", "BATCH", "MINTIME")]
-    console = Console()
+    console = wide_console()
     for model in _models(options, (Model.MIX,)):
         sweeps: dict[str, list[tuple[float, Setting]]] = {
             "P": [(p, Setting(model, N, p, RATE)) for p in PROCESSORS],

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
+
+from sims.options import Parser, positive_int
+from sims.script import run_script, wide_console
 
 Floats = NDArray[np.float64]
 
@@ -55,18 +57,20 @@ def _chains(times: Floats, fails: Floats, most: int) -> float:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Print the ratios for several readings of t_j, the paper's numbers beside."""
-    parser = argparse.ArgumentParser(prog="python -m sims.papers.prop3", description=__doc__)
-    parser.add_argument("--processors", type=int, default=10)
-    processors = parser.parse_args(words).processors
+    about = "R-SHELF's expected ratio on 001's proposition 3, by summation."
+    parser = Parser(prog="python -m sims.papers.prop3", description=about)
+    parser.add_argument("--processors", type=positive_int, default=10, help="P, and jobs")
+    return run_script(parser, words, _show)
+
+
+def _show(options: argparse.Namespace) -> None:
     heads = [f"t_j = {scale}/j" for scale in SCALES]
-    table = Table(
-        "lambda", *heads, "paper", title=f"001, proposition 3, P = {processors}", box=SIMPLE
-    )
+    title = f"001, proposition 3, P = {options.processors}"
+    table = Table("lambda", *heads, "paper", title=title, box=SIMPLE)
     for rate, paper in PAPER.items():
-        ratios = [f"{expected_ratio(processors, rate, scale):.8g}" for scale in SCALES]
+        ratios = [f"{expected_ratio(options.processors, rate, scale):.8g}" for scale in SCALES]
         table.add_row(f"{rate:g}", *ratios, paper)
-    Console().print(table)
-    return 0
+    wide_console().print(table)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Column, Table
 
 from sims.campaign import run_many
-from sims.errors import InputError
+from sims.options import Parser, add_picture, natural, positive, positive_int
 from sims.papers.redundancy_bounds import BoundTask, guarantee, run_bound
 from sims.papers.redundancy_lemmas import PROCESSES, TIMES, drain_row, gain_row
 from sims.papers.redundancy_runs import Numbers, Setting
@@ -34,65 +34,59 @@ from sims.papers.redundancy_study import (
 )
 from sims.plots.curves import draw_curves
 from sims.scenario.redundant import Semantics
+from sims.script import run_script, wide_console
 from sims.statistics import mean_interval
 
 REFERENCE = "SRPT"
-WIDTH = 110
-"""Least columns of the tables, which a pipe would cut to 80."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one of the experiments; returns the exit code."""
-    try:
-        options = _parser().parse_args(words)
-        options.run(options, Console(width=max(WIDTH, Console().width)))
-    except InputError as error:
-        print(f"sims.papers.redundancy: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return run_script(_parser(), words, lambda options: options.run(options, wide_console()))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m sims.papers.redundancy", description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    _study_options(commands.add_parser("study", help="flowtime and stretch along four axes"))
-    _bounds_options(commands.add_parser("bounds", help="flowtime over lower bounds on OPT"))
-    _lemmas_options(commands.add_parser("lemmas", help="Lemmas 1, 2 and 5, numerically"))
+    about = "004: flowtimes with redundant copies, the competitive ratio, and the lemmas."
+    parser = Parser(prog="python -m sims.papers.redundancy", description=about)
+    commands = parser.add_subparsers(required=True, metavar="WHAT")
+    for name, about, configure in (
+        ("study", "flowtime and stretch along four axes", _study_options),
+        ("bounds", "flowtime over lower bounds on OPT", _bounds_options),
+        ("lemmas", "Lemmas 1, 2 and 5, numerically", _lemmas_options),
+    ):
+        configure(commands.add_parser(name, help=about, description=about))
     return parser
 
 
 def _study_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_study)
-    axes = [axis.value for axis in Axis]
-    command.add_argument("--axes", nargs="+", choices=axes, default=axes, help="what is varied")
-    command.add_argument("--policies", nargs="+", default=POLICIES, metavar="POLICY")
-    command.add_argument("--jobs", type=_whole, default=2000, help="per run, a tenth is warm-up")
-    command.add_argument("--seeds", type=_whole, default=10, help="runs of every point")
-    command.add_argument("--plot", type=Path, default=Path("logs/redundancy-load.png"))
+    axes, add = tuple(axis.value for axis in Axis), command.add_argument
+    about = "what is varied: %(choices)s"
+    add("--axes", nargs="+", choices=axes, default=axes, metavar="AXIS", help=about)
+    add("--policies", nargs="+", default=POLICIES, metavar="POLICY", help="who is compared")
+    add("--jobs", type=positive_int, default=2000, help="per run, a tenth is warm-up")
+    add("--seeds", type=positive_int, default=10, help="runs of every point")
+    add_picture(command, Path("logs/redundancy-load.png"))
 
 
 def _bounds_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_bounds)
-    command.add_argument("--policies", nargs="+", default=("SRPT+R", "LAPS+R(1/2)"))
-    command.add_argument("--speeds", nargs="+", type=float, default=(1.0, 1.5, 2.0, 4.0))
-    command.add_argument("--load", type=float, default=0.7)
-    command.add_argument("--jobs", type=_whole, default=500)
-    command.add_argument("--seeds", type=_whole, default=5)
+    policies, speeds, add = ("SRPT+R", "LAPS+R(1/2)"), (1.0, 1.5, 2.0, 4.0), command.add_argument
+    add("--policies", nargs="+", default=policies, metavar="POLICY", help="who is bounded")
+    about = "speed augmentations of the policy"
+    add("--speeds", nargs="+", type=positive, default=speeds, metavar="S", help=about)
+    add("--load", type=positive, default=0.7, help="offered, of the servers' mean speed")
+    add("--jobs", type=positive_int, default=500, help="per run")
+    add("--seeds", type=positive_int, default=5, help="runs of every point")
 
 
 def _lemmas_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_lemmas)
-    command.add_argument("--copies", type=_whole, default=10, help="largest r")
-    command.add_argument("--sample", type=_whole, default=4000, help="servers simulated per time")
-    command.add_argument("--instances", type=_whole, default=20, help="of Lemma 5")
-    command.add_argument("--seed", type=int, default=1)
-
-
-def _whole(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number above 0")
-    return number
+    add = command.add_argument
+    add("--copies", type=positive_int, default=10, help="largest r")
+    add("--sample", type=positive_int, default=4000, help="servers simulated per time")
+    add("--instances", type=positive_int, default=20, help="of Lemma 5")
+    add("--seed", type=natural, default=1, help="of what is drawn")
 
 
 # --- study ------------------------------------------------------------------------------------

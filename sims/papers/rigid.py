@@ -18,12 +18,12 @@ from rich.table import Column, Table
 from policies.batch.lists import Reading
 from policies.batch.orders import PAPER_ORDERS
 from sims.campaign import run_many
-from sims.errors import InputError
-from sims.papers.options import add_choice
+from sims.options import Parser, add_choice, add_picture, positive_int, probability
 from sims.papers.rigid_log import add_options as add_log_options
 from sims.papers.rigid_log import table1
 from sims.papers.rigid_runs import HEURISTICS, SHELVES, Cell, Outcomes, Point, outcomes, synthetic
 from sims.plots.curves import draw_curves
+from sims.script import run_script, wide_console
 from sims.statistics import Interval, mean_interval
 
 AVERAGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
@@ -38,38 +38,62 @@ Found = dict[tuple[float, int, Cell], Interval]
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one of the experiments; returns the exit code."""
-    try:
-        options = _parser().parse_args(words)
-        options.run(options)
-    except InputError as error:
-        print(f"sims.papers.rigid: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return run_script(_parser(), words, lambda options: options.run(options))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m sims.papers.rigid", description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    for name, run in (("figure4", _figure4), ("figure5", _figure5), ("figure6", _figure6)):
-        command = commands.add_parser(name)
+    parser = Parser(prog="python -m sims.papers.rigid", description="Figures and tables of 001.")
+    commands = parser.add_subparsers(required=True, metavar="WHAT")
+    for name, about, run in (
+        ("figure4", "shelves, filled and not", _figure4),
+        ("figure5", "heuristics and orders by q-bar", _figure5),
+        ("figure6", "heuristics and orders by P", _figure6),
+    ):
+        command = commands.add_parser(name, help=about, description=about)
         command.set_defaults(run=run)
         _add_options(command, Path(f"logs/rigid-{name}.png"))
-    log = commands.add_parser("table1-swf")
+    for name in ("figure4", "figure5"):
+        _add_averages(commands.choices[name])
+    for name in ("figure4", "figure6"):
+        _add_platforms(commands.choices[name])
+    for name in ("figure5", "figure6"):
+        _add_orders(commands.choices[name])
+    about = "Table 1's study on any log: each day's jobs as one set"
+    log = commands.add_parser("table1-swf", help=about, description=about)
     log.set_defaults(run=table1)
     add_log_options(log)
     return parser
 
 
-def _add_options(command: argparse.ArgumentParser, picture: Path) -> None:
-    orders = tuple(PAPER_ORDERS)
-    command.add_argument("--sets", type=int, default=30, help="sets of 100 jobs (paper: 30)")
-    command.add_argument("--scenarios", type=int, default=10, help="per set (paper: 1000)")
-    command.add_argument("--averages", type=float, nargs="+", default=AVERAGES, metavar="Q")
-    command.add_argument("--platforms", type=int, nargs="+", default=PLATFORMS, metavar="P")
-    command.add_argument("--orders", nargs="+", choices=orders, default=orders)
+def _add_options(command: argparse.ArgumentParser, figure: Path) -> None:
+    add = command.add_argument
+    add("--sets", type=positive_int, default=30, help="sets of 100 jobs (paper: 30)")
+    add("--scenarios", type=positive_int, default=10, help="per set (paper: 1000)")
     about = "of R-LIST's reservations; `kept` is what the paper's curves fit"
     add_choice(command, "--reading", Reading.KEPT, about)
-    command.add_argument("--plot", type=Path, default=picture)
+    add_picture(command, figure)
+
+
+def _add_averages(command: argparse.ArgumentParser) -> None:
+    about = "mean probabilities that an attempt fails"
+    command.add_argument(
+        *("--averages",), type=probability, nargs="+", default=AVERAGES, metavar="Q", help=about
+    )
+
+
+def _add_platforms(command: argparse.ArgumentParser) -> None:
+    about = "numbers of processors"
+    command.add_argument(
+        *("--platforms",), type=positive_int, nargs="+", default=PLATFORMS, metavar="P", help=about
+    )
+
+
+def _add_orders(command: argparse.ArgumentParser) -> None:
+    orders = tuple(PAPER_ORDERS)
+    about = f"of the queue: {', '.join(orders)}"
+    command.add_argument(
+        *("--orders",), nargs="+", choices=orders, default=orders, metavar="ORDER", help=about
+    )
 
 
 # --- the campaign -----------------------------------------------------------------------------
@@ -115,7 +139,7 @@ def _figure4(options: argparse.Namespace) -> None:
     cells = [(heuristic, "LPT") for heuristic in SHELVES]
     by_average = measure(options, options.averages, (DEFAULT_PLATFORM,), cells)
     by_platform = measure(options, (DEFAULT_AVERAGE,), options.platforms, cells)
-    console = Console()
+    console = wide_console()
     _print_table(console, "001, figure 4a: shelves with LPT, P = 10,000", by_average, cells)
     _print_table(console, "001, figure 4b: shelves with LPT, q-bar = 0.3", by_platform, cells)
     for suffix, claimed in CLAIMED_GAIN.items():
@@ -150,7 +174,7 @@ def _figure6(options: argparse.Namespace) -> None:
 
 
 def _report(options: argparse.Namespace, title: str, found: Found, cells: Sequence[Cell]) -> None:
-    console = Console()
+    console = wide_console()
     for heuristic in HEURISTICS:
         chosen = [cell for cell in cells if cell[0] == heuristic]
         _print_table(console, f"{title}: {heuristic} ({options.reading.value})", found, chosen)

@@ -14,12 +14,14 @@ from rich.progress import track
 from rich.table import Column, Table
 
 from policies.batch.lists import Reading
+from policies.batch.orders import PAPER_ORDERS
 from policies.maths.speedup import Rigid
 from sims.campaign import run_many
 from sims.errors import InputError
-from sims.papers.options import add_choice
+from sims.options import add_choice, positive_int, probability
 from sims.papers.rigid_runs import HEURISTICS, Cell, Outcomes, Point, outcomes
 from sims.readers.swf import SwfLog, read_swf
+from sims.script import wide_console
 from sims.statistics import mean_interval
 
 DAY = 86_400
@@ -60,12 +62,15 @@ class Days:
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Options of `table1-swf`."""
-    command.add_argument("log", type=Path, help="a log in the Standard Workload Format")
-    command.add_argument("--processors", type=int, help="default: the log's MaxProcs")
-    command.add_argument("--days", type=int, help="the first so many days only (paper: 30)")
-    command.add_argument("--scenarios", type=int, default=10, help="per day (paper: 1000)")
-    command.add_argument("--averages", type=float, nargs="+", default=AVERAGES, metavar="Q")
-    command.add_argument("--order", default="LPT")
+    add = command.add_argument
+    add("log", type=Path, metavar="LOG", help="a log in the Standard Workload Format")
+    add("--processors", type=positive_int, help="default: the log's MaxProcs")
+    add("--days", type=positive_int, help="the first so many days only (paper: 30)")
+    add("--scenarios", type=positive_int, default=10, help="per day (paper: 1000)")
+    about = "mean probabilities that an attempt fails"
+    add("--averages", type=probability, nargs="+", default=AVERAGES, metavar="Q", help=about)
+    about = "of the queue: %(choices)s"
+    add("--order", choices=tuple(PAPER_ORDERS), default="LPT", metavar="ORDER", help=about)
     add_choice(command, "--reading", Reading.KEPT, "of R-LIST's reservations")
 
 
@@ -97,7 +102,7 @@ def table1(options: argparse.Namespace) -> None:
     ]
     results = run_many(outcomes, points)
     found = list(track(results, f"{len(points)} points", len(points), transient=True))
-    console = Console()
+    console = wide_console()
     console.print(
         f"{log.summary()}; {days.wide} need more than {processors} processors", highlight=False
     )

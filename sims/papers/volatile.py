@@ -11,20 +11,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.progress import track
 from rich.table import Column, Table
 
 from policies.maths.markov import Expectation
 from sims.campaign import run_many
-from sims.errors import InputError
-from sims.papers.options import add_choice
+from sims.options import Parser, add_choice, add_picture, positive_int
 from sims.papers.volatile_paper import HEURISTICS, TABLE_1, TABLE_2, PaperRow
 from sims.papers.volatile_real import add_options as add_real_options
 from sims.papers.volatile_real import real_traces
 from sims.papers.volatile_runs import Instance, instances, makespans
 from sims.papers.volatile_scores import Score, Scores, by_fastest, scores
 from sims.plots.curves import draw_curves
+from sims.script import run_script, wide_console
 
 REFERENCE = "IE"
 """The heuristic that the others are compared with (002, VII.A)."""
@@ -32,44 +31,42 @@ REFERENCE = "IE"
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one of the experiments; returns the exit code."""
-    try:
-        options = _parser().parse_args(words)
-        options.run(options)
-    except InputError as error:
-        print(f"sims.papers.volatile: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return run_script(_parser(), words, lambda options: options.run(options))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m sims.papers.volatile", description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    for name, tasks, chosen, run in (
-        ("table1", 5, HEURISTICS, _table1),
-        ("table2", 10, tuple(TABLE_2), _table2),
-        ("figure2", 10, tuple(TABLE_2), _figure2),
+    parser = Parser(prog="python -m sims.papers.volatile", description="Tables and figures of 002.")
+    commands = parser.add_subparsers(required=True, metavar="WHAT")
+    for name, about, tasks, chosen, run in (
+        ("table1", "Table I: 17 heuristics, m = 5", 5, HEURISTICS, _table1),
+        ("table2", "Table II: m = 10", 10, tuple(TABLE_2), _table2),
+        ("figure2", "Figure 2: difference to IE by wmin, m = 10", 10, tuple(TABLE_2), _figure2),
     ):
-        command = commands.add_parser(name)
+        command = commands.add_parser(name, help=about, description=about)
         command.set_defaults(run=run, tasks=tasks)
         _add_options(command, chosen)
-    real = commands.add_parser("realtraces")
+    add_picture(commands.choices["figure2"], Path("logs/volatile-figure2.png"))
+    about = "how wrong Markov heuristics are on the real availability of spot instances"
+    real = commands.add_parser("realtraces", help=about, description=about)
     real.set_defaults(run=real_traces)
     add_real_options(real)
     return parser
 
 
 def _add_options(command: argparse.ArgumentParser, heuristics: Sequence[str]) -> None:
-    command.add_argument("--scenarios", type=int, default=1, help="per n_com and wmin (paper: 10)")
-    command.add_argument("--trials", type=int, default=2, help="per scenario (paper: 10)")
-    command.add_argument("--wmin", type=int, nargs="+", default=range(1, 11), metavar="W")
-    command.add_argument("--ncom", type=int, nargs="+", default=(5, 10, 20), metavar="N")
-    command.add_argument("--cap", type=int, default=1_000_000, help="slots (paper: 1,000,000)")
-    command.add_argument("--heuristics", nargs="+", default=heuristics, metavar="NAME")
+    add = command.add_argument
+    add("--scenarios", type=positive_int, default=1, help="per n_com and wmin (paper: 10)")
+    add("--trials", type=positive_int, default=2, help="per scenario (paper: 10)")
+    wmin = tuple(range(1, 11))
+    add("--wmin", type=positive_int, nargs="+", default=wmin, metavar="W", help="values of wmin")
+    channels = (5, 10, 20)
+    add("--ncom", type=positive_int, nargs="+", default=channels, metavar="N", help="of n_com")
+    add("--cap", type=positive_int, default=1_000_000, help="slots at most (paper: 1,000,000)")
+    add("--heuristics", nargs="+", default=heuristics, metavar="NAME", help="who is compared")
     add_choice(
         command, "--expectation", Expectation.PRINTED, "which E(S)(W); the tables fit printed"
     )
-    command.add_argument("--store", type=Path, help="results file: an interrupted campaign resumes")
-    command.add_argument("--plot", type=Path, default=Path("logs/volatile-figure2.png"))
+    add("--store", type=Path, help="results file: an interrupted campaign resumes from it")
 
 
 # --- the campaign -----------------------------------------------------------------------------
@@ -102,7 +99,7 @@ def _table2(options: argparse.Namespace) -> None:
 
 def _print_table(title: str, options: argparse.Namespace, paper: Mapping[str, PaperRow]) -> None:
     found = scores(measure(options), REFERENCE)
-    console = Console()
+    console = wide_console()
     console.print(_table(title, found, paper))
     console.print(
         f"{found.instances} instances ({found.scenarios} scenarios); E(S)(W) "
@@ -154,7 +151,7 @@ def _figure2(options: argparse.Namespace) -> None:
     }
     title = "002, Figure 2: difference to IE, m = 10"
     path = draw_curves(curves, options.plot, title, "wmin", "%diff (below 0: better than IE)")
-    console = Console()
+    console = wide_console()
     table = Table("wmin", *names, title=title, box=SIMPLE)
     for wmin, rows in found.items():
         table.add_row(str(wmin), *(f"{rows.rows[name].diff:.1f}" for name in names))

@@ -27,6 +27,7 @@ from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.campaign import run_many
 from sims.errors import InputError
+from sims.options import add_picture, positive_int
 from sims.papers.volatile_runs import run_heuristics
 from sims.plots.bars import draw_pairs
 from sims.readers.markov_fit import MarkovFit, fit_markov
@@ -39,6 +40,7 @@ from sims.scenario.volatile import (
     VolatileScenario,
     WorkerSection,
 )
+from sims.script import wide_console
 from sims.statistics import Interval, mean_interval
 
 HEURISTICS = ("IE", "IP", "IY", "IAY", "P-IE", "Y-IE", "E-IAY", "E-IE", "RANDOM")
@@ -82,19 +84,19 @@ Makespans = Mapping[str, int | None]
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Declare the study's arguments."""
-    command.add_argument(
-        "--traces", type=Path, required=True, help="folder (or tar archive) of spot-instance JSON"
-    )
-    command.add_argument("--trials", type=int, default=20, help="starts per platform")
-    command.add_argument("--tasks", type=int, default=5, help="m")
-    command.add_argument("--wmin", type=int, default=2, help="slots per task of the fastest")
-    command.add_argument("--cap", type=int, default=100_000, help="slots")
-    command.add_argument("--plot", type=Path, default=Path("logs/volatile-realtraces.png"))
+    add = command.add_argument
+    about = "folder (or tar archive) of spot-instance JSON"
+    add("--traces", type=Path, required=True, help=about)
+    add("--trials", type=positive_int, default=20, help="starts per platform")
+    add("--tasks", type=positive_int, default=5, help="m")
+    add("--wmin", type=positive_int, default=2, help="slots per task of the fastest")
+    add("--cap", type=positive_int, default=100_000, help="slots at most")
+    add_picture(command, Path("logs/volatile-realtraces.png"))
 
 
 def real_traces(options: argparse.Namespace) -> None:
     """Fit, run on the traces and on the chains, print, draw."""
-    console = Console()
+    console = wide_console()
     with _folder(options.traces) as folder:
         platforms = [_platform(place, files, console) for place, files in _groups(folder)]
     trials = [

@@ -22,7 +22,7 @@ def called(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
 def test_the_demo_prints_two_summaries_and_leaves_log_trace_and_picture_of_each(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    demo.main(tmp_path)
+    assert demo.main(["--out", str(tmp_path)]) == 0
     told = capsys.readouterr().out
     for name in ("figure1", "volatile20"):
         assert f"{name}, seed" in told
@@ -78,6 +78,11 @@ def test_the_table_stars_what_is_worth_it_and_names_what_was_capped() -> None:
     assert "capped" in flat
 
 
+def test_where_every_run_was_capped_nothing_is_worth_it() -> None:
+    assert worth({}, 1, 4) is None
+    assert "it is worth enrolling ? with T_data = 4" in sentence({}, (1,), (4,))
+
+
 def test_one_run_of_the_study_enrols_the_number_asked_for() -> None:
     task = Task(channels=5, data=1, enrolled=4, trial=1)
     assert run(bandwidth.scenario(QUESTION, task)).end is End.COMPLETED
@@ -87,13 +92,10 @@ def test_one_run_of_the_study_enrols_the_number_asked_for() -> None:
 
 
 def test_the_study_prints_table_sentence_and_pictures(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    called(
-        monkeypatch,
-        *("--trials", "2", "--channels", "5", "--data", "1", "--out", str(tmp_path)),
-    )
-    bandwidth.main()
+    words = ("--trials", "2", "--channels", "5", "--data", "1", "--out", str(tmp_path))
+    assert bandwidth.main(words) == 0
     told = capsys.readouterr().out
     assert "slots per iteration" in told
     assert "At n_com = 5 it is worth enrolling" in told
