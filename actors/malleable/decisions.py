@@ -3,41 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter, index
 
+from actors.decisions import BadDecision, answer, items, refusal
 from actors.malleable.views import Event, Pack
-from policies.interface.malleable import Resize
+from policies.interface.malleable import AllocationPolicy, RedistributionPolicy, Resize
+
+SHOWN = 10
+"""Candidates of a view that are named."""
 
 
-class BadDecision(ValueError):
-    """A policy's decision cannot be carried out."""
-
-
-def _refuse(policy: object, problem: str, view: object) -> BadDecision:
-    return BadDecision(f"{policy!r} {problem}; it saw {view!r}")
-
-
-def check_allocation(policy: object, view: Pack, sizes: Sequence[int]) -> None:
-    """Raises BadDecision where `sizes` cannot be the first allocation."""
-    if len(sizes) != len(view.applications):
-        raise _refuse(policy, f"gave {len(sizes)} sizes", view)
-    wrong = [size for size in sizes if size < view.pair or size % view.pair]
+def allocate(policy: AllocationPolicy, view: Pack) -> list[int]:
+    """The first allocation, in plain ints. Raises BadDecision where it cannot be."""
+    answered = answer(policy, view)
+    sizes = _whole(items(policy, answered))
+    wrong = _sizes_problem(sizes, view)
     if wrong:
-        raise _refuse(policy, f"gave a size of {wrong[0]}", view)
+        seen = f"{len(view.applications)} applications, {_platform(view)}"
+        raise refusal(policy, repr(answered), wrong, seen)
+    return sizes
+
+
+def redistribute(policy: RedistributionPolicy, view: Event) -> list[Resize]:
+    """The resizes, in order of application. Raises BadDecision where they cannot be."""
+    answered = answer(policy, view)
+    listed = items(policy, answered)
+    if listed is None or not all(isinstance(it, Resize) for it in listed):
+        problem = "an answer is a sequence of Resize(application, size), () to change nothing"
+        raise _refused(policy, answered, problem, view)
+    if not listed:
+        return []
+    named = _whole([it.application for it in listed if isinstance(it, Resize)])
+    sizes = _whole([it.size for it in listed if isinstance(it, Resize)])
+    resizes = sorted(map(Resize, named, sizes), key=attrgetter("application"))
+    wrong = _resizes_problem(resizes, view)
+    if wrong:
+        raise _refused(policy, listed, wrong, view)
+    return resizes
+
+
+def _whole(listed: Sequence[object] | None) -> list[int]:
+    """As plain ints, which is what a log can hold; -1 for what is no whole number."""
+    if listed is None:
+        return []
+    return [index(it) if hasattr(it, "__index__") else -1 for it in listed]
+
+
+def _sizes_problem(sizes: Sequence[int], view: Pack) -> str | None:
+    many = len(view.applications)
+    if len(sizes) != many:
+        return f"an answer is {many} sizes, one for each application"
+    if any(size < view.pair or size % view.pair for size in sizes):
+        return f"a size is {_multiple(view.pair)}"
     if sum(sizes) > view.processors:
-        raise _refuse(policy, f"gave {sum(sizes)} of {view.processors} processors", view)
+        return f"the sizes take {sum(sizes)} processors in all; there are {view.processors}"
+    return None
 
 
-def check_resizes(policy: object, view: Event, resizes: Sequence[Resize]) -> None:
-    """Raises BadDecision where `resizes`, in order of application, cannot be carried out."""
+def _resizes_problem(resizes: Sequence[Resize], view: Event) -> str | None:
     sizes = {candidate.index: candidate.size for candidate in view.candidates}
     named = [resize.application for resize in resizes]
+    for application in named:
+        if application not in sizes:
+            return f"application {application} is no candidate; view.candidates are accepted"
     if len(set(named)) < len(named):
-        raise _refuse(policy, "resized an application twice", view)
-    for resize in resizes:
-        if resize.application not in sizes:
-            raise _refuse(policy, f"resized application {resize.application}, no candidate", view)
-        if resize.size < view.pair or resize.size % view.pair:
-            raise _refuse(policy, f"gave a size of {resize.size}", view)
+        return "an application is resized twice; once is accepted"
+    if any(resize.size < view.pair or resize.size % view.pair for resize in resizes):
+        return f"a size is {_multiple(view.pair)}"
     more = sum(resize.size - sizes[resize.application] for resize in resizes)
     if more > view.idle:
-        raise _refuse(policy, f"gave {more} more processors with {view.idle} idle", view)
+        return f"it gives {more} more processors, and {view.idle} are idle"
+    return None
+
+
+def _refused(policy: object, answered: object, problem: str, view: Event) -> BadDecision:
+    candidates = [f"{it.index} ({it.size})" for it in view.candidates[:SHOWN]]
+    if len(view.candidates) > SHOWN:
+        candidates.append(f"{len(view.candidates) - SHOWN} more")
+    event = f"now = {view.now!r}, {view.cause}, faulty = {view.faulty}, {view.idle} idle"
+    who = f"candidates with their sizes: {', '.join(candidates) or 'none'}"
+    return refusal(policy, repr(answered), problem, f"{event}, {who}")
+
+
+def _platform(view: Pack) -> str:
+    return f"{view.processors} processors in groups of {view.pair}"
+
+
+def _multiple(pair: int) -> str:
+    return f"a whole number of processors, a positive multiple of {pair}"

@@ -8,7 +8,7 @@ from attrs import define, field
 
 from actors.events import RunStarted
 from actors.malleable.application import Application
-from actors.malleable.decisions import check_allocation, check_resizes
+from actors.malleable.decisions import allocate, redistribute
 from actors.malleable.events import RedistributionDecided
 from actors.malleable.holdings import Holdings
 from actors.malleable.messages import (
@@ -113,8 +113,7 @@ class MalleableScheduler(Actor):
         indices = sorted(self.applications)
         newcomers = [Newcomer(index, self.costs[index]) for index in indices]
         view = Pack(self.holdings.pair, self.holdings.usable, newcomers)
-        sizes = list(self.allocation(view))
-        check_allocation(self.allocation, view, sizes)
+        sizes = allocate(self.allocation, view)
         for index, size in zip(indices, sizes, strict=True):
             self._hold(index, size)
 
@@ -142,9 +141,8 @@ class MalleableScheduler(Actor):
             *(self.now, cause, faulty, self.holdings.pair, self.holdings.idle, longest),
             lambda: self._candidates(running, faulty),
         )
-        resizes = sorted(self.policy(view), key=lambda resize: resize.application)
+        resizes = redistribute(self.policy, view)
         if resizes:
-            check_resizes(self.policy, view, resizes)
             self._carry_out(cause, trigger, resizes)
         return {resize.application for resize in resizes}
 
