@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -11,6 +10,7 @@ from typing import NoReturn
 from actors.decisions import BadDecision
 from actors.runtime import ActorFailed, RuntimeFault
 from sims.cli import audit, export, optimum, plot, policies, run, summary, trace, view, why
+from sims.cli.output import printing
 from sims.errors import InputError
 
 COMMANDS = {
@@ -37,10 +37,8 @@ class Parser(argparse.ArgumentParser):
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     try:
-        try:
+        with printing():
             return _execute(words)
-        finally:
-            _flush()
     except InputError as error:
         print(f"holdfast: {error}", file=sys.stderr)
         return 2
@@ -50,35 +48,13 @@ def main(words: Sequence[str] | None = None) -> int:
         print("holdfast: interrupted; what was logged so far is readable", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        _forget_output()
         return 0
-    except OSError as error:
-        if not _forget_output():
-            raise
-        print(f"holdfast: standard output: cannot be written: {error.strerror}", file=sys.stderr)
-        return 2
 
 
 def _execute(words: Sequence[str] | None) -> int:
     arguments = _parser().parse_args(words)
     code: int = COMMANDS[arguments.command].execute(arguments)
     return code
-
-
-def _flush() -> None:
-    """What is printed is printed now, not in leaving Python, where no error can be told."""
-    if sys.stdout is not None:  # closed by who started it
-        sys.stdout.flush()
-
-
-def _forget_output() -> bool:
-    """Throw away what standard output does not take; whether there was some."""
-    try:
-        _flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False
 
 
 def _failed(fault: RuntimeFault) -> int:

@@ -12,6 +12,7 @@ from sims.cli.progress import ShowProgress
 from sims.cli.scenarios import naming
 from sims.errors import InputError
 from sims.log import LogWriter
+from sims.scenario.header import SEEDS
 from sims.scenario.loader import Scenario, load
 from sims.summary import Summary
 from sims.world import run
@@ -37,8 +38,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
-    if arguments.seed is not None and arguments.seed < 0:
-        raise InputError("command line", "--seed", f"{arguments.seed} is negative", "0 or above")
+    if arguments.seed is not None and arguments.seed not in SEEDS:
+        problem, accepted = f"{arguments.seed} is no seed", "0 or above, below 2**64"
+        raise InputError("command line", "--seed", problem, accepted)
+    if arguments.log == "":
+        raise InputError("command line", "--log", "'' names no file", "a path, or `none`")
     scenario = load(arguments.file, arguments.set, arguments.seed)
     log = _log_path(scenario, arguments)
     summary = Summary()

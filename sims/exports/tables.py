@@ -20,6 +20,7 @@ from sims.errors import InputError
 from sims.parts import parted
 from sims.uses.runs import Run, Runs
 from sims.uses.slices import count
+from sims.writing import replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -89,12 +90,14 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
             yield polars.DataFrame(batch, schema, orient="row")
 
     lazy = polars.io.plugins.register_io_source(frames, schema=schema)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        (lazy.sink_csv if path.suffix == ".csv" else lazy.sink_parquet)(path)
-    except OSError as error:
-        problem = f"cannot be written: {error.strerror or error}"
-        raise InputError(str(path), "", problem, "a file in a folder of yours") from None
+    with replacing(path) as new:
+        try:
+            (lazy.sink_csv if path.suffix == ".csv" else lazy.sink_parquet)(new)
+        except polars.exceptions.ComputeError as error:
+            # What writes Parquet tells of a full disk in words of its own.
+            if "IO error: " not in str(error):
+                raise
+            raise OSError(str(error).partition("IO error: ")[2]) from None
     return written
 
 

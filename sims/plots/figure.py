@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sims.errors import InputError
 from sims.plots.palette import CYCLE
+from sims.writing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,12 +55,7 @@ def save(figure: Figure, path: Path) -> Path:
     from matplotlib import rc_context
 
     check_suffix(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # The same log gives the same file: no dates, and names in SVG that are not drawn by lot.
-        with rc_context({"svg.hashsalt": "holdfast"}):
-            figure.savefig(path, dpi=DPI, metadata=UNDATED.get(path.suffix))
-    except OSError as error:
-        problem = f"cannot be written: {error.strerror}"
-        raise InputError(str(path), "", problem, "a file in a folder of yours") from None
+    # The same log gives the same file: no dates, and names in SVG that are not drawn by lot.
+    with replacing(path) as new, rc_context({"svg.hashsalt": "holdfast"}):
+        figure.savefig(new, dpi=DPI, metadata=UNDATED.get(path.suffix))
     return path

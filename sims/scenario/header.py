@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING, Any
+
 from attrs import field, frozen
 
-from sims.scenario.fields import not_negative
+from sims.scenario.fields import Unacceptable
+
+if TYPE_CHECKING:
+    from attrs import Attribute
+
+SEEDS = range(2**64)
+"""What a run can begin with: its log has no larger numbers."""
+
+
+def names_a_file(_: object, attribute: Attribute[Any], value: str) -> None:
+    """attrs validator: what can be part of a file's name."""
+    if not value or {"/", "\0", os.sep, os.altsep} & set(value):
+        raise Unacceptable(attribute.name, value, "a word or more, without / (logs/NAME.jsonl)")
+
+
+def names_a_path(_: object, attribute: Attribute[Any], value: str | None) -> None:
+    """attrs validator: where a file can be, or None."""
+    if value is not None and (not value or "\0" in value):
+        raise Unacceptable(attribute.name, value, "a path, or `none`")
+
+
+def seeds(_: object, attribute: Attribute[Any], value: int) -> None:
+    """attrs validator: one of SEEDS."""
+    if value not in SEEDS:
+        raise Unacceptable(attribute.name, value, "0 or above, below 2**64")
 
 
 @frozen(kw_only=True)
 class Head:
     """The keys above the first section of every scenario file."""
 
-    name: str
-    seed: int = field(default=0, validator=not_negative)
+    name: str = field(validator=names_a_file)
+    """What the run is called, and by default its log."""
+    seed: int = field(default=0, validator=seeds)
     """The run's one seed."""
-    log: str | None = None
+    log: str | None = field(default=None, validator=names_a_path)
     """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
     `none`: nowhere."""
 

@@ -1,0 +1,73 @@
+"""Files that commands write: whole or not at all, with one error for all mishaps."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sims.errors import InputError
+from sims.readers.files import ARCHIVES
+
+PACKED = (".gz", ".xz", ".zst")
+"""How a log can be packed."""
+
+FOREIGN = frozenset(
+    (".br", ".bz2", ".lz", ".lz4", ".lzma", ".lzo", ".rar", ".sz", ".tbz", ".tbz2", ".z", ".zstd")
+)
+"""Packings that would be looked for in a file called so, and are not written."""
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """What goes wrong in writing `path` is one InputError that names it.
+
+    But a reader of a pipe who has seen enough is no error of the user's: BrokenPipeError stays.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        problem = f"cannot be written: {error.strerror or error}"
+        raise InputError(str(path), "", problem, "a file in a folder of yours") from None
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Where to write what will be `path`: a new file, which takes its place where all went well.
+
+    Otherwise the new one is removed, and an older one stays as it was. Folders are made; links are
+    followed; a device or a pipe is written directly. Raises InputError where it cannot be written.
+    """
+    with refusing(path):
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_file():
+            yield path
+            return
+        # A folder for it: its name, and with it its suffix, can be the old one's.
+        with TemporaryDirectory(dir=target.parent, prefix=".holdfast-") as folder:
+            new = Path(folder) / path.name
+            yield new
+            _take_place(new, target)
+
+
+def _take_place(new: Path, old: Path) -> None:
+    if old.exists():
+        # Renaming asks for no leave to write the old file.
+        old.open("ab").close()
+        shutil.copymode(old, new)
+    new.replace(old)
+
+
+def check_packing(path: Path) -> None:
+    """Raises InputError where a log called so would be written plain, and not be read so again."""
+    last = path.suffix.lower()
+    misspelt = last in PACKED and path.suffix not in PACKED
+    if misspelt or last in FOREIGN or ARCHIVES.intersection(path.suffixes):
+        problem = "its name says that it is packed as no log is"
+        raise InputError(str(path), "", problem, f"{', '.join(PACKED)}, or plain: .jsonl")
