@@ -29,7 +29,8 @@ def exact_fraction(value: Fraction | float | str) -> Fraction:
 def between_0_and_1(instance: object, attribute: object, beta: Fraction) -> None:
     """attrs validator; ValueError where beta is not in (0, 1) (004, V.A)."""
     if not 0 < beta < 1:
-        raise ValueError(f"LAPS shares among a part beta of the jobs in (0, 1), not {beta}.")
+        problem = f"LAPS shares among a part beta of the jobs, which {beta} is not"
+        raise ValueError(f"{problem}; accepted: a beta in (0, 1).")
 
 
 def newest_first(jobs: ActiveJobs, served: int) -> Counts:

@@ -39,4 +39,11 @@ def named(name: str) -> RedundancyPolicy:
     match = re.fullmatch(r"(?P<base>[A-Z+a-z-]+)(\((?P<beta>[0-9./]+)\))?", name)
     if match is None or match["base"] not in SHARING:
         raise ValueError(f"{name!r} is no policy for redundancy; accepted: {', '.join(NAMES)}")
-    return SHARING[match["base"]](Fraction(match["beta"] or "1/2"))
+    return SHARING[match["base"]](_beta(match["beta"] or "1/2"))
+
+
+def _beta(text: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{text!r} is no number; accepted: a beta in (0, 1).") from None

@@ -44,14 +44,17 @@ class SwfLog:
 class _Reading:
     """What has been read so far."""
 
+    source: str
     wanted: frozenset[SwfStatus]
     jobs: list[SwfJob] = field(factory=list)
     entries: list[tuple[str, str]] = field(factory=list)
     skipped: Counter[SkipReason] = field(factory=Counter)
     statuses: Counter[SwfStatus] = field(factory=Counter)
+    lines: dict[int, int] = field(factory=dict)
+    """Job number -> line, of the jobs kept."""
 
-    def take(self, line: str) -> None:
-        """One line; ValueError where it is malformed."""
+    def take(self, line: str, place: int) -> None:
+        """One line; ValueError where it is malformed, InputError for a twin."""
         if line.startswith(";"):
             self._take_comment(line)
             return
@@ -62,7 +65,14 @@ class _Reading:
         elif isinstance(parsed, SkipReason):
             self.skipped[parsed] += 1
         else:
+            self._refuse_twin(parsed, place)
             self.jobs.append(parsed)
+
+    def _refuse_twin(self, job: SwfJob, place: int) -> None:
+        # The parts of an interrupted job share its number, as they should.
+        if job.status in WHOLE_JOBS and self.lines.setdefault(job.number, place) != place:
+            problem = f"job {job.number} is also on line {self.lines[job.number]}"
+            raise InputError(self.source, f"line {place}", problem, "one line for each job")
 
     def _take_comment(self, line: str) -> None:
         entry = header_entry(line)
@@ -84,15 +94,15 @@ def read_swf(path: Path, statuses: Collection[SwfStatus] = WHOLE_JOBS) -> SwfLog
     """Read a log, plain or compressed, keeping the jobs whose status is among `statuses`.
 
     Jobs that cannot be run (no submit time, no run time, no processors) are left out and
-    counted. Raises InputError where the file is unreadable, a line is malformed (by number) or
-    the file holds no job line.
+    counted. Raises InputError where the file is unreadable, a line is malformed (by number), two
+    whole jobs have one number or the file holds no job line.
     """
-    reading = _Reading(frozenset(statuses))
+    reading = _Reading(str(path), frozenset(statuses))
     for number, line in numbered_lines(path):
         text = line.strip()
         if text:
             try:
-                reading.take(text)
+                reading.take(text, number)
             except ValueError as error:
                 raise InputError(str(path), f"line {number}", str(error), FIELDS) from error
     if not reading.statuses:

@@ -6,6 +6,7 @@ import enum
 import re
 from collections import Counter
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import cast
 
@@ -26,10 +27,12 @@ from policies.maths.makespan_bounds import (
     rate_probabilities,
 )
 from sims.errors import InputError
-from sims.scenario.fields import not_negative, positive
+from sims.scenario.fields import Unacceptable, not_negative, part, positive
 from sims.scenario.header import Head, Header
 from sims.scenario.policies import PolicySection, load_policy
 
+SCHEDULER = "scheduler"
+"""The actor that no job can be called like."""
 ORDERS = {**PAPER_ORDERS, "LJF": large_first, "FCFS": first_come}
 LIST = re.compile(r"R-LIST-(Q|\d+)")
 SHELVES = {
@@ -61,22 +64,18 @@ class PlatformSection:
 class FailureSection:
     """`[failures]`: silent errors; at most one of the two. A job's own `failures` comes first."""
 
-    average: float | None = None
+    average: float | None = field(default=None, validator=optional(part))
     """q-bar: how often a job of mean area (rigid) or mean work (moldable) fails; below 1."""
-    rate: float | None = None
+    rate: float | None = field(default=None, validator=optional(not_negative))
     """lambda: errors per processor-second of area (rigid) or per unit of work (moldable)."""
 
     def probabilities(self, works: Sequence[float]) -> list[float]:
         """q_j of each job. Raises InputError."""
         if self.average is not None and self.rate is not None:
             raise InputError("scenario", "failures", "both average and rate", "one of them")
-        try:
-            if self.average is not None:
-                return failure_probabilities(works, self.average)
-            return rate_probabilities(works, self.rate or 0.0)
-        except ValueError as error:
-            key = "failures.rate" if self.average is None else "failures.average"
-            raise InputError("scenario", key, str(error)) from None
+        if self.average is not None:
+            return failure_probabilities(works, self.average)
+        return rate_probabilities(works, self.rate or 0.0)
 
 
 @frozen(kw_only=True)
@@ -109,11 +108,16 @@ class Workload:
     """(reason, jobs)."""
 
 
+def _free(_: object, attribute: object, value: str) -> None:
+    if value == SCHEDULER:
+        raise Unacceptable("name", value, "another name: it is the scheduler's in the log")
+
+
 @frozen(kw_only=True)
 class ReleaseFields:
     """What every listed job may say beside its size."""
 
-    name: str = ""
+    name: str = field(default="", validator=_free)
     """Default: J1, J2, ..."""
     failures: int | None = field(default=None, validator=optional(not_negative))
     """Attempts that fail before one succeeds; default: drawn as `[failures]` says."""
@@ -163,6 +167,10 @@ def checked(workload: Workload, processors: int, needs: Sequence[int]) -> Worklo
     wide = len(needs) - len(fitting)
     if not wide:
         return workload
+    if not fitting:
+        problem = f"{processors} are too few for every job"
+        accepted = f"at least {min(needs)}, which the narrowest job needs"
+        raise InputError("scenario", "platform.processors", problem, accepted)
     reason = f"needs more than the platform's {processors} processors"
     return Workload(tuple(fitting), (*workload.left_out, (reason, wide)))
 
@@ -178,13 +186,12 @@ def people(
     """Spawn the scheduler and its jobs. Raises InputError where no job is left."""
     for reason, jobs in workload.left_out:
         system.journal.describe(JobsLeftOut, reason, jobs)
-    if not workload.submissions:
-        raise InputError("scenario", "job", "no job is left to schedule", "at least one job")
-    scheduler = BatchScheduler("scheduler", platform.processors, policy, len(workload.submissions))
+    _refuse_nothing(workload)
+    scheduler = BatchScheduler(SCHEDULER, platform.processors, policy, len(workload.submissions))
     system.spawn(scheduler)
-    for submission, count in zip(
-        workload.submissions, _failures(system, workload, failures), strict=True
-    ):
+    counts = _failures(system, workload, failures)
+    _refuse_endless(workload, counts)
+    for submission, count in zip(workload.submissions, counts, strict=True):
         job = submission.job
         killed_at = None
         if overrun is Overrun.KILL and job.estimate is not None:
@@ -194,7 +201,39 @@ def people(
 
 def _failures(system: System, workload: Workload, section: FailureSection) -> list[int]:
     """Drawn for every job, so that a job's own count does not shift the others'."""
+    _refuse_endless(workload, [0] * len(workload.submissions))
     probabilities = section.probabilities([s.job.profile.work for s in workload.submissions])
+    _refuse_certain(workload, probabilities, section)
     drawn = draw_failures(probabilities, system.stream("failures"))
     pairs = zip(workload.submissions, drawn, strict=True)
     return [count if s.failures is None else s.failures for s, count in pairs]
+
+
+def _refuse_nothing(workload: Workload) -> None:
+    if not workload.submissions:
+        reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in workload.left_out)
+        problem = f"no job is left to schedule ({reasons or 'none is listed'})"
+        raise InputError("scenario", "job", problem, "at least one job")
+
+
+def _refuse_certain(
+    workload: Workload, probabilities: Sequence[float], section: FailureSection
+) -> None:
+    key, value = ("rate", section.rate) if section.average is None else ("average", section.average)
+    for submission, probability in zip(workload.submissions, probabilities, strict=True):
+        if probability >= 1:
+            problem = (
+                f"at {value!r} every attempt of {submission.job.name}, whose work is "
+                f"{submission.job.profile.work!r}, fails: the probability rounds to 1"
+            )
+            raise InputError("scenario", f"failures.{key}", problem, "a lower value, or less work")
+
+
+def _refuse_endless(workload: Workload, failures: Sequence[int]) -> None:
+    total = 0.0
+    for submission, count in zip(workload.submissions, failures, strict=True):
+        job = submission.job
+        total += (job.profile.work + job.verification) * (count + 1) + job.submitted
+        if not isfinite(total):
+            problem = f"with {job.name}, whose work is {job.profile.work!r}, the work sums to inf"
+            raise InputError("scenario", "job", problem, "jobs whose work sums to a finite number")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sized
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Unacceptable(ValueError):
 def positive(_: object, attribute: Attribute[Any], value: float) -> None:
     """attrs validator: a finite number above 0."""
     if not (isfinite(value) and value > 0):
-        raise Unacceptable(attribute.name, value, "a number above 0")
+        raise Unacceptable(attribute.name, value, "a finite number above 0")
 
 
 def positive_or_inf(_: object, attribute: Attribute[Any], value: float) -> None:
@@ -36,7 +36,7 @@ def positive_or_inf(_: object, attribute: Attribute[Any], value: float) -> None:
 def not_negative(_: object, attribute: Attribute[Any], value: float) -> None:
     """attrs validator: a finite number, 0 or above."""
     if not (isfinite(value) and value >= 0):
-        raise Unacceptable(attribute.name, value, "a number, 0 or above")
+        raise Unacceptable(attribute.name, value, "a finite number, 0 or above")
 
 
 def not_empty(_: object, attribute: Attribute[Any], value: Sized) -> None:
@@ -49,6 +49,25 @@ def probability(_: object, attribute: Attribute[Any], value: float) -> None:
     """attrs validator: a number in [0, 1]."""
     if not 0 <= value <= 1:
         raise Unacceptable(attribute.name, value, "a number from 0 to 1")
+
+
+def part(_: object, attribute: Attribute[Any], value: float) -> None:
+    """attrs validator: a number in [0, 1)."""
+    if not 0 <= value < 1:
+        raise Unacceptable(attribute.name, value, "a number from 0 to below 1")
+
+
+def above_one(_: object, attribute: Attribute[Any], value: float) -> None:
+    """attrs validator: a finite number above 1."""
+    if not (isfinite(value) and value > 1):
+        raise Unacceptable(attribute.name, value, "a finite number above 1")
+
+
+def range_of_positives(_: object, attribute: Attribute[Any], value: tuple[float, float]) -> None:
+    """attrs validator: two finite numbers above 0, the lower first."""
+    low, high = value
+    if not 0 < low <= high < inf:
+        raise Unacceptable(attribute.name, value, "two finite numbers above 0, the lower first")
 
 
 def range_of_probabilities(

@@ -79,8 +79,11 @@ def read(table: Mapping[str, Any], source: str) -> Scenario:
 
 
 def _parse(path: Path) -> dict[str, Any]:
+    if path == Path():  # which is what an empty name comes down to
+        problem = "no file is named: '' and '.' are a directory, the current one"
+        raise InputError("command line", "FILE", problem, "a scenario file")
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(str(path), "", error.strerror or str(error), "a scenario file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

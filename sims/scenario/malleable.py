@@ -19,6 +19,7 @@ from actors.malleable.scheduler import MalleableScheduler
 from actors.runtime import System
 from policies.interface.malleable import AllocationPolicy
 from policies.malleable import named, named_allocation
+from policies.maths.checkpoint import checkpoint_cost, young_period
 from policies.maths.cosched import Costs, Protection, costs
 from policies.maths.redistribution import Link
 from sims.errors import InputError
@@ -53,6 +54,9 @@ class MalleableScenario(Head):
 
 
 SCENARIO = MalleableScenario
+
+LONGEST = 100
+"""Times between faults that a period may last: none of e^100 periods would end without a fault."""
 
 
 def populate(scenario: MalleableScenario, system: System, folder: Path) -> None:
@@ -153,12 +157,30 @@ def _check(scenario: MalleableScenario, pack: tuple[float, ...]) -> None:
 
 
 def _check_protection(scenario: MalleableScenario, pack: tuple[float, ...]) -> None:
-    if _protection(scenario) is None:
+    protection = _protection(scenario)
+    if protection is None:
         return
     link = scenario.link
     if link.latency == 0 and (link.unit == 0 or min(pack) <= 0):
         problem = "a checkpoint would cost nothing, and Young's period would be 0"
         raise InputError("scenario", "link.unit", problem, "a cost above 0, or mtbf_years = inf")
+    _check_period(scenario, protection, max(pack))
+
+
+def _check_period(scenario: MalleableScenario, protection: Protection, footprint: float) -> None:
+    """Young's period is for checkpoints that take far less time than passes between two faults."""
+    job = scenario.job
+    sizes = np.array([job.pair, job.processors], dtype=np.float64)
+    cost = checkpoint_cost(footprint, sizes, protection.unit_cost, protection.latency)
+    mtbf = protection.mtbf / sizes
+    if cost[0] >= mtbf[0] or (young_period(mtbf, cost) >= LONGEST * mtbf).any():
+        section = "faults" if scenario.checkpoints.mtbf_years is None else "checkpoints"
+        problem = (
+            f"{protection.mtbf / YEAR!r} is not accepted: a checkpoint would take {cost[0]:.3g} s, "
+            f"and {job.pair} processors fail every {mtbf[0]:.3g} s"
+        )
+        accepted = "more years, smaller footprints, a cheaper link, or mtbf_years = inf"
+        raise InputError("scenario", f"{section}.mtbf_years", problem, accepted)
 
 
 def _check_tables(scenario: MalleableScenario, pack: tuple[float, ...]) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 from attrs import field, frozen
+from attrs.validators import deep_iterable
 from numpy.typing import NDArray
 
 from policies.maths import speedup
@@ -113,7 +114,7 @@ class Tables:
     """`{kind = "table", times = [[10, 9, 6], [6, 3]]}`: measured times, per application."""
 
     kind: Literal["table"]
-    times: tuple[tuple[float, ...], ...]
+    times: tuple[tuple[float, ...], ...] = field(validator=deep_iterable(deep_iterable(positive)))
     """s on 1, 2, 3... processors; no application is given more than it lists."""
 
     def durations(self, index: int, footprint: float, sizes: Sizes) -> Sizes:

@@ -8,18 +8,25 @@ from collections.abc import Iterator
 from typing import Literal
 
 from attrs import Factory, field, frozen
+from attrs.validators import deep_iterable, optional
 from numpy.random import Generator
 
 from actors.malleable.hazard import exponential_faults, weibull_faults
 from actors.runtime import stream
 from policies.malleable import LookAhead
 from sims.errors import InputError
-from sims.scenario.fields import not_negative, positive, positive_or_inf
+from sims.scenario.fields import Unacceptable, not_negative, positive, positive_or_inf
 from sims.scenario.malleable_profiles import Profile, Synthetic
 from sims.scenario.policies import PolicySection
 
 YEAR = 365 * 86400.0
 """Seconds in a year, as 003 counts them."""
+
+LARGEST = 2.0**63
+"""Footprints are drawn as 64-bit integers."""
+
+SMALLEST_SHAPE = 0.05
+"""Of Weibull laws: the smaller, the more of the faults follow the last one within no time."""
 
 # --- the pack ------------------------------------------------------------------------------------
 
@@ -34,8 +41,15 @@ class Draw:
     """m_inf: data units of the smallest application."""
     largest: float = field(default=2_500_000.0, validator=positive)
     """m_sup: data units of the largest."""
-    seed: int = 0
+    seed: int = field(default=0, validator=not_negative)
     """Which pack is drawn; the scenario's own seed draws its faults."""
+
+    def __attrs_post_init__(self) -> None:
+        if not self.largest < LARGEST:
+            raise Unacceptable("largest", self.largest, "a number below 2^63, about 9.2e18")
+        if not int(self.smallest) <= int(self.largest):
+            accepted = f"a number up to largest, {self.largest!r}"
+            raise Unacceptable("smallest", self.smallest, accepted)
 
     def footprints(self) -> tuple[float, ...]:
         """Whole numbers of data units, uniform between the two."""
@@ -53,7 +67,7 @@ class MalleableSection:
     """p, processors of the platform."""
     pair: int = field(default=2, validator=positive)
     """Processors per group of buddies; 1: each keeps its own checkpoint only."""
-    footprints: tuple[float, ...] = ()
+    footprints: tuple[float, ...] = field(default=(), validator=deep_iterable(not_negative))
     """m_i: data units of each application."""
     draw: Draw | None = None
     """More applications, drawn at random."""
@@ -81,11 +95,17 @@ class LinkSection:
 class CheckpointSection:
     """`[checkpoints]`: buddy checkpoints with Young's period (003, section 3.1)."""
 
-    mtbf_years: float | None = None
+    mtbf_years: float | None = field(default=None, validator=optional(positive_or_inf))
     """mu of one processor that periods and expectations count with; default: that of the faults;
     `inf`: no checkpoints, a fault restarts the application."""
     downtime: float = field(default=60.0, validator=not_negative)
     """D: s between a fault and the start of the recovery."""
+
+
+def _shape(_: object, attribute: object, value: float) -> None:
+    if not SMALLEST_SHAPE <= value < math.inf:
+        accepted = f"a finite number, {SMALLEST_SHAPE} or above: below, most faults come at once"
+        raise Unacceptable("shape", value, accepted)
 
 
 # --- faults --------------------------------------------------------------------------------------
@@ -136,8 +156,8 @@ class Weibull:
     kind: Literal["weibull"]
     mtbf_years: float = field(default=100.0, validator=positive)
     """Mean of each processor's times between faults."""
-    shape: float = field(validator=positive)
-    """k: below 1, the older the safer; 1 is exponential."""
+    shape: float = field(validator=_shape)
+    """k, 0.05 or above: below 1, the older the safer; 1 is exponential."""
     fatal: Fatal = Fatal.IGNORED
     """Whether faults count everywhere: `ignored` or `possible`."""
 
@@ -146,12 +166,18 @@ class Weibull:
         return weibull_faults(rng, processors, self.mtbf_years * YEAR, self.shape)
 
 
+def _strike(_: object, attribute: object, value: tuple[float, int]) -> None:
+    time, processor = value
+    if not (0 <= time < math.inf and processor >= 0):
+        raise Unacceptable("strikes", value, "a finite time from 0 on, and a processor")
+
+
 @frozen(kw_only=True)
 class Listed:
     """`{kind = "list", strikes = [[3.5e6, 14], [7.1e6, 7]], mtbf_years = 100}`."""
 
     kind: Literal["list"]
-    strikes: tuple[tuple[float, int], ...]
+    strikes: tuple[tuple[float, int], ...] = field(validator=deep_iterable(_strike))
     """[time in s, processor], in any order."""
     mtbf_years: float = field(default=math.inf, validator=positive_or_inf)
     """What periods and expectations count with; `inf`: no checkpoints."""
@@ -161,7 +187,7 @@ class Listed:
     def faults(self, rng: Generator, processors: int) -> Iterator[tuple[float, int]]:
         """(time in s, processor) of each fault, in order of time. Raises InputError."""
         for time, processor in self.strikes:
-            if time < 0 or not 0 <= processor < processors:
+            if processor >= processors:
                 problem = f"[{time!r}, {processor!r}] is not accepted"
                 accepted = f"a time from 0 on, a processor from 0 to {processors - 1}"
                 raise InputError("scenario", "faults.strikes", problem, accepted)

@@ -6,6 +6,7 @@ import enum
 from typing import Literal
 
 from attrs import field, frozen
+from attrs.validators import deep_iterable
 from numpy.random import Generator
 
 from actors.runtime import stream
@@ -20,7 +21,13 @@ from policies.maths.speedup import (
     roofline,
 )
 from sims.scenario.batch import ReleaseFields
-from sims.scenario.fields import not_empty, not_negative, positive, probability
+from sims.scenario.fields import (
+    not_empty,
+    not_negative,
+    positive,
+    probability,
+    range_of_positives,
+)
 
 
 @frozen(kw_only=True)
@@ -107,7 +114,7 @@ class Times:
     """An arbitrary profile."""
 
     kind: Literal["table"]
-    times: tuple[float, ...] = field(validator=not_empty)
+    times: tuple[float, ...] = field(validator=[not_empty, deep_iterable(positive)])
     """Seconds on 1, 2, 3, ... processors; the job never runs on more."""
 
     def profile(self) -> Profile:
@@ -142,7 +149,7 @@ class SyntheticJobs:
     """roofline, communication, amdahl, mix-low-com, mix or power."""
     count: int = field(default=500, validator=positive)
     """How many jobs."""
-    work: tuple[float, float] = (5_000, 4_000_000)
+    work: tuple[float, float] = field(default=(5_000, 4_000_000), validator=range_of_positives)
     """w_j is uniform between these, in seconds on one processor."""
     seed: int = field(default=0, validator=not_negative)
     """Which set of jobs is drawn; the scenario's own seed draws their failures."""

@@ -13,6 +13,10 @@ from attrs import Factory, frozen
 from cattrs.errors import ClassValidationError
 
 from sims.errors import InputError
+from sims.scenario.strict import told
+
+OWN = "package.module:Name"
+"""How a scenario file names a user's own."""
 
 Parameters = dict[str, Any]
 """A TOML table; what may stand in it, the policy's own class says."""
@@ -37,13 +41,14 @@ def load_policy(section: PolicySection, named: Callable[[str], Any], folder: Pat
     if ":" in section.name:
         return _own(section, folder)
     if section.parameters:
-        given = ", ".join(section.parameters)
-        raise InputError("scenario", "policy.parameters", f"{section.name} takes none, not {given}")
+        problem = f"{section.name} takes none, not {', '.join(section.parameters)}"
+        raise InputError("scenario", "policy.parameters", problem, "no parameters")
     try:
         return named(section.name)
     except ValueError as error:
-        problem, _, accepted = str(error).partition("; accepted: ")
-        raise InputError("scenario", "policy.name", problem, accepted.rstrip(".")) from None
+        problem, accepted = told(error)
+        known = accepted if OWN in accepted else ", ".join(filter(None, (accepted, OWN)))
+        raise InputError("scenario", "policy.name", problem, known) from None
 
 
 def _own(section: PolicySection, folder: Path) -> Any:
@@ -64,7 +69,7 @@ def _import(name: str, folder: Path) -> Any:
     try:
         return getattr(importlib.import_module(module), attribute)
     except Exception as error:  # whatever a user's module raises while it is imported
-        accepted = "package.module:Name, importable from the scenario's folder or the current one"
+        accepted = f"{OWN}, importable from the scenario's folder or the current one"
         problem = f"{name!r}: {type(error).__name__}: {error}"
         raise InputError("scenario", "policy.name", problem, accepted) from None
     finally:
@@ -81,9 +86,10 @@ def _structured(policy: type, parameters: Mapping[str, Any]) -> Any:
         raise first_problem(error, "scenario", "policy.parameters") from None
 
 
-def _called(policy: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
+def _called(policy: type, parameters: Mapping[str, Any]) -> Any:
     try:
         return policy(**parameters)
     except Exception as error:  # whatever a user's class makes of them
         problem = f"{type(error).__name__}: {error}"
-        raise InputError("scenario", "policy.parameters", problem) from None
+        accepted = f"parameters of {policy.__name__}"
+        raise InputError("scenario", "policy.parameters", problem, accepted) from None

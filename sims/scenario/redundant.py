@@ -145,7 +145,8 @@ def _processes(scenario: RedundantScenario, folder: Path) -> list[SpeedProcess]:
     try:
         return [section.process(server, folder) for server in range(count)]
     except (ValueError, TypeError) as error:
-        raise InputError("scenario", "servers.speed", str(error)) from None
+        accepted = "parameters that its class takes"
+        raise InputError("scenario", "servers.speed", str(error), accepted) from None
 
 
 def _paths(processes: list[SpeedProcess], system: System) -> list[Iterator[Change]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from attrs import Factory, field, frozen
+from attrs.validators import deep_iterable
 from numpy.random import Generator
 
 from policies.maths.gain_table import tabulated_gain
@@ -23,7 +24,7 @@ from policies.maths.speeds import (
     UniformSlots,
 )
 from sims.errors import InputError
-from sims.scenario.fields import not_empty, not_negative, positive
+from sims.scenario.fields import Unacceptable, above_one, not_empty, part, positive
 
 
 @frozen(kw_only=True)
@@ -42,11 +43,11 @@ class TwoPointSection:
     """`{kind = "two-point", peak = 4, interval = 0.3}`: redrawn at exponential times."""
 
     kind: Literal["two-point"] = "two-point"
-    peak: float = field(default=4.0, validator=positive)
+    peak: float = field(default=4.0, validator=above_one)
     """Delta, above 1."""
     interval: float = field(default=1.0, validator=positive)
     """tau: mean time between two draws, time units."""
-    low: float = field(default=0.0, validator=not_negative)
+    low: float = field(default=0.0, validator=part)
     """The other speed, below 1; probabilities are such that the mean is 1."""
 
     def process(self, server: int, folder: Path) -> SpeedProcess:
@@ -59,11 +60,11 @@ class TwoPointSlotsSection:
     """`{kind = "two-point-slots", peak = 4, slot = 0.3}`: redrawn in every slot."""
 
     kind: Literal["two-point-slots"] = "two-point-slots"
-    peak: float = field(default=4.0, validator=positive)
+    peak: float = field(default=4.0, validator=above_one)
     """Delta, above 1."""
     slot: float = field(default=1.0, validator=positive)
     """Length of a slot, time units; slots begin at a random phase on each server."""
-    low: float = field(default=0.0, validator=not_negative)
+    low: float = field(default=0.0, validator=part)
     """The other speed, below 1; probabilities are such that the mean is 1."""
 
     def process(self, server: int, folder: Path) -> SpeedProcess:
@@ -76,7 +77,7 @@ class OnOffSection:
     """`{kind = "on-off", peak = 4, on = 1}`: a two-state Markov chain."""
 
     kind: Literal["on-off"] = "on-off"
-    peak: float = field(default=4.0, validator=positive)
+    peak: float = field(default=4.0, validator=above_one)
     """Delta, above 1: the speed while on."""
     on: float = field(default=1.0, validator=positive)
     """Mean length of a time on, time units; a time off lasts on (peak - 1) on average."""
@@ -86,12 +87,17 @@ class OnOffSection:
         return OnOff(self.peak, self.on)
 
 
+def _uniform_peak(_: object, attribute: object, value: float) -> None:
+    if not 1 < value <= 2:
+        raise Unacceptable("peak", value, "a number above 1, up to 2")
+
+
 @frozen(kw_only=True)
 class UniformSection:
     """`{kind = "uniform", peak = 2, slot = 1}`: drawn afresh for every slot."""
 
     kind: Literal["uniform"] = "uniform"
-    peak: float = field(default=2.0, validator=positive)
+    peak: float = field(default=2.0, validator=_uniform_peak)
     """Delta, in (1, 2]; speeds are uniform in [2 - peak, peak]."""
     slot: float = field(default=1.0, validator=positive)
     """Length of a slot, time units; slots begin at a random phase on each server."""
@@ -101,12 +107,27 @@ class UniformSection:
         return UniformSlots(self.peak, self.slot)
 
 
+def _trace(_: object, attribute: object, value: tuple[Change, ...]) -> None:
+    try:
+        TraceSpeed(value)
+    except ValueError as error:
+        accepted = "[time, speed] pairs: times rise from 0, speeds are finite, 0 or above"
+        raise Unacceptable("servers", value, f"{accepted} ({error})") from None
+
+
+def _moving(_: object, attribute: object, value: tuple[tuple[Change, ...], ...]) -> None:
+    if not any(speed > 0 for trace in value for _, speed in trace):
+        raise Unacceptable("servers", value, "a speed above 0 at some time")
+
+
 @frozen(kw_only=True)
 class TraceSection:
     """`{kind = "trace", servers = [[[0, 1], [3, 2]], ...]}`: (time, speed) from that time on."""
 
     kind: Literal["trace"] = "trace"
-    servers: tuple[tuple[Change, ...], ...] = field(validator=not_empty)
+    servers: tuple[tuple[Change, ...], ...] = field(
+        validator=[not_empty, deep_iterable(_trace), _moving]
+    )
     """One trace per server; one for all where only one is given."""
 
     def process(self, server: int, folder: Path) -> SpeedProcess:
@@ -175,7 +196,7 @@ class FrozenGain:
     """`{kind = "frozen-two-point", peak = 4}`: g = peak (1 - (1 - 1/peak)^r) t."""
 
     kind: Literal["frozen-two-point"] = "frozen-two-point"
-    peak: float = field(default=4.0, validator=positive)
+    peak: float = field(default=4.0, validator=above_one)
     """Delta."""
 
     def gain(self, process: SpeedProcess, rng: Generator) -> Gain:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
+from math import fsum, isclose
 from pathlib import Path
 from typing import Literal
 
 from attrs import field, frozen
+from attrs.validators import deep_iterable, optional
 from numpy.random import Generator
 
 from actors.redundant.job import Arrival
@@ -21,7 +23,7 @@ from policies.maths.sizes import (
 )
 from sims.errors import InputError
 from sims.readers.swf import read_swf
-from sims.scenario.fields import not_empty, positive
+from sims.scenario.fields import Unacceptable, not_empty, not_negative, positive, probability
 
 BLOCK = 256
 """Draws at a time."""
@@ -49,7 +51,7 @@ class ListedArrivals:
     """`{kind = "list", times = [0, 0.5, 2]}`: explicit times, in any order."""
 
     kind: Literal["list"] = "list"
-    times: tuple[float, ...] = field(validator=not_empty)
+    times: tuple[float, ...] = field(validator=[not_empty, deep_iterable(not_negative)])
     """a_j of job j, time units."""
 
 
@@ -60,7 +62,7 @@ class FileArrivals:
     kind: Literal["file"] = "file"
     path: str
     """From the scenario's folder; may be compressed."""
-    load: float | None = None
+    load: float | None = field(default=None, validator=optional(positive))
     """Stretch the times so that the load, as a fraction of M, is this; default: as they are."""
 
 
@@ -105,6 +107,10 @@ class ParetoSizes:
     high: float = field(default=50.0, validator=positive)
     """Largest size."""
 
+    def __attrs_post_init__(self) -> None:
+        if not self.low < self.high:
+            raise Unacceptable("low", self.low, f"a number below high, {self.high!r}")
+
     def law(self) -> SizeLaw:
         """The law of sizes."""
         return BoundedPareto(self.alpha, self.low, self.high)
@@ -115,10 +121,19 @@ class HyperexponentialSizes:
     """`{kind = "hyperexponential", probabilities = [0.9, 0.1], means = [0.5, 5.5]}`."""
 
     kind: Literal["hyperexponential"] = "hyperexponential"
-    probabilities: tuple[float, ...] = (0.9, 0.1)
+    probabilities: tuple[float, ...] = field(
+        default=(0.9, 0.1), validator=[not_empty, deep_iterable(probability)]
+    )
     """Of each kind of job."""
-    means: tuple[float, ...] = (0.5, 5.5)
+    means: tuple[float, ...] = field(default=(0.5, 5.5), validator=deep_iterable(positive))
     """Mean size of each kind."""
+
+    def __attrs_post_init__(self) -> None:
+        if not isclose(fsum(self.probabilities), 1):
+            raise Unacceptable("probabilities", self.probabilities, "numbers that sum to 1")
+        if len(self.means) != len(self.probabilities):
+            accepted = f"one for each of the {len(self.probabilities)} probabilities"
+            raise Unacceptable("means", self.means, accepted)
 
     def law(self) -> SizeLaw:
         """The law of sizes."""
@@ -130,7 +145,7 @@ class ListedSizes:
     """`{kind = "list", sizes = [3, 1, 2]}`."""
 
     kind: Literal["list"] = "list"
-    sizes: tuple[float, ...] = field(validator=not_empty)
+    sizes: tuple[float, ...] = field(validator=[not_empty, deep_iterable(positive)])
     """p_j of job j, time on a machine of unit speed."""
 
 
@@ -144,7 +159,7 @@ class RedundantSection:
     """`[job]`: the stream of jobs."""
 
     kind: Literal["redundant"]
-    count: int | None = None
+    count: int | None = field(default=None, validator=optional(positive))
     """How many jobs come; default: all that are listed."""
     arrivals: ArrivalSection
     """`poisson`, `list` or `file`."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from attrs import field, frozen
+from attrs.validators import optional
 
 from actors.runtime import System, stream
 from policies.batch.allocation import requested
@@ -27,7 +28,7 @@ from sims.scenario.batch import (
     refuse_twins,
     strategy_named,
 )
-from sims.scenario.fields import not_negative, positive
+from sims.scenario.fields import not_negative, positive, range_of_positives
 from sims.scenario.policies import PolicySection, load_policy
 
 
@@ -39,7 +40,7 @@ class RigidJob(ReleaseFields):
     """p_j."""
     time: float = field(validator=positive)
     """t_j: error-free time of one attempt, in seconds, verification excluded."""
-    estimate: float | None = None
+    estimate: float | None = field(default=None, validator=optional(positive))
     """The user's requested time, in seconds; default: what it takes."""
 
 
@@ -49,9 +50,9 @@ class UniformJobs:
 
     count: int = field(default=100, validator=positive)
     """How many jobs."""
-    processors: tuple[int, int] = (50, 2000)
+    processors: tuple[int, int] = field(default=(50, 2000), validator=range_of_positives)
     """p_j is a uniform integer between these, both included."""
-    time: tuple[float, float] = (100, 20000)
+    time: tuple[float, float] = field(default=(100, 20000), validator=range_of_positives)
     """t_j is uniform between these, in seconds."""
     seed: int = field(default=0, validator=not_negative)
     """Which set of jobs is drawn; the scenario's own seed draws their failures."""

@@ -6,7 +6,7 @@ import difflib
 import enum
 import re
 from collections.abc import Callable
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import attrs
@@ -23,6 +23,9 @@ from sims.errors import InputError
 from sims.scenario.fields import Unacceptable
 
 WHOLE = re.compile(r"-?[0-9]+")
+
+WIDEST = range(-(2**63), 2**64)
+"""The whole numbers that a log's line can hold."""
 
 NAMES = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
@@ -52,6 +55,8 @@ def converter() -> Converter:
 
 
 def _primitive(value: Any, kind: type) -> Any:
+    if type(value) is int and value not in WIDEST:
+        raise Refused(value, f"{NAMES.get(kind, 'a number')} that fits in 64 bits")
     if kind is float and type(value) is int:
         return value
     if type(value) is not kind:
@@ -142,7 +147,13 @@ def _key(name: str, kind: Any) -> Any:
 def _is_tagged(kind: Any) -> bool:
     if get_origin(kind) not in (Union, UnionType):
         return False
-    return all(attrs.has(member) and _tag(member) for member in get_args(kind))
+    members = _members(kind)
+    return len(members) > 1 and all(attrs.has(member) and _tag(member) for member in members)
+
+
+def _members(kind: Any) -> list[Any]:
+    """What a table can be; None is no table, and no TOML value either."""
+    return [member for member in get_args(kind) if member is not NoneType]
 
 
 def _tag(member: Any) -> str | None:
@@ -152,7 +163,7 @@ def _tag(member: Any) -> str | None:
 
 
 def _tagged(strict: Converter, value: Any, kind: Any) -> Any:
-    members = {_tag(member): member for member in get_args(kind)}
+    members = {_tag(member): member for member in _members(kind)}
     table = _shorthand(value, members)
     if table is None or table.get("kind") not in members:
         known = ", ".join(str(tag) for tag in members)
@@ -186,12 +197,25 @@ def first_problem(error: BaseException, source: str, key: str = "") -> InputErro
 def _leaf(error: BaseException, source: str, key: str) -> InputError:
     describe: dict[type, Callable[[Any], tuple[str, str, str]]] = {
         Refused: lambda e: (key, f"{e.value!r} is not accepted", e.accepted),
-        Unacceptable: lambda e: (_below(key, e.field), f"{e.value!r} is not accepted", e.accepted),
+        Unacceptable: lambda e: (
+            *(_below(key, e.field), f"{_listed(e.value)!r} is not accepted", e.accepted),
+        ),
         ForbiddenExtraKeysError: lambda e: _unknown(e, key),
         KeyError: lambda e: (key, "missing", "a value"),
     }
-    where, problem, accepted = describe.get(type(error), lambda e: (key, str(e), ""))(error)
+    where, problem, accepted = describe.get(type(error), lambda e: (key, *told(e)))(error)
     return InputError(source, where, problem, accepted)
+
+
+def told(error: BaseException) -> tuple[str, str]:
+    """The problem, and what is accepted instead, of an error that may say both in a sentence."""
+    problem, _, accepted = str(error).partition("; accepted: ")
+    return problem, accepted.rstrip(".")
+
+
+def _listed(value: object) -> object:
+    """Lists again, as they were written."""
+    return [_listed(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _unknown(error: ForbiddenExtraKeysError, key: str) -> tuple[str, str, str]:

@@ -204,7 +204,7 @@ def spawn(scenario: VolatileScenario, prepared: Prepared, system: System) -> Non
     """Spawn the scenario's actors on a prepared platform; raises InputError for its policy."""
     enrolment = prepared.enrolment
     names = [worker.name for worker in prepared.platform]
-    policy = enrolment_policy(scenario.policy, prepared.folder, names)
+    policy = enrolment_policy(scenario.policy, prepared.folder, names, scenario.job.tasks)
     _record_platform(scenario.job, enrolment, system)
     scheduler = system.spawn(EnrolmentScheduler("scheduler", policy, enrolment))
     master = system.spawn(Master("master", enrolment.channels, prepared.service))

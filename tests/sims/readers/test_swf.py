@@ -57,7 +57,7 @@ def with_field(field: int, word: str) -> str:
     return " ".join(words)
 
 
-@given(st.lists(JOBS, min_size=1, max_size=5))
+@given(st.lists(JOBS, min_size=1, max_size=5, unique_by=lambda job: job.number))
 @settings(deadline=None)
 def test_a_log_reads_back_as_written_by_submit_time(
     tmp_path_factory: pytest.TempPathFactory, jobs: list[SwfJob]

@@ -218,7 +218,7 @@ def test_a_scenario_names_the_allotment_of_its_batches(
         (("[policy]", "[job.synthetic]\n[policy]"), "no jobs, or several sources"),
         (("[policy]", "[failures]\naverage = 0.1\nrate = 0.1\n[policy]"), "both average and rate"),
         (("[policy]", "[failures]\naverage = 1.5\n[policy]"), "failures.average"),
-        (("processors = 4", "processors = 1"), "no job is left"),
+        (("processors = 4", "processors = 1"), "platform.processors: 1 are too few for every job"),
     ],
 )
 def test_a_rigid_mistake_is_named_with_its_key(change: tuple[str, str], message: str) -> None:

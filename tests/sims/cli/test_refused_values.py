@@ -1,0 +1,76 @@
+"""Values that no run can begin with: each is refused in one line, by file, key and value."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.sims.cli.commands import ROOT, TINY, Shell, environment
+
+SCENARIOS = ROOT / "sims" / "scenarios"
+
+TABLE = Path(__file__).with_name("refused_values.txt").read_text(encoding="utf-8").splitlines()
+"""Two lines each: scenario, and overrides; what is said after the file's name."""
+
+REFUSED = list(zip(TABLE[::2], TABLE[1::2], strict=True))
+
+
+@pytest.mark.parametrize(("case", "complaint"), REFUSED)
+def test_a_value_that_no_run_can_begin_with_is_refused_in_one_line(
+    shell: Shell, case: str, complaint: str
+) -> None:
+    name, _, changes = case.partition(": ")
+    file = SCENARIOS / f"{name}.toml"
+    words = [word for change in changes.split(" ; ") for word in ("--set", change)]
+    said = shell("run", file, "--log", "none", *words)
+    assert said.code == 2
+    assert said.complaint() == f"holdfast: {file}: {complaint.strip()}"
+
+
+@pytest.mark.parametrize("name", ["", "."])
+def test_a_scenario_without_a_name_is_refused_as_one(shell: Shell, name: str) -> None:
+    said = shell("run", name)
+    assert said.code == 2
+    assert "command line: FILE: no file is named" in said.complaint()
+    assert said.complaint().endswith("accepted: a scenario file")
+
+
+SWF_JOB = "{number} {submit} 0 10 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
+
+
+def swf_scenario(shell: Shell, *jobs: tuple[int, int]) -> Path:
+    """A scenario of a log of these (job number, submit time)."""
+    lines = [SWF_JOB.format(number=number, submit=submit) for number, submit in jobs]
+    shell.write("".join(lines), "jobs.swf")
+    text = (SCENARIOS / "batch-easy.toml").read_text(encoding="utf-8")
+    return shell.write(text.replace("batch-small.swf", "jobs.swf"), "easy.toml")
+
+
+def test_a_log_with_two_jobs_of_one_number_is_refused_by_its_lines(shell: Shell) -> None:
+    said = shell("run", swf_scenario(shell, (7, 0), (8, 1), (7, 2)), "--log", "none")
+    assert said.code == 2
+    assert "jobs.swf: line 3: job 7 is also on line 1; accepted: one line" in said.complaint()
+
+
+def test_a_log_without_a_usable_job_is_refused_with_why_each_is_left_out(shell: Shell) -> None:
+    said = shell("run", swf_scenario(shell, (1, -5), (2, -1)), "--log", "none")
+    assert said.code == 2
+    assert "easy.toml: job: no job is left to schedule" in said.complaint()
+    assert "1 left out: a negative value other than -1" in said.complaint()
+    assert "1 left out: submit time unknown" in said.complaint()
+
+
+def test_a_scenario_is_read_as_utf_8_whatever_the_locale(shell: Shell) -> None:
+    path = shell.write("", "accent.toml")
+    path.write_bytes(("# ann\u00e9e, \u03bc\n" + TINY).encode())
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    said = subprocess.run(
+        [sys.executable, "-m", "sims.cli", "run", str(path), "--log", "none"],
+        env=environment(**plain),
+        capture_output=True,
+        check=False,
+    )
+    assert (said.returncode, said.stderr) == (0, b"")
