@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+from attrs import frozen
+from numpy.random import Generator
+
+from actors.decisions import BadDecision, answer, finite, ours, refusal
 from policies.interface.redundancy import (
     WHOLE,
     ActiveJobs,
@@ -14,30 +19,69 @@ TOLERANCE = 1e-9
 """Relative: shares given as floats may sum to a hair more than a machine."""
 
 
+def typed(policy: RedundancyPolicy) -> RedundancyPolicy:
+    """`policy` itself if it is one of the papers'; the user's with its answers' types checked."""
+    return policy if ours(policy) else Typed(policy)
+
+
+@frozen
+class Typed:
+    """A policy of the user's."""
+
+    policy: RedundancyPolicy
+
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        """See RedundancyPolicy. Raises BadDecision for an answer of another type."""
+        allocation = answer(self.policy, jobs, rng)
+        problem = _type_problem(allocation)
+        if problem:
+            raise _refused(self.policy, allocation, problem, jobs)
+        return allocation
+
+
+def _type_problem(allocation: object) -> str | None:
+    if not isinstance(allocation, CopyAllocation):
+        return "an answer is a CopyAllocation(jobs, copies)"
+    for name, given in (("jobs", allocation.jobs), ("copies", allocation.copies)):
+        # An ndarray, as the type says: a list is what a user might give all the same.
+        if not isinstance(given, np.ndarray) or given.ndim != 1 or given.dtype.kind not in "iu":
+            return f"`{name}` is an array of whole numbers, of one dimension"
+    if not finite(allocation.share):
+        return "`share` is a number above 0, up to 1"
+    if not isinstance(allocation.sharing, Sharing):
+        return f"`sharing` is {' or '.join(map(str, Sharing))}"
+    return None
+
+
 def check(
     allocation: CopyAllocation, view: ActiveJobs, policy: RedundancyPolicy, multitasking: bool
 ) -> None:
-    """Raise ValueError, naming the policy and what it saw, where `allocation` is impossible."""
+    """Raises BadDecision, with the policy and what it saw, where `allocation` is impossible."""
     problem = _problem(allocation, view, multitasking)
     if problem:
-        raise ValueError(
-            f"{policy!r} {problem}: it saw {len(view)} jobs on {view.servers} servers, remaining "
-            f"{view.remaining.tolist()}, and answered {allocation}."
-        )
+        raise _refused(policy, allocation, problem, view)
+
+
+def _refused(
+    policy: RedundancyPolicy, allocation: object, problem: str, view: ActiveJobs
+) -> BadDecision:
+    remaining = ", ".join(map(str, view.remaining.tolist()))
+    seen = f"{len(view)} jobs on {view.servers} servers, remaining {remaining}"
+    return refusal(policy, repr(allocation), problem, seen)
 
 
 def _problem(allocation: CopyAllocation, view: ActiveJobs, multitasking: bool) -> str | None:
     jobs, copies = allocation.jobs, allocation.copies
     if len(jobs) != len(copies) or not len(jobs):
-        return "gives no number of copies for each job that it serves"
+        return "`jobs` and `copies` are as long as each other, and not empty"
     # Lists, because reductions of arrays this short take two to three times as long.
     positions, counts = jobs.tolist(), copies.tolist()
     if not 0 <= min(positions) <= max(positions) < len(view.remaining):
-        return "serves a job that is not there"
+        return f"it serves a job that is not there; positions are 0 to {len(view) - 1}"
     if len(set(positions)) < len(positions):
-        return "names a job twice"
+        return "it names a job twice; once is accepted"
     if not 1 <= min(counts) <= max(counts) <= view.servers:
-        return "gives a job no copy, or more copies than there are servers"
+        return f"a job has 1 to {view.servers} copies, no more than there are servers"
     return _overload(allocation, sum(counts), view.servers, multitasking)
 
 
@@ -49,14 +93,15 @@ def _overload(
     if share is WHOLE and not rotating and copies <= servers and not allocation.stay:
         return None
     if not 0 < share <= 1:
-        return f"gives a share of {share}"
+        return f"it gives a share of {share}; above 0, up to 1 is accepted"
     if not multitasking and (share < 1 or rotating):
-        return "shares servers, in a cluster without multitasking"
+        return "it shares servers, in a cluster without multitasking; a share of 1 is accepted"
     if allocation.stay and (copies > servers or copies > len(allocation.jobs)):
-        return "lets jobs stay that have several copies or no server of their own"
+        return "jobs that stay have one copy each, and a server of their own"
     if rotating and copies > len(allocation.jobs):
-        return "rotates a job that has several copies"
+        return "a job that rotates has one copy"
     together = copies if rotating else -(-copies // servers)
     if together * share > 1 + TOLERANCE:
-        return f"puts {together} copies at share {share} on one server"
+        few = f"at share {share} a server has room for {int(1 / share)}"
+        return f"it puts {together} copies on one server; {few}"
     return None

@@ -7,7 +7,7 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.redundant.active import ActiveTable
-from actors.redundant.decisions import check
+from actors.redundant.decisions import check, typed
 from actors.redundant.job import Job
 from actors.redundant.messages import (
     Checkpoint,
@@ -42,6 +42,7 @@ class Scheduler(Actor):
     served: Counts = field(init=False)
     """Columns of the jobs that the last decision serves, in its order."""
     arrived: list[Job] = field(init=False, factory=list)
+    ask: RedundancyPolicy = field(init=False)
     deciding: bool = field(init=False, default=False)
     completed: int = field(init=False, default=0)
 
@@ -49,6 +50,7 @@ class Scheduler(Actor):
         super().__attrs_post_init__()
         self.table = ActiveTable(self.exact)
         self.served = np.zeros(0, dtype=np.intp)
+        self.ask = typed(self.policy)
 
     @handles(Submit)
     def submit(self, message: Submit) -> None:
@@ -98,7 +100,7 @@ class Scheduler(Actor):
 
     def _place(self) -> None:
         view = self.table.view(self.servers)
-        allocation = self.policy(view, self.rng)
+        allocation = self.ask(view, self.rng)
         check(allocation, view, self.policy, self.multitasking)
         served = self.served = allocation.jobs
         names = list(map(self.table.names.__getitem__, served.tolist()))

@@ -201,7 +201,7 @@ def test_under_a_policy_that_lets_jobs_stay_nobody_moves() -> None:
 class Wrong:
     """A policy with a fixed answer."""
 
-    answer: CopyAllocation
+    answer: object
 
     def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
         return self.answer
@@ -210,13 +210,13 @@ class Wrong:
 @pytest.mark.parametrize(
     ("jobs", "copies", "share", "problem"),
     [
-        ([0], [3], Fraction(1), "more copies than there are servers"),
-        ([0], [0], Fraction(1), "no copy"),
+        ([0], [3], Fraction(1), "1 to 2 copies"),
+        ([0], [0], Fraction(1), "1 to 2 copies"),
         ([1], [1], Fraction(1), "not there"),
         ([-1], [1], Fraction(1), "not there"),
         ([0, 0], [1, 1], Fraction(1), "twice"),
         ([0], [1], Fraction(3, 2), "share"),
-        ([], [], Fraction(1), "no number of copies"),
+        ([], [], Fraction(1), "not empty"),
     ],
 )
 def test_a_decision_that_cannot_be_carried_out_is_refused_by_the_policy_s_name(
@@ -225,6 +225,40 @@ def test_a_decision_that_cannot_be_carried_out_is_refused_by_the_policy_s_name(
     answer = CopyAllocation(np.array(jobs, dtype=int), np.array(copies, dtype=int), share)
     with pytest.raises(ActorFailed, match=rf"(?s)Wrong.*{problem}.*remaining"):
         run(plan(Wrong(answer)), [(0, 1)])
+
+
+ONE = np.array([0])
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (None, "an answer is a CopyAllocation"),
+        (ONE, "an answer is a CopyAllocation"),
+        (CopyAllocation([0], ONE + 1), "`jobs` is an array of whole numbers"),
+        (CopyAllocation(ONE, np.array([1.0])), "`copies` is an array of whole numbers"),
+        (CopyAllocation(np.array([True]), ONE + 1), "`jobs` is an array of whole numbers"),
+        (CopyAllocation(ONE, np.array([[1]])), "`copies` is an array of whole numbers"),
+        (CopyAllocation(ONE, ONE + 1, share=None), "`share` is a number"),
+        (CopyAllocation(ONE, ONE + 1, share=np.nan), "`share` is a number"),
+        (CopyAllocation(ONE, ONE + 1, sharing="copies"), "`sharing` is Sharing.COPIES or "),
+    ],
+)
+def test_an_answer_of_another_type_is_refused_with_what_would_be_accepted(
+    answer: object, problem: str
+) -> None:
+    with pytest.raises(ActorFailed, match=f":Wrong answered .*: {problem}.*; it saw 1 jobs on 2"):
+        run(plan(Wrong(answer)), [(0, 1)])
+
+
+def broken(jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+    raise SystemExit(f"no more than\n{len(jobs)}")
+
+
+def test_an_error_inside_a_policy_is_told_with_its_place() -> None:
+    place = rf"\(test_redundant_world\.py, line {broken.__code__.co_firstlineno + 1}\)"
+    with pytest.raises(ActorFailed, match=f":broken raised SystemExit: no more than 1 {place}$"):
+        run(plan(broken), [(0, 1)])
 
 
 def test_servers_are_not_shared_without_multitasking() -> None:
