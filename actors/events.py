@@ -1,7 +1,7 @@
 """What the log records: the events that every kind of scenario shares.
 
 Each family of actors adds its own in its `events` module; together they are the closed vocabulary
-of the log (`sims.log.VOCABULARY`). A run is one execution of (part of) a job's work on one
+of the log (`sims.decoding.VOCABULARY`). A run is one execution of (part of) a job's work on one
 allocation of workers: an attempt, an enrolled configuration, a stretch between two
 redistributions, a copy. Its identity is (job, run), runs counting from 0 within their job.
 """

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType, UnionType
-from typing import Any, get_args, get_origin
+from types import TracebackType
 
-import attrs
 import orjson
 
-from actors import events
-from actors.batch import events as batch
-from actors.events import SCHEMA, ScenarioStarted
-from actors.malleable import events as malleable
-from actors.redundant import events as redundant
-from actors.runtime import Event, JsonLines, Record
-from actors.volatile import events as volatile
+from actors.events import SCHEMA, ScenarioEnded, ScenarioStarted
+from actors.runtime import JsonLines, Record
+from sims.decoding import Misfit, decode
 from sims.errors import InputError
 from sims.interrupt import HeldBack
 from sims.packing import pack
 from sims.readers.files import UNREADABLE, open_binary
-
-VOCABULARY: dict[str, type[Event]] = {
-    kind.__name__: kind
-    for module in (events, volatile, batch, malleable, redundant)
-    for kind in module.VOCABULARY
-}
-"""Every event that a log may hold, by name: the closed vocabulary."""
+from sims.uses.families import ACCOUNTANTS
 
 
 class LogWriter:
@@ -94,20 +83,29 @@ class LogFile:
     reached. Raises InputError for anything else that is not a log of a known version.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, ordered: bool = True) -> None:
         self.path = path
+        self.ordered = ordered
+        """Whether numbers, times and causes out of order are refused; the audit reports them."""
         self.cut = False
         self.read = 0
-        """Records read so far."""
+        """Number of the line that was decoded last, from 1."""
+        self.last: Record | None = None
+        """What it holds."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the log, once read, is that of a run that was not interrupted."""
+        return self.last is not None and isinstance(self.last.event, ScenarioEnded)
 
     def __iter__(self) -> Iterator[Record]:
-        number = 0
+        number, after = 0, -math.inf
         for number, line in enumerate(self.lines(), start=1):
-            record = self.decoded(number, line)
+            record = self.decoded(number, line, after)
             if record is None:
                 return
-            self.read = number
             yield record
+            after = record.t
         if number == 0:
             problem = "it is cut within its first records" if self.cut else "the file is empty"
             raise InputError(str(self.path), "", problem, "a log of `holdfast run`")
@@ -123,83 +121,73 @@ class LogFile:
             problem = f"cannot be read ({error})"
             raise InputError(str(self.path), "", problem, "a log of `holdfast run`") from None
 
-    def decoded(self, number: int, line: bytes) -> Record | None:
-        """The record of line `number` (from 1); None for a last line that is cut."""
+    def decoded(self, number: int, line: bytes, after: float = -math.inf) -> Record | None:
+        """The record of line `number` (from 1), not before time `after`; None for a last line that
+        is cut. Raises InputError."""
         try:
             parsed = orjson.loads(line)
             if number == 1:
                 self._check_first(parsed)
-            return decode(parsed)
-        except (ValueError, KeyError, TypeError) as error:
+            record = decode(parsed)
+        except ValueError as error:
             if number > 1 and not line.endswith(b"\n"):
                 self.cut = True
                 return None
-            problem = f"no record of a log: {type(error).__name__}: {error}"
             accepted = "one JSON object a line, as `holdfast run` writes them"
-            raise InputError(str(self.path), f"line {number}", problem, accepted) from None
+            raise self._wrong(number, "", f"no record of a log: {error}", accepted) from None
+        except Misfit as misfit:
+            raise self._wrong(number, misfit.key, misfit.problem, misfit.accepted) from None
+        cause = -1 if record.cause is None else record.cause
+        if not 0 <= cause < record.seq == number - 1 or record.t < after:
+            self._check_order(number, record, after)  # refuses, but for the first record
+        self.read, self.last = number, record
+        return record
 
-    def _check_first(self, first: dict[str, Any]) -> None:
+    @contextmanager
+    def skimmed(self) -> Iterator[None]:
+        """For who decodes some lines only: what is refused is the first line that is wrong.
+
+        A missing line shows in the number of the next that is decoded, maybe a million later.
+        """
+        try:
+            yield
+        except InputError:
+            for _ in self:
+                pass
+            raise
+
+    def _check_order(self, number: int, record: Record, after: float) -> None:
+        if not self.ordered:
+            return
+        seq, t, cause = record.seq, record.t, record.cause
+        if seq != number - 1:
+            problem = f"{seq} is not the line's number, counted from 0"
+            raise self._wrong(number, "seq", problem, str(number - 1))
+        if t < after:
+            raise self._wrong(number, "t", f"{t} is before {after}", f"{after} or later")
+        if cause is None:
+            if number > 1:
+                raise self._wrong(number, "cause", "missing", f"0 to {seq - 1}")
+        elif not 0 <= cause < seq:
+            accepted = f"0 to {seq - 1}" if seq else "none"
+            raise self._wrong(number, "cause", f"{cause} is not an event before #{seq}", accepted)
+
+    def _check_first(self, first: object) -> None:
         # Before it is decoded: another version may have other fields.
+        if not isinstance(first, dict) or "event" not in first:
+            return  # whatever it is, decoding tells
         if first["event"] != ScenarioStarted.__name__:
             problem = f"the first record is {first['event']}"
-            raise InputError(str(self.path), "line 1", problem, ScenarioStarted.__name__)
+            raise self._wrong(1, "event", problem, ScenarioStarted.__name__)
+        if "schema" not in first:
+            raise self._wrong(1, "schema", "missing", str(SCHEMA))
         if first["schema"] != SCHEMA:
             problem = f"version {first['schema']} of the log's format is not known here"
-            raise InputError(str(self.path), "schema", problem, str(SCHEMA))
+            raise self._wrong(1, "schema", problem, str(SCHEMA))
+        if first.get("kind") not in ACCOUNTANTS:
+            problem = f"{first.get('kind')!r} is no kind of job"
+            raise self._wrong(1, "kind", problem, ", ".join(ACCOUNTANTS))
 
-
-# --- one line ---------------------------------------------------------------------------------
-
-Decoder = Callable[[Any], Any]
-
-
-def decode(line: dict[str, Any]) -> Record:
-    """The record that a parsed line holds. Raises KeyError, TypeError or ValueError."""
-    name = line["event"]
-    kind = VOCABULARY[name]
-    values = [
-        line[field] if convert is None else convert(line[field])
-        for field, convert in _decoders(kind)
-    ]
-    return Record(line["seq"], line["t"], line.get("cause"), kind(*values))
-
-
-class _Decoders(dict[type[Event], tuple[tuple[str, Decoder | None], ...]]):
-    """Event class -> how to read each of its fields; worked out once per class."""
-
-    def __missing__(self, kind: type[Event]) -> tuple[tuple[str, Decoder | None], ...]:
-        resolved = attrs.fields(attrs.resolve_types(kind))
-        self[kind] = tuple((field.name, _decoder(field.type)) for field in resolved)
-        return self[kind]
-
-
-_decoders = _Decoders().__getitem__
-
-
-def _decoder(kind: Any) -> Decoder | None:
-    """How to read a value of type `kind` from JSON; None: it is itself."""
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return kind
-    if isinstance(kind, UnionType):
-        return _optional_decoder(get_args(kind))
-    if get_origin(kind) is tuple:
-        return _tuple_decoder(get_args(kind))
-    return None
-
-
-def _optional_decoder(members: tuple[Any, ...]) -> Decoder | None:
-    """Of `X | None`; the log has no other unions."""
-    read = _decoder(members[0])
-    return None if read is None else lambda value: None if value is None else read(value)
-
-
-def _tuple_decoder(members: tuple[Any, ...]) -> Decoder:
-    if len(members) == 2 and members[1] is Ellipsis:
-        each = _decoder(members[0])
-        return tuple if each is None else lambda values: tuple(map(each, values))
-    inner = [_decoder(member) or _itself for member in members]
-    return lambda values: tuple(read(value) for read, value in zip(inner, values, strict=True))
-
-
-def _itself(value: Any) -> Any:
-    return value
+    def _wrong(self, number: int, key: str, problem: str, accepted: str) -> InputError:
+        where = f"line {number}: {key}" if key else f"line {number}"
+        return InputError(str(self.path), where, problem, accepted)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
-from sims.log import VOCABULARY
+from sims.decoding import VOCABULARY
 
 ROOT = Path(__file__).parents[1]
 LAYERS = ("policies", "actors", "sims", "tests")

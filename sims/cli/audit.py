@@ -8,8 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from sims.audit.families import audit
-from sims.cli.logs import note_if_cut
-from sims.log import LogFile
+from sims.cli.logs import reading
 
 SHOWN = 20
 """Violations printed unless all are asked for."""
@@ -23,9 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code: 0 where every law holds, 1 otherwise."""
-    log = LogFile(arguments.log)
-    violations = list(audit(log))
-    note_if_cut(log)
+    with reading(arguments.log, ordered=False) as log:
+        violations = list(audit(log))
     if arguments.json:
         found = [{"law": v.law.name, "events": v.events, "why": v.why} for v in violations]
         print(json.dumps(found))

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import BinaryIO
 
 from attrs import frozen
 
 from actors.runtime import Record
-from sims.cli.logs import note_if_cut
+from sims.cli.logs import reading
 from sims.errors import InputError
 from sims.exports.batsim import write_batsim
 from sims.exports.chrome import write_chrome
 from sims.exports.tables import SUFFIXES, write_events, write_jobs
-from sims.log import LogFile
+from sims.writing import replacing
 
 Write = Callable[[Iterable[Record], Path], int]
 
@@ -32,22 +30,13 @@ class Target:
 
 
 def _chrome(records: Iterable[Record], path: Path) -> int:
-    with _opened(path) as file:
+    with replacing(path) as new, new.open("wb") as file:
         return write_chrome(records, file)
 
 
 def _batsim(records: Iterable[Record], path: Path) -> int:
-    with io.TextIOWrapper(_opened(path), encoding="utf-8", newline="") as file:
+    with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
         return write_batsim(records, file)
-
-
-def _opened(path: Path) -> BinaryIO:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("wb")
-    except OSError as error:
-        problem = f"cannot be written: {error.strerror}"
-        raise InputError(str(path), "", problem, "a file in a folder of yours") from None
 
 
 TARGETS = {
@@ -83,8 +72,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if path.suffix not in target.suffixes:
         problem = f"{path.suffix!r} is not written for {arguments.to}"
         raise InputError(str(path), "", problem, " or ".join(target.suffixes))
-    log = LogFile(arguments.log)
-    rows = target.write(log, path)
-    note_if_cut(log)
+    with reading(arguments.log) as log:
+        rows = target.write(log, path)
     print(f"{path}: {rows:,} {target.rows}")
     return 0

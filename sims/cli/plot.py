@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from sims.cli.logs import note_if_cut
-from sims.log import LogFile
+from sims.cli.logs import reading
 from sims.plots.figure import SUFFIXES, check_suffix
 from sims.plots.gantt import draw_jobs, draw_processors
 from sims.plots.ledger import draw_ledger
@@ -42,8 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
     check_suffix(arguments.output)
-    log = LogFile(arguments.log)
-    scene = Scene.of(log, ledger=arguments.what == "ledger")
-    note_if_cut(log)
+    with reading(arguments.log) as log:
+        scene = Scene.of(log, ledger=arguments.what == "ledger")
     print(PICTURES[arguments.what](scene, arguments.output, arguments.title))
     return 0

@@ -6,9 +6,8 @@ import argparse
 import json
 from pathlib import Path
 
-from sims.cli.logs import note_if_cut
+from sims.cli.logs import reading
 from sims.ledger import Account
-from sims.log import LogFile
 from sims.report import Report, amounts, table
 
 JOB, WORKER = "job", "worker"
@@ -25,9 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
-    log = LogFile(arguments.log)
-    report = Report.of(log, workers=arguments.by == WORKER)
-    note_if_cut(log)
+    with reading(arguments.log) as log:
+        report = Report.of(log, workers=arguments.by == WORKER)
     accounts = _accounts(report, arguments.by)
     if arguments.json:
         by = {name: amounts(account) for name, account in accounts.items()}

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from actors.events import JobSubmitted
-from sims.cli.logs import note_if_cut
+from sims.cli.logs import reading
 from sims.errors import InputError
 from sims.log import LogFile
 from sims.trace.families import read_trace
@@ -26,9 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
-    log = LogFile(arguments.log)
-    tale = read_trace(log, arguments.job)
-    note_if_cut(log)
+    with reading(arguments.log) as log:
+        tale = read_trace(log, arguments.job)
     if tale.root is None:
         problem = f"there is no job {arguments.job!r} in this log"
         raise InputError(str(arguments.log), "--job", problem, ", ".join(_jobs(log)))

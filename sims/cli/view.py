@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sims.cli.logs import note_if_cut
+from sims.cli.logs import reading
 from sims.errors import InputError
-from sims.log import LogFile
 from sims.view.page import Page
 
 
@@ -24,8 +23,7 @@ def execute(arguments: argparse.Namespace) -> int:
     page: Path = arguments.output
     if page.suffix not in (".html", ".htm"):
         raise InputError(str(page), "", f"{page.suffix!r} is no page", ".html")
-    log = LogFile(arguments.log)
-    Page().write(log, page)
-    note_if_cut(log)
+    with reading(arguments.log) as log:
+        Page().write(log, page)
     print(page)
     return 0

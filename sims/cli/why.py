@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
 from actors.runtime import Record
+from sims.cli.logs import reading
 from sims.errors import InputError
 from sims.log import LogFile
 from sims.telling import told
@@ -25,7 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
-    chain = list(causes(arguments.log, arguments.seq))
+    with reading(arguments.log) as log:
+        chain = causes(log, arguments.seq)
     if arguments.json:
         print(json.dumps([_as_json(record) for record in chain]))
     else:
@@ -33,17 +34,23 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def causes(path: Path, seq: int) -> Iterator[Record]:
+def causes(log: LogFile, seq: int) -> list[Record]:
     """The event `seq`, its cause, the cause's cause, and so on to the first.
 
-    Raises InputError where there is no such event. Only the events of the chain are decoded: an
-    event's number is its line's.
+    Raises InputError where there is no such event. Only the events of the chain and the last are
+    decoded: an event's number is its line's, or the log is refused.
     """
-    log = LogFile(path)
-    lines = list(islice(log.lines(), max(seq, 0) + 1))
-    if not 0 <= seq < len(lines):
-        known = f"0 to {len(lines) - 1}" if lines else "a log with a whole event"
-        raise InputError(str(path), "SEQ", f"{seq} is not in the log", known)
+    lines = list(log.lines())
+    with log.skimmed():
+        chain = list(_chain(log, lines, seq)) if 0 <= seq < len(lines) else []
+        _end(log, lines)
+    if not 0 <= seq < log.read:
+        problem = f"{seq} is not in the log"
+        raise InputError(str(log.path), "SEQ", problem, f"0 to {log.read - 1}")
+    return chain
+
+
+def _chain(log: LogFile, lines: Sequence[bytes], seq: int) -> Iterator[Record]:
     now: int | None = seq
     while now is not None:
         record = log.decoded(now + 1, lines[now])
@@ -51,6 +58,13 @@ def causes(path: Path, seq: int) -> Iterator[Record]:
             return
         yield record
         now = record.cause
+
+
+def _end(log: LogFile, lines: Sequence[bytes]) -> None:
+    """Decode the last line, or the one before where that is cut."""
+    number = len(lines)
+    if log.decoded(max(number, 1), lines[-1] if lines else b"") is None:
+        log.decoded(number - 1, lines[-2])
 
 
 def _as_json(record: Record) -> dict[str, object]:

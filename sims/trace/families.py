@@ -24,9 +24,10 @@ TRACES: dict[str, Callable[[str], Tale]] = {
 
 
 def read_trace(log: LogFile, job: str) -> Tale:
-    """The life of `job`. Its `root` is None where the log does not know it. Raises InputError.
+    """The life of `job`. Its `root` is None where the log does not know it.
 
-    Only lines that can concern it are decoded: a million events take a few seconds.
+    Only lines that can concern it are decoded: a million events take a few seconds. Raises
+    InputError as LogFile, and ValueError or LookupError where an event contradicts those before.
     """
     lines = log.lines()
     first = log.decoded(1, next(lines, b""))
@@ -34,17 +35,18 @@ def read_trace(log: LogFile, job: str) -> Tale:
     tale = TRACES[first.event.kind](job)
     tale(first)
     last, line, number = first, b"", 1
-    for number, line in enumerate(lines, start=2):
-        if tale.concerns(line):
-            last = _tell(log, number, line, tale) or last
-    last = (log.decoded(number, line) if line else None) or last
+    with log.skimmed():
+        for number, line in enumerate(lines, start=2):
+            if tale.concerns(line):
+                last = _tell(log, number, line, last, tale)
+        if line and number > log.read:
+            last = log.decoded(number, line, last.t) or last
     tale.stop(last.t)
-    log.read = last.seq + 1
     return tale
 
 
-def _tell(log: LogFile, number: int, line: bytes, tale: Tale) -> Record | None:
-    record = log.decoded(number, line)
+def _tell(log: LogFile, number: int, line: bytes, last: Record, tale: Tale) -> Record:
+    record = log.decoded(number, line, last.t)
     for part in () if record is None else parts(record):
         tale(part)
-    return record
+    return record or last

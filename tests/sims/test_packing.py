@@ -72,7 +72,7 @@ def test_a_log_cut_anywhere_is_read_up_to_the_cut_and_says_so(
             log(Record(k, record.t, record.cause, record.event))
     data = path.read_bytes()
     path.write_bytes(data[: int(part * len(data))])
-    file = LogFile(path)
+    file = LogFile(path, ordered=False)  # time runs over and over again
     seqs = [record.seq for record in file]
     assert seqs == list(range(len(seqs)))
     assert file.cut

@@ -11,6 +11,17 @@ import pytest
 from tests.sims.cli.commands import TINY, Shell
 
 COMMANDS = (["summary"], ["trace", "--job", "application"], ["why", "0"])
+FOLDS = (
+    ["summary"],
+    ["plot", "-o", "picture.svg"],
+    ["export", "--to", "events", "-o", "events.csv"],
+    ["export", "--to", "jobs", "-o", "jobs.csv"],
+    ["export", "--to", "batsim", "-o", "runs.csv"],
+    ["export", "--to", "chrome", "-o", "run.json"],
+    ["view", "-o", "page.html"],
+)
+"""Commands that fold the whole log."""
+EVERY = (*FOLDS, ["trace", "--job", "application"], ["why", "9"], ["audit"])
 
 
 @pytest.fixture
@@ -47,7 +58,7 @@ def test_a_log_that_is_not_there_is_refused_in_one_line(shell: Shell, command: l
         ("text.jsonl", b"hello\nworld\n", "line 1: no record"),
         ("list.jsonl", b"[1]\n", "line 1: no record"),
         ("number.jsonl", b"7\n", "line 1: no record"),
-        ("other.jsonl", b'{"a": 1}\n', "line 1: no record"),
+        ("other.jsonl", b'{"a": 1}\n', "line 1: event: missing; accepted: ApplicationDescribed, "),
         ("bytes.jsonl", b"\xff\xfe\n", "line 1: no record"),
         ("not.jsonl.gz", b"hello\n", "cannot be read"),
         ("not.jsonl.xz", b"hello\n", "cannot be read"),
@@ -74,26 +85,44 @@ def test_a_version_that_is_not_known_is_refused_by_name(
     log.write_text("\n".join([json.dumps(first), *lines[1:]]) + "\n")
     said = shell(*read(command, log))
     assert said.code == 2
-    assert "schema: version 99 of the log's format is not known here" in said.complaint()
+    assert "line 1: schema: version 99 of the log's format is not known here" in said.complaint()
     assert said.err.endswith("accepted: 2\n")
 
 
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"event": "WorkerExploded"}, "WorkerExploded"),
-        ({"state": "x"}, "'x'"),
-        ({"event": "RunEnded"}, "job"),
+        ({"event": "Bogus"}, "event: 'Bogus' is not known; accepted: ApplicationDescribed, "),
+        ({"event": ["RunEnded"]}, "event: ['RunEnded'] is not known; accepted: "),
+        ({"event": "RunEnded"}, "job: missing in this RunEnded; accepted: a string"),
+        ({"state": "x"}, "state: 'x' is nothing that WorkerChanged holds; accepted: u, r, d"),
+        ({"state": ["u"]}, "state: ['u'] is nothing that WorkerChanged holds; accepted: u, r, d"),
+        ({"was": 1}, "was: 1 is nothing that WorkerChanged holds; accepted: u, r, d or null"),
+        ({"worker": 2}, "worker: 2 is nothing that WorkerChanged holds; accepted: a string"),
+        ({"since": "0"}, "since: '0' is nothing that WorkerChanged holds; accepted: a number"),
+        ({"since": True}, "since: True is nothing that WorkerChanged holds; accepted: a number"),
+        ({"t": "0"}, "t: '0' is nothing that WorkerChanged holds; accepted: a number"),
+        ({"t": None}, "t: None is nothing that WorkerChanged holds; accepted: a number"),
+        ({"t": float("nan")}, "no record of a log: unexpected character"),
+        ({"t": -1}, "t: -1 is before 0; accepted: 0 or later"),
+        ({"seq": 4}, "seq: 4 is not the line's number, counted from 0; accepted: 3"),
+        ({"seq": "3"}, "seq: '3' is nothing that WorkerChanged holds; accepted: a whole number"),
+        ({"cause": 3}, "cause: 3 is not an event before #3; accepted: 0 to 2"),
+        ({"cause": -1}, "cause: -1 is not an event before #3; accepted: 0 to 2"),
+        ({"cause": None}, "cause: missing; accepted: 0 to 2"),
+        (
+            {"cause": "2"},
+            "cause: '2' is nothing that WorkerChanged holds; accepted: a whole number",
+        ),
     ],
 )
 def test_a_spoilt_line_in_the_middle_is_refused_with_its_number(
-    shell: Shell, log: Path, fields: dict[str, str], problem: str
+    shell: Shell, log: Path, fields: dict[str, Any], problem: str
 ) -> None:
     change(log, 4, **fields)
     said = shell("summary", log)
     assert said.code == 2
-    assert "run.jsonl: line 4: no record of a log" in said.complaint()
-    assert problem in said.err
+    assert f"holdfast: run.jsonl: line 4: {problem}" in said.complaint()
 
 
 def test_a_log_without_its_beginning_is_refused(shell: Shell, log: Path) -> None:
@@ -121,11 +150,29 @@ def test_a_log_whose_last_line_is_cut_is_read_up_to_it(
     assert "interrupted" in shell("summary", log).out
 
 
-def test_a_log_that_stops_between_two_lines_counts_as_interrupted(shell: Shell, log: Path) -> None:
-    log.write_text("".join(log.read_text().splitlines(keepends=True)[:-5]))
-    said = shell("summary", log)
+@pytest.mark.parametrize("command", EVERY)
+def test_of_a_log_that_stops_between_two_lines_every_command_says_so(
+    shell: Shell, log: Path, command: list[str]
+) -> None:
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(lines[:-5]))
+    said = shell(*read(command, log))
+    assert said.code == (1 if command == ["audit"] else 0)
+    note = f"the log stops early; read up to event {len(lines) - 6}"
+    assert said.err == f"holdfast: run.jsonl: {note}\n"
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_of_a_whole_log_no_command_says_that_it_stops_early(
+    shell: Shell, log: Path, command: list[str]
+) -> None:
+    said = shell(*read(command, log))
     assert (said.code, said.err) == (0, "")
-    assert "interrupted" in said.out
+
+
+def test_a_log_that_stops_early_counts_as_interrupted(shell: Shell, log: Path) -> None:
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:-5]))
+    assert "interrupted" in shell("summary", log).out
 
 
 def test_a_job_that_is_not_in_the_log_is_refused_with_those_that_are(
