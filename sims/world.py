@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 
 from attrs import frozen
 
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
+from actors.limit import TimeLimit
 from actors.runtime import Sink, System
+from sims.errors import InputError
 from sims.scenario.loader import Scenario, family_of
 from sims.scenario.settings import settings
 
@@ -25,9 +28,14 @@ class Ending:
 
 
 def run(
-    scenario: Scenario, sinks: Sequence[Sink] = (), folder: Path = Path(), debug: bool = False
+    scenario: Scenario,
+    sinks: Sequence[Sink] = (),
+    folder: Path = Path(),
+    debug: bool = False,
+    until: float | None = None,
 ) -> Ending:
-    """Simulate `scenario` to its end; `sinks` get its events; its files are sought in `folder`.
+    """Simulate `scenario` to its end, or `until` a virtual time, in the scenario's unit, if that
+    comes first; `sinks` get its events; its files are sought in `folder`.
 
     Raises InputError where the scenario cannot be run, and what the runtime raises (ActorFailed,
     Deadlock).
@@ -41,7 +49,17 @@ def run(
         *(header.processors, header.workers, header.unit, settings(scenario.policy)),
     )
     family.populate(scenario, system, folder)
+    if until is not None:
+        system.spawn(TimeLimit("--until", _time(until, header.unit)))
     system.run()
     end = system.result if isinstance(system.result, End) else End.COMPLETED
     system.journal.record(ScenarioEnded, end)
     return Ending(end, system.loop.now, system.journal.length)
+
+
+def _time(until: float, unit: str) -> float:
+    if not (isfinite(until) and until >= 0):
+        raise InputError("command line", "--until", f"{until!r} is no time", "a number, 0 or above")
+    if unit == "slot" and until != int(until):
+        raise InputError("command line", "--until", f"{until!r} is within a slot", "a whole number")
+    return until

@@ -9,6 +9,7 @@ from attrs import define, field
 
 from actors.batch.events import AttemptSized, JobDescribed, JobKilled, WorkloadEnded
 from actors.events import (
+    End,
     JobCompleted,
     JobSubmitted,
     Outcome,
@@ -174,8 +175,9 @@ class BatchAuditor:
     def _end_workload(self, record: Record) -> Iterator[Violation]:
         event = record.event
         if isinstance(event, ScenarioEnded):
-            if self.over is None:
-                why = "the workload has not ended"
+            if (self.over is not None) != (event.end is End.COMPLETED):
+                over = "has not ended" if self.over is None else "has ended"
+                why = f"the scenario is {event.end.value} and the workload {over}"
                 yield Violation(Law.FRAME, (record.seq,), why)
             return
         assert isinstance(event, WorkloadEnded)

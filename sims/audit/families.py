@@ -22,11 +22,13 @@ from sims.audit.redundant import RedundantAuditor
 from sims.audit.volatile import VolatileAuditor
 from sims.parts import parts
 
+all_there = partial(LifeAuditor, arriving=False)
+
 AUDITORS: dict[str, tuple[Callable[[], Auditor], ...]] = {
-    "iterative": (LifeAuditor, HoldingAuditor, VolatileAuditor, EnrolmentAuditor, IterationAuditor),
+    "iterative": (all_there, HoldingAuditor, VolatileAuditor, EnrolmentAuditor, IterationAuditor),
     "rigid": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
     "moldable": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
-    "malleable": (LifeAuditor, PackHoldingAuditor, MalleableAuditor, MoveAuditor, CopiesAuditor),
+    "malleable": (all_there, PackHoldingAuditor, MalleableAuditor, MoveAuditor, CopiesAuditor),
     "redundant": (partial(LifeAuditor, many=True), RedundantAuditor),
 }
 """Kind of job -> auditors beside those of every log."""

@@ -69,6 +69,8 @@ class LifeAuditor:
 
     many: bool = False
     """Whether a job may have several runs at once (redundant copies)."""
+    arriving: bool = True
+    """Whether jobs may still come when a run is capped, so that it may end with none in it."""
     jobs: dict[str, _Job] = field(factory=dict)
     now: float = 0
     latest: float = 0
@@ -142,7 +144,7 @@ class LifeAuditor:
     def _finish(self, end: End, record: Record) -> Iterator[Violation]:
         seq, under_way = record.seq, any(job.gone is None for job in self.jobs.values())
         if end is not End.COMPLETED:
-            if not under_way:
+            if not under_way and not self.arriving:
                 why = f"the scenario is {end.value} and all its jobs are over"
                 yield Violation(Law.LIFE, (seq,), why)
             return

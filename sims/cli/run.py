@@ -32,6 +32,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log", metavar="PATH", help="where to log (.gz, .xz, .zst: packed); `none`: nowhere"
     )
+    parser.add_argument(
+        "--until",
+        metavar="TIME",
+        type=float,
+        help="end then, in the scenario's unit, if not before",
+    )
     parser.add_argument("--debug", action="store_true", help="log debug events too")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -51,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
         if log is not None:
             sinks.append(stack.enter_context(LogWriter(log)))
         stack.enter_context(naming(arguments.file))
-        run(scenario, sinks, arguments.file.parent, arguments.debug)
+        run(scenario, sinks, arguments.file.parent, arguments.debug, arguments.until)
     _report(summary, log, arguments.json)
     return 0
 

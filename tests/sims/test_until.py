@@ -1,0 +1,66 @@
+"""Runs that end at a time which their user sets."""
+
+from __future__ import annotations
+
+from math import nan
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from actors.events import End
+from actors.runtime import Record
+from sims.audit.families import audit
+from sims.errors import InputError
+from sims.report import Report
+from sims.scenario.loader import load
+from sims.world import run
+from tests.sims.anything import TABLES, scenarios
+from tests.sims.kinds import KINDS, SCENARIOS, records_of
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_run_until_a_time_is_the_beginning_of_the_whole_run(name: str) -> None:
+    whole = records_of(name)
+    until = whole[len(whole) // 2].t
+    records: list[Record] = []
+    scenario = load(SCENARIOS / f"{name}.toml", list(KINDS[name]))
+    ending = run(scenario, [records.append], SCENARIOS, until=until)
+    assert (ending.end, ending.time) == (End.CAPPED, until)
+    assert records[:-1] == [it for it in whole if it.t <= until]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_time_that_is_never_reached_changes_nothing(name: str) -> None:
+    records: list[Record] = []
+    scenario = load(SCENARIOS / f"{name}.toml", list(KINDS[name]))
+    run(scenario, [records.append], SCENARIOS, until=1e12)
+    assert tuple(records) == records_of(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "until", "problem"),
+    [
+        ("batch-rigid", -1, "-1 is no time; accepted: a number, 0 or above"),
+        ("batch-rigid", nan, "nan is no time; accepted: a number, 0 or above"),
+        ("figure1", 2.5, "2.5 is within a slot; accepted: a whole number"),
+    ],
+)
+def test_what_is_no_time_is_refused(name: str, until: float, problem: str) -> None:
+    with pytest.raises(InputError) as refused:
+        run(load(SCENARIOS / f"{name}.toml", []), folder=SCENARIOS, until=until)
+    assert str(refused.value) == f"command line: --until: {problem}"
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_what_is_cut_off_breaks_no_law_and_its_ledger_adds_up(
+    kind: str, data: st.DataObject
+) -> None:
+    records: list[Record] = []
+    until = data.draw(st.sampled_from((0, 1, 7, 20, 60)))
+    run(data.draw(scenarios(kind)), [records.append], until=until)
+    assert [str(violation) for violation in audit(records)] == []
+    ledger = Report.of(records).ledger
+    assert sum(ledger.total.values()) == ledger.capacity
