@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,42 +19,51 @@ from sims.interrupt import HeldBack
 from sims.packing import pack
 from sims.readers.files import UNREADABLE, open_binary
 from sims.uses.families import ACCOUNTANTS
+from sims.writing import check_packing, refusing
 
 
 class LogWriter:
     """Sink and context manager: writes records to `path`, compressed by suffix.
 
-    The file is opened when virtual time first advances, or at the end: a scenario that turns out
-    not to be runnable (InputError) leaves an older log as it was and no half of a new one.
-    Raises InputError where the file cannot be written.
+    The file is opened when virtual time first advances, or at the end: a run that fails before,
+    or is interrupted, leaves an older log as it was and no half of a new one.
+    Raises InputError where the file cannot be written, in leaving too: what is raised within
+    stops the actor whose event it was, and the run.
     """
 
     def __init__(self, path: Path) -> None:
+        check_packing(path)
         self.path = path
         self._held: list[Record] = []
         self._lines: JsonLines | None = None
+        self._failed: Exception | None = None
         self._interrupt = HeldBack()
 
     def __call__(self, record: Record) -> None:
         # A packed log that is broken off inside a line cannot be read at all.
         self._interrupt.busy = True
-        if self._lines is not None:
-            self._lines(record)
-        else:
-            self._held.append(record)
-            if record.t > self._held[0].t:
-                self._open()
+        try:
+            if self._lines is not None:
+                self._lines(record)
+            else:
+                self._held.append(record)
+                if record.t > self._held[0].t:
+                    self._open()
+        except (OSError, InputError) as error:
+            self._failed = error
+            raise
         self._interrupt.settle()
 
     def _open(self) -> None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lines = JsonLines(pack(self.path))
-        except OSError as error:
-            problem = f"cannot be written: {error.strerror}"
-            raise InputError(str(self.path), "", problem, "a file in a folder of yours") from None
+        lines = io.BytesIO()
+        held = JsonLines(lines)
+        # What no line can hold must not cost an older log either.
         for record in self._held:
-            self._lines(record)
+            held(record)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        file = pack(self.path)
+        self._lines = JsonLines(file)
+        file.write(lines.getvalue())
         self._held.clear()
 
     def __enter__(self) -> LogWriter:
@@ -68,12 +78,18 @@ class LogWriter:
     ) -> None:
         self._interrupt.busy = True
         try:
-            if self._lines is None and not isinstance(error, InputError):
-                self._open()
-            if self._lines is not None:
-                self._lines.__exit__(kind, error, trace)
+            with refusing(self.path):
+                self._close(error)
         finally:
             self._interrupt.__exit__(kind, error, trace)
+
+    def _close(self, error: BaseException | None) -> None:
+        if self._lines is None and error is None:
+            self._open()
+        if self._lines is not None:
+            self._lines.__exit__(None, None, None)
+        if self._failed is not None:
+            raise self._failed
 
 
 class LogFile:
@@ -107,8 +123,7 @@ class LogFile:
             yield record
             after = record.t
         if number == 0:
-            problem = "it is cut within its first records" if self.cut else "the file is empty"
-            raise InputError(str(self.path), "", problem, "a log of `holdfast run`")
+            self.decoded(1, b"")
 
     def lines(self) -> Iterator[bytes]:
         """The file's lines, unpacked, as they are; event n is line n, counting from 0."""
@@ -123,13 +138,15 @@ class LogFile:
 
     def decoded(self, number: int, line: bytes, after: float = -math.inf) -> Record | None:
         """The record of line `number` (from 1), not before time `after`; None for a last line that
-        is cut. Raises InputError."""
+        is cut. Raises InputError, also for b"": what there is of line 1 in an empty log."""
         try:
             parsed = orjson.loads(line)
             if number == 1:
                 self._check_first(parsed)
             record = decode(parsed)
         except ValueError as error:
+            if not line:
+                raise self._empty() from None
             if number > 1 and not line.endswith(b"\n"):
                 self.cut = True
                 return None
@@ -187,6 +204,10 @@ class LogFile:
         if first.get("kind") not in ACCOUNTANTS:
             problem = f"{first.get('kind')!r} is no kind of job"
             raise self._wrong(1, "kind", problem, ", ".join(ACCOUNTANTS))
+
+    def _empty(self) -> InputError:
+        problem = "it is cut within its first records" if self.cut else "the file is empty"
+        return InputError(str(self.path), "", problem, "a log of `holdfast run`")
 
     def _wrong(self, number: int, key: str, problem: str, accepted: str) -> InputError:
         where = f"line {number}: {key}" if key else f"line {number}"

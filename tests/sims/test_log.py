@@ -19,7 +19,6 @@ import actors
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.runtime import Event, JsonLines, Record
 from sims.decoding import VOCABULARY, decode
-from sims.errors import InputError
 from sims.log import LogFile, LogWriter
 
 START = ScenarioStarted(SCHEMA, "made up", 1, "iterative", "IE", 2, ("P1", "P2"), "slot")
@@ -129,22 +128,6 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path, suffix: str) -> None:
 def test_a_run_of_one_instant_is_logged_too(tmp_path: Path) -> None:
     records = [Record(0, 0, None, START), Record(1, 0, 0, ScenarioEnded(End.COMPLETED))]
     assert list(LogFile(written(tmp_path / "run.jsonl", *records))) == records
-
-
-def test_a_run_that_is_refused_before_time_passes_leaves_no_log(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    with pytest.raises(InputError), LogWriter(path) as log:
-        log(Record(0, 0, None, START))
-        raise InputError("scenario", "", "not to be run")
-    assert not path.exists()
-
-
-def test_a_run_that_fails_leaves_what_was_logged(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    with pytest.raises(RuntimeError), LogWriter(path) as log:
-        log(Record(0, 0, None, START))
-        raise RuntimeError
-    assert [record.event for record in LogFile(path)] == [START]
 
 
 def test_whole_numbers_stay_whole_and_others_exact(tmp_path: Path) -> None:

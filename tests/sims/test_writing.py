@@ -1,0 +1,145 @@
+"""Files that commands write: an older one goes only where a whole new one comes."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sims.errors import InputError
+from sims.log import LogWriter
+from sims.writing import check_packing, refusing, replacing
+
+
+@contextmanager
+def umask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def test_what_is_written_takes_its_place_at_the_end_and_not_before(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    with replacing(path) as new:
+        assert new.suffix == ".csv"
+        new.write_text("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, BrokenPipeError])
+def test_a_failure_leaves_the_older_file_and_nothing_else(
+    tmp_path: Path, error: type[BaseException]
+) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    with pytest.raises(error), replacing(path) as new:
+        new.write_text("half")
+        raise error
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failure_without_an_older_file_leaves_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="bad log"), replacing(tmp_path / "out.csv") as new:
+        new.write_text("half")
+        raise InputError("bad log", "", "not to be read")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
+    path = tmp_path / "one" / "two" / "out.csv"
+    with replacing(path) as new:
+        new.write_text("new")
+    assert path.read_text() == "new"
+
+
+def test_a_link_stays_one_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    link, target = tmp_path / "out.csv", tmp_path / "elsewhere" / "table"
+    link.symlink_to(target)
+    for text in ("one", "two"):
+        with replacing(link) as new:
+            new.write_text(text)
+        assert link.is_symlink()
+        assert target.read_text() == text
+
+
+def test_who_may_read_it_is_as_for_the_older_file_or_as_for_any_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    with umask(0o022), replacing(path) as new:
+        new.write_text("new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    path.chmod(0o600)
+    with replacing(path) as new:
+        new.write_text("newer")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write every file")
+def test_a_file_that_must_not_be_written_is_not_replaced_either(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    path.chmod(0o400)
+    with pytest.raises(InputError, match="Permission denied"), replacing(path) as new:
+        new.write_text("new")
+    assert path.read_text() == "old"
+
+
+def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.csv"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with replacing(path) as new:
+        new.write_text("new")
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert path.is_fifo()
+
+
+def test_a_full_device_is_one_error_that_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.symlink_to("/dev/full")
+    with pytest.raises(InputError) as caught, replacing(path) as new:
+        new.write_text("new")
+    assert str(caught.value) == (
+        f"{path}: cannot be written: No space left on device; accepted: a file in a folder of yours"
+    )
+
+
+def test_a_folder_in_its_place_and_a_file_in_its_folders_place_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    for path in (tmp_path, tmp_path / "file" / "out.csv"):
+        with pytest.raises(InputError, match="cannot be written"), replacing(path) as new:
+            new.write_text("new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_pipe_that_nobody_reads_any_more_is_no_error_of_the_users() -> None:
+    with pytest.raises(BrokenPipeError), refusing(Path("out.csv")):
+        raise BrokenPipeError
+
+
+REFUSED = ("bz2", "zip", "7z", "lz4", "lzma", "Z", "BZ2", "GZ", "Xz", "tar.gz", "tgz", "rar")
+
+
+@pytest.mark.parametrize("suffix", REFUSED)
+def test_a_log_is_not_named_as_if_it_were_packed_in_a_way_that_is_not_known(
+    tmp_path: Path, suffix: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        LogWriter(tmp_path / f"run.jsonl.{suffix}")
+    assert caught.value.accepted == ".gz, .xz, .zst, or plain: .jsonl"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["run", "run.jsonl", "run.log", "v1.2", "a.jsonl.gz", "a.xz"])
+def test_a_log_may_have_any_other_name(name: str) -> None:
+    check_packing(Path(name))
