@@ -24,10 +24,16 @@ def reading(path: Path, ordered: bool = True) -> Iterator[LogFile]:
     try:
         yield log
     except UNFIT as error:
-        problem = f"contradicts the lines before it, or itself ({type(error).__name__}: {error})"
+        problem = f"contradicts the lines before it, or itself ({_why(error)})"
         accepted = f"a log of `holdfast run`; `holdfast audit {path}` tells which laws it breaks"
         raise InputError(str(path), f"line {log.read}", problem, accepted) from error
     note_if_early(log)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"there is no {error} at that time"
+    return f"{type(error).__name__}: {error}"
 
 
 def note_if_early(log: LogFile) -> None:

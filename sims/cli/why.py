@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -40,13 +41,22 @@ def causes(log: LogFile, seq: int) -> list[Record]:
     Raises InputError where there is no such event. Only the events of the chain and the last are
     decoded: an event's number is its line's, or the log is refused.
     """
-    lines = list(log.lines())
+    head: list[bytes] = []
+    tail: deque[bytes] = deque(maxlen=2)
+    number = 0
+    for number, line in enumerate(log.lines(), start=1):
+        if number <= seq + 1:
+            head.append(line)
+        tail.append(line)
     with log.skimmed():
-        chain = list(_chain(log, lines, seq)) if 0 <= seq < len(lines) else []
-        _end(log, lines)
-    if not 0 <= seq < log.read:
+        chain = list(_chain(log, head, seq)) if 0 <= seq < number else []
+        # The last line, or the one before where that is cut.
+        if log.decoded(max(number, 1), tail[-1] if tail else b"") is None:
+            log.decoded(number - 1, tail[0])
+    if not chain:
+        early = "" if log.ended else ", where the log stops early"
         problem = f"{seq} is not in the log"
-        raise InputError(str(log.path), "SEQ", problem, f"0 to {log.read - 1}")
+        raise InputError(str(log.path), "SEQ", problem, f"0 to {log.read - 1}{early}")
     return chain
 
 
@@ -58,13 +68,6 @@ def _chain(log: LogFile, lines: Sequence[bytes], seq: int) -> Iterator[Record]:
             return
         yield record
         now = record.cause
-
-
-def _end(log: LogFile, lines: Sequence[bytes]) -> None:
-    """Decode the last line, or the one before where that is cut."""
-    number = len(lines)
-    if log.decoded(max(number, 1), lines[-1] if lines else b"") is None:
-        log.decoded(number - 1, lines[-2])
 
 
 def _as_json(record: Record) -> dict[str, object]:

@@ -255,3 +255,59 @@ def test_a_refused_run_leaves_an_older_log_as_it_was(shell: Shell) -> None:
     path.write_text(TINY.replace('"IE"', '"XE"'))
     assert shell("run", path, "--log", "old.jsonl").code == 2
     assert Path("old.jsonl").read_bytes() == old
+
+
+@pytest.mark.parametrize(
+    ("words", "accepted"),
+    [
+        (("--seed", str(10**41)), "0 or above, below 2**64"),
+        (("--set", f"seed={2**64}"), "a whole number that fits in 64 bits"),
+    ],
+)
+def test_a_seed_that_no_log_can_hold_is_refused_at_once(
+    shell: Shell, words: tuple[str, str], accepted: str
+) -> None:
+    path = shell.write(TINY)
+    Path("old.jsonl").write_text("old")
+    said = shell("run", path, "--log", "old.jsonl", *words)
+    assert said.code == 2
+    assert said.complaint().endswith(f"accepted: {accepted}")
+    assert Path("old.jsonl").read_text() == "old"
+    assert shell("run", path, "--seed", str(2**64 - 1)).code == 0
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../up", "/abs", "a\\u0000b"])
+def test_a_name_that_makes_no_file_name_is_refused(shell: Shell, name: str) -> None:
+    path = shell.write(TINY.replace("tiny", name, 1))
+    said = shell("run", path)
+    assert said.code == 2
+    assert "tiny.toml: name: '" in said.complaint()
+    assert shell.files() == {"tiny.toml"}
+
+
+@pytest.mark.parametrize(
+    ("log", "accepted"),
+    [("", "a path, or `none`"), ("run.jsonl.bz2", ".gz, .xz, .zst"), ("run.zip", ".gz, .xz, .zst")],
+)
+def test_a_log_that_could_not_be_read_back_is_refused(
+    shell: Shell, log: str, accepted: str
+) -> None:
+    path = shell.write(TINY)
+    said = shell("run", path, "--log", log)
+    assert said.code == 2
+    assert accepted in said.complaint()
+    path.write_text(TINY.replace('"tiny"', f'"tiny"\nlog = "{log}"'))
+    said = shell("run", path)
+    assert said.code == 2
+    assert accepted in said.complaint()
+    assert shell.files() == {"tiny.toml"}
+
+
+def test_a_policy_that_fails_at_once_leaves_an_older_log_as_it_was(shell: Shell) -> None:
+    path = shell.write(TINY.replace('"IE"', '"failing:choose"'))
+    shell.write("def choose(view, rng):\n    raise OSError('no such model')\n", "failing.py")
+    Path("old.jsonl").write_text("old")
+    said = shell("run", path, "--log", "old.jsonl")
+    assert said.code == 2
+    assert "policy failing:choose raised OSError: no such model" in said.complaint()
+    assert Path("old.jsonl").read_text() == "old"

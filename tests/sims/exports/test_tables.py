@@ -118,13 +118,14 @@ def test_a_suffix_that_a_format_does_not_have_is_refused(
     assert not path.exists()
 
 
-def test_a_log_that_breaks_off_in_the_middle_is_told_in_one_line(
+def test_a_log_with_an_unknown_event_is_told_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = written("figure1", tmp_path)
     log.write_bytes(log.read_bytes().replace(b'"event":"JobSubmitted"', b'"event":"Nonsense"'))
     assert main(["export", str(log), "--to", "events", "-o", str(tmp_path / "e.csv")]) == 2
-    assert "no record of a log" in capsys.readouterr().err
+    [line] = capsys.readouterr().err.splitlines()
+    assert "line 8: event: 'Nonsense'" in line
 
 
 def test_without_polars_the_pip_command_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,108 @@
+"""The chain of causes behind one event, and logs that it refuses to explain."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.sims.cli.commands import TINY, Shell
+
+
+@pytest.fixture
+def log(shell: Shell) -> Path:
+    """The log of a run."""
+    shell("run", shell.write(TINY), "--log", "run.jsonl")
+    return Path("run.jsonl")
+
+
+def lines_of(log: Path) -> list[str]:
+    return log.read_text().splitlines(keepends=True)
+
+
+def change(log: Path, number: int, **fields: Any) -> None:
+    """Spoil one line, from 1."""
+    lines = lines_of(log)
+    lines[number - 1] = json.dumps(json.loads(lines[number - 1]) | fields) + "\n"
+    log.write_text("".join(lines))
+
+
+def test_a_chain_goes_from_the_event_by_its_causes_to_the_first(shell: Shell, log: Path) -> None:
+    events = [json.loads(line) for line in lines_of(log)]
+    chain = shell("why", log, str(len(events) - 1), "--json").json()
+    assert chain[0]["event"] == "ScenarioEnded"
+    assert chain[-1]["event"] == "ScenarioStarted"
+    for effect, cause in pairwise(chain):
+        assert cause["seq"] == effect["cause"] == events[effect["seq"]]["cause"]
+
+
+@pytest.mark.parametrize("seq", ["-1", "1000000"])
+def test_a_number_that_is_not_in_the_log_is_refused_with_the_range_of_those_that_are(
+    shell: Shell, log: Path, seq: str
+) -> None:
+    said = shell("why", log, seq)
+    last = len(lines_of(log)) - 1
+    assert said.code == 2
+    assert said.complaint() == (
+        f"holdfast: run.jsonl: SEQ: {seq} is not in the log; accepted: 0 to {last}"
+    )
+
+
+def test_the_range_of_a_cut_log_leaves_the_cut_line_out(shell: Shell, log: Path) -> None:
+    lines = lines_of(log)
+    log.write_text("".join(lines[:30]) + lines[30][:20])
+    said = shell("why", log, "30")
+    assert said.code == 2
+    assert said.complaint().endswith("accepted: 0 to 29, where the log stops early")
+
+
+def test_of_a_cut_log_it_explains_what_is_whole_and_says_that_the_log_is_cut(
+    shell: Shell, log: Path
+) -> None:
+    lines = lines_of(log)
+    log.write_text("".join(lines[:30]) + lines[30][:20])
+    said = shell("why", log, "29")
+    assert said.code == 0
+    assert said.out.startswith("#29 ")
+    assert said.err == "holdfast: run.jsonl: the last line is cut; read up to event 29\n"
+
+
+@pytest.mark.parametrize("seq", ["5", "20", "40"])
+def test_a_log_with_a_line_missing_is_refused_at_the_first_line_that_is_wrong(
+    shell: Shell, log: Path, seq: str
+) -> None:
+    lines = lines_of(log)
+    log.write_text("".join(lines[:10] + lines[11:]))
+    said = shell("why", log, seq)
+    assert said.code == 2
+    assert said.complaint() == (
+        "holdfast: run.jsonl: line 11: seq: 11 is not the line's number, counted from 0; "
+        "accepted: 10"
+    )
+
+
+@pytest.mark.parametrize("cause", [20, 21, 9999, -1])
+def test_a_cause_that_does_not_come_before_its_event_is_refused(
+    shell: Shell, log: Path, cause: int
+) -> None:
+    change(log, 21, cause=cause)
+    said = shell("why", log, "20")
+    assert said.code == 2
+    assert said.complaint() == (
+        f"holdfast: run.jsonl: line 21: cause: {cause} is not an event before #20; "
+        "accepted: 0 to 19"
+    )
+
+
+def test_a_packed_log_cut_before_its_first_event_is_refused_with_the_reason(
+    shell: Shell, log: Path
+) -> None:
+    Path("cut.jsonl.gz").write_bytes(gzip.compress(log.read_bytes())[:20])
+    for words in (("why", "0"), ("trace", "--job", "application"), ("summary",)):
+        said = shell(words[0], "cut.jsonl.gz", *words[1:])
+        assert said.code == 2
+        assert "cut.jsonl.gz: it is cut within its first records" in said.complaint()
