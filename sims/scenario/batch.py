@@ -10,6 +10,7 @@ from math import isfinite
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 from attrs import field, frozen
 from attrs.validators import optional
 
@@ -27,12 +28,14 @@ from policies.maths.makespan_bounds import (
     rate_probabilities,
 )
 from sims.errors import InputError
-from sims.scenario.fields import Unacceptable, not_negative, part, positive
+from sims.scenario.fields import Unacceptable, not_negative, part
 from sims.scenario.header import Head, Header
 from sims.scenario.policies import PolicySection, load_policy
 
 SCHEDULER = "scheduler"
 """The actor that no job can be called like."""
+MOST = 2**53
+"""Processors: allotments are worked out in doubles, which count no further."""
 ORDERS = {**PAPER_ORDERS, "LJF": large_first, "FCFS": first_come}
 LIST = re.compile(r"R-LIST-(Q|\d+)")
 SHELVES = {
@@ -52,12 +55,17 @@ class Overrun(enum.Enum):
     """It is withdrawn and its job is gone."""
 
 
+def _countable(_: object, attribute: object, value: int) -> None:
+    if not 1 <= value <= MOST:
+        raise Unacceptable("processors", value, f"a number above 0, up to {MOST}")
+
+
 @frozen(kw_only=True)
 class PlatformSection:
     """`[platform]`: identical processors, numbered from 0."""
 
-    processors: int = field(validator=positive)
-    """P."""
+    processors: int = field(validator=_countable)
+    """P, at most 2^53."""
 
 
 @frozen(kw_only=True)
@@ -75,7 +83,8 @@ class FailureSection:
             raise InputError("scenario", "failures", "both average and rate", "one of them")
         if self.average is not None:
             return failure_probabilities(works, self.average)
-        return rate_probabilities(works, self.rate or 0.0)
+        with np.errstate(over="ignore"):  # infinitely many errors: they fail for certain
+            return rate_probabilities(works, self.rate or 0.0)
 
 
 @frozen(kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from math import isfinite
 from typing import Literal
 
 from attrs import field, frozen
@@ -22,6 +23,7 @@ from policies.maths.speedup import (
 )
 from sims.scenario.batch import ReleaseFields
 from sims.scenario.fields import (
+    Unacceptable,
     not_empty,
     not_negative,
     positive,
@@ -116,6 +118,11 @@ class Times:
     kind: Literal["table"]
     times: tuple[float, ...] = field(validator=[not_empty, deep_iterable(positive)])
     """Seconds on 1, 2, 3, ... processors; the job never runs on more."""
+
+    def __attrs_post_init__(self) -> None:
+        areas = [count * time for count, time in enumerate(self.times, start=1)]
+        if not isfinite(sum(areas)):
+            raise Unacceptable("times", self.times, "times whose areas, p t(p), are finite")
 
     def profile(self) -> Profile:
         """t(p)."""

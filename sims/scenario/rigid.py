@@ -17,6 +17,7 @@ from sims.errors import InputError
 from sims.readers.batsim import read_batsim_workload
 from sims.readers.swf import read_swf
 from sims.scenario.batch import (
+    SCHEDULER,
     BatchScenario,
     Overrun,
     ReleaseFields,
@@ -199,4 +200,7 @@ def _from_batsim(section: LogFile, verification: float, folder: Path) -> Workloa
         )
         for index, job in enumerate(workload.jobs)
     )
+    if any(submission.job.name == SCHEDULER for submission in jobs):
+        problem = f"a job has the id {SCHEDULER!r}, which is the scheduler's in the log"
+        raise InputError(str(folder / section.file), "jobs", problem, "another id")
     return Workload(jobs)
