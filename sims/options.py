@@ -31,7 +31,7 @@ class Help(argparse.HelpFormatter):
             return text
         listed = isinstance(default, Collection) and not isinstance(default, str)
         shown = " ".join(map(str, default)) if listed else str(default)
-        return f"{text} (default: {shown})".replace("%", "%%")
+        return f"{text} (default: {shown.replace('%', '%%')})"
 
 
 class Parser(argparse.ArgumentParser):
@@ -54,24 +54,29 @@ def _refused(word: str, accepted: str) -> argparse.ArgumentTypeError:
     return argparse.ArgumentTypeError(f"{word!r} is not accepted{ACCEPTED}{accepted}")
 
 
-def _whole(word: str, least: int) -> int:
-    try:
-        number = int(word)
-    except ValueError:
-        number = least - 1
-    if number < least:
-        raise _refused(word, f"a whole number from {least}")
-    return number
+def whole_from(least: int) -> Callable[[str], int]:
+    """The kind of whole numbers from `least` on."""
+
+    def parse(word: str) -> int:
+        try:
+            number = int(word)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise _refused(word, f"a whole number from {least}")
+        return number
+
+    return parse
 
 
 def positive_int(word: str) -> int:
     """1, 2, 3, ..."""
-    return _whole(word, 1)
+    return whole_from(1)(word)
 
 
 def natural(word: str) -> int:
     """0, 1, 2, ..."""
-    return _whole(word, 0)
+    return whole_from(0)(word)
 
 
 def _number(word: str, fits: Callable[[float], bool], accepted: str) -> float:

@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Column, Table
 
 from sims.campaign import run_many
-from sims.options import Parser, add_picture, natural, positive, positive_int
+from sims.options import Parser, add_picture, natural, positive, positive_int, whole_from
 from sims.papers.redundancy_bounds import BoundTask, guarantee, run_bound
 from sims.papers.redundancy_lemmas import PROCESSES, TIMES, drain_row, gain_row
 from sims.papers.redundancy_runs import Numbers, Setting
@@ -83,7 +83,7 @@ def _bounds_options(command: argparse.ArgumentParser) -> None:
 def _lemmas_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_lemmas)
     add = command.add_argument
-    add("--copies", type=positive_int, default=10, help="largest r")
+    add("--copies", type=whole_from(2), default=10, help="largest r")
     add("--sample", type=positive_int, default=4000, help="servers simulated per time")
     add("--instances", type=positive_int, default=20, help="of Lemma 5")
     add("--seed", type=natural, default=1, help="of what is drawn")
@@ -195,7 +195,7 @@ def _lemmas(options: argparse.Namespace, console: Console) -> None:
     table = Table("speeds", "t", *columns, "Lemma 1", "Lemma 2", title="004: g(r, t)", box=SIMPLE)
     cases = [(name, process, time) for name, process in PROCESSES.items() for time in TIMES]
     for name, process, time in track(cases, "lemmas 1 and 2", transient=True):
-        row = gain_row(name, process, time, max(options.copies, 2), options.sample, rng)
+        row = gain_row(name, process, time, options.copies, options.sample, rng)
         two, most = row.gains[1], row.gains[-1]
         verdicts = ("holds" if ok else "VIOLATED" for ok in (row.concave, row.bounded))
         values = (f"{two.value:.4f}", f"{most.value:.4f}", f"{most.error:.1e}")
