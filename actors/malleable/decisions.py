@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter, index
+from typing import cast
 
-from actors.decisions import BadDecision, answer, items, refusal
+from actors.decisions import BadDecision, answer, items, ours, refusal
 from actors.malleable.views import Event, Pack
 from policies.interface.malleable import AllocationPolicy, RedistributionPolicy, Resize
 
@@ -27,19 +28,23 @@ def allocate(policy: AllocationPolicy, view: Pack) -> list[int]:
 def redistribute(policy: RedistributionPolicy, view: Event) -> list[Resize]:
     """The resizes, in order of application. Raises BadDecision where they cannot be."""
     answered = answer(policy, view)
+    # The papers' answer hundreds of plain numbers: to read each twice shows.
+    listed = answered if ours(policy) else _resizes(policy, answered, view)
+    resizes = sorted(listed, key=attrgetter("application"))
+    problem = _resizes_problem(resizes, view) if resizes else None
+    if problem:
+        raise _refused(policy, resizes, problem, view)
+    return resizes
+
+
+def _resizes(policy: RedistributionPolicy, answered: object, view: Event) -> list[Resize]:
+    """A user's answer, in plain ints."""
     listed = items(policy, answered)
     if listed is None or not all(isinstance(it, Resize) for it in listed):
         problem = "an answer is a sequence of Resize(application, size), () to change nothing"
         raise _refused(policy, answered, problem, view)
-    if not listed:
-        return []
-    named = _whole([it.application for it in listed if isinstance(it, Resize)])
-    sizes = _whole([it.size for it in listed if isinstance(it, Resize)])
-    resizes = sorted(map(Resize, named, sizes), key=attrgetter("application"))
-    wrong = _resizes_problem(resizes, view)
-    if wrong:
-        raise _refused(policy, listed, wrong, view)
-    return resizes
+    numbers = [_whole((it.application, it.size)) for it in cast(list[Resize], listed)]
+    return [Resize(*pair) for pair in numbers]
 
 
 def _whole(listed: Sequence[object] | None) -> list[int]:
