@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sims.plots.boxes import Boxes, Floats
+from sims.plots.chart import draw_legend
 from sims.plots.figure import blank_figure, check_suffix, save
 from sims.plots.gantt import WIDTH
 from sims.plots.palette import GREY, USE_PAINTS, USES
 from sims.plots.scene import Scene
-from sims.telling import title_of
+from sims.telling import in_units, title_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,7 @@ def draw_ledger(scene: Scene, path: Path, title: str | None = None) -> Path:
     figure = blank_figure(WIDTH, 5.5)
     whole, parts = figure.subplots(1, 2, width_ratios=(1, 1.6))
     _draw_whole(whole, scene)
-    _draw_parts(parts, scene)
+    draw_legend(figure, USE_PAINTS, _draw_parts(parts, scene), set())
     figure.suptitle(title or title_of(header))
     return save(figure, path)
 
@@ -45,20 +46,23 @@ def _draw_whole(axes: Axes, scene: Scene) -> None:
     axes.bar_label(bars, [f" {share:.3g} %" for share in shares], fontsize="small")
     axes.invert_yaxis()
     axes.margins(x=0.18)
-    axes.set_xlabel(f"% of {scene.header.processors:,} processors x {scene.end:,.6g}")
+    processors, unit = scene.header.processors, scene.header.unit
+    axes.set_xlabel(f"% of {processors:,} processors x {in_units(scene.end, unit)}")
 
 
-def _draw_parts(axes: Axes, scene: Scene) -> None:
+def _draw_parts(axes: Axes, scene: Scene) -> set[int]:
+    """Returns the kinds that were drawn."""
     rows = scene.header.processors
     groups = min(rows, GROUPS)
     areas = by_group(scene.uses.boxes(), rows, groups)
     edges = np.linspace(0, rows, groups + 1)
     whole = 100 / (np.diff(edges) * (scene.end or 1))
-    bottom = np.zeros(groups)
+    bottom, drawn = np.zeros(groups), set[int]()
     for kind in _kinds():
         height = areas[kind] * whole
         if height.any():
             colour = USE_PAINTS[kind].colour
+            drawn.add(kind)
             middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
             axes.bar(
                 *(middle, height, width, bottom), color=colour, edgecolor="white", linewidth=0.3
@@ -69,6 +73,7 @@ def _draw_parts(axes: Axes, scene: Scene) -> None:
     if names and rows <= GROUPS:
         axes.set_xticks(edges[:-1] + 0.5, names, rotation=90 if rows > 12 else 0, fontsize="small")
     axes.set_xlabel("worker" if names else "processor")
+    return drawn
 
 
 def _kinds() -> list[int]:

@@ -63,7 +63,7 @@ OUTCOMES: dict[Outcome | None, Paint] = {
     Outcome.WITHDRAWN: Paint("withdrawn by the scheduler", SKY),
     None: Paint("still going on", ORANGE),
 }
-IN_SYSTEM = Paint("waiting", MIST, state=True)
+IN_SYSTEM = Paint("in the system", MIST, state=True)
 
 RUN_PAINTS: tuple[Paint, ...] = (*OUTCOMES.values(), IN_SYSTEM)
 RUN_KIND: dict[Outcome | None, int] = {outcome: k for k, outcome in enumerate(OUTCOMES)}

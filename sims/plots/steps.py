@@ -84,5 +84,6 @@ def _at(times: np.ndarray, own: np.ndarray, levels: np.ndarray) -> np.ndarray:
 def _finish(figure: Figure, axes: Axes, path: Path) -> Path:
     axes.set_ylim(bottom=0)
     axes.locator_params(axis="y", integer=True)
-    axes.legend(loc="upper right", fontsize="small")
+    # Beside the axes: within them it hides a peak sooner or later.
+    figure.legend(loc="outside lower center", ncols=2, fontsize="small")
     return save(figure, path)
