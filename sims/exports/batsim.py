@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
+from actors.batch.events import JobDescribed
 from actors.events import Outcome, ScenarioStarted
 from actors.runtime import Record
 from sims.parts import parted
@@ -30,6 +31,7 @@ STATES = {
 
 UNKNOWN = -1
 """What Batsim writes for a requested time, or an energy, that nobody gave."""
+Row = tuple[object, ...]
 
 
 def write_batsim(records: Iterable[Record], file: TextIO) -> int:
@@ -47,23 +49,25 @@ def write_batsim(records: Iterable[Record], file: TextIO) -> int:
     return rows
 
 
-def _rows(records: Iterable[Record]) -> Iterator[tuple[object, ...]]:
-    runs, workload, now = Runs(), "", 0.0
+def _rows(records: Iterable[Record]) -> Iterator[Row]:
+    runs, workload, now, asked = Runs(), "", 0.0, dict[str, float]()
     for record in parted(records):
         now = record.t
         if isinstance(record.event, ScenarioStarted):
             workload = record.event.scenario
-        yield from (_row(run, workload) for run in runs(record))
-    yield from (_row(run, workload) for run in runs.close(now))
+        elif isinstance(record.event, JobDescribed) and record.event.estimate is not None:
+            asked[record.event.job] = record.event.estimate
+        yield from (_row(run, workload, asked) for run in runs(record))
+    yield from (_row(run, workload, asked) for run in runs.close(now))
 
 
-def _row(run: Run, workload: str) -> tuple[object, ...]:
+def _row(run: Run, workload: str, asked: Mapping[str, float]) -> Row:
     execution, turnaround = run.end - run.start, run.end - run.submitted
     stretch = turnaround / execution if execution else 1.0
     success = int(run.outcome is Outcome.COMPLETED)
     return (
         *(run_id(run.job, run.number), workload, workload, run.submitted, count(run.processors)),
-        *(UNKNOWN, success, STATES[run.outcome], run.start, execution),
+        *(asked.get(run.job, UNKNOWN), success, STATES[run.outcome], run.start, execution),
         *(run.end, run.start - run.submitted, turnaround, stretch, run.processors),
         *(UNKNOWN, _metadata(run)),
     )

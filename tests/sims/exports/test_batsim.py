@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from actors.batch.events import JobDescribed
 from actors.events import Outcome, RunEnded, RunStarted, ScenarioStarted
 from sims.exports.batsim import write_batsim
 from tests.sims.kinds import KINDS, parts_of, records_of
@@ -48,6 +49,17 @@ def test_there_is_a_row_for_every_run_under_a_name_of_its_own(name: str) -> None
     rows = rows_of(name)
     assert len(rows) == sum(isinstance(it.event, RunStarted) for it in parts_of(name))
     assert len({row["job_id"] for row in rows}) == len(rows)
+
+
+def test_the_users_estimate_is_the_requested_time() -> None:
+    asked = {
+        it.event.job: it.event.estimate
+        for it in records_of("batch-easy")
+        if isinstance(it.event, JobDescribed)
+    }
+    told = {row["job_id"]: float(row["requested_time"]) for row in rows_of("batch-easy")}
+    assert told == {job: asked[job] or -1 for job in told}
+    assert max(told.values()) > 0
 
 
 @every_kind
