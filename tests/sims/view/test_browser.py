@@ -206,6 +206,11 @@ def test_a_log_of_a_hundred_thousand_events_opens_in_seconds(
     scenario = load(SCENARIOS / "batch-rigid.toml", ["job.synthetic.count=13500"])
     run(scenario, [records.append], SCENARIOS)
     assert len(records) > 100_000
+    # The page's own work, in CPU time: how long it has to wait is the machine's affair, which may
+    # run other tests, and PATIENCE bounds it.
+    browser.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
     opened(browser, tuple(records), tmp_path)
-    # Milliseconds from navigation until all was drawn: some two, here with room for a busy machine.
-    assert int(browser.execute_script("return document.body.dataset.ready")) < 15_000
+    metrics = browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+    seconds = {it["name"]: it["value"] for it in metrics}["TaskDuration"]
+    browser.execute_cdp_cmd("Performance.disable", {})
+    assert 0.1 < seconds < 5
