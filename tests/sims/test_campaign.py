@@ -20,7 +20,7 @@ from sims.campaign import QUEUED_PER_CORE, run_many, stored
 from sims.errors import InputError
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds of wall time; the workers would sleep for longer."""
 
 

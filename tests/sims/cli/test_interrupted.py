@@ -13,7 +13,7 @@ from sims.log import LogFile
 from tests.sims.cli.commands import TINY, Shell, spawn
 
 ENDLESS = TINY.replace("iterations = 3", "iterations = 1_000_000\ncap = inf")
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds of wall time until a log must have begun to grow."""
 
 
