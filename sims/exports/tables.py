@@ -82,10 +82,11 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     polars = _polars()
     told, written = iter(rows), 0
     schema = polars.Schema(columns)
+    failed: list[BaseException] = []
 
     def frames(*_: object) -> Iterator[pl.DataFrame]:
         nonlocal written
-        while batch := list(islice(told, BATCH)):
+        while batch := _batch(told, failed):
             written += len(batch)
             yield polars.DataFrame(batch, schema, orient="row")
 
@@ -98,7 +99,22 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
             if "IO error: " not in str(error):
                 raise
             raise OSError(str(error).partition("IO error: ")[2]) from None
+        if failed:
+            raise failed[0]
     return written
+
+
+def _batch(rows: Iterator[Row], failed: list[BaseException]) -> list[Row]:
+    """The next rows; none where `rows` raises, which goes to `failed`.
+
+    polars hands on what its source raises while threads of its own still write the file, which
+    must be removed: so it is to see a table that ends.
+    """
+    try:
+        return list(islice(rows, BATCH))
+    except BaseException as error:
+        failed.append(error)
+        return []
 
 
 def check_suffix(path: Path) -> None:
