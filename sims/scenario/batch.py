@@ -56,6 +56,7 @@ class Overrun(enum.Enum):
 
 
 def _countable(_: object, attribute: object, value: int) -> None:
+    """attrs validator: a number above 0, up to 2^53."""
     if not 1 <= value <= MOST:
         raise Unacceptable("processors", value, f"a number above 0, up to {MOST}")
 
@@ -65,7 +66,7 @@ class PlatformSection:
     """`[platform]`: identical processors, numbered from 0."""
 
     processors: int = field(validator=_countable)
-    """P, at most 2^53."""
+    """P."""
 
 
 @frozen(kw_only=True)
@@ -118,6 +119,7 @@ class Workload:
 
 
 def _free(_: object, attribute: object, value: str) -> None:
+    """attrs validator: not `scheduler`."""
     if value == SCHEDULER:
         raise Unacceptable("name", value, "another name: it is the scheduler's in the log")
 

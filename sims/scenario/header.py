@@ -17,19 +17,19 @@ SEEDS = range(2**64)
 
 
 def names_a_file(_: object, attribute: Attribute[Any], value: str) -> None:
-    """attrs validator: what can be part of a file's name."""
+    """attrs validator: a word or more, without /."""
     if not value or {"/", "\0", os.sep, os.altsep} & set(value):
         raise Unacceptable(attribute.name, value, "a word or more, without / (logs/NAME.jsonl)")
 
 
 def names_a_path(_: object, attribute: Attribute[Any], value: str | None) -> None:
-    """attrs validator: where a file can be, or None."""
+    """attrs validator: a path, or `none`."""
     if value is not None and (not value or "\0" in value):
         raise Unacceptable(attribute.name, value, "a path, or `none`")
 
 
 def seeds(_: object, attribute: Attribute[Any], value: int) -> None:
-    """attrs validator: one of SEEDS."""
+    """attrs validator: 0 or above, below 2^64."""
     if value not in SEEDS:
         raise Unacceptable(attribute.name, value, "0 or above, below 2**64")
 

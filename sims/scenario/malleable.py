@@ -46,6 +46,7 @@ class MalleableScenario(Head):
     link: LinkSection = Factory(LinkSection)
     checkpoints: CheckpointSection = Factory(CheckpointSection)
     faults: Faults = Factory(NoFaults)
+    """Whether and when processors fail."""
     policy: MalleablePolicy
 
     def header(self) -> Header:

@@ -103,6 +103,7 @@ class CheckpointSection:
 
 
 def _shape(_: object, attribute: object, value: float) -> None:
+    """attrs validator: a finite number, 0.05 or above."""
     if not SMALLEST_SHAPE <= value < math.inf:
         accepted = f"a finite number, {SMALLEST_SHAPE} or above: below, most faults come at once"
         raise Unacceptable("shape", value, accepted)
@@ -122,7 +123,7 @@ class Fatal(enum.Enum):
 
 @frozen(kw_only=True)
 class NoFaults:
-    """`"none"`."""
+    """`"none"`: no processor fails."""
 
     kind: Literal["none"] = "none"
 
@@ -157,7 +158,7 @@ class Weibull:
     mtbf_years: float = field(default=100.0, validator=positive)
     """Mean of each processor's times between faults."""
     shape: float = field(validator=_shape)
-    """k, 0.05 or above: below 1, the older the safer; 1 is exponential."""
+    """k: below 1, the older the safer; 1 is exponential."""
     fatal: Fatal = Fatal.IGNORED
     """Whether faults count everywhere: `ignored` or `possible`."""
 
@@ -167,6 +168,7 @@ class Weibull:
 
 
 def _strike(_: object, attribute: object, value: tuple[float, int]) -> None:
+    """attrs validator: a finite time from 0 on, and a processor."""
     time, processor = value
     if not (0 <= time < math.inf and processor >= 0):
         raise Unacceptable("strikes", value, "a finite time from 0 on, and a processor")

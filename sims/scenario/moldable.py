@@ -59,6 +59,7 @@ class MoldableSection:
 
 
 def _eps(_: object, attribute: object, value: float) -> None:
+    """attrs validator: a number above 0, up to 1."""
     if not 0 < value <= 1:
         raise Unacceptable("eps", value, "a number above 0, up to 1")
 

@@ -27,7 +27,8 @@ class PolicySection:
     """`[policy]`: which policy decides."""
 
     name: str
-    """A paper's name for it, or `package.module:Name` of a class or function of yours."""
+    """A paper's name for it (`holdfast policies`), or `package.module:Name` of a class or function
+    of yours."""
     parameters: Parameters = Factory(dict)
     """Fields of your policy's class; the papers' own policies take none unless they say so."""
 

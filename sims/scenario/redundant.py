@@ -70,7 +70,7 @@ class ServerSection:
     gain: GainSection = field(factory=ProcessGain)
     """g(r, t) under `mean`: `process`, `linear` or `frozen-two-point`."""
     failures: FailureSection | None = None
-    """Default: none."""
+    """Whether servers fail, which 004 leaves out; default: they do not."""
 
 
 @frozen(kw_only=True)

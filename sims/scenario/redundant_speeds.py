@@ -88,6 +88,7 @@ class OnOffSection:
 
 
 def _uniform_peak(_: object, attribute: object, value: float) -> None:
+    """attrs validator: a number above 1, up to 2."""
     if not 1 < value <= 2:
         raise Unacceptable("peak", value, "a number above 1, up to 2")
 
@@ -108,6 +109,7 @@ class UniformSection:
 
 
 def _trace(_: object, attribute: object, value: tuple[Change, ...]) -> None:
+    """attrs validator: [time, speed] pairs whose times rise from 0."""
     try:
         TraceSpeed(value)
     except ValueError as error:
@@ -116,6 +118,7 @@ def _trace(_: object, attribute: object, value: tuple[Change, ...]) -> None:
 
 
 def _moving(_: object, attribute: object, value: tuple[tuple[Change, ...], ...]) -> None:
+    """attrs validator: a speed above 0 at some time."""
     if not any(speed > 0 for trace in value for _, speed in trace):
         raise Unacceptable("servers", value, "a speed above 0 at some time")
 

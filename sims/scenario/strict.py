@@ -43,11 +43,11 @@ def converter() -> Converter:
     strict = Converter(forbid_extra_keys=True, detailed_validation=True)
     for kind in NAMES:
         strict.register_structure_hook(kind, _primitive)
-    strict.register_structure_hook_func(_is_enum, _enum)
+    strict.register_structure_hook_func(is_enum, _enum)
     strict.register_structure_hook_func(
         _is_tagged, lambda value, kind: _tagged(strict, value, kind)
     )
-    strict.register_structure_hook_func(_is_literal, _literal)
+    strict.register_structure_hook_func(is_literal, _literal)
     strict.register_structure_hook_func(_is_tuple, lambda value, kind: _tuple(strict, value, kind))
     strict.register_structure_hook_func(_is_dict, lambda value, kind: _dict(strict, value, kind))
     strict.register_structure_hook_factory(attrs.has, _table)
@@ -64,7 +64,8 @@ def _primitive(value: Any, kind: type) -> Any:
     return value
 
 
-def _is_enum(kind: Any) -> bool:
+def is_enum(kind: Any) -> bool:
+    """Whether a value is one of an enum's."""
     return isinstance(kind, type) and issubclass(kind, enum.Enum)
 
 
@@ -75,7 +76,8 @@ def _enum(value: Any, kind: type[enum.Enum]) -> enum.Enum:
         raise Refused(value, ", ".join(str(member.value) for member in kind)) from None
 
 
-def _is_literal(kind: Any) -> bool:
+def is_literal(kind: Any) -> bool:
+    """Whether a value is one of those that the type itself lists."""
     return get_origin(kind) is Literal
 
 
@@ -145,25 +147,26 @@ def _key(name: str, kind: Any) -> Any:
 
 
 def _is_tagged(kind: Any) -> bool:
+    options = members_of(kind)
+    return len(options) > 1 and all(attrs.has(each) and tag_of(each) for each in options)
+
+
+def members_of(kind: Any) -> list[Any]:
+    """What a value can be: a union's members. None is none of them: no TOML value is it."""
     if get_origin(kind) not in (Union, UnionType):
-        return False
-    members = _members(kind)
-    return len(members) > 1 and all(attrs.has(member) and _tag(member) for member in members)
-
-
-def _members(kind: Any) -> list[Any]:
-    """What a table can be; None is no table, and no TOML value either."""
+        return [kind]
     return [member for member in get_args(kind) if member is not NoneType]
 
 
-def _tag(member: Any) -> str | None:
-    fields = attrs.fields_dict(attrs.resolve_types(member))
+def tag_of(section: Any) -> str | None:
+    """What `kind` has to be in a table of `section`, an attrs class; None: it has no kinds."""
+    fields = attrs.fields_dict(attrs.resolve_types(section))
     literal = fields["kind"].type if "kind" in fields else None
-    return str(get_args(literal)[0]) if literal is not None and _is_literal(literal) else None
+    return str(get_args(literal)[0]) if literal is not None and is_literal(literal) else None
 
 
 def _tagged(strict: Converter, value: Any, kind: Any) -> Any:
-    members = {_tag(member): member for member in _members(kind)}
+    members = {tag_of(member): member for member in members_of(kind)}
     table = _shorthand(value, members)
     if table is None or table.get("kind") not in members:
         known = ", ".join(str(tag) for tag in members)

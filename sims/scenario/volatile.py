@@ -73,7 +73,7 @@ class WorkerSection:
     memory: int | None = field(default=None, validator=optional(not_negative))
     """mu_q: the most tasks held at once; default: m, which never binds."""
     availability: Availability
-    """`always`, a string of states per slot such as `uurrdu`, or a table; see Availability."""
+    """`always`, a string of states per slot such as `uurrdu`, or a table."""
     belief: Markov | None = None
     """The chain that policies believe in; default: the true chain, or the one fitted to the
     availability."""
