@@ -50,14 +50,15 @@ def run(
     )
     family.populate(scenario, system, folder)
     if until is not None:
-        system.spawn(TimeLimit("--until", _time(until, header.unit)))
+        system.spawn(TimeLimit("--until", time_limit(until, header.unit)))
     system.run()
     end = system.result if isinstance(system.result, End) else End.COMPLETED
     system.journal.record(ScenarioEnded, end)
     return Ending(end, system.loop.now, system.journal.length)
 
 
-def _time(until: float, unit: str) -> float:
+def time_limit(until: float, unit: str) -> float:
+    """`until`, a time at which a run in `unit` can end. Raises InputError for another."""
     if not (isfinite(until) and until >= 0):
         raise InputError("command line", "--until", f"{until!r} is no time", "a number, 0 or above")
     if unit == "slot" and until != int(until):

@@ -57,12 +57,19 @@ def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> 
 
     Raises InputError, naming file, key, value and what would be accepted.
     """
-    table = _parse(path)
-    for override in overrides:
-        _override(table, override)
+    table = parse(path, overrides)
     if seed is not None:
         table["seed"] = seed
     return read(table, str(path))
+
+
+def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """A scenario file's table, overridden. Raises InputError for what is no table or override."""
+    table = _parsed(path)
+    for override in overrides:
+        key, text = split_override(override)
+        put(table, key, value_of(text))
+    return table
 
 
 def read(table: Mapping[str, Any], source: str) -> Scenario:
@@ -78,7 +85,7 @@ def read(table: Mapping[str, Any], source: str) -> Scenario:
     return scenario
 
 
-def _parse(path: Path) -> dict[str, Any]:
+def _parsed(path: Path) -> dict[str, Any]:
     if path == Path():  # which is what an empty name comes down to
         problem = "no file is named: '' and '.' are a directory, the current one"
         raise InputError("command line", "FILE", problem, "a scenario file")
@@ -90,35 +97,40 @@ def _parse(path: Path) -> dict[str, Any]:
         raise InputError(str(path), "", f"not TOML: {error}", "a scenario file") from None
 
 
-def _override(table: dict[str, Any], override: str) -> None:
+def split_override(
+    override: str, option: str = "--set", accepted: str = "key=value"
+) -> tuple[str, str]:
+    """Key and text of `key=text`. Raises InputError, naming the option, for another word."""
     key, equals, text = override.partition("=")
-    if not (key and equals):
-        raise InputError("command line", "--set", f"{override!r} is no override", "key=value")
-    *path, last = key.strip().split(".")
+    if not (key.strip() and equals):
+        raise InputError("command line", option, f"{override!r} is no override", accepted)
+    return key.strip(), text.strip()
+
+
+def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> None:
+    """Set `dotted.key` in place. Raises InputError, naming the option, where it has no place."""
+    *path, last = key.split(".")
     place: Any = table
     for step in path:
-        place = _step(place, step, key)
-    _put(place, last, _value(text.strip()), key)
-
-
-def _step(place: Any, step: str, key: str) -> Any:
-    if isinstance(place, list) and step.isdigit() and int(step) < len(place):
-        return place[int(step)]
-    if isinstance(place, dict):
-        return place.setdefault(step, {})
-    raise InputError("command line", "--set", f"{key}: there is no {step!r}", "an existing key")
-
-
-def _put(place: Any, last: str, value: Any, key: str) -> None:
+        place = _step(place, step, key, option)
     if isinstance(place, list) and last.isdigit() and int(last) < len(place):
         place[int(last)] = value
     elif isinstance(place, dict):
         place[last] = value
     else:
-        raise InputError("command line", "--set", f"{key}: no such place", "an existing key")
+        raise InputError("command line", option, f"{key}: no such place", "an existing key")
 
 
-def _value(text: str) -> Any:
+def _step(place: Any, step: str, key: str, option: str) -> Any:
+    if isinstance(place, list) and step.isdigit() and int(step) < len(place):
+        return place[int(step)]
+    if isinstance(place, dict):
+        return place.setdefault(step, {})
+    raise InputError("command line", option, f"{key}: there is no {step!r}", "an existing key")
+
+
+def value_of(text: str) -> Any:
+    """A value as TOML writes it; what is no TOML is a string."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
