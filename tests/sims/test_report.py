@@ -6,6 +6,17 @@ from typing import Any
 
 import pytest
 
+from actors.batch.events import AttemptSized, JobKilled, JobsLeftOut
+from actors.events import (
+    SCHEMA,
+    JobCompleted,
+    JobSubmitted,
+    Outcome,
+    RunEnded,
+    RunStarted,
+    ScenarioStarted,
+)
+from actors.runtime import Event, Record
 from sims.report import Report, Spread, table
 from sims.scenario.loader import read
 from sims.uses.slices import Use
@@ -76,3 +87,42 @@ def test_a_master_is_asked_how_busy_its_link_is() -> None:
 
 def test_nothing_has_no_spread() -> None:
     assert Spread.of([]) is None
+
+
+KILLED: list[tuple[float, Event]] = [
+    (0, ScenarioStarted(SCHEMA, "killed", 0, "rigid", "R-LIST-0", 4, (), "s")),
+    (0, JobsLeftOut("too wide", 2)),
+    (0, JobSubmitted("a")),
+    (1, JobSubmitted("b")),
+    (2, RunStarted("a", 0, "0-1")),
+    (2, AttemptSized("a", 0, 2, 5, 1)),
+    (8, RunEnded("a", 0, Outcome.FAILED)),
+    (8, RunStarted("a", 1, "0-1")),
+    (8, AttemptSized("a", 1, 2, 5, 1)),
+    (9, RunStarted("b", 0, "2")),
+    (9, AttemptSized("b", 0, 1, 50, 0)),
+    (12, RunEnded("b", 0, Outcome.WITHDRAWN)),
+    (12, JobKilled("b")),
+    (14, RunEnded("a", 1, Outcome.COMPLETED)),
+    (14, JobCompleted("a")),
+]
+
+
+def test_a_killed_jobs_time_is_lost_and_its_flowtime_none() -> None:
+    report = Report.of(Record(seq, time, None, event) for seq, (time, event) in enumerate(KILLED))
+    # a: 2 x 5 lost, 2 x 5 useful, twice 2 x 1 verified; b: 1 x 3 lost.
+    spent = {use: float(time) for use, time in report.ledger.total.items() if time}
+    assert spent == {Use.USEFUL: 10, Use.LOST: 13, Use.VERIFICATION: 4, Use.IDLE: 29}
+    assert report.utilisation == pytest.approx(27 / 56)
+    summary = report.summary
+    assert (len(summary.submitted), len(summary.completed), len(summary.killed)) == (2, 1, 1)
+    assert summary.left_out == {"too wide": 2}
+    assert (summary.outcomes.total(), summary.outcomes[Outcome.FAILED]) == (3, 1)
+    assert report.flowtime is not None and report.flowtime.mean == 14
+    assert report.stretch is not None and report.stretch.mean == pytest.approx(14 / 6)
+    assert report.queue.area == 2 + 8
+
+
+def test_a_log_that_tells_nothing_has_no_numbers() -> None:
+    report = Report.of(())
+    assert (report.summary.makespan, report.flowtime, report.utilisation) == (None, None, 0)
