@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import enum
 import math
+import re
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -19,6 +20,8 @@ E = TypeVar("E", bound=enum.Enum)
 
 COMMAND_LINE = "command line"
 ACCEPTED = "; accepted: "
+CHOICE = re.compile(r"invalid choice: (?P<word>.*) \(choose from (?P<choices>.*)\)$")
+"""How argparse refuses a word that is none of an option's."""
 
 
 class Help(argparse.HelpFormatter):
@@ -42,7 +45,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raises InputError, naming the option, the value and what is accepted."""
-        problem, _, accepted = message.partition(ACCEPTED)
+        told = CHOICE.sub(rf"\g<word> is not accepted{ACCEPTED}\g<choices>", message)
+        problem, _, accepted = told.partition(ACCEPTED)
         see = f"see `{self.prog} --help`"
         raise InputError(COMMAND_LINE, self.prog, problem, accepted or see)
 

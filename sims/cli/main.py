@@ -5,33 +5,55 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from importlib import import_module
+from typing import Any
 
 from actors.decisions import BadDecision
 from actors.runtime import ActorFailed, RuntimeFault
-from sims.cli import audit, export, optimum, plot, policies, run, summary, trace, view, why
 from sims.cli.output import printing
 from sims.errors import InputError
+from sims.options import Parser
 
+ABOUT = "A laboratory for scheduling parallel work on processors that fail."
 COMMANDS = {
-    "run": run,
-    "summary": summary,
-    "trace": trace,
-    "why": why,
-    "audit": audit,
-    "export": export,
-    "plot": plot,
-    "view": view,
-    "optimum": optimum,
-    "policies": policies,
+    "run": "Simulate a scenario file to its end, and log what happens.",
+    "compare": "Run variants of a scenario on the same seeds: which is better, and how surely.",
+    "summary": "Tell a log's run in numbers: makespan, flowtimes, where the processor-time went.",
+    "trace": "Tell the life of one job, from a log.",
+    "why": "Walk the chain of causes back from one event of a log.",
+    "audit": "Check a log against the world's laws, without the simulator.",
+    "export": "Export a log for other tools: Perfetto, evalys, pandas, polars.",
+    "plot": "Draw a log: Gantt by processor or job, ledger, bandwidth or queue over time.",
+    "view": "Make one page of a log, to zoom into it and to follow causes; it needs no network.",
+    "optimum": "What a clairvoyant scheduler could reach on a small volatile scenario.",
+    "policies": "List the policies that scenarios can name.",
+    "keys": "Tell what a scenario file may say: every key, its default and its meaning.",
 }
+"""Each is a module here, with `configure` and `execute`."""
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse, with errors that fit on one line."""
+class Command(Parser):
+    """Imports its command when its words are parsed: no command waits for what others need."""
 
-    def error(self, message: str) -> NoReturn:
-        raise InputError("command line", self.prog, message, f"see `{self.prog} --help`")
+    def parse_known_args(  # type: ignore[override]
+        self, words: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """Declare the command's arguments, and parse them."""
+        name = self.prog.rpartition(" ")[2]
+        command = import_module(f"sims.cli.{name}")
+        command.configure(self)
+        self.set_defaults(execute=command.execute)
+        return super().parse_known_args(words, namespace)
+
+
+class Version(argparse.Action):
+    """Prints the version; only then is what is installed looked at."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"holdfast {version('holdfast')}")
+        parser.exit()
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -44,8 +66,9 @@ def main(words: Sequence[str] | None = None) -> int:
         return 2
     except RuntimeFault as error:
         return _failed(error)
-    except KeyboardInterrupt:
-        print("holdfast: interrupted; what was logged so far is readable", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        more = str(interrupt) or "; what was logged so far is readable"
+        print(f"holdfast: interrupted{more}", file=sys.stderr)
         return 130
     except BrokenPipeError:
         return 0
@@ -53,7 +76,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _execute(words: Sequence[str] | None) -> int:
     arguments = _parser().parse_args(words)
-    code: int = COMMANDS[arguments.command].execute(arguments)
+    code: int = arguments.execute(arguments)
     return code
 
 
@@ -67,11 +90,12 @@ def _failed(fault: RuntimeFault) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="holdfast", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, command in COMMANDS.items():
-        summary_line = (command.__doc__ or "").strip().splitlines()[0]
-        command.configure(commands.add_parser(name, help=summary_line, description=summary_line))
+    parser = Parser(prog="holdfast", description=ABOUT)
+    about = "print the version and exit"
+    parser.add_argument("--version", action=Version, nargs=0, help=about)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Command)
+    for name, about in COMMANDS.items():
+        commands.add_parser(name, help=about, description=about)
     return parser
 
 

@@ -12,6 +12,7 @@ from sims.cli.progress import ShowProgress
 from sims.cli.scenarios import naming
 from sims.errors import InputError
 from sims.log import LogWriter
+from sims.options import natural, not_negative
 from sims.scenario.header import SEEDS
 from sims.scenario.loader import Scenario, load
 from sims.summary import Summary
@@ -21,7 +22,7 @@ from sims.world import run
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("file", metavar="FILE", type=Path, help="scenario (TOML)")
-    parser.add_argument("--seed", type=int, help="overrides the scenario's seed")
+    parser.add_argument("--seed", type=natural, help="overrides the scenario's seed")
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
@@ -35,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--until",
         metavar="TIME",
-        type=float,
+        type=not_negative,
         help="end then, in the scenario's unit, if not before",
     )
     parser.add_argument("--debug", action="store_true", help="log debug events too")

@@ -1,4 +1,7 @@
-"""How well a Markov chain of availability explains the states that it was fitted to."""
+"""How well a Markov chain of availability explains the states that it was fitted to.
+
+scipy.stats is imported where it is used: it takes longer than most runs of a volatile scenario.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
-from scipy import stats
 
 from policies.availability import WorkerState
 
@@ -89,6 +91,8 @@ def _row_errors(row: Sequence[int]) -> tuple[float, ...]:
 
 def independence(counts: Counts) -> ChiSquare | None:
     """G-test of the counts as a contingency table, without its empty rows and columns."""
+    from scipy import stats
+
     table = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
     if min(table.shape, default=0) < 2:
         return None
@@ -108,6 +112,8 @@ def geometric(lengths: Sequence[int]) -> ChiSquare | None:
     Classes are about equally probable and expect at least five lengths each; one degree of
     freedom is lost to the estimated mean. None where fewer than three classes can be had.
     """
+    from scipy import stats
+
     if sum(lengths) == len(lengths):  # all of 1 slot, or none at all: a single class
         return None
     law = stats.geom(len(lengths) / sum(lengths))
@@ -136,6 +142,8 @@ def _pooled(observed: list[int], expected: list[float]) -> tuple[list[int], list
 
 
 def _chi_square(observed: list[int], expected: list[float]) -> ChiSquare | None:
+    from scipy import stats
+
     degrees = len(expected) - 2
     if degrees < 1:
         return None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import chain, groupby, pairwise
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
@@ -15,6 +16,7 @@ from policies.maths.spectrum import Rows
 from sims.readers import fit_quality
 from sims.readers.fit_quality import STATES, ChiSquare, Counts, FitQuality
 from sims.readers.timeline import Timeline
+from sims.telling import counted
 
 Runs = tuple[tuple[WorkerState, int], ...]
 """(state, slots in a row); neighbours differ."""
@@ -37,7 +39,13 @@ class MarkovFit:
 
     rows: Rows
     """Transition probabilities from row to column, in the order u, r, d."""
-    quality: FitQuality
+    _counts: Counts = field(eq=False, repr=False)
+    _runs: Sequence[Runs] = field(eq=False, repr=False)
+
+    @cached_property
+    def quality(self) -> FitQuality:
+        """The evidence; worked out when it is asked for, since a run only wants the chain."""
+        return _quality(self._counts, self._runs)
 
     @property
     def chain(self) -> MarkovChain:
@@ -64,7 +72,7 @@ def fit_markov(
     counts = _transition_counts(runs)
     if not counts[0].any():
         raise ValueError("A chain cannot be fitted where no slot follows one that is UP.")
-    return MarkovFit(_rows(counts, unseen), _quality(counts, runs))
+    return MarkovFit(_rows(counts, unseen), counts, runs)
 
 
 def _runs(trace: Timeline | Sequence[WorkerState]) -> Runs:
@@ -137,8 +145,8 @@ def _quality_lines(quality: FitQuality) -> list[str]:
         f"log-likelihood {quality.log_likelihood:.2f} over {quality.transitions} transitions",
         f"slots independent of the one before: {_verdict(quality.independence)}",
         *(
-            f"{stays.state.name}: {stays.stays} whole stays, mean {stays.mean_slots:.2f} slots; "
-            f"geometric: {_verdict(stays.geometric)}"
+            f"{stays.state.name}: {counted(stays.stays, 'whole stay')}, "
+            f"mean {stays.mean_slots:.2f} slots; geometric: {_verdict(stays.geometric)}"
             for stays in quality.holding
             if stays.stays
         ),
