@@ -21,6 +21,7 @@ from policies.maths.offline import (
 from sims.errors import InputError
 from sims.scenario.loader import Scenario
 from sims.scenario.volatile import VolatileScenario
+from sims.telling import SLOT, counted
 from sims.world import run
 
 
@@ -44,7 +45,7 @@ class Reference:
     def lines(self) -> Iterator[str]:
         """The reference for people."""
         kind = "optimum" if self.exact else "bound (free communication, fastest speed for all)"
-        yield f"clairvoyant {kind} over {self.slots:,} slots"
+        yield f"clairvoyant {kind} over {counted(self.slots, SLOT)}"
         policy = "-" if self.policy_first is None else self.policy_first
         yield f"  first iteration ends   {self._first()}, the policy's at {policy}"
         bounds = f"{self.most.lower}" if self.most.optimal else f"{self.most.lower} to "

@@ -15,6 +15,7 @@ from sims.metrics.queue import Queue
 from sims.metrics.stretch import OwnTimes
 from sims.parts import parts
 from sims.summary import Summary
+from sims.telling import counted
 from sims.uses.families import accountant
 from sims.uses.slices import Accountant, Use
 
@@ -157,9 +158,10 @@ class Report:
         yield f"  flowtime    {f'{flowtime} ({unit})' if flowtime else 'no job completed'}"
         yield f"  stretch     {self.stretch or unknown}"
         yield f"  utilisation {self.utilisation:.1%}, of which {self.wasted:.1%} wasted"
-        yield f"  queue       mean {self.queue.mean:,.6g} jobs, at most {self.queue.longest}"
-        if self.bandwidth is not None:
-            yield f"  bandwidth   {self.bandwidth:.1%} of {self.channels} channels used"
+        mean = counted(self.queue.mean, "job", digits=6)
+        yield f"  queue       mean {mean}, at most {self.queue.longest:,}"
+        if self.bandwidth is not None and self.channels is not None:
+            yield f"  bandwidth   {self.bandwidth:.1%} of {counted(self.channels, 'channel')} used"
 
     def _shares(self) -> Iterator[str]:
         started = self.summary.started
@@ -178,6 +180,7 @@ def amounts(account: Account) -> dict[str, float]:
 def table(accounts: Mapping[str, Account]) -> Iterator[str]:
     """One line per account, one column per use that any of them has."""
     uses = [use for use in Use if any(account[use] for account in accounts.values())]
-    yield f"{'':<16}" + "".join(f"{use.value:>16}" for use in uses)
+    width = max(16, *map(len, accounts))
+    yield f"{'':<{width}}" + "".join(f"{use.value:>16}" for use in uses)
     for name, account in accounts.items():
-        yield f"{name:<16}" + "".join(f"{float(account[use]):>16,.8g}" for use in uses)
+        yield f"{name:<{width}}" + "".join(f"{float(account[use]):>16,.8g}" for use in uses)

@@ -20,6 +20,7 @@ from actors.events import (
 )
 from actors.runtime import Record
 from sims.audit.law import Law, Violation
+from sims.telling import counted
 from sims.uses.slices import count
 
 GONE: dict[Outcome, type] = {Outcome.COMPLETED: JobCompleted, Outcome.WITHDRAWN: JobKilled}
@@ -125,7 +126,8 @@ class BatchAuditor:
         job.sized = event
         held = count(start.event.processors)
         if event.run != start.event.run or event.processors != held:
-            why = f"run {event.run} on {event.processors} processors, where {held} are held"
+            on = counted(event.processors, "processor")
+            why = f"run {event.run} on {on}, where {held} are held"
             yield Violation(Law.DURATION, (start.seq, seq), why)
         yield from self._keep_size(job, event, seq)
 
@@ -167,7 +169,7 @@ class BatchAuditor:
     def _complete(self, name: str, record: Record) -> Iterator[Violation]:
         job = self.jobs[name]
         if job.described is not None and job.ended != job.described.failures + 1:
-            why = f"{name} made {job.ended} attempts; f_j = {job.described.failures}"
+            why = f"{name} made {counted(job.ended, 'attempt')}; f_j = {job.described.failures}"
             yield Violation(Law.ATTEMPTS, (job.submitted.seq, record.seq), why)
 
     # --- the workload -------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from actors.volatile.events import (
     PlatformDescribed,
 )
 from sims.audit.law import Law, Violation
+from sims.telling import counted
 
 
 @define
@@ -62,7 +63,7 @@ class IterationAuditor:
     def _complete(self, seq: int) -> Iterator[Violation]:
         wanted = self.platform.iterations if self.platform is not None else None
         if self.iterating or self.iteration + 1 != wanted:
-            why = f"{self.iteration + 1} iterations of {wanted}"
+            why = f"{counted(self.iteration + 1, 'iteration')} of {wanted}"
             yield Violation(Law.SEQUENCE, (seq,), why)
 
     def _configure(self, event: ConfigurationChosen, seq: int) -> Iterator[Violation]:
@@ -73,10 +74,12 @@ class IterationAuditor:
             yield Violation(Law.DECISION, (seq,), "a worker that is not of the platform")
             return
         if sum(tasks for _, tasks in event.members) != platform.tasks:
-            yield Violation(Law.DECISION, (seq,), f"not {platform.tasks} tasks in all")
+            yield Violation(Law.DECISION, (seq,), f"not {counted(platform.tasks, 'task')} in all")
         work = max(tasks * platform.speeds[index[name]] for name, tasks in event.members)
         if event.work != work:
             yield Violation(Law.LOCKSTEP, (seq,), f"W = {event.work}, max x_q w_q = {work}")
         for name, tasks in event.members:
             if tasks > platform.bounds[index[name]]:
-                yield Violation(Law.CAPACITY, (seq,), f"{name} cannot hold {tasks} tasks")
+                yield Violation(
+                    Law.CAPACITY, (seq,), f"{name} cannot hold {counted(tasks, 'task')}"
+                )

@@ -21,6 +21,7 @@ from actors.runtime import Record
 from policies.interface.malleable import Cause
 from sims.audit.capacity import HoldingAuditor
 from sims.audit.law import Law, Violation
+from sims.telling import counted
 from sims.uses.slices import count, ranges
 
 
@@ -110,7 +111,7 @@ class MoveAuditor:
             yield Violation(Law.DECISION, (record.seq,), why)
         for job, before, after in event.moves:
             if before != self.sizes.get(job):
-                why = f"{job} has {self.sizes.get(job)} processors, not {before}"
+                why = f"{job} has {self.sizes.get(job)}, not {counted(before, 'processor')}"
                 yield Violation(Law.DECISION, (record.seq,), why)
             if job in self.due:
                 why = f"{job}'s size is decided twice"
@@ -121,7 +122,7 @@ class MoveAuditor:
         late = [job for job, (decision, _) in self.due.items() if record.t > decision.t]
         for job in late:
             decision, after = self.due.pop(job)
-            why = f"{job} was to go to {after} processors and did not"
+            why = f"{job} was to go to {counted(after, 'processor')} and did not"
             yield Violation(Law.DECISION, (decision.seq, record.seq), why)
 
     def _resize(self, event: ProgressSettled, record: Record) -> Iterator[Violation]:
@@ -130,11 +131,11 @@ class MoveAuditor:
         decision, after = self.due.pop(job, (None, before))
         if size != after:
             events = (decision.seq, record.seq) if decision else (record.seq,)
-            why = f"{job} has {size} processors where {after} were decided"
+            why = f"{job} has {counted(size, 'processor')}, decided were {after}"
             yield Violation(Law.DECISION, events, why)
         present = count(self.held.get(job, ""))
         if present > size or (present < size and not self.promised):
-            why = f"{job} has {size} processors and holds {present}"
+            why = f"{job} has {counted(size, 'processor')} and holds {present}"
             yield Violation(Law.REDISTRIBUTION, (record.seq,), why)
         self.sizes[job], self.since[job] = size, event.since
 

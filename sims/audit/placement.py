@@ -12,6 +12,7 @@ from actors.redundant.events import ClusterDescribed, CopyPlaced, CopySettled
 from actors.runtime import Record
 from sims.audit.law import Law, Violation
 from sims.audit.service import Service
+from sims.telling import counted
 from sims.uses.slices import ranges
 
 TOLERANCE = 1e-9
@@ -71,7 +72,7 @@ class Placement:
                     yield Violation(Law.CAPACITY, (self.seq,), f"there is no server {server}")
         for server, share in shares.items():
             if share > 1 + TOLERANCE:
-                why = f"server {server} serves {share:g} copies"
+                why = f"server {server} serves {counted(share, 'copy', 'copies', digits=6)}"
                 yield Violation(Law.CAPACITY, (self.seq,), why)
         yield from self._apart()
 
@@ -79,7 +80,7 @@ class Placement:
         on = Counter((copy.job, server) for copy in self.copies.values() for server in copy.servers)
         for (job, server), copies in on.items():
             if copies > 1:
-                why = f"{copies} copies of {job} are on server {server}"
+                why = f"{counted(copies, 'copy', 'copies')} of {job} on server {server}"
                 yield Violation(Law.CAPACITY, (self.seq,), why)
 
     # --- starts -------------------------------------------------------------------------------

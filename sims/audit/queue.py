@@ -18,6 +18,7 @@ from actors.batch.events import (
 from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted, ScenarioStarted
 from actors.runtime import Record
 from sims.audit.law import Law, Violation
+from sims.telling import counted
 
 
 @define
@@ -127,7 +128,7 @@ class QueueAuditor:
         self.shelf = None
         opened, seq = shelf.opened, shelf.record.seq
         if shelf.jobs != opened.jobs or not isclose(shelf.end, opened.end, rel_tol=1e-12):
-            why = f"{shelf.jobs} attempts start and end by {shelf.end}; it says {opened}"
+            why = f"{counted(shelf.jobs, 'attempt')} that end by {shelf.end}; it says {opened}"
             yield Violation(Law.DECISION, (seq,), why)
 
     def _open_batch(self, event: BatchOpened, seq: int) -> Iterator[Violation]:
@@ -152,5 +153,5 @@ class QueueAuditor:
         waiting = event.job in self.pending and event.job not in self.running
         fits = 1 <= event.processors <= self.processors
         if not (waiting and fits and event.start >= record.t):
-            why = f"{event.processors} processors from {event.start} on for {event.job}"
+            why = f"{counted(event.processors, 'processor')} from {event.start} on for {event.job}"
             yield Violation(Law.PROMISE, (record.seq,), why)

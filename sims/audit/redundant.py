@@ -20,6 +20,7 @@ from actors.runtime import Record
 from sims.audit.law import Law, Violation
 from sims.audit.placement import TOLERANCE, Placement
 from sims.audit.service import Service
+from sims.telling import counted
 
 NOBODY = ClusterDescribed(1.0, False, 0.0, 0.0, 0.0)
 
@@ -127,7 +128,8 @@ class RedundantAuditor:
     def _place(self, event: CopiesPlaced, record: Record) -> Iterator[Violation]:
         old = self.placement
         if old is not None and old.copies:
-            why = f"{len(old.copies)} copies of the placement before are going on"
+            copies = counted(len(old.copies), "copy", "copies")
+            why = f"{copies} of the placement before still going on"
             yield Violation(Law.CLONE, (old.seq, record.seq), why)
         placement = Placement(self.cluster, self.service, dict(self.holders), record.t, record.seq)
         for copy in event.parts():
@@ -162,7 +164,8 @@ class RedundantAuditor:
             said.setdefault(copy.job, []).append(copy)
             yield from self._end(copy, placement, record)
         if placement.copies:
-            why = f"of {len(placement.copies)} copies that are going on it says nothing"
+            left = counted(len(placement.copies), "copy", "copies")
+            why = f"it says nothing of {left} still going on"
             yield Violation(Law.CLONE, (placement.seq, seq), why)
         if not said.keys() >= set(event.completed):
             why = f"not all of {event.completed} were served"

@@ -23,6 +23,7 @@ from actors.volatile.events import (
 )
 from policies.availability import WorkerState
 from sims.audit.law import Law, Violation
+from sims.telling import SLOT, counted
 
 
 @define
@@ -119,7 +120,8 @@ class VolatileAuditor:
     def _describe(self, event: PlatformDescribed, seq: int) -> Iterator[Violation]:
         sizes = (len(event.speeds), len(event.bounds))
         if self.platform is not None or set(sizes) != {len(self.workers)}:
-            why = f"{len(self.workers)} workers, speeds and bounds of {sizes}, or a second platform"
+            workers = counted(len(self.workers), "worker")
+            why = f"{workers}, speeds and bounds of {sizes}, or a second platform"
             yield Violation(Law.FRAME, (seq,), why)
         if set(sizes) == {len(self.workers)}:
             self.platform = event
@@ -149,7 +151,9 @@ class VolatileAuditor:
         if worker.state is not WorkerState.UP:
             yield Violation(Law.STATE, (worker.changed, seq), f"{event.worker} is not UP")
         if run is None or (event.worker, event.tasks) not in run.members or run.run != event.run:
-            why = f"{event.worker} is enrolled for {event.tasks} tasks, unlike what was chosen"
+            why = (
+                f"{event.worker} is enrolled for {counted(event.tasks, 'task')}, unlike the choice"
+            )
             yield Violation(Law.DECISION, (self.chosen, seq), why)
         if worker.run == event.run:
             yield Violation(Law.DECISION, (worker.seq, seq), f"{event.worker} is enrolled twice")
@@ -175,12 +179,13 @@ class VolatileAuditor:
         worker = self.workers[event.worker]
         busy = [it.seq for it in self.workers.values() if it.transfer is not None]
         if len(busy) >= self.platform.channels:
-            why = f"{len(busy) + 1} transfers with n_com = {self.platform.channels}"
+            why = f"{counted(len(busy) + 1, 'transfer')} with n_com = {self.platform.channels}"
             yield Violation(Law.LINK, (*busy, seq), why)
         if worker.state is not WorkerState.UP or worker.run is None or worker.transfer is not None:
             yield Violation(Law.TRANSFER, (seq,), f"{event.worker} cannot receive now")
         if event.left != self._size(event.kind) - worker.part:
-            why = f"{event.left} slots left, {self._size(event.kind) - worker.part:g} are missing"
+            missing = self._size(event.kind) - worker.part
+            why = f"{counted(event.left, SLOT)} left, {missing:g} missing"
             yield Violation(Law.TRANSFER, (seq,), why)
         if (event.kind is TransferKind.PROGRAM) == (worker.program or not self.platform.program):
             yield Violation(Law.TRANSFER, (seq,), f"it is not the {event.kind.value}'s turn")
@@ -197,7 +202,7 @@ class VolatileAuditor:
             yield Violation(Law.TRANSFER, (seq,), f"{event.worker} was not receiving this")
             return
         if event.left != start.left - (t - worker.since) or event.left <= 0:
-            why = f"{event.left} slots left of {start.left} after {t - worker.since:g}"
+            why = f"{counted(event.left, SLOT)} left of {start.left} after {t - worker.since:g}"
             yield Violation(Law.TRANSFER, (worker.seq, seq), why)
         # A crash is recorded before the transfer that it stops: nothing is kept then.
         down = worker.state is WorkerState.DOWN
@@ -210,7 +215,7 @@ class VolatileAuditor:
             yield Violation(Law.TRANSFER, (seq,), f"{event.worker} was not receiving this")
             return
         if t - worker.since != start.left:
-            why = f"{start.left} slots were left, it took {t - worker.since:g}"
+            why = f"left were {counted(start.left, SLOT)}, it took {t - worker.since:g}"
             yield Violation(Law.TRANSFER, (worker.seq, seq), why)
         worker.part = 0
         if event.kind is TransferKind.PROGRAM:
@@ -254,7 +259,7 @@ class VolatileAuditor:
             return
         self.done += t - self.computing[0]
         if event.done != self.done:
-            why = f"{event.done} slots done, {self.done:g} by the log"
+            why = f"{counted(event.done, SLOT)} done, {self.done:g} by the log"
             yield Violation(Law.PROGRESS, (self.computing[1], seq), why)
         self.computing = None
 
@@ -266,7 +271,7 @@ class VolatileAuditor:
         if outcome in (Outcome.COMPLETED, Outcome.FAILED):
             done = self.done + (t - self.computing[0] if self.computing else 0)
             if self.computing is None or done != now.work:
-                why = f"run {run} ends with {done:g} of {now.work} slots done"
+                why = f"run {run} ends with {done:g} of {counted(now.work, SLOT)} done"
                 yield Violation(Law.LOCKSTEP, (self.chosen, seq), why)
         elif self.computing is not None:
             yield Violation(Law.PROGRESS, (self.computing[1], seq), "it ends while it computes")

@@ -20,6 +20,7 @@ from policies.interface import Enrolment
 from policies.maths.markov import Belief, MarkovChain
 from policies.service import StartedFirst
 from sims.bench.until import StopAt
+from sims.telling import SLOT, counted
 
 
 def chain(stay: float) -> MarkovChain:
@@ -62,5 +63,5 @@ def main(words: Sequence[str]) -> None:
         mean = f"{1 / (1 - stay):,.0f}" if stay < 1 else "for ever"
         table.add_row(mean, f"{changes:,}", f"{seconds:.2f}", each, f"{build:.2f}")
     console = Console()
-    console.print(f"{options.workers:,} workers, {options.slots:,} slots")
+    console.print(f"{counted(options.workers, 'worker')}, {counted(options.slots, SLOT)}")
     console.print(table)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sims.audit.families import audit
 from sims.cli.logs import reading
+from sims.telling import counted
 
 SHOWN = 20
 """Violations printed unless all are asked for."""
@@ -29,7 +30,7 @@ def execute(arguments: argparse.Namespace) -> int:
         print(json.dumps(found))
     elif violations:
         print("\n".join(str(violation) for violation in islice(violations, SHOWN)))
-        print(f"{len(violations):,} violations in {log.read:,} events")
+        print(f"{counted(len(violations), 'violation')} in {counted(log.read, 'event')}")
     else:
-        print(f"{log.read:,} events: every law holds")
+        print(f"{counted(log.read, 'event')}: every law holds")
     return 1 if violations else 0

@@ -14,6 +14,7 @@ from sims.errors import InputError
 from sims.exports.batsim import write_batsim
 from sims.exports.chrome import write_chrome
 from sims.exports.tables import SUFFIXES, write_events, write_jobs
+from sims.telling import counted
 from sims.writing import replacing
 
 Write = Callable[[Iterable[Record], Path], int]
@@ -24,8 +25,8 @@ class Target:
     """A format."""
 
     write: Write
-    rows: str
-    """What it is made of, in the plural."""
+    row: str
+    """What it is made of, one of them."""
     suffixes: tuple[str, ...]
 
 
@@ -40,10 +41,10 @@ def _batsim(records: Iterable[Record], path: Path) -> int:
 
 
 TARGETS = {
-    "chrome": Target(_chrome, "trace events", (".json",)),
-    "batsim": Target(_batsim, "runs", (".csv",)),
-    "events": Target(write_events, "events", SUFFIXES),
-    "jobs": Target(write_jobs, "jobs", SUFFIXES),
+    "chrome": Target(_chrome, "trace event", (".json",)),
+    "batsim": Target(_batsim, "run", (".csv",)),
+    "events": Target(write_events, "event", SUFFIXES),
+    "jobs": Target(write_jobs, "job", SUFFIXES),
 }
 
 
@@ -74,5 +75,5 @@ def execute(arguments: argparse.Namespace) -> int:
         raise InputError(str(path), "", problem, " or ".join(target.suffixes))
     with reading(arguments.log) as log:
         rows = target.write(log, path)
-    print(f"{path}: {rows:,} {target.rows}")
+    print(f"{path}: {counted(rows, target.row)}")
     return 0

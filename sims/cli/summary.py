@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sims.cli.logs import reading
@@ -35,9 +36,15 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def in_order(accounts: Mapping[str, Account], submitted: Iterable[str]) -> dict[str, Account]:
+    """Accounts of jobs in order of submission; where a log tells none, of first use."""
+    order = {job: place for place, job in enumerate(submitted)}
+    return dict(sorted(accounts.items(), key=lambda it: order.get(it[0], len(order))))
+
+
 def _accounts(report: Report, by: str | None) -> dict[str, Account]:
     if by == JOB:
-        return dict(report.ledger.by_job)
+        return in_order(report.ledger.by_job, report.summary.submitted)
     started = report.summary.started
     if by is None or started is None:
         return {}

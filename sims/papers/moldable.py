@@ -24,6 +24,7 @@ from sims.plots.curves import draw_curves
 from sims.scenario.moldable_jobs import Model
 from sims.script import run_script, wide_console
 from sims.statistics import Interval, mean_interval
+from sims.telling import counted
 
 P, N, RATE = 7500, 500, 1e-7
 """000's default parameters (section 5.1)."""
@@ -132,7 +133,7 @@ def measure(
     means: dict[tuple[Setting, Cell], list[float]] = {}
     worst: dict[tuple[Setting, Cell], float] = {}
     results = run_many(ratios, points)
-    for point, found in track(results, f"{len(points)} points", len(points), transient=True):
+    for point, found in track(results, counted(len(points), "point"), len(points), transient=True):
         for cell in cells:
             key = points[point], cell
             means.setdefault(key, []).append(mean(found, cell))

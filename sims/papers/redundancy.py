@@ -36,6 +36,7 @@ from sims.plots.curves import draw_curves
 from sims.scenario.redundant import Semantics
 from sims.script import run_script, wide_console
 from sims.statistics import mean_interval
+from sims.telling import counted
 
 REFERENCE = "SRPT"
 
@@ -97,7 +98,9 @@ def _study(options: argparse.Namespace, console: Console) -> None:
     for name in options.axes:
         axis = Axis(name)
         listed = tasks(points(axis, options.jobs), policies, options.seeds)
-        ran = track(results(listed), f"{name}: {len(listed)} runs", len(listed), transient=True)
+        ran = track(
+            results(listed), f"{name}: {counted(len(listed), 'run')}", len(listed), transient=True
+        )
         cells = _cells(dict(ran), policies)
         _print_study(console, axis, options, cells)
         if axis is Axis.LOAD:
@@ -119,7 +122,8 @@ def _cells(found: dict[Task, Numbers], policies: Sequence[str]) -> dict[tuple[st
 def _print_study(
     console: Console, axis: Axis, options: argparse.Namespace, cells: dict[tuple[str, str], Cell]
 ) -> None:
-    title = f"004: flowtime by {axis.value}, {options.jobs} jobs x {options.seeds} seeds"
+    runs = f"{counted(options.jobs, 'job')} x {counted(options.seeds, 'seed')}"
+    title = f"004: flowtime by {axis.value}, {runs}"
     flowtime = _table(title, axis, "mean", "95 %", "99 %", "mean / SRPT's")
     stretch = _table(f"004: stretch by {axis.value}", axis, "mean", "95 %", "99 %")
     order = list(points(axis, options.jobs))
@@ -168,7 +172,9 @@ def _bounds(options: argparse.Namespace, console: Console) -> None:
         for speed in options.speeds
         for seed in range(options.seeds)
     ]
-    ran = track(run_many(run_bound, listed), f"{len(listed)} runs", len(listed), transient=True)
+    ran = track(
+        run_many(run_bound, listed), counted(len(listed), "run"), len(listed), transient=True
+    )
     found: dict[tuple[str, str, float], list[float]] = {}
     for task, ratio in sorted(ran, key=lambda pair: listed.index(pair[0])):
         key = (task.semantics.value, task.policy, task.speed)

@@ -25,6 +25,7 @@ from sims.papers.rigid_runs import HEURISTICS, SHELVES, Cell, Outcomes, Point, o
 from sims.plots.curves import draw_curves
 from sims.script import run_script, wide_console
 from sims.statistics import Interval, mean_interval
+from sims.telling import counted
 
 AVERAGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 PLATFORMS = (5000, 7500, 10000, 12500, 15000, 17500, 20000)
@@ -122,7 +123,7 @@ def measure(
     ]
     means: dict[tuple[float, int, Cell], list[float]] = {}
     results = run_many(outcomes, points)
-    for point, result in track(results, f"{len(points)} points", len(points), transient=True):
+    for point, result in track(results, counted(len(points), "point"), len(points), transient=True):
         _gather(means, point, result)
     return {key: mean_interval(sorted(values)) for key, values in means.items()}
 

@@ -23,6 +23,7 @@ from sims.papers.rigid_runs import HEURISTICS, Cell, Outcomes, Point, outcomes
 from sims.readers.swf import SwfLog, read_swf
 from sims.script import wide_console
 from sims.statistics import mean_interval
+from sims.telling import counted
 
 DAY = 86_400
 AVERAGES = (0.0, 0.05, 0.1)
@@ -101,11 +102,10 @@ def table1(options: argparse.Namespace) -> None:
         for k, jobs in enumerate(days.sets)
     ]
     results = run_many(outcomes, points)
-    found = list(track(results, f"{len(points)} points", len(points), transient=True))
+    found = list(track(results, counted(len(points), "point"), len(points), transient=True))
     console = wide_console()
-    console.print(
-        f"{log.summary()}; {days.wide} need more than {processors} processors", highlight=False
-    )
+    wide = f"{counted(days.wide, 'job')} wider than {counted(processors, 'processor')}"
+    console.print(f"{log.summary()}; {wide}", highlight=False)
     for q in sorted(options.averages):
         _print(console, q, cells, [result for point, result in found if point.average == q], days)
 
@@ -115,8 +115,9 @@ def _print(
 ) -> None:
     failures = fmean(count for result in results for count in result.failures)
     size = fmean(map(len, days.sets))
+    sets = counted(len(days.sets), "set")
     title = (
-        f"q-bar = {q:g}: {len(days.sets)} sets of {size:.1f} jobs, {failures:.1f} failures"
+        f"q-bar = {q:g}: {sets} of {size:.1f} jobs, {failures:.1f} failures"
         f" (Mira: {MIRA[q][0] if q in MIRA else '-'})"
     )
     heads = ("mean", "standard deviation", "maximum")

@@ -24,6 +24,7 @@ from sims.papers.volatile_runs import Instance, instances, makespans
 from sims.papers.volatile_scores import Score, Scores, by_fastest, scores
 from sims.plots.curves import draw_curves
 from sims.script import run_script, wide_console
+from sims.telling import counted
 
 REFERENCE = "IE"
 """The heuristic that the others are compared with (002, VII.A)."""
@@ -86,7 +87,7 @@ def measure(options: argparse.Namespace) -> dict[Instance, dict[str, int | None]
         options.cap,
     )
     results = run_many(makespans, tasks, store=options.store)
-    return dict(track(results, f"{len(names)} heuristics", len(tasks), transient=True))
+    return dict(track(results, counted(len(names), "heuristic"), len(tasks), transient=True))
 
 
 def _table1(options: argparse.Namespace) -> None:
@@ -102,7 +103,7 @@ def _print_table(title: str, options: argparse.Namespace, paper: Mapping[str, Pa
     console = wide_console()
     console.print(_table(title, found, paper))
     console.print(
-        f"{found.instances} instances ({found.scenarios} scenarios); E(S)(W) "
+        f"{counted(found.instances, 'instance')} ({counted(found.scenarios, 'scenario')}); E(S)(W) "
         f"{options.expectation.value}; ± is a 95 % interval over scenarios; (paper).",
         highlight=False,
     )

@@ -42,6 +42,7 @@ from sims.scenario.volatile import (
 )
 from sims.script import wide_console
 from sims.statistics import Interval, mean_interval
+from sims.telling import counted
 
 HEURISTICS = ("IE", "IP", "IY", "IAY", "P-IE", "Y-IE", "E-IAY", "E-IE", "RANDOM")
 
@@ -260,8 +261,8 @@ def _sentence(bars: Mapping[str, tuple[Interval, Interval]], ie: Interval, platf
     on_trace = min(names, key=lambda name: bars[name][0].mean)
     on_chain = min(names, key=lambda name: bars[name][1].mean)
     return (
-        f"Over {platforms} platforms IE takes {ie:.2f} times as long as its own model says. Best "
-        f"on the chains is {on_chain} ({bars[on_chain][1]:.1f} %); on the traces it is {on_trace} "
-        f"({bars[on_trace][0]:.1f} %), where {on_chain} has {bars[on_chain][0]:.1f} % and RANDOM "
-        f"{bars['RANDOM'][0]:.0f} %."
+        f"Over {counted(platforms, 'platform')} IE takes {ie:.2f} times as long as its own model "
+        f"says. Best on the chains is {on_chain} ({bars[on_chain][1]:.1f} %); on the traces it is "
+        f"{on_trace} ({bars[on_trace][0]:.1f} %), where {on_chain} has {bars[on_chain][0]:.1f} % "
+        f"and RANDOM {bars['RANDOM'][0]:.0f} %."
     )

@@ -16,6 +16,7 @@ from sims.errors import InputError
 from sims.readers.files import numbered_lines
 from sims.readers.timeline import Timeline
 from sims.readers.words import finite, whole
+from sims.telling import counted
 
 COLUMNS = (
     "event_id component_id node_id platform_id node_name event_type event_start_time "
@@ -158,7 +159,7 @@ def _events(path: Path) -> Iterator[_Event]:
 def _event(line: str) -> _Event:
     fields = line.split(maxsplit=LEAST_COLUMNS)
     if len(fields) < LEAST_COLUMNS:
-        raise ValueError(f"{len(fields)} columns")
+        raise ValueError(counted(len(fields), "column"))
     component, node, platform = (whole(field) for field in fields[1:4])
     start, stop = finite(fields[6]), finite(fields[7])
     if fields[5] not in ("0", "1"):

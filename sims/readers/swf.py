@@ -12,6 +12,7 @@ from sims.errors import InputError
 from sims.readers.files import numbered_lines
 from sims.readers.swf_header import SwfHeader, header_entry
 from sims.readers.swf_record import FIELDS, SkipReason, SwfJob, SwfStatus, parse_record
+from sims.telling import counted
 
 WHOLE_JOBS = frozenset(
     {SwfStatus.UNKNOWN, SwfStatus.FAILED, SwfStatus.COMPLETED, SwfStatus.CANCELLED}
@@ -33,7 +34,7 @@ class SwfLog:
 
     def summary(self) -> str:
         """One line: how many jobs are used, how many lines are left out, and why."""
-        used = f"{len(self.jobs)} of {sum(self.statuses.values())} jobs used"
+        used = f"{len(self.jobs)} of {counted(sum(self.statuses.values()), 'job')} used"
         if not self.skipped:
             return used
         reasons = ", ".join(f"{count} {reason.value}" for reason, count in self.skipped.items())

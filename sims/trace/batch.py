@@ -7,6 +7,7 @@ from attrs import define
 from actors.batch.events import AttemptSized, JobDescribed, JobKilled, ReservationMade
 from actors.events import Outcome, RunEnded, RunStarted
 from actors.runtime import Record
+from sims.telling import counted
 from sims.trace.account import Part
 from sims.trace.span import Span
 from sims.trace.tale import Tale
@@ -27,10 +28,10 @@ class BatchTrace(Tale):
             case JobDescribed(limit=limit) if limit is not None:
                 self._happened(self.root, f"may last {limit:g}", record)
             case ReservationMade(start=start, processors=processors):
-                title = f"promised {processors} processors from {start:g} on"
+                title = f"promised {counted(processors, 'processor')} from {start:g} on"
                 self._happened(self.root, title, record)
             case RunStarted(run=run, processors=processors):
-                title = f"attempt {run} on {count(processors)} processors: {processors}"
+                title = f"attempt {run} on {counted(count(processors), 'processor')}: {processors}"
                 self._attempt = self._below(self.root, title, record)
                 self.account.turn(record.t, Part.USEFUL)
             case AttemptSized(time=time):

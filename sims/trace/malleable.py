@@ -22,6 +22,7 @@ from actors.malleable.events import (
     StageStarted,
 )
 from actors.runtime import Record
+from sims.telling import counted
 from sims.trace.account import Part
 from sims.trace.span import Span
 from sims.trace.tale import Tale
@@ -56,7 +57,7 @@ class MalleableTrace(Tale):
         """See Tale."""
         match record.event:
             case RunStarted(run=run, processors=processors):
-                title = f"run {run} on {count(processors)} processors: {processors}"
+                title = f"run {run} on {counted(count(processors), 'processor')}: {processors}"
                 self._run = self._below(self.root, title, record)
             case ProgressSettled(left=left, expected=expected):
                 if self._run is not None:
@@ -95,7 +96,8 @@ class MalleableTrace(Tale):
                 title = f"starts from scratch: {lost:.3%} of the work is lost"
                 self._happened(self._run, title, record)
             case RedistributionStarted(before=before, after=after, rounds=rounds):
-                title = f"moves its data from {before} to {after} processors in {rounds} rounds"
+                where = f"from {before} to {counted(after, 'processor')}"
+                title = f"moves its data {where} in {counted(rounds, 'round')}"
                 self._happened(self._run, title, record)
             case _:
                 self._memory(record)
@@ -119,5 +121,6 @@ class MalleableTrace(Tale):
     def _redistribute(self, event: RedistributionDecided, record: Record) -> None:
         mine = [(before, after) for job, before, after in event.moves if job == self.job]
         for before, after in mine:
-            title = f"goes from {before} to {after} processors: {event.job}'s {event.why.value}"
-            self._happened(self.root, title, record)
+            title = f"goes from {before} to {counted(after, 'processor')}"
+            why = f"{event.job}'s {event.why.value}"
+            self._happened(self.root, f"{title}: {why}", record)

@@ -18,6 +18,7 @@ from actors.redundant.events import (
     ServerWentDown,
 )
 from actors.runtime import Record
+from sims.telling import counted
 from sims.trace.account import Part
 from sims.trace.span import Span
 from sims.trace.tale import Tale
@@ -83,7 +84,7 @@ class RedundantTrace(Tale):
     def _open(self, copy: CopyPlaced, record: Record) -> None:
         if self._placement is None or self._placement.start != record.t:
             self._placement = self._below(self.root, "placed", record)
-        self._placement.title = f"placed: {len(self._copies) + 1} copies"
+        self._placement.title = f"placed: {counted(len(self._copies) + 1, 'copy', 'copies')}"
         share = f", share {copy.share:g}" if copy.share < 1 else ""
         title = f"copy {copy.run} on server {copy.processors} from {copy.progress:g}{share}"
         span = self._below(self._placement, title, record)

@@ -23,6 +23,7 @@ from actors.volatile.events import (
     WorkerReleased,
 )
 from policies.availability import WorkerState
+from sims.telling import SLOT, counted
 from sims.trace.account import Part
 from sims.trace.span import Span
 from sims.trace.tale import Tale
@@ -117,12 +118,13 @@ class IterativeTrace(Tale):
             iteration.children.pop()  # it did not wait; nothing else has begun in the iteration
         self._waiting = None
         members = ", ".join(f"{worker} x{tasks}" for worker, tasks in event.members)
-        title = f"run {event.run} ({event.reason.value}): {members}; {event.work} slots of work"
+        work = f"{counted(event.work, SLOT)} of work"
+        title = f"run {event.run} ({event.reason.value}): {members}; {work}"
         self._run = self._below(iteration, title, record)
 
     def _suspend(self, event: ComputationSuspended, record: Record) -> None:
         if self._computing is not None:
-            self._computing.title += f", {event.done} slots done by then"
+            self._computing.title += f", {counted(event.done, SLOT)} done by then"
         self._close(self._computing, record.t)
         self._computing = None
 
@@ -186,14 +188,14 @@ class IterativeTrace(Tale):
     def _receive(self, member: _Member, event: TransferStarted, record: Record) -> None:
         rest = event.left < self._sizes.get(event.kind, event.left)
         kind = event.kind.value
-        member.what = f"the last {event.left} slots of {kind}" if rest else kind
+        member.what = f"the last {counted(event.left, SLOT)} of {kind}" if rest else kind
         member.part = None
         member.receiving = self._below(self._run, f"{event.worker} receives {member.what}", record)
 
     def _cut(self, member: _Member, left: int, t: float) -> None:
         member.part = member.receiving
         if member.part is not None:
-            member.part.title += f", {left} slots of it left"
+            member.part.title += f", {counted(left, SLOT)} of it left"
         self._close(member.receiving, t)
         member.receiving = None
 

@@ -67,7 +67,7 @@ def test_an_interrupted_table_resumes_from_its_store(
     assert capsys.readouterr().out == first
     assert store.read_text() == results
     assert "Y-IE" in first
-    assert "1 instances (1 scenarios)" in first
+    assert "1 instance (1 scenario)" in first
 
 
 def test_figure_2_is_drawn(tmp_path: Path) -> None:

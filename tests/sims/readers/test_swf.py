@@ -67,7 +67,8 @@ def test_a_log_reads_back_as_written_by_submit_time(
     log = read_swf(path, statuses=list(SwfStatus))
     assert log.jobs == tuple(sorted(jobs, key=lambda job: job.submit))
     assert log.skipped == {}
-    assert log.summary() == f"{len(jobs)} of {len(jobs)} jobs used"
+    all_of_them = "1 job" if len(jobs) == 1 else f"{len(jobs)} jobs"
+    assert log.summary() == f"{len(jobs)} of {all_of_them} used"
 
 
 def test_the_first_job_is_a_job_and_all_whole_jobs_count_by_default(data: Path) -> None:

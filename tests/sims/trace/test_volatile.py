@@ -67,9 +67,9 @@ def test_a_transfer_that_is_suspended_is_told_in_parts() -> None:
     played = play(world(workers(["uurruuuu"]), 1, Costs(program=3), policy=fixed((0, 1))))
     assert runs(played) == [
         [
-            (0, 2, "P1 receives program, 1 slots of it left"),
+            (0, 2, "P1 receives program, 1 slot of it left"),
             (2, 4, "P1 is RECLAIMED"),
-            (4, 5, "P1 receives the last 1 slots of program"),
+            (4, 5, "P1 receives the last 1 slot of program"),
             (5, 6, "computes"),
         ]
     ]
@@ -86,7 +86,7 @@ def test_a_transfer_that_a_crash_cuts_is_told_as_lost() -> None:
 def test_a_part_that_was_suspended_first_and_lost_later_is_told_so() -> None:
     played = play(world(workers(["uurduuuuuu"]), 1, Costs(program=3), policy=fixed((0, 1))))
     assert runs(played)[0] == [
-        (0, 2, "P1 receives program, 1 slots of it left, lost"),
+        (0, 2, "P1 receives program, 1 slot of it left, lost"),
         (2, 3, "P1 is RECLAIMED"),
         (3, 3, "P1 goes DOWN"),
     ]
@@ -97,7 +97,7 @@ def test_a_part_that_is_dropped_with_its_worker_is_told_as_lost() -> None:
     platform = workers(["uuuuuuuuu", "uduuuuuuu"])
     costs = Costs(channels=2, program=2)
     played = play(world(platform, 2, costs, policy=fixed((0, 1), (1, 1))))
-    assert (0, 1, "P1 receives program, 1 slots of it left, lost") in runs(played)[0]
+    assert (0, 1, "P1 receives program, 1 slot of it left, lost") in runs(played)[0]
 
 
 def test_a_transfer_that_outlives_its_run_is_told_in_both() -> None:
