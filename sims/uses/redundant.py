@@ -118,7 +118,8 @@ class RedundantAccountant:
         for number, down in enumerate(downs):
             assert down.end is not None
             # A failure before the copy was placed undoes nothing of it.
-            failures = sum(it.start > copy.placed for it in downs[number:])
+            # (Counted, not summed: a sum of numpy's comparisons would overflow in a fraction.)
+            failures = len([it for it in downs[number:] if it.start > copy.placed])
             yield from self._served(copy, begun, min(down.start, now), failures)
             begun = max(begun, down.end)
         yield from self._served(copy, begun, now, 0)
