@@ -22,12 +22,6 @@ class SizeLaw(Protocol):
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         """`count` independent sizes, above 0."""
 
-    def survival(self, size: float) -> float:
-        """P(a size exceeds `size`)."""
-
-    def density(self, size: float) -> float:
-        """Probability density at `size`; of no use where sizes are atoms."""
-
 
 @frozen
 class Deterministic:
@@ -38,12 +32,6 @@ class Deterministic:
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         return np.full(count, self.mean, dtype=float)
 
-    def survival(self, size: float) -> float:
-        return float(size < self.mean)
-
-    def density(self, size: float) -> float:
-        return math.inf if size == self.mean else 0.0
-
 
 @frozen
 class Exponential:
@@ -53,12 +41,6 @@ class Exponential:
 
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         return rng.exponential(self.mean, count)
-
-    def survival(self, size: float) -> float:
-        return math.exp(-size / self.mean) if size > 0 else 1.0
-
-    def density(self, size: float) -> float:
-        return math.exp(-size / self.mean) / self.mean if size >= 0 else 0.0
 
 
 @frozen
@@ -89,17 +71,6 @@ class BoundedPareto:
         quantile = rng.random(count) * self._mass
         return np.asarray(self.low * (1 - quantile) ** (-1 / self.alpha))
 
-    def survival(self, size: float) -> float:
-        if size <= self.low:
-            return 1.0
-        tail = math.pow(self.low / min(size, self.high), self.alpha)
-        return 1 - (1 - tail) / self._mass
-
-    def density(self, size: float) -> float:
-        if not self.low <= size <= self.high:
-            return 0.0
-        return self.alpha * math.pow(self.low / size, self.alpha) / size / self._mass
-
 
 @frozen
 class Hyperexponential:
@@ -121,11 +92,3 @@ class Hyperexponential:
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         phases = rng.choice(len(self.means), size=count, p=self.probabilities)
         return np.asarray(rng.exponential(1, count) * np.asarray(self.means)[phases])
-
-    def survival(self, size: float) -> float:
-        parts = zip(self.probabilities, self.means, strict=True)
-        return math.fsum(p * math.exp(-max(size, 0) / mean) for p, mean in parts)
-
-    def density(self, size: float) -> float:
-        parts = zip(self.probabilities, self.means, strict=True)
-        return math.fsum(p * math.exp(-size / mean) / mean for p, mean in parts if size >= 0)

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from policies.interface.redundancy import RedundancyPolicy
-from policies.maths.queueing import (
+from policies.maths.sizes import Exponential, Hyperexponential, SizeLaw
+from policies.maths.speeds import TwoPointSlots
+from policies.redundancy import Fcfs, ProcessorSharing, Srpt, SrptR
+from sims.statistics import mean_interval
+from tests.actors.redundant.queueing import (
     erlang_c,
     mm1_sharing,
     pollaczek_khinchine,
     schrage_miller,
 )
-from policies.maths.sizes import Exponential, Hyperexponential, SizeLaw
-from policies.maths.speeds import TwoPointSlots
-from policies.redundancy import Fcfs, ProcessorSharing, Srpt, SrptR
-from sims.statistics import mean_interval
 from tests.actors.redundant.worlds import plan, run, varied
 
 REPLICATIONS, JOBS, WARM_UP = 14, 1500, 0.1

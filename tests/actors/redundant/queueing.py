@@ -7,7 +7,13 @@ from itertools import pairwise
 
 from scipy.integrate import quad
 
-from policies.maths.sizes import BoundedPareto, Deterministic, SizeLaw
+from policies.maths.sizes import (
+    BoundedPareto,
+    Deterministic,
+    Exponential,
+    Hyperexponential,
+    SizeLaw,
+)
 
 
 def mm1_sharing(arrival_rate: float, mean_size: float) -> float:
@@ -49,18 +55,45 @@ def schrage_miller(arrival_rate: float, sizes: SizeLaw) -> float:
 
     def load(x: float) -> float:
         """Of jobs smaller than x: lambda (integral of P(X > u) up to x, less x P(X > x))."""
-        return arrival_rate * (_below(sizes, x) - x * sizes.survival(x))
+        return arrival_rate * (_below(sizes, x) - x * survival(sizes, x))
 
     def waiting(x: float) -> float:
         # lambda (m2(x) + x^2 P(X > x)) / 2 is lambda times the integral of u P(X > u).
         return arrival_rate * _moment(sizes, x) / (1 - load(x)) ** 2
 
     def integrand(x: float) -> float:
-        return sizes.density(x) * waiting(x) + sizes.survival(x) / (1 - load(x))
+        return density(sizes, x) * waiting(x) + survival(sizes, x) / (1 - load(x))
 
     edges = sorted({0.0, _floor(sizes), _top(sizes)})
     parts = (quad(integrand, *pair, limit=200, epsrel=1e-7)[0] for pair in pairwise(edges))
     return math.fsum(parts)
+
+
+def survival(sizes: SizeLaw, x: float) -> float:
+    """P(a size exceeds x)."""
+    match sizes:
+        case Exponential(mean=mean):
+            return math.exp(-max(x, 0) / mean)
+        case Hyperexponential(probabilities=shares, means=means):
+            parts = zip(shares, means, strict=True)
+            return math.fsum(p * math.exp(-max(x, 0) / mean) for p, mean in parts)
+        case BoundedPareto(alpha=alpha, low=low, high=high):
+            tail, last = (math.pow(low / min(max(it, low), high), alpha) for it in (x, high))
+            return (tail - last) / (1 - last)
+    return float(x < sizes.mean)
+
+
+def density(sizes: SizeLaw, x: float) -> float:
+    """Probability density at x; of laws that have one."""
+    match sizes:
+        case Exponential(mean=mean):
+            return math.exp(-x / mean) / mean
+        case Hyperexponential(probabilities=shares, means=means):
+            parts = zip(shares, means, strict=True)
+            return math.fsum(p * math.exp(-x / mean) / mean for p, mean in parts)
+        case BoundedPareto(alpha=alpha, low=low, high=high) if low <= x <= high:
+            return alpha * math.pow(low / x, alpha) / x / (1 - math.pow(low / high, alpha))
+    return 0.0
 
 
 def _floor(sizes: SizeLaw) -> float:
@@ -71,14 +104,14 @@ def _floor(sizes: SizeLaw) -> float:
 def _below(sizes: SizeLaw, x: float) -> float:
     """Integral of P(X > u) up to x."""
     floor = min(x, _floor(sizes))
-    return floor + float(quad(sizes.survival, floor, x, limit=200)[0])
+    return floor + float(quad(lambda u: survival(sizes, u), floor, x, limit=200)[0])
 
 
 def _moment(sizes: SizeLaw, x: float) -> float:
     """Integral of u P(X > u) up to x: half of the second moment where x is infinite."""
     top = min(x, _top(sizes))
     floor = min(top, _floor(sizes))
-    rest = quad(lambda u: u * sizes.survival(u), floor, top, limit=200)[0]
+    rest = quad(lambda u: u * survival(sizes, u), floor, top, limit=200)[0]
     return floor * floor / 2 + float(rest)
 
 
@@ -87,7 +120,7 @@ def _top(sizes: SizeLaw) -> float:
     if isinstance(sizes, BoundedPareto):
         return sizes.high
     top = sizes.mean
-    while sizes.survival(top) > 1e-12:
+    while survival(sizes, top) > 1e-12:
         top *= 1.5
     return top
 
