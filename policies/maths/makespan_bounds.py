@@ -52,16 +52,6 @@ def moldable_bound(
     return float(max(longest, (attempts * np.asarray(areas)).sum() / processors))
 
 
-def greedy_guarantee(processors: int) -> float:
-    """GREEDY never exceeds this times L(f), whatever the order (001, proposition 2)."""
-    return 2 - 1 / processors
-
-
-def reservation_guarantee(processors: int) -> float:
-    """RESERVATION with large jobs first never exceeds this times L(f) (001, proposition 1)."""
-    return 3 - 4 / (processors + 1)
-
-
 def failure_probabilities(areas: Sequence[float], average: float) -> list[float]:
     """q_j = 1 - (1 - q)^(a_j/a) for rigid jobs with mean area a (001, section 5.1).
 

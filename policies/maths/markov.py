@@ -62,23 +62,6 @@ class MarkovChain:
         """P_ND(t): UP at 0, then not DOWN in [0, t], at real t in slots."""
         return exp(self.spectrum().log_survival(t))
 
-    def stationary(self) -> tuple[float, float, float]:
-        """Long-run fractions of time (UP, RECLAIMED, DOWN), by the Markov chain tree theorem.
-
-        Raises ValueError where they depend on the first state.
-        """
-        (_, ur, ud), (ru, _, rd), (du, dr, _) = self.rows
-        weights = (
-            ru * du + rd * du + ru * dr,
-            ur * dr + ud * dr + ur * du,
-            ud * rd + ur * rd + ud * ru,
-        )
-        total = sum(weights)
-        if total == 0.0:
-            raise ValueError(f"The chain {self.rows} never forgets its first state.")
-        up, reclaimed, down = (weight / total for weight in weights)
-        return up, reclaimed, down
-
 
 def _together(chains: Iterable[MarkovChain]) -> tuple[MarkovChain, ...]:
     return tuple(chains)

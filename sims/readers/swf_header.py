@@ -28,19 +28,9 @@ class SwfHeader:
         return int(number.group()) if number else None
 
     @property
-    def max_nodes(self) -> int | None:
-        """Nodes of the machine."""
-        return self.whole("MaxNodes")
-
-    @property
     def max_procs(self) -> int | None:
         """Processors of the machine."""
         return self.whole("MaxProcs")
-
-    @property
-    def unix_start_time(self) -> int | None:
-        """Epoch second of submit time 0."""
-        return self.whole("UnixStartTime")
 
 
 def header_entry(comment: str) -> tuple[str, str] | None:

@@ -12,13 +12,7 @@ from policies.batch.lists import RList
 from policies.batch.orders import PAPER_ORDERS, large_first, longest_time
 from policies.batch.shelves import Shelves
 from policies.interface.batch import BatchPolicy
-from policies.maths.makespan_bounds import (
-    greedy_guarantee,
-    least,
-    moldable_bound,
-    reservation_guarantee,
-    rigid_bound,
-)
+from policies.maths.makespan_bounds import least, moldable_bound, rigid_bound
 from policies.maths.speedup import Profile, Rigid, Table, amdahl, communication, mix, roofline
 from sims.papers.batch_runs import described, makespan
 
@@ -40,18 +34,21 @@ def run(instance, policy: BatchPolicy) -> float:
 @given(rigid_instances(), st.sampled_from(sorted(PAPER_ORDERS)))
 @settings(max_examples=120, deadline=None)
 def test_greedy_stays_within_2_minus_1_over_p_under_any_order(instance, order: str) -> None:
+    """001, proposition 2."""
     found = run(instance, BatchPolicy(PAPER_ORDERS[order], RList(0), requested))
     processors, jobs, failures = instance
-    assert found <= greedy_guarantee(processors) * rigid_bound(jobs, failures, processors) + 1e-9
+    guarantee = 2 - 1 / processors
+    assert found <= guarantee * rigid_bound(jobs, failures, processors) + 1e-9
 
 
 @given(rigid_instances())
 @settings(max_examples=120, deadline=None)
 def test_reservation_with_large_jobs_first_stays_within_3_minus_4_over_p_plus_1(instance) -> None:
+    """001, proposition 1."""
     found = run(instance, BatchPolicy(large_first, RList(None), requested))
     processors, jobs, failures = instance
-    bound = rigid_bound(jobs, failures, processors)
-    assert found <= reservation_guarantee(processors) * bound + 1e-9
+    guarantee = 3 - 4 / (processors + 1)
+    assert found <= guarantee * rigid_bound(jobs, failures, processors) + 1e-9
 
 
 WORK = st.floats(1, 500)

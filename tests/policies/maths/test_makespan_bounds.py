@@ -8,11 +8,9 @@ import pytest
 from policies.maths.makespan_bounds import (
     draw_failures,
     failure_probabilities,
-    greedy_guarantee,
     least,
     moldable_bound,
     rate_probabilities,
-    reservation_guarantee,
     rigid_bound,
 )
 from policies.maths.speedup import Rigid, Table, amdahl
@@ -58,8 +56,3 @@ def test_probabilities_outside_their_range_are_refused() -> None:
         failure_probabilities([1], 1.0)
     with pytest.raises(ValueError, match="negative"):
         rate_probabilities([1], -1)
-
-
-def test_the_guarantees_are_those_of_the_propositions() -> None:
-    assert greedy_guarantee(4) == 1.75
-    assert reservation_guarantee(3) == 2

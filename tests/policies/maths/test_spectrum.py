@@ -1,10 +1,9 @@
-"""One worker's chain: its powers, its survival, its long run (002, V.A)."""
+"""One worker's chain: its powers, its survival (002, V.A)."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,18 +41,6 @@ def test_survival_does_not_underflow_in_logarithms() -> None:
     spectrum = FIGURE_1.spectrum()
     assert math.exp(spectrum.log_survival(1e6)) == 0.0
     assert spectrum.log_survival(2e6) == pytest.approx(2 * spectrum.log_survival(1e6), rel=1e-5)
-
-
-@given(chains(least=0.01))
-def test_the_stationary_distribution_is_left_as_it_is_by_the_chain(one: MarkovChain) -> None:
-    shares = np.array(one.stationary())
-    assert shares.sum() == pytest.approx(1.0)
-    assert shares @ np.array(one.rows) == pytest.approx(shares)
-
-
-def test_a_chain_that_never_forgets_its_first_state_has_no_stationary_distribution() -> None:
-    with pytest.raises(ValueError, match="never forgets"):
-        chain([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]).stationary()
 
 
 @pytest.mark.parametrize(

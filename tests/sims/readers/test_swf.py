@@ -120,7 +120,8 @@ def test_the_header_keeps_repeated_entries_and_reads_leading_numbers(data: Path)
     assert header.values("Note") == (
         "made up for tests: every kind of line that the reader tells apart",
     )
-    assert (header.max_nodes, header.max_procs, header.unix_start_time) == (4, 8, 1400000000)
+    assert (header.whole("MaxNodes"), header.max_procs) == (4, 8)
+    assert header.whole("UnixStartTime") == 1400000000
     assert header.whole("MaxJobs") is header.whole("Computer") is None
 
 
