@@ -1,0 +1,296 @@
+"""`holdfast compare`: its answers, what it refuses, and where it goes on after Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sims.campaign import stored
+from sims.cli import compare
+from sims.cli.compare import rounded
+from sims.statistics import Interval
+from tests.sims.cli.commands import TINY, Shell, environment, spawn
+from tests.sims.kinds import SCENARIOS
+
+VOLATILE = SCENARIOS / "volatile20.toml"
+RIGID = SCENARIOS / "batch-rigid.toml"
+PATIENCE = 60.0
+"""Seconds of wall time until a first run must have been kept."""
+
+MINE = '''\
+"""Policies of my own."""
+
+from policies.interface import Configuration
+from policies.interface.batch import Decision
+
+
+def first(view, rng):
+    if view.up & 1:
+        return Configuration(((0, view.enrolment.tasks),))
+
+
+def stubborn(view, rng):
+    if view.elapsed > 3 or view.up >> 1 & 1:
+        return Configuration(((1, 2),))
+
+
+def idle(view):
+    return Decision()
+'''
+
+
+@pytest.fixture
+def own(shell: Shell) -> Iterator[Shell]:
+    """The command line beside a file of policies."""
+    shell.write(MINE, "mine.py")
+    yield shell
+    sys.modules.pop("mine", None)
+
+
+# --- answers --------------------------------------------------------------------------------------
+
+
+def test_more_channels_make_an_application_shorter(shell: Shell) -> None:
+    said = shell(
+        *("compare", VOLATILE, "--vary", "master.channels=1,20", "--set", "master.data=8"),
+        *("--runs", "12", "--set", "job.iterations=4", "--json"),
+    )
+    told = said.json()
+    one, twenty = told["variants"]
+    assert (said.code, said.err) == (0, "")
+    assert [line["settings"] for line in (one, twenty)] == [
+        {"master.channels": 1},
+        {"master.channels": 20},
+    ]
+    assert one["ratio"] == {"mean": 1, "half": 0, "size": 12}
+    assert twenty["ratio"]["mean"] + twenty["ratio"]["half"] < 1
+    assert twenty["best"] > one["best"]
+    assert told["seeds"] == [run["seed"] for run in one["runs"]] == list(range(1, 13))
+
+
+def test_a_runs_value_is_what_holdfast_run_tells_of_that_seed(shell: Shell) -> None:
+    path = shell.write(TINY)
+    told = shell("compare", path, "--vary", "policy.name=IE,Y-IE", "--runs", "2", "--json").json()
+    for line in told["variants"]:
+        for run in line["runs"]:
+            policy = f"policy.name={line['settings']['policy.name']}"
+            words = ("--log", "none", "--json", "--seed", str(run["seed"]))
+            assert shell("run", path, "--set", policy, *words).json()["makespan"] == run["value"]
+
+
+def test_a_variant_compared_with_itself_is_no_better_and_no_worse(shell: Shell) -> None:
+    path = shell.write(TINY)
+    said = shell("compare", path, "--vary", "policy.name=IE,IE", "--runs", "3")
+    rows = [line.split() for line in said.out.splitlines() if line.strip().startswith("IE ")]
+    assert rows[0] == rows[1]
+    assert rows[0][-6:] == ["1", "±", "0", "3", "of", "3"]
+
+
+def test_one_run_each_has_no_interval_and_says_so(shell: Shell) -> None:
+    path = shell.write(TINY)
+    said = shell("compare", path, "--vary", "policy.name=IE,Y-IE", "--runs", "1")
+    assert "One run each: no intervals." in said.out
+    assert "±" not in said.out
+    told = shell("compare", path, "--runs", "1", "--json").json()
+    assert told["variants"][0]["mean"]["half"] is None
+
+
+def test_a_scenario_that_draws_nothing_says_that_all_runs_are_alike(shell: Shell) -> None:
+    said = shell("compare", SCENARIOS / "batch-easy.toml", "--runs", "2")
+    assert "All runs of a variant are alike" in said.out
+    assert "as it is" in said.out
+
+
+def test_capped_runs_are_counted_and_in_no_mean(shell: Shell) -> None:
+    path = shell.write(TINY)
+    words = ("compare", path, "--vary", "job.cap=30,1000", "--runs", "6")
+    told = shell(*words, "--json").json()
+    short, long = told["variants"]
+    capped = [run["seed"] for run in short["runs"] if run["end"] == "capped"]
+    assert 0 < len(capped) < 6
+    assert all(run["value"] is None for run in short["runs"] if run["end"] == "capped")
+    assert told["paired"] == [seed for seed in range(6) if seed not in capped]
+    assert (short["as_asked"], long["as_asked"]) == (6 - len(capped), 6)
+    assert long["ratio"] == {"mean": 1, "half": 0, "size": 6 - len(capped)}
+    assert long["mean"]["size"] == 6
+    note = f"Not ended as asked, and in no mean: job.cap=30: {len(capped)} capped. Ratio and best"
+    assert note in shell(*words).out
+
+
+def test_where_every_run_is_cut_off_there_are_dashes_for_makespans_but_shares_are_known(
+    shell: Shell,
+) -> None:
+    words = ("compare", VOLATILE, "--vary", "policy.name=IE,Y-IE", "--runs", "2", "--until", "9")
+    said = shell(*words)
+    rows = [line.split() for line in said.out.splitlines() if "IE   " in line]
+    assert [row[1:] for row in rows] == [["0", "of", "2", "-", "-", "-"]] * 2
+    told = shell(*words, "--measure", "utilisation", "--json").json()
+    assert [line["as_asked"] for line in told["variants"]] == [2, 2]
+    assert (told["unit"], told["higher_is_better"], told["until"]) == (None, True, 9)
+
+
+def test_a_policy_that_starves_its_jobs_is_left_out_by_name(own: Shell) -> None:
+    said = own("compare", RIGID, "--vary", "policy.name=R-LIST-0,mine:idle", "--runs", "2")
+    assert (said.code, said.err) == (0, "")
+    assert "policy.name=mine:idle: 2 starved. Ratio and best are over the 0 of 2" in said.out
+
+
+def test_a_measure_that_a_kind_of_job_does_not_have_is_left_out(shell: Shell) -> None:
+    said = shell("compare", shell.write(TINY), "--measure", "stretch", "--runs", "2")
+    assert "as it is: 2 without a stretch" in said.out
+
+
+@pytest.mark.parametrize(
+    ("interval", "shown"),
+    [
+        (None, "-"),
+        (Interval(float("nan"), float("nan"), 0), "-"),
+        (Interval(967.0, float("inf"), 1), "967"),
+        (Interval(1.0, 0.0, 9), "1 ± 0"),
+        (Interval(0.87412, 0.0731, 9), "0.874 ± 0.073"),
+        (Interval(21_564_535.2, 310_369.4, 9), "21,564,535 ± 310,369"),
+        (Interval(12.345, 9.96, 9), "12.3 ± 10.0"),
+    ],
+)
+def test_figures_are_shown_to_two_digits_of_their_interval(
+    interval: Interval | None, shown: str
+) -> None:
+    assert rounded(interval) == shown
+
+
+# --- policies of one's own ------------------------------------------------------------------------
+
+
+def test_policies_beside_the_scenario_and_in_the_current_folder_work_in_workers(own: Shell) -> None:
+    (own.folder / "deep").mkdir()
+    path = own.write(TINY, "deep/tiny.toml")
+    own.write(MINE, "deep/beside.py")
+    words = ("--vary", "policy.name=mine:first,beside:first", "--runs", "2", "--json")
+    told = own("compare", path, *words).json()
+    sys.modules.pop("beside")
+    assert [line["mean"]["mean"] for line in told["variants"]] == [28, 28]
+
+
+def test_they_work_in_workers_that_are_born_without_them(own: Shell) -> None:
+    """Where processes are not forked."""
+    path = own.write(TINY)
+    code = (
+        "import multiprocessing, sys; from sims.cli import main; "
+        "multiprocessing.set_start_method('spawn'); sys.exit(main(sys.argv[1:]))"
+    )
+    words = ("compare", path, "--vary", "policy.name=mine:first", "--runs", "2", "--json")
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=own.folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["variants"][0]["mean"]["mean"] == 28
+
+
+def test_a_decision_that_cannot_be_is_told_with_the_variant_and_the_seed(own: Shell) -> None:
+    path = own.write(TINY)
+    said = own("compare", path, "--vary", "policy.name=IE,mine:stubborn", "--runs", "6")
+    assert said.code == 2
+    line = said.complaint()
+    assert line.startswith("holdfast: policy.name=mine:stubborn, seed ")
+    assert "worker 1 is not UP" in line
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (["--vary", "policy.name=IE,XE"], ["tiny.toml: policy.name: ", "'XE'", "IAY"]),
+        (["--vary", "policy.name=IE,no:One"], ["tiny.toml: policy.name: ", "'no:One'"]),
+        (["--vary", "master.channels=1,two"], ["tiny.toml: master.channels: ", "'two'", "whole"]),
+        (["--vary", "master.width=1"], ["tiny.toml: master.width: ", "unknown key", "channels"]),
+        (["--vary", "policy.name"], ["--vary: ", "'policy.name'", "KEY=VALUE"]),
+        (["--vary", "policy.name="], ["--vary: ", "lacks a value", "KEY=VALUE"]),
+        (["--vary", "name.x=1"], ["--vary: ", "name.x", "existing key"]),
+        (["--vary", "seed=1,2"], ["--vary: ", "seed", "--runs"]),
+        (["--vary", "job.tasks=1", "--vary", "job.tasks=2"], ["job.tasks is varied twice"]),
+        (["--set", "master.channels=0"], ["tiny.toml: master.channels: ", "0"]),
+        (["--runs", "0"], ["--runs", "'0'", "a whole number from 1"]),
+        (["--measure", "speed"], ["--measure", "'speed'", "makespan, flowtime"]),
+        (["--until", "2.5"], ["--until", "2.5", "a whole number"]),
+        (["--seed", str(2**64 - 1)], ["--runs", str(2**64 + 8), "below 2**64"]),
+        (["--seed", str(2**64)], ["--seed", str(2**64), "below 2**64"]),
+        (["--store", "tiny.toml"], ["tiny.toml: line 1: "]),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_one_line_before_anything_runs(
+    shell: Shell, words: list[str], parts: list[str]
+) -> None:
+    path, store = shell.write(TINY), shell.folder / "store.jsonl"
+    said = shell("compare", path, "--store", store, *words)
+    assert said.code == 2
+    line = said.complaint()
+    for part in ("holdfast: ", *parts):
+        assert part in line
+    assert not store.exists()
+
+
+# --- stores and Ctrl-C ----------------------------------------------------------------------------
+
+
+def test_the_answer_hangs_on_neither_the_store_nor_the_order_in_which_runs_ended(
+    shell: Shell,
+) -> None:
+    store = shell.folder / "store.jsonl"
+    vary = "policy.name=IE,Y-IE,P-IE"
+    words = ("compare", shell.write(TINY), "--vary", vary, "--runs", "4", "--json")
+    fresh = shell(*words).out
+    kept = shell(*words, "--store", store).out
+    lines = store.read_text().splitlines(keepends=True)
+    store.write_text("".join(reversed(lines[:7])))
+    resumed = shell(*words, "--store", store).out
+    assert fresh == kept == resumed
+    assert sorted(store.read_text().splitlines(keepends=True)) == sorted(lines)
+
+
+def test_control_c_is_one_line_and_the_same_command_goes_on(shell: Shell) -> None:
+    """The variant of a million iterations never ends; what ends before it is kept."""
+    path, store = shell.write(TINY.replace("tasks = 2", "tasks = 2\ncap = inf")), "store.jsonl"
+    words = ("compare", path, "--runs", "2", "--store", store, "--json", "--vary")
+    process = spawn(*words, "job.iterations=3,1000000", cwd=shell.folder)
+    began, kept = time.monotonic(), Path(store)
+    while not kept.exists() or not kept.read_bytes().endswith(b"\n"):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() - began < PATIENCE
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    line = f"holdfast: interrupted; what is finished is in {store}: the same command goes on\n"
+    assert (process.returncode, out, err) == (130, "", line)
+    before = stored(kept)
+    assert before
+    assert shell(*words, "job.iterations=3").code == 0
+    assert len(stored(kept)) == 2
+    assert before.items() <= stored(kept).items()
+
+
+def test_without_a_store_control_c_says_that_nothing_is_kept(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> Iterator[None]:
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(compare, "run_many", interrupted)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    said = shell("compare", shell.write(TINY))
+    assert said.code == 130
+    assert said.complaint() == "holdfast: interrupted; without --store nothing is kept"
