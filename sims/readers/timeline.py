@@ -50,14 +50,6 @@ class Timeline:
         """From one state per slot of length `slot`, known as far as they go."""
         return cls.of(((k * slot, state) for k, state in enumerate(states)), len(states) * slot)
 
-    def state_at(self, time: float) -> WorkerState:
-        """The state at `time`; ValueError before 0 and from `end` on."""
-        if time < 0 or (self.end is not None and time >= self.end):
-            raise ValueError(f"The timeline is known from 0 to {self.end}, not at {time}.")
-        shift = self._lap(time) * self.period if self.period is not None else 0.0
-        index = bisect_right(self.changes, time, key=lambda change: change[0] + shift)
-        return self.changes[index - 1][1]
-
     def transitions(self) -> Iterator[Change]:
         """Every change from time 0 on, in time order; endless where the changes repeat.
 
@@ -125,17 +117,6 @@ class Timeline:
         """The changes of the repeating part, its first state placed at its very start."""
         first = bisect_right(self.changes, self.cycle_start, key=lambda change: change[0])
         return ((self.cycle_start, self.changes[first - 1][1]), *self.changes[first:])
-
-    def _lap(self, time: float) -> int:
-        """How many periods lie between the first lap and the one that holds `time`."""
-        period = self.period
-        if period is None or time < self.cycle_start:
-            return 0
-        lap = int((time - self.cycle_start) / period)
-        # The division rounds: one lap too many or too few puts a change on the wrong side.
-        if self.cycle_start + lap * period > time:
-            return lap - 1
-        return lap + (self.cycle_start + (lap + 1) * period <= time)
 
     def _slotted_cycle(self, slot: float, slots: int) -> Timeline:
         start = _first_slot(self.cycle_start, slot)

@@ -13,6 +13,7 @@ from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.simgrid import ProfileStates, read_simgrid_profile
 from sims.readers.timeline import Change, Timeline
+from tests.sims.readers.lookup import state_at
 
 UP, RECLAIMED, DOWN = WorkerState
 EVENTS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=8)
@@ -80,7 +81,7 @@ def test_a_third_value_is_reclaimed_only_where_asked_for(data: Path) -> None:
 
 def test_off_can_mean_reclaimed(data: Path) -> None:
     timeline = read_simgrid_profile(data / "state.profile", ProfileStates(off=RECLAIMED))
-    assert timeline.state_at(3.0) is RECLAIMED
+    assert state_at(timeline, 3.0) is RECLAIMED
 
 
 @pytest.mark.parametrize(

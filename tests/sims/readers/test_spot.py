@@ -13,6 +13,7 @@ from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.spot import SpotTrace, read_spot_trace
 from sims.readers.timeline import Timeline
+from tests.sims.readers.lookup import state_at
 
 UP, RECLAIMED, DOWN = WorkerState
 COUNTS = st.lists(st.integers(0, 6), min_size=1, max_size=60)
@@ -42,7 +43,7 @@ def test_a_threshold_is_up_while_enough_instances_are_there(counts: list[int], n
 def test_as_many_nodes_are_up_as_instances_are_there(counts: list[int]) -> None:
     nodes = SpotTrace("made", 1.0, tuple(counts)).nodes()
     assert len(nodes) == max(1, *counts)
-    assert [sum(n.state_at(k) is UP for n in nodes) for k in range(len(counts))] == counts
+    assert [sum(state_at(n, k) is UP for n in nodes) for k in range(len(counts))] == counts
 
 
 @given(COUNTS, st.floats(0.5, 1e4))
