@@ -34,8 +34,8 @@ class Boxes:
     def __len__(self) -> int:
         return len(self.low)
 
-    def where(self, chosen: NDArray[np.bool_]) -> Boxes:
-        """The chosen ones."""
+    def where(self, chosen: NDArray[np.bool_] | Integers) -> Boxes:
+        """The chosen ones, by a mask or by their numbers, in that order."""
         return Boxes(
             *(self.low[chosen], self.high[chosen], self.start[chosen], self.end[chosen]),
             *(self.kind[chosen], self.share[chosen], self.job[chosen], self.run[chosen]),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sims.plots.axes import number_wholly
 from sims.plots.boxes import Boxes, Floats
 from sims.plots.density import Raster, image, rgb
 from sims.plots.marks import Failure, Mark
@@ -38,6 +39,8 @@ SHAPES: dict[Failure, tuple[str, str]] = {
 """Marker and colour of each failure; the shape alone tells them apart."""
 FEW_MARKS = 100
 """Up to so many failures are marked large."""
+STRIP = 200
+"""Bars of that strip, at most."""
 MANY_MARKS = 300
 """More failures than this are counted in a strip below the chart."""
 
@@ -50,7 +53,6 @@ def draw_boxes(
     In an image `faint` < 1 lifts what covers little of a pixel (`density.image`).
     """
     axes.set(xlim=(raster.start, raster.end), ylim=(raster.height, 0))
-    axes.xaxis.set_major_formatter("{x:,.10g}")
     if len(boxes) > FEW:
         picture = image(boxes, paints, raster, faint)
         extent = (raster.start, raster.end, raster.height, 0)
@@ -59,11 +61,11 @@ def draw_boxes(
         _draw_each(axes, boxes, paints)
 
 
-def raster_of(rows: int, end: float) -> Raster:
-    """The image's size for so many rows: a whole number of pixels each where they are few, or
-    edges between them would blur."""
-    pixels = rows * (PIXELS[0] // rows) if 0 < rows <= PIXELS[0] // 2 else PIXELS[0]
-    return Raster(pixels, PIXELS[1], max(rows, 1), end or 1)
+def raster_of(rows: int, end: float, most: tuple[int, int] = PIXELS) -> Raster:
+    """The image's size for so many rows, `most` at most: a whole number of pixels each where they
+    are few, or edges between them would blur."""
+    pixels = rows * (most[0] // rows) if 0 < rows <= most[0] // 2 else most[0]
+    return Raster(pixels, most[1], max(rows, 1), end or 1)
 
 
 def _draw_each(axes: Axes, boxes: Boxes, paints: Sequence[Paint]) -> None:
@@ -75,6 +77,9 @@ def _draw_each(axes: Axes, boxes: Boxes, paints: Sequence[Paint]) -> None:
         drawn = boxes.where(states == behind)
         width, height = _points(axes, drawn)
         outlined = (np.minimum(width, height) >= EDGED) & (not behind)
+        # The small ones last, or their neighbours' outlines would hide them.
+        order = np.argsort(~outlined, kind="stable")
+        drawn, outlined = drawn.where(order), outlined[order]
         collection = PolyCollection(
             list(_corners(drawn)),
             facecolors=colours[drawn.kind],
@@ -103,15 +108,18 @@ def _corners(boxes: Boxes) -> Floats:
     return np.stack([x, y], axis=2)
 
 
-def draw_names(axes: Axes, boxes: Boxes, names: Sequence[str]) -> None:
-    """Write each run's name into its largest box, where it has room."""
+def draw_names(axes: Axes, boxes: Boxes, names: Sequence[str], margin: float = 0) -> None:
+    """Write each run's name into its largest box, where it has room.
+
+    `margin`: points that stay free on both sides, for marks.
+    """
     if len(boxes) > FEW:
         return
     length, height = _points(axes, boxes)
     size = np.minimum(height * 0.8, LETTERS[1])
     for k in _largest(boxes, height * length):
         name = names[boxes.job[k]]
-        if size[k] >= LETTERS[0] and length[k] > 0.7 * size[k] * len(name):
+        if size[k] >= LETTERS[0] and length[k] > 0.7 * size[k] * len(name) + 2 * margin:
             x, y = (boxes.start[k] + boxes.end[k]) / 2, (boxes.low[k] + boxes.high[k]) / 2
             axes.text(x, y, name, fontsize=size[k], ha="center", va="center", zorder=4)
 
@@ -124,13 +132,18 @@ def _largest(boxes: Boxes, area: Floats) -> list[int]:
     return list(best.values())
 
 
+def mark_size(marks: int) -> float:
+    """Points across a mark, where there are so many."""
+    return 7.7 if marks < FEW_MARKS else 4.5
+
+
 def draw_marks(axes: Axes, marks: Sequence[tuple[float, float, Failure]]) -> None:
     """Mark failures (t, row, kind) on the chart."""
     for kind, (marker, colour) in SHAPES.items():
         found = [(t, y) for t, y, it in marks if it is kind]
         if found:
             x, y = zip(*found, strict=True)
-            size = 60 if len(marks) < FEW_MARKS else 20
+            size = mark_size(len(marks)) ** 2
             # A wider white copy beneath, or a mark would vanish on boxes of its own colour.
             for layer, line in ((WHITE, 4), (colour, 1.2)):
                 axes.scatter(
@@ -149,19 +162,22 @@ def draw_strip(axes: Axes, marks: Sequence[Mark], end: float) -> None:
     kinds = [kind for kind in SHAPES if any(mark.kind is kind for mark in marks)]
     times = [[mark.t for mark in marks if mark.kind is kind] for kind in kinds]
     colours = [SHAPES[kind][1] for kind in kinds]
-    axes.hist(times, bins=200, range=(0, end), stacked=True, color=colours, label=_labels(kinds))
+    axes.hist(times, bins=STRIP, range=(0, end or 1), stacked=True, color=colours)
     axes.set(ylabel="failures")
-    axes.legend(fontsize="x-small", loc="upper right")
-
-
-def _labels(kinds: Sequence[Failure]) -> list[str]:
-    return [kind.value for kind in kinds]
+    number_wholly(axes, "y")
 
 
 def draw_legend(
-    figure: Figure, paints: Sequence[Paint], shown: set[int], kinds: set[Failure]
+    figure: Figure,
+    paints: Sequence[Paint],
+    shown: set[int],
+    kinds: set[Failure],
+    counted: bool = False,
 ) -> None:
-    """What the colours and marks that occur mean, below the chart."""
+    """What the colours and marks that occur mean, below the chart.
+
+    `counted`: failures are counted in a strip, not marked.
+    """
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -170,7 +186,9 @@ def draw_legend(
         for k in sorted(shown)
     ]
     handles += [
-        Line2D([], [], ls="", marker=marker, color=colour, label=kind.value)
+        Patch(facecolor=colour, label=f"{kind.value} (below)")
+        if counted
+        else Line2D([], [], ls="", marker=marker, color=colour, label=kind.value)
         for kind, (marker, colour) in SHAPES.items()
         if kind in kinds
     ]

@@ -67,20 +67,29 @@ def _steps(
 def image(boxes: Boxes, paints: Sequence[Paint], raster: Raster, faint: float = 1) -> Floats:
     """(rows, columns, 3): colours in [0, 1], white where no box is.
 
-    A pixel's colours mix by area. `faint` < 1 shows a pixel of which a part p is covered as if it
-    were p ** faint, so that single boxes among many thousands can be seen at all.
+    A pixel's colours mix by area; states get what the boxes before them leave. `faint` < 1 shows a
+    pixel of which a part p is covered by others than states as if it were p ** faint, so that
+    single boxes among many thousands can be seen at all.
     """
-    parts = {
-        kind: coverage(boxes.where(boxes.kind == kind), raster)
-        for kind in np.unique(boxes.kind).tolist()
-    }
     shape = (raster.rows, raster.columns)
-    covered = np.clip(sum(parts.values(), np.zeros(shape)), TINY, None)
-    lifted = np.minimum(covered, 1) ** faint / covered
-    picture = np.ones((*shape, 3))
-    for kind, part in parts.items():
-        picture += (part * lifted)[:, :, np.newaxis] * (rgb(paints[kind].colour) - 1)
+    picture, left = np.ones((*shape, 3)), np.ones(shape)
+    for behind in (False, True):
+        parts = _parts(boxes, paints, raster, behind)
+        covered = np.clip(sum(parts.values(), np.zeros(shape)), TINY, None)
+        lifted = np.minimum(np.minimum(covered, 1) ** (1 if behind else faint), left)
+        for kind, part in parts.items():
+            mixed = part / covered * lifted
+            picture += mixed[:, :, np.newaxis] * (rgb(paints[kind].colour) - 1)
+        left = left - lifted if parts else left
     return np.clip(picture, 0, 1)
+
+
+def _parts(
+    boxes: Boxes, paints: Sequence[Paint], raster: Raster, behind: bool
+) -> dict[int, Floats]:
+    """Coverage by kind, of the states (`behind`) or of the others."""
+    kinds = [kind for kind in np.unique(boxes.kind).tolist() if paints[kind].state is behind]
+    return {kind: coverage(boxes.where(boxes.kind == kind), raster) for kind in kinds}
 
 
 def rgb(colour: str) -> Floats:

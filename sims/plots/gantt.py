@@ -9,21 +9,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import frozen
 
+from sims.plots.axes import label_time, number_wholly, title_within
 from sims.plots.boxes import Boxes
 from sims.plots.chart import (
     MANY_MARKS,
+    PIXELS,
     draw_boxes,
     draw_legend,
     draw_marks,
     draw_names,
     draw_strip,
+    mark_size,
     raster_of,
 )
 from sims.plots.figure import blank_figure, check_suffix, save
 from sims.plots.marks import Mark
 from sims.plots.palette import RUN_PAINTS, USE_PAINTS, Paint
 from sims.plots.scene import Scene
-from sims.telling import title_of
+from sims.telling import row_of, title_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +34,10 @@ if TYPE_CHECKING:
 
 NAMED = 64
 """Rows that are named one by one; more have a numbered axis."""
-FAINT = 0.35
+FAINT = 0.15
 """How the boxes of many thousands of jobs are lifted: each covers but a part of a pixel."""
+COARSE = (300, 540)
+"""Rows and columns of an image of jobs: single runs among many thousands must be seen."""
 WIDTH = 13.0
 """Inches."""
 
@@ -56,23 +61,31 @@ class _Chart:
         axes = figure.add_subplot(grid[0])
         return cls(scene, rows, figure, axes, figure.add_subplot(grid[1], sharex=axes))
 
-    def fill(self, boxes: Boxes, paints: Sequence[Paint], faint: float = 1) -> None:
+    def fill(
+        self,
+        boxes: Boxes,
+        paints: Sequence[Paint],
+        pixels: tuple[int, int] = PIXELS,
+        faint: float = 1,
+    ) -> None:
         """Draw the boxes and say what their colours mean."""
         shown = {int(kind) for kind in np.unique(boxes.kind)}
         found = {mark.kind for mark in self.scene.marks}
-        draw_legend(self.figure, paints, shown, found if self.strip is None else set())
+        draw_legend(self.figure, paints, shown, found, counted=self.strip is not None)
         self.figure.draw_without_rendering()  # outlines and names need the axes' final size
-        draw_boxes(self.axes, boxes, paints, raster_of(self.rows, self.scene.end), faint)
+        raster = raster_of(self.rows, self.scene.end, pixels)
+        draw_boxes(self.axes, boxes, paints, raster, faint)
 
     def label(self, names: Sequence[str], what: str, title: str | None) -> None:
-        """Name the rows, or their axis where they are many."""
-        header = self.scene.header
+        """Name the axes, and the rows where they are few."""
         if len(names) <= NAMED:
             self.axes.set_yticks([k + 0.5 for k in range(len(names))], names, fontsize="small")
+            self.axes.set_ylabel(what)
         else:
+            number_wholly(self.axes, "y")
             self.axes.set_ylabel(f"{what} ({self.rows:,})")
-        self.axes.set_title(title or title_of(header))
-        (self.strip or self.axes).set_xlabel(f"time, {header.unit}")
+        self.axes.set_title(title_within(title or title_of(self.scene.header), WIDTH))
+        label_time(self.strip or self.axes, self.scene.header)
 
     def mark(self, marks: Sequence[tuple[Mark, float]]) -> None:
         """Mark each failure at its row, or count them."""
@@ -91,11 +104,13 @@ def draw_processors(scene: Scene, path: Path, title: str | None = None) -> Path:
     check_suffix(path)
     boxes, rows = scene.rows_of_processors(), scene.header.processors
     chart = _Chart.of(scene, rows)
-    chart.label(scene.header.workers or [str(k) for k in range(rows)], "processor", title)
+    names = scene.header.workers or [str(k) for k in range(rows)]
+    chart.label(names, row_of(scene.header), title)
     chart.fill(boxes, USE_PAINTS)
     chart.mark([(mark, mark.processor + 0.5) for mark in scene.marks])
     if len(scene.jobs) > 1:
-        draw_names(chart.axes, boxes, list(scene.jobs))
+        margin = mark_size(len(scene.marks)) if scene.marks and chart.strip is None else 0
+        draw_names(chart.axes, boxes, list(scene.jobs), margin)
     return save(chart.figure, path)
 
 
@@ -108,7 +123,7 @@ def draw_jobs(scene: Scene, path: Path, title: str | None = None) -> Path:
     check_suffix(path)
     chart = _Chart.of(scene, len(scene.jobs))
     chart.label(list(scene.jobs), "job, by submission", title)
-    chart.fill(scene.rows_of_jobs(), RUN_PAINTS, FAINT)
+    chart.fill(scene.rows_of_jobs(), RUN_PAINTS, COARSE, FAINT)
     named = [(mark, mark.job) for mark in scene.marks]
     chart.mark([(mark, scene.jobs[job] + 0.5) for mark, job in named if job is not None])
     return save(chart.figure, path)

@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sims.plots.axes import number_wholly, title_within
 from sims.plots.boxes import Boxes, Floats
 from sims.plots.chart import draw_legend
 from sims.plots.figure import blank_figure, check_suffix, save
 from sims.plots.gantt import WIDTH
-from sims.plots.palette import GREY, USE_PAINTS, USES
+from sims.plots.palette import GREY, KIND, USE_PAINTS, USES
 from sims.plots.scene import Scene
-from sims.telling import in_units, title_of
+from sims.telling import counted, in_units, row_of, title_of
+from sims.uses.slices import Use
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GROUPS = 64
 """Bars side by side at most; more processors are grouped by number."""
+NUMBERED = 16
+"""Numbers below such bars, at most."""
 
 
 def draw_ledger(scene: Scene, path: Path, title: str | None = None) -> Path:
@@ -32,8 +36,11 @@ def draw_ledger(scene: Scene, path: Path, title: str | None = None) -> Path:
     figure = blank_figure(WIDTH, 5.5)
     whole, parts = figure.subplots(1, 2, width_ratios=(1, 1.6))
     _draw_whole(whole, scene)
-    draw_legend(figure, USE_PAINTS, _draw_parts(parts, scene), set())
-    figure.suptitle(title or title_of(header))
+    shown = _draw_parts(parts, scene)
+    if scene.ledger.total[Use.IDLE]:
+        shown.add(KIND[Use.IDLE])  # what the bars of `parts` leave blank
+    draw_legend(figure, USE_PAINTS, shown, set())
+    figure.suptitle(title_within(title or title_of(header), WIDTH))
     return save(figure, path)
 
 
@@ -47,7 +54,7 @@ def _draw_whole(axes: Axes, scene: Scene) -> None:
     axes.invert_yaxis()
     axes.margins(x=0.18)
     processors, unit = scene.header.processors, scene.header.unit
-    axes.set_xlabel(f"% of {processors:,} processors x {in_units(scene.end, unit)}")
+    axes.set_xlabel(f"% of {counted(processors, 'processor')} x {in_units(scene.end, unit)}")
 
 
 def _draw_parts(axes: Axes, scene: Scene) -> set[int]:
@@ -68,12 +75,23 @@ def _draw_parts(axes: Axes, scene: Scene) -> set[int]:
                 *(middle, height, width, bottom), color=colour, edgecolor="white", linewidth=0.3
             )
             bottom += height
-    axes.set(ylim=(0, 100), xlim=(0, rows), ylabel="% of each one's time")
-    names = scene.header.workers
-    if names and rows <= GROUPS:
-        axes.set_xticks(edges[:-1] + 0.5, names, rotation=90 if rows > 12 else 0, fontsize="small")
-    axes.set_xlabel("worker" if names else "processor")
+    _name_parts(axes, scene, groups)
     return drawn
+
+
+def _name_parts(axes: Axes, scene: Scene, groups: int) -> None:
+    header, rows = scene.header, scene.header.processors
+    each, what = ("each one's", "") if groups == rows else ("each group's", f", {groups} groups")
+    axes.set(ylim=(0, 100), xlim=(0, rows), ylabel=f"% of {each} time")
+    axes.set_xlabel(f"{row_of(header)}{what}")
+    if rows > GROUPS:
+        number_wholly(axes, "x")
+        return
+    names = header.workers or tuple(map(str, range(rows)))
+    step = 1 if header.workers else -(-rows // NUMBERED)
+    middles = [k + 0.5 for k in range(0, rows, step)]
+    turned = 90 if header.workers and rows > 12 else 0
+    axes.set_xticks(middles, names[::step], rotation=turned, fontsize="small")
 
 
 def _kinds() -> list[int]:

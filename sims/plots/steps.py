@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sims.errors import InputError
+from sims.plots.axes import label_time, number_wholly, title_within
 from sims.plots.figure import check_suffix, new_figure, save
 from sims.plots.gantt import WIDTH
 from sims.plots.levels import Level
@@ -35,9 +36,9 @@ def draw_bandwidth(scene: Scene, path: Path, title: str | None = None) -> Path:
     curves = {_label(note): level for note, level in sorted(scene.levels.transfers.items())}
     _stack(axes, scene, curves, [_colour(note) for note in sorted(scene.levels.transfers)])
     if scene.channels is not None:
-        label = f"n_com = {scene.channels}"
+        label = f"channels of the master, n_com = {scene.channels:,}"
         axes.axhline(scene.channels, color=VERMILION, ls="--", lw=1.2, label=label)
-    axes.set_ylabel("channels in use")
+    axes.set_ylabel("transfers at once")
     return _finish(figure, axes, path)
 
 
@@ -62,8 +63,9 @@ def _colour(note: str) -> str:
 def _axes(scene: Scene, title: str | None) -> tuple[Figure, Axes]:
     header = scene.header
     figure, axes = new_figure(WIDTH, 4.5)
-    axes.set_title(title or title_of(header))
-    axes.set(xlabel=f"time, {header.unit}", xlim=(0, scene.end or 1))
+    axes.set_title(title_within(title or title_of(header), WIDTH))
+    axes.set(xlim=(0, scene.end or 1))
+    label_time(axes, header)
     axes.grid(axis="y", alpha=0.3)
     return figure, axes
 
@@ -83,7 +85,7 @@ def _at(times: np.ndarray, own: np.ndarray, levels: np.ndarray) -> np.ndarray:
 
 def _finish(figure: Figure, axes: Axes, path: Path) -> Path:
     axes.set_ylim(bottom=0)
-    axes.locator_params(axis="y", integer=True)
+    number_wholly(axes, "y")
     # Beside the axes: within them it hides a peak sooner or later.
-    figure.legend(loc="outside lower center", ncols=2, fontsize="small")
+    figure.legend(loc="outside lower center", ncols=3, fontsize="small")
     return save(figure, path)

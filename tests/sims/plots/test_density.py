@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.events import Outcome
 from sims.plots.boxes import BoxTable
-from sims.plots.density import Raster, coverage, image
-from sims.plots.palette import KIND, USE_PAINTS
+from sims.plots.density import Raster, coverage, image, rgb
+from sims.plots.palette import IN_SYSTEM, KIND, RUN_KIND, RUN_PAINTS, USE_PAINTS
 from sims.uses.slices import Use
 
 USEFUL, LOST = KIND[Use.USEFUL], KIND[Use.LOST]
@@ -61,3 +62,22 @@ def test_faint_boxes_can_be_lifted_without_changing_what_is_full() -> None:
     plain, lifted = (image(table.boxes(), USE_PAINTS, raster, faint) for faint in (1, 0.5))
     assert (lifted[0, 0] < plain[0, 0]).any()
     assert lifted[0, 1] == pytest.approx(plain[0, 1])
+
+
+def test_a_short_run_shows_before_the_state_that_lies_behind_it() -> None:
+    """A job's run of a thousandth of its wait would vanish in the wait's grey."""
+    table = BoxTable()
+    table.add((0, 1, 0, 1000), RUN_PAINTS.index(IN_SYSTEM), (0, -1, 0))
+    table.add((0, 1, 500, 501), RUN_KIND[Outcome.COMPLETED], (0, 0, 1))
+    pixel = image(table.boxes(), RUN_PAINTS, Raster(1, 1, 1, 1000), faint=0.15)[0, 0]
+    behind, green = rgb(IN_SYSTEM.colour), rgb(RUN_PAINTS[RUN_KIND[Outcome.COMPLETED]].colour)
+    lifted = 0.001**0.15
+    assert pixel == pytest.approx(lifted * green + (1 - lifted) * behind, abs=1e-6)
+
+
+def test_a_full_box_hides_the_state_behind_it() -> None:
+    table = BoxTable()
+    table.add((0, 1, 0, 4), RUN_PAINTS.index(IN_SYSTEM), (0, -1, 0))
+    table.add((0, 1, 0, 4), RUN_KIND[Outcome.FAILED], (0, 0, 1))
+    pixel = image(table.boxes(), RUN_PAINTS, Raster(1, 1, 1, 4))[0, 0]
+    assert pixel == pytest.approx(rgb(RUN_PAINTS[RUN_KIND[Outcome.FAILED]].colour), abs=1e-6)

@@ -66,7 +66,7 @@ def test_fifty_thousand_processors_and_many_attempts_are_drawn_as_one_image(
     rng = np.random.default_rng(1)
     table, processors, end = BoxTable(), 50_000, 1000.0
     for k in range(100_000):
-        low, start = rng.integers(processors - 50), rng.uniform(0, end - 1)
+        low, start = int(rng.integers(processors - 50)), rng.uniform(0, end - 1)
         table.add((low, low + 50, start, start + 1), KIND[Use.USEFUL], (k, 0, k))
     figure, axes = new_figure()
     draw_boxes(axes, table.boxes(), USE_PAINTS, raster_of(processors, end))
