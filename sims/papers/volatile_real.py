@@ -92,6 +92,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--tasks", type=positive_int, default=5, help="m")
     add("--wmin", type=positive_int, default=2, help="slots per task of the fastest")
     add("--cap", type=positive_int, default=100_000, help="slots at most")
+    about = "print each zone's fitted chain, with its standard errors and tests"
+    add("--fits", action="store_true", help=about)
     add_picture(command, Path("logs/volatile-realtraces.png"))
 
 
@@ -99,7 +101,8 @@ def real_traces(options: argparse.Namespace) -> None:
     """Fit, run on the traces and on the chains, print, draw."""
     console = wide_console()
     with _folder(options.traces) as folder:
-        platforms = [_platform(place, files, console) for place, files in _groups(folder)]
+        groups = _groups(folder)
+        platforms = [_platform(*group, options.fits, console) for group in groups]
     trials = [
         Trial(platform, k, options.tasks, options.wmin, options.cap)
         for platform in platforms
@@ -138,7 +141,7 @@ def _groups(folder: Path) -> Iterator[tuple[str, list[Path]]]:
         yield str(parent.relative_to(folder)), files
 
 
-def _platform(name: str, files: Sequence[Path], console: Console) -> Platform:
+def _platform(name: str, files: Sequence[Path], fits: bool, console: Console) -> Platform:
     columns = ("zone", "nodes", "UP", "mean stay", "geometric?", "not UP: stay", "geometric?")
     table = Table(*columns, title=name, box=SIMPLE)
     workers = []
@@ -153,6 +156,8 @@ def _platform(name: str, files: Sequence[Path], console: Console) -> Platform:
             if k == 0:  # further instances of one zone look much the same
                 share = f"{letters.count('u') / len(letters):.0%}"
                 table.add_row(path.stem, str(max(trace.counts)), share, *_quality(fit))
+                if fits:
+                    console.print(f"{path.stem}\n{fit.report()}", highlight=False)
     console.print(table)
     return Platform(name, tuple(workers))
 
@@ -236,7 +241,8 @@ def _report(
     console.print(_sentence(bars, longer(pairs, "IE"), len(set(places))), highlight=False)
     shown = {name: pair for name, pair in bars.items() if name not in ("IE", "RANDOM")}
     path = draw_pairs(
-        shown, options.plot, "Markov beliefs on real availability", "%diff to IE",
+        shown, options.plot, "002, section VIII: Markov beliefs on real availability",
+        "%diff to IE (below 0: better)",
         ("on the traces", "on the fitted chains"),
     )  # fmt: skip
     console.print(f"picture  {path}", highlight=False)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import enum
-import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from attrs import define, frozen
@@ -33,8 +31,6 @@ class Origin(enum.Enum):
     """The earliest start in the file: the nodes keep their common clock."""
     NODE = "node"
     """Each node's own earliest start: every node begins at its first event."""
-    EPOCH = "epoch"
-    """None is shifted: times stay seconds since 1970."""
 
 
 @frozen(order=True)
@@ -59,22 +55,6 @@ class FtaStates:
     """Of events of type 0."""
     gap: WorkerState = WorkerState.DOWN
     """Where no event is."""
-
-
-@frozen
-class FtaTrace:
-    """All nodes of a trace, with what the reader had to decide along the way."""
-
-    timelines: Mapping[NodeId, Timeline]
-    """Per node, in order of (platform, node); seconds; known up to the node's own last stop."""
-    origin: float
-    """Epoch second of time 0 (Origin.NODE: of the earliest node)."""
-    gap_seconds: float
-    """Node-seconds that no event covers."""
-    overlap_seconds: float
-    """Node-seconds called both available and unavailable: read as unavailable."""
-    empty_events: int
-    """Events that stop as they start, which say nothing."""
 
 
 @frozen
@@ -105,13 +85,6 @@ class _Cover:
             self.unavailable += step
 
 
-@frozen
-class _Swept:
-    timeline: Timeline
-    gap: float
-    overlap: float
-
-
 _DEFAULT_STATES = FtaStates()
 
 
@@ -120,30 +93,24 @@ def read_fta_trace(
     states: FtaStates = _DEFAULT_STATES,
     origin: Origin = Origin.TRACE,
     component: int | None = None,
-) -> FtaTrace:
-    """Read a trace, plain or compressed, into one timeline per (platform, node).
+) -> dict[NodeId, Timeline]:
+    """Read a trace, plain or compressed, into one timeline per (platform, node), in this order;
+    seconds, known up to the node's own last stop.
 
     Events of one node may overlap (clocks, several components): unavailable wins. `component`
     keeps the events of that component only. Raises InputError where the file is unreadable, a
     line is malformed (by number), an event stops before it starts, or no event is left.
     """
-    wanted = [e for e in _events(path) if component is None or e.component == component]
+    wanted = (e for e in _events(path) if component is None or e.component == component)
     events = [event for event in wanted if event.start < event.stop]
     if not events:
         which = "" if component is None else f" of component {component}"
         raise InputError(str(path), "", f"no event{which} that lasts", f"lines of {COLUMNS}")
-    zero = 0.0 if origin is Origin.EPOCH else min(event.start for event in events)
-    swept = {
-        node: _sweep(own, own[0].start if origin is Origin.NODE else zero, states)
+    earliest = min(event.start for event in events)
+    return {
+        node: _sweep(own, own[0].start if origin is Origin.NODE else earliest, states)
         for node, own in _by_node(events).items()
     }
-    return FtaTrace(
-        timelines={node: result.timeline for node, result in swept.items()},
-        origin=zero,
-        gap_seconds=math.fsum(result.gap for result in swept.values()),
-        overlap_seconds=math.fsum(result.overlap for result in swept.values()),
-        empty_events=len(wanted) - len(events),
-    )
 
 
 def _events(path: Path) -> Iterator[_Event]:
@@ -177,20 +144,15 @@ def _by_node(events: Sequence[_Event]) -> dict[NodeId, list[_Event]]:
     return dict(sorted(nodes.items()))
 
 
-def _sweep(events: Sequence[_Event], zero: float, states: FtaStates) -> _Swept:
+def _sweep(events: Sequence[_Event], zero: float, states: FtaStates) -> Timeline:
     """One pass over all starts and stops of a node, counting what covers each stretch."""
     edges = _edges(events)
     cover = _Cover()
     changes = [(0.0, states.gap)]
-    gap, overlap = edges[0][0] - zero, 0.0
-    for (time, available, step), (following, _, _) in pairwise(edges):
+    for time, available, step in edges[:-1]:
         cover.pass_edge(available, step)
         changes.append((time - zero, cover.state(states)))
-        if not (cover.available or cover.unavailable):
-            gap += following - time
-        elif cover.available and cover.unavailable:
-            overlap += following - time
-    return _Swept(Timeline.of(changes, edges[-1][0] - zero), gap, overlap)
+    return Timeline.of(changes, edges[-1][0] - zero)
 
 
 def _edges(events: Sequence[_Event]) -> list[tuple[float, bool, int]]:

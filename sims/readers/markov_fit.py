@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, groupby, pairwise
@@ -20,17 +19,6 @@ from sims.telling import counted
 
 Runs = tuple[tuple[WorkerState, int], ...]
 """(state, slots in a row); neighbours differ."""
-
-
-class UnseenRow(enum.Enum):
-    """The row of a state from which no transition was seen: the data say nothing about it."""
-
-    TO_UP = "to UP"
-    """UP in the next slot. A state that never occurs is never entered, and so the analysis of
-    E_u, A, P_+ and E_c stays finite; one that occurs only in a trace's last slot is then taken
-    to be short."""
-    STAY = "stay"
-    """For ever: the cautious reading of a state that occurs only in a trace's last slot."""
 
 
 @frozen
@@ -57,9 +45,7 @@ class MarkovFit:
         return "\n".join([*_row_lines(self), *_quality_lines(self.quality)])
 
 
-def fit_markov(
-    *traces: Timeline | Sequence[WorkerState], unseen: UnseenRow = UnseenRow.TO_UP
-) -> MarkovFit:
+def fit_markov(*traces: Timeline | Sequence[WorkerState]) -> MarkovFit:
     """The chain that makes the traces' transitions most likely: p_ij = n_ij / n_i.
 
     Each trace is a Timeline in slots (`slotted`, with an end) or one state per slot. Several
@@ -67,12 +53,16 @@ def fit_markov(
     next; the standard errors and tests take them as independent. A two-state trace gives a chain
     whose third state is never entered. Raises ValueError where a timeline has no end or where no
     transition from UP is seen: no row in its place would be harmless, since workers begin UP.
+
+    Of any other state from which none is seen the data say nothing: it is followed by UP. One that
+    never occurs is then never entered, so that E_u, A, P_+ and E_c stay finite; one that occurs in
+    a trace's last slot only is taken to be short.
     """
     runs = [_runs(trace) for trace in traces]
     counts = _transition_counts(runs)
     if not counts[0].any():
         raise ValueError("A chain cannot be fitted where no slot follows one that is UP.")
-    return MarkovFit(_rows(counts, unseen), counts, runs)
+    return MarkovFit(_rows(counts), counts, runs)
 
 
 def _runs(trace: Timeline | Sequence[WorkerState]) -> Runs:
@@ -90,16 +80,15 @@ def _transition_counts(traces: Sequence[Runs]) -> Counts:
     return counts
 
 
-def _rows(counts: Counts, unseen: UnseenRow) -> Rows:
-    u, r, d = (_row(index, row, unseen) for index, row in enumerate(counts.tolist()))
+def _rows(counts: Counts) -> Rows:
+    u, r, d = map(_row, counts.tolist())
     return u, r, d
 
 
-def _row(index: int, counts: Sequence[int], unseen: UnseenRow) -> tuple[float, float, float]:
+def _row(counts: Sequence[int]) -> tuple[float, float, float]:
     total = sum(counts)
     if total == 0:
-        target = 0 if unseen is UnseenRow.TO_UP else index
-        return (float(target == 0), float(target == 1), float(target == 2))
+        return (1.0, 0.0, 0.0)
     u, r, d = (count / total for count in counts)
     return u, r, d
 

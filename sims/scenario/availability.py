@@ -14,7 +14,7 @@ from actors.volatile.availability import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
-from sims.readers.fta import FtaStates, read_fta_trace
+from sims.readers.fta import FtaStates, Origin, read_fta_trace
 from sims.readers.letters import read_letters
 from sims.readers.markov_fit import fit_markov
 from sims.readers.simgrid import ProfileStates, read_simgrid_profile
@@ -155,17 +155,22 @@ class FtaFile(_TraceFile):
     """node_id of the worker."""
     platform: int = 0
     """platform_id of the worker."""
+    component: int | None = None
+    """component_id whose events count; default: all do, and unavailable wins."""
+    origin: Origin = Origin.TRACE
+    """What is slot 0."""
     states: FtaStates = Factory(FtaStates)
     """Which state `available` and `unavailable` stand for."""
 
     def timeline(self, folder: Path) -> Timeline:
-        trace = read_fta_trace(self.path(folder), states=self.states)
-        for node, timeline in trace.timelines.items():
+        path, origin = self.path(folder), self.origin
+        nodes = read_fta_trace(path, self.states, origin, self.component)
+        for node, timeline in nodes.items():
             if (node.platform, node.node) == (self.platform, self.node):
                 return self.cut(timeline, folder)
-        known = ", ".join(f"{node.platform}/{node.node}" for node in sorted(trace.timelines))
+        known = ", ".join(f"{node.platform}/{node.node}" for node in nodes)
         missing = f"no node {self.node} on platform {self.platform}"
-        raise InputError(str(self.path(folder)), "node_id", missing, f"platform/node: {known}")
+        raise InputError(str(path), "node_id", missing, f"platform/node: {known}")
 
 
 @frozen(kw_only=True)

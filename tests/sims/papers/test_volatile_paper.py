@@ -86,7 +86,18 @@ def test_real_traces_are_fitted_run_and_drawn(
     out = capsys.readouterr().out
     assert "on fitted chains" in out
     assert "RANDOM" in out
+    assert "log-likelihood" not in out
     assert picture.exists()
+
+
+def test_the_fitted_chains_can_be_seen_with_their_evidence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["realtraces", "--traces", str(ZONES), "--trials", "1", "--cap", "10", "--fits"]
+    assert main([*words, "--plot", str(tmp_path / "real.png")]) == 0
+    out = capsys.readouterr().out
+    assert out.count("log-likelihood") == len(list(ZONES.glob("*.json")))
+    assert "slots independent of the one before" in out
 
 
 def test_a_folder_without_traces_is_one_line(

@@ -15,7 +15,7 @@ from numpy.random import Generator, default_rng
 from policies.availability import WorkerState
 from sims.readers.fit_quality import geometric
 from sims.readers.letters import read_letters
-from sims.readers.markov_fit import MarkovFit, UnseenRow, fit_markov
+from sims.readers.markov_fit import MarkovFit, fit_markov
 from sims.readers.timeline import Timeline
 
 UP, RECLAIMED, DOWN = STATES = tuple(WorkerState)
@@ -32,8 +32,8 @@ def walk(rng: Generator, slots: int) -> list[WorkerState]:
     return states
 
 
-def fit_letters(*texts: str, unseen: UnseenRow = UnseenRow.TO_UP) -> MarkovFit:
-    return fit_markov(*(read_letters(text, "s", "k") for text in texts), unseen=unseen)
+def fit_letters(*texts: str) -> MarkovFit:
+    return fit_markov(*(read_letters(text, "s", "k") for text in texts))
 
 
 @given(TRACES)
@@ -140,10 +140,9 @@ def test_a_state_that_never_occurs_moves_to_up_and_is_named() -> None:
     assert "not an estimate" in fit.report()
 
 
-def test_a_state_of_the_last_slot_only_can_be_taken_to_last() -> None:
-    assert fit_letters("uuuud").rows[2] == (1.0, 0.0, 0.0)
-    fit = fit_letters("uuuud", unseen=UnseenRow.STAY)
-    assert fit.rows == ((0.75, 0.0, 0.25), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+def test_a_state_of_the_last_slot_only_is_taken_to_be_short() -> None:
+    fit = fit_letters("uuuud")
+    assert fit.rows == ((0.75, 0.0, 0.25), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))
     assert fit.quality.unseen == (RECLAIMED, DOWN)
 
 
