@@ -44,7 +44,7 @@ def run_many(
         yield from _resumed(function, list(tasks), executor, store)
         return
     with _running(executor) as pool:
-        yield from _as_completed(function, iter(tasks), pool, _forget)
+        yield from _as_completed(function, iter(tasks), pool, _forget, executor is not None)
 
 
 def _forget(task: object, result: object) -> None:
@@ -94,8 +94,13 @@ def _as_completed(
     tasks: Iterator[T],
     executor: Executor,
     keep: Callable[[T, R], None],
+    shared: bool,
 ) -> Iterator[tuple[T, R]]:
-    """What is done is kept before it is handed over, and also where nobody asks for it any more."""
+    """What is done is kept before it is handed over, and also where nobody asks for it any more.
+
+    From an executor that is shared, tasks not begun are withdrawn. Ours is stopped whole: there,
+    a withdrawn one would end its thread with a traceback (CPython 3.11).
+    """
     limit = QUEUED_PER_CORE * (os.cpu_count() or 1)
     pending: dict[Future[R], T] = {}
     try:
@@ -114,7 +119,8 @@ def _as_completed(
                 yield task, result
     finally:
         for future, task in pending.items():
-            if not future.cancel() and future.done() and not _failed(future):
+            withdrawn = shared and future.cancel()
+            if not withdrawn and future.done() and not _failed(future):
                 keep(task, future.result())
 
 
@@ -135,7 +141,7 @@ def _resumed(
 
         yield from ((task, known[repr(task)]) for task in tasks if repr(task) in known)
         with _running(executor) as pool:
-            yield from _as_completed(function, iter(missing), pool, keep)
+            yield from _as_completed(function, iter(missing), pool, keep, executor is not None)
 
 
 def _appended(store: Path) -> TextIO:
