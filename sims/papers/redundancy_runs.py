@@ -90,10 +90,10 @@ def _summary(values: NDArray[np.float64]) -> tuple[float, float, float]:
     return float(values.mean()), float(high), float(highest)
 
 
-def capacity(scenario: RedundantScenario, horizon: float, folder: Path = Path()) -> Capacity:
+def capacity(scenario: RedundantScenario, horizon: float) -> Capacity:
     """C(t) of the very speeds that a run of `scenario` meets, up to `horizon`."""
     paths = []
     for index in range(scenario.servers.count):
-        process = scenario.servers.speed.process(index, folder)
+        process = scenario.servers.speed.process(index, Path())
         paths.append(process.path(stream(scenario.seed, f"{server_name(index)}.speed")))
     return Capacity.of(paths, horizon)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 
 from attrs import frozen
 
@@ -107,11 +106,9 @@ def tasks(settings: dict[str, Setting], policies: Sequence[str], seeds: int) -> 
     ]
 
 
-def results(
-    listed: Sequence[Task], executor: Executor | None = None
-) -> Iterator[tuple[Task, Numbers]]:
+def results(listed: Sequence[Task]) -> Iterator[tuple[Task, Numbers]]:
     """Each run's numbers, as they come."""
-    return run_many(run_task, listed, executor)
+    return run_many(run_task, listed)
 
 
 @frozen
@@ -126,11 +123,11 @@ class Cell:
     """Mean flowtime over SRPT's on the same random numbers."""
 
 
-def cell(own: Sequence[Numbers], reference: Sequence[Numbers], level: float = 0.95) -> Cell:
+def cell(own: Sequence[Numbers], reference: Sequence[Numbers]) -> Cell:
     """Fold the runs of one policy; `reference` are those of SRPT, seed by seed."""
     pairs = zip(own, reference, strict=True)
     return Cell(
-        tuple(mean_interval([run.flowtime[k] for run in own], level) for k in range(3)),
-        tuple(mean_interval([run.stretch[k] for run in own], level) for k in range(3)),
-        mean_interval([run.flowtime[0] / base.flowtime[0] for run, base in pairs], level),
+        tuple(mean_interval([run.flowtime[k] for run in own]) for k in range(3)),
+        tuple(mean_interval([run.stretch[k] for run in own]) for k in range(3)),
+        mean_interval([run.flowtime[0] / base.flowtime[0] for run, base in pairs]),
     )

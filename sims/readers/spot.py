@@ -33,22 +33,18 @@ class SpotTrace:
                 raise self._unmapped(tick, states)
         return self._timeline([states[instances] for instances in self.counts])
 
-    def threshold(self, least: int, below: WorkerState = WorkerState.DOWN) -> Timeline:
-        """One worker that is UP while at least `least` instances are there, else `below`."""
-        up = WorkerState.UP
-        return self._timeline([up if instances >= least else below for instances in self.counts])
-
-    def nodes(
-        self, number: int | None = None, below: WorkerState = WorkerState.DOWN
-    ) -> tuple[Timeline, ...]:
-        """`number` workers (default: the most instances seen, at least one), worker k (from 0)
-        UP while more than k instances are there.
+    def nodes(self) -> tuple[Timeline, ...]:
+        """As many workers as the most instances seen, at least one; worker k (from 0) is UP while
+        more than k instances are there, else DOWN.
 
         The trace tells how many instances are there, not which: the highest-numbered worker is
         taken to leave first, so that a drop by one takes one worker.
         """
-        workers = max(1, *self.counts) if number is None else number
-        return tuple(self.threshold(worker + 1, below) for worker in range(workers))
+        up, down = WorkerState.UP, WorkerState.DOWN
+        return tuple(
+            self._timeline([up if instances > worker else down for instances in self.counts])
+            for worker in range(max(1, *self.counts))
+        )
 
     def _timeline(self, states: list[WorkerState]) -> Timeline:
         return Timeline.of_slots(states, self.gap_seconds)

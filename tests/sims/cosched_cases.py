@@ -11,7 +11,6 @@ import pytest
 
 from actors.runtime import System
 from policies.malleable import LookAhead
-from sims.metrics.malleable import Story
 from sims.scenario.malleable import MalleableScenario, populate
 from sims.scenario.malleable_profiles import Synthetic, Tables
 from sims.scenario.malleable_sections import (
@@ -21,6 +20,7 @@ from sims.scenario.malleable_sections import (
     MalleablePolicy,
     MalleableSection,
 )
+from tests.sims.malleable_story import Story
 
 Case = dict[str, Any]
 

@@ -11,9 +11,9 @@ import pytest
 from policies.malleable import LookAhead
 from policies.maths.cosched import Protection, costs, synthetic_times
 from policies.maths.redistribution import Link
-from sims.metrics.malleable import Story
 from sims.scenario.malleable import application_costs
 from tests.sims.cosched_cases import Case, load, play, scenario_of
+from tests.sims.malleable_story import Story
 
 YEAR = 365 * 86400.0
 EXACT = 1e-9

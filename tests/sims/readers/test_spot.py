@@ -32,11 +32,11 @@ def test_a_count_without_a_state_is_refused_by_name(data: Path) -> None:
     assert (caught.value.source, caught.value.key) == (str(data / "spot.json"), "data[3]")
 
 
-@given(COUNTS, st.integers(0, 7))
-def test_a_threshold_is_up_while_enough_instances_are_there(counts: list[int], n: int) -> None:
-    timeline = SpotTrace("made", 300.0, tuple(counts)).threshold(n, below=RECLAIMED)
-    states = timeline.slotted(300.0).slots()
-    assert list(states) == [UP if count >= n else RECLAIMED for count in counts]
+@given(COUNTS)
+def test_a_node_is_up_while_enough_instances_are_there(counts: list[int]) -> None:
+    for k, timeline in enumerate(SpotTrace("made", 300.0, tuple(counts)).nodes()):
+        states = timeline.slotted(300.0).slots()
+        assert list(states) == [UP if count > k else DOWN for count in counts]
 
 
 @given(COUNTS)

@@ -15,9 +15,10 @@ from actors.malleable.hazard import exponential_faults, weibull_faults
 from actors.runtime import ActorFailed, Record
 from policies.interface.malleable import RedistributionView, Resize
 from sims.errors import InputError
-from sims.metrics.malleable import Makespan, Story
+from sims.metrics.malleable import Makespan
 from sims.scenario.loader import load, read
 from sims.world import run
+from tests.sims.malleable_story import Story
 
 FOLDER = Path("sims/scenarios")
 
