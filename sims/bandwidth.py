@@ -38,6 +38,7 @@ from sims.scenario.volatile import (
 from sims.script import prepare_pictures, run_script, wide_console
 from sims.statistics import Interval, mean_interval
 from sims.summary import Summary
+from sims.telling import SLOT, counted, in_units
 from sims.world import run
 
 CHANNELS = (1, 2, 5, 10, 20)
@@ -185,13 +186,14 @@ def sentence(cells: Mapping[Cell, Interval], channels: Sequence[int], data: Sequ
 def draw(cells: Mapping[Cell, Interval], channels: Sequence[int], data: int, path: Path) -> Path:
     """Slots per iteration against k, one curve per n_com, at one T_data."""
     curves = {
-        f"n_com = {c}": [
+        f"{counted(c, 'channel')} (n_com)": [
             (float(k), value) for (c_, d, k), value in cells.items() if (c_, d) == (c, data)
         ]
         for c in channels
     }
-    title = f"How many workers are worth enrolling? (T_data = {data} slots)"
-    return draw_curves(curves, path, title, "workers enrolled, k", "slots per iteration", log=True)
+    title = f"How many workers are worth enrolling? (T_data = {in_units(data, SLOT)})"
+    x, y = "workers enrolled, k", "slots per iteration"
+    return draw_curves(curves, path, title, x, y, log_x=True, log_y=True)
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -15,6 +15,7 @@ from sims.plots.gantt import draw_processors
 from sims.plots.scene import Scene
 from sims.scenario.loader import load
 from sims.summary import Summary
+from sims.telling import title_of
 from sims.world import run
 
 SCENARIO = Path(__file__).parent / "scenarios" / "figure1.toml"
@@ -39,7 +40,8 @@ def main() -> None:
     print("\n".join(summary.lines()))
     for worker, letters in activity.rows.items():
         print(f"  {worker}  {letters}{verdict(worker, letters)}")
-    picture = draw_processors(Scene.of(records), out / "figure1.png", "002, Figure 1")
+    title = f"002, Figure 1: {title_of(summary.started)}" if summary.started else "002, Figure 1"
+    picture = draw_processors(Scene.of(records), out / "figure1.png", title)
     print(f"log      {log.path}\npicture  {picture}")
 
 

@@ -115,8 +115,10 @@ def draw(plan: FigurePlan, ratios: Ratios, path: Path) -> list[Path]:
             policy: [(at, row[policy]) for (part, at), row in ratios.items() if part == spread]
             for policy in plan.policies
         }
-        title = f"{plan.title}; m_inf = {spread:,.0f}"
-        drawn.append(draw_curves(curves, target, title, plan.axis, "normalised makespan"))
+        figure = plan.name.replace("figure", "figure ")
+        title = f"003, {figure}: {plan.title}; m_inf = {spread:,.0f}"
+        y = "makespan / that without redistribution"
+        drawn.append(draw_curves(curves, target, title, plan.axis, y, log_x=plan.decades))
     return drawn
 
 

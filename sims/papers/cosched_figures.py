@@ -24,6 +24,7 @@ SPREADS = (1_500.0, 1_500_000.0, 2_499_000.0)
 class FigurePlan:
     """One figure of 003, section 6.2."""
 
+    name: str
     title: str
     axis: str
     points: tuple[float, ...]
@@ -34,6 +35,8 @@ class FigurePlan:
     base: Setting = Factory(Setting)
     policies: tuple[str, ...] = FAULTY
     spreads: tuple[float, ...] = SPREADS
+    decades: bool = False
+    """Whether what varies does so by powers of ten."""
 
     def narrowed(self, spreads: Sequence[float] | None) -> FigurePlan:
         """Only these values of m_inf, where some are given."""
@@ -66,78 +69,90 @@ def _sequential(setting: Setting, value: float) -> Setting:
 
 MTBFS = (5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 125.0)
 
-FIGURES: dict[str, FigurePlan] = {
-    "figure7": FigurePlan(
+PLANS = (
+    FigurePlan(
+        "figure7",
         "redistribution without faults, n = 100",
-        "processors",
+        "processors, p",
         (200, 300, 400, 500, 750, 1000, 1500, 2000),
         _processors,
         "at least 20 % gained below 500 processors, less with more; most where m_inf = 1500",
         Setting(faults=False),
         ENDS,
     ),
-    "figure8": FigurePlan(
+    FigurePlan(
+        "figure8",
         "redistribution without faults, n = 1000",
-        "processors",
+        "processors, p",
         (2000, 3000, 4000, 5000, 7000, 10000),
         _processors,
         "alike; in the homogeneous part little is gained where p/n is even",
         Setting(applications=1000, faults=False),
         ENDS,
     ),
-    "figure9": FigurePlan(
+    FigurePlan(
+        "figure9",
         "impact of n, p = 5000",
-        "applications",
+        "applications, n",
         (100, 250, 500, 1000),
         _applications,
         "more than 40 % gained at n = 1000; IteratedGreedy beats ShortestApplicationsFirst",
         Setting(processors=5000),
     ),
-    "figure10": FigurePlan(
+    FigurePlan(
+        "figure10",
         "impact of p, n = 100",
-        "processors",
+        "processors, p",
         (200, *range(500, 5001, 500)),
         _processors,
         "gained on average: IteratedGreedy 25 %, ShortestApplicationsFirst-EndLocal about 15 %",
     ),
-    "figure12": FigurePlan(
+    FigurePlan(
+        "figure12",
         "impact of the MTBF, p = 1000",
-        "MTBF in years",
+        "MTBF of a processor, years",
         MTBFS,
         _mtbf,
         "gains shrink with the MTBF; at 10 years or less IteratedGreedy loses to "
         "ShortestApplicationsFirst",
     ),
-    "figure13": FigurePlan(
+    FigurePlan(
+        "figure13",
         "impact of the MTBF, p = 5000",
-        "MTBF in years",
+        "MTBF of a processor, years",
         MTBFS,
         _mtbf,
         "as figure 12, more so, the homogeneous part most",
         Setting(processors=5000),
     ),
-    "figure14": FigurePlan(
+    FigurePlan(
+        "figure14",
         "impact of the checkpointing cost, n = 100, p = 1000",
-        "c in s per data unit",
+        "checkpointing cost c, s per data unit",
         (0.01, 0.1, 0.25, 0.5, 0.75, 1.0),
         _unit,
         "cheaper checkpoints: more gained, and closer to the fault-free run",
     ),
-    "figure15": FigurePlan(
-        "impact of the checkpointing cost, n = 100, p = 1000, m_inf = 1,500,000",
-        "c in s per data unit",
+    FigurePlan(
+        "figure15",
+        "impact of small checkpointing costs, n = 100, p = 1000",
+        "checkpointing cost c, s per data unit",
         (0.001, 0.01, 0.1, 1.0),
         _unit,
         "as figure 14",
         spreads=(1_500_000.0,),
+        decades=True,
     ),
-    "figure16": FigurePlan(
+    FigurePlan(
+        "figure16",
         "impact of the sequential fraction, n = 100, p = 1000",
-        "f",
+        "sequential fraction, f",
         (0.0, 0.08, 0.2, 0.3, 0.4, 0.5),
         _sequential,
         "the more parallel, the more gained; homogeneous and f > 0.3: IteratedGreedy loses to no "
         "redistribution (that it does from 0.3 on comes out under no reading)",
     ),
-}
+)
+
+FIGURES = {plan.name: plan for plan in PLANS}
 """Figure 11 is a single run: `cosched_single`."""

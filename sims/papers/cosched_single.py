@@ -12,6 +12,8 @@ from actors.runtime import System
 from policies.malleable import LookAhead
 from sims.metrics.malleable import Course, Moment
 from sims.papers.cosched_trials import NONE, Setting, Trial, scenario
+from sims.plots.axes import PLAIN
+from sims.plots.curves import HEIGHT, WIDTH, legend_below
 from sims.plots.figure import CYCLE, new_figure, save
 from sims.scenario.malleable import MalleableScenario, populate
 
@@ -52,22 +54,26 @@ def draw(found: dict[str, list[Moment]], path: Path) -> list[Path]:
         _picture(
             {name: [(m.time, m.makespan) for m in moments] for name, moments in found.items()},
             path.with_stem(f"{path.stem}-makespan"),
-            "expected makespan (s)",
+            "expected makespan, s",
         ),
         _picture(
             {name: [(m.time, m.spread) for m in moments] for name, moments in found.items()},
             path.with_stem(f"{path.stem}-spread"),
-            "standard deviation of sizes (processors)",
+            "standard deviation of sizes, processors",
         ),
     ]
 
 
 def _picture(curves: dict[str, list[tuple[float, float]]], path: Path, y: str) -> Path:
-    figure, axes = new_figure()
+    figure, axes = new_figure(WIDTH, HEIGHT)
     for (name, points), color in zip(curves.items(), CYCLE, strict=False):
         axes.plot(*zip(*points, strict=True), label=name, color=color, marker=".")
-    axes.set(title="at each fault that counted", xlabel="date of the fault (s)", ylabel=y)
-    axes.legend()
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.yaxis.set_major_formatter(PLAIN)
+    title = "003, figure 11: a single run, at each fault that counted"
+    axes.set(title=title, xlabel="time of the fault, s", ylabel=y)
+    axes.grid(alpha=0.3)
+    legend_below(figure, "redistribution at faults and ends")
     return save(figure, path)
 
 

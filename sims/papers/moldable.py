@@ -21,6 +21,7 @@ from sims.options import Parser, add_picture, positive, positive_int
 from sims.papers.moldable_example import example
 from sims.papers.moldable_runs import ALGORITHMS, Cell, Point, mean, ratios
 from sims.plots.curves import draw_curves
+from sims.plots.groups import draw_groups
 from sims.scenario.moldable_jobs import Model
 from sims.script import run_script, wide_console
 from sims.statistics import Interval, mean_interval
@@ -32,6 +33,12 @@ PROCESSORS = (1000, 4000, 7500, 11000, 15000)
 JOBS = (100, 250, 500, 750, 1000)
 RATES = (1e-8, 3e-8, 1e-7, 3e-7, 1e-6)
 ORDERS = ("LPT", "HPA", "LA")
+AXES = {
+    "P": "processors, P",
+    "n": "jobs, n",
+    "lambda": "errors per second of sequential work, lambda",
+}
+"""What the pictures call what they vary."""
 
 PAPER = {
     "LPA": (
@@ -199,7 +206,8 @@ def _figure4(options: argparse.Namespace) -> None:
     cells = [(a, o) for a in ALGORITHMS for o in ORDERS if (a, o) != ("MINAREA", "LA")]
     corners = [(P, N), (1000, 100), (1000, 500), (10000, 100), (10000, 500)]
     console = wide_console()
-    for model in _models(options, (Model.MIX,)):
+    models = _models(options, (Model.MIX,))
+    for model in models:
         settings = [Setting(model, n, p, RATE) for p, n in corners]
         found = measure(options, settings, cells)
         heads = [Column(f"P={s.processors} n={s.jobs}", justify="right") for s in settings]
@@ -209,20 +217,22 @@ def _figure4(options: argparse.Namespace) -> None:
             values = [found[s, cell] for s in settings]
             table.add_row(*cell, *(f"{v.expected:.3f} ({v.worst:.2f})" for v in values))
         console.print(table)
-        curves = {
-            " ".join(cell): [(float(k), found[s, cell].expected) for k, s in enumerate(settings)]
-            for cell in cells
-            if cell[0] != "MINAREA"
+        groups = {
+            f"P = {s.processors:,}\nn = {s.jobs:,}": {c: found[s, c].expected for c in cells}
+            for s in settings
         }
-        names = ", ".join(f"{k}: P={s.processors} n={s.jobs}" for k, s in enumerate(settings))
-        path = draw_curves(curves, options.plot, title, names, "makespan / lower bound")
+        title = f"000, figure 4, {model.value}: expected makespan over its lower bound"
+        about = "by P processors and n jobs; MINAREA with LA is MINAREA with LPT"
+        target = _picture_of(options.plot, model, models)
+        path = draw_groups(groups, target, title, "makespan / lower bound", about)
         console.print(f"picture  {path}", highlight=False)
 
 
 def _figure5(options: argparse.Namespace) -> None:
     cells = [(algorithm, "LPT") for algorithm in ("LPA", "BATCH", "MINTIME")]
     console = wide_console()
-    for model in _models(options, (Model.MIX,)):
+    models = _models(options, (Model.MIX,))
+    for model in models:
         sweeps: dict[str, list[tuple[float, Setting]]] = {
             "P": [(p, Setting(model, N, p, RATE)) for p in PROCESSORS],
             "n": [(n, Setting(model, n, P, RATE)) for n in JOBS],
@@ -230,27 +240,34 @@ def _figure5(options: argparse.Namespace) -> None:
         }
         settings = dict.fromkeys(s for varied in sweeps.values() for _, s in varied)
         found = measure(options, list(settings), cells)
+        target = _picture_of(options.plot, model, models)
         for name, varied in sweeps.items():
-            _sweep(console, options, f"000, figure 5, {model.value}, {name}", varied, found, cells)
+            title = f"000, figure 5, {model.value}: expected ratio by {name}"
+            path = target.with_stem(f"{target.stem}-{name}")
+            _sweep(console, title, AXES[name], path, varied, found, cells)
+
+
+def _picture_of(path: Path, model: Model, models: Sequence[Model]) -> Path:
+    """Where a model's picture goes: PATH, with the model's name where there are several."""
+    return path.with_stem(f"{path.stem}-{model.value}") if len(models) > 1 else path
 
 
 def _sweep(
     console: Console,
-    options: argparse.Namespace,
     title: str,
+    axis: str,
+    path: Path,
     varied: Sequence[tuple[float, Setting]],
     found: Found,
     cells: Sequence[Cell],
 ) -> None:
-    name = title.rsplit(" ", 1)[-1]
     heads = [Column(cell[0], justify="right") for cell in cells]
-    table = Table(name, *heads, title=title, box=SIMPLE)
+    table = Table(axis, *heads, title=title, box=SIMPLE)
     for value, setting in varied:
         table.add_row(f"{value:g}", *(f"{found[setting, c].expected:.3f}" for c in cells))
     console.print(table)
     curves = {c[0]: [(v, found[s, c].expected) for v, s in varied] for c in cells}
-    path = options.plot.with_stem(f"{options.plot.stem}-{name}")
-    draw_curves(curves, path, title, name, "makespan / lower bound", log=name == "lambda")
+    draw_curves(curves, path, title, axis, "makespan / lower bound", log_x=axis == AXES["lambda"])
     console.print(f"picture  {path}", highlight=False)
 
 

@@ -155,8 +155,10 @@ def _draw(console: Console, path: Path, cells: dict[tuple[str, str], Cell]) -> N
         for policy in policies
     }
     curves = {policy: sorted(curve, key=lambda point: point[0]) for policy, curve in curves.items()}
-    title = "004: mean flowtime over SRPT's, M = 10"
-    drawn = draw_curves(curves, path, title, "load", "mean flowtime / SRPT's")
+    title = "004: mean flowtime over SRPT's, M = 10 servers of speed 4 or 0"
+    drawn = draw_curves(
+        curves, path, title, "load, of the servers' mean speed", "mean flowtime / SRPT's"
+    )
     console.print(f"picture  {drawn}", highlight=False)
 
 

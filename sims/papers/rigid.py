@@ -150,7 +150,8 @@ def _figure4(options: argparse.Namespace) -> None:
             f"P = 10,000 left out",
             highlight=False,
         )
-    _draw(console, options, "figure 4b", by_platform, cells)
+    title = "001, figure 4b: shelves with LPT, q-bar = 0.3"
+    _draw(console, options, title, by_platform, cells)
 
 
 def _gain(found: Found, plain: str, filled: str) -> float:
@@ -183,7 +184,8 @@ def _report(options: argparse.Namespace, title: str, found: Found, cells: Sequen
         min((c for c in cells if c[0] == h), key=lambda c: _overall(found, c)) for h in HEURISTICS
     ]
     _print_table(console, f"{title}f: the best order of each", found, best)
-    _draw(console, options, f"{title}f", found, best)
+    about = f"{title}f: the best order of each, R-LIST's reading {options.reading.value}"
+    _draw(console, options, about, found, best)
 
 
 def _overall(found: Found, cell: Cell) -> float:
@@ -202,15 +204,16 @@ def _print_table(console: Console, title: str, found: Found, cells: Sequence[Cel
 def _draw(
     console: Console, options: argparse.Namespace, title: str, found: Found, cells: Sequence[Cell]
 ) -> None:
-    varied = "P" if len({q for q, _, _ in found}) == 1 else "q-bar"
+    by_platform = len({q for q, _, _ in found}) == 1
     curves = {
         " ".join(cell): [
-            (float(p) if varied == "P" else q, found[q, p, cell])
+            (float(p) if by_platform else q, found[q, p, cell])
             for q, p in sorted({(q, p) for q, p, _ in found})
         ]
         for cell in cells
     }
-    path = draw_curves(curves, options.plot, title, varied, "makespan / lower bound")
+    axis = "processors, P" if by_platform else "mean probability that an attempt fails, q-bar"
+    path = draw_curves(curves, options.plot, title, axis, "makespan / lower bound")
     console.print(f"picture  {path}", highlight=False)
 
 

@@ -151,7 +151,8 @@ def _figure2(options: argparse.Namespace) -> None:
         for name in names
     }
     title = "002, Figure 2: difference to IE, m = 10"
-    path = draw_curves(curves, options.plot, title, "wmin", "%diff (below 0: better than IE)")
+    x, y = "slots per task of the fastest worker, wmin", "%diff to IE (below 0: better)"
+    path = draw_curves(curves, options.plot, title, x, y)
     console = wide_console()
     table = Table("wmin", *names, title=title, box=SIMPLE)
     for wmin, rows in found.items():

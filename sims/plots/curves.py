@@ -6,33 +6,36 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sims.plots.axes import PLAIN, title_within
 from sims.plots.figure import CYCLE, new_figure, save
 from sims.statistics import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-MARKERS = "osD^vPX"
+MARKERS = "osD^vPX*"
+STYLES = ("-", "--", ":")
+"""The next one from where the colours begin anew: no two curves look alike."""
+WIDTH, HEIGHT = 9.0, 5.6
+"""Inches."""
+BARS = "bars: 95 % confidence intervals"
 
 Curve = Sequence[tuple[float, Interval]]
 
 
-def _plain_log(axes: Axes, ticks: Sequence[float]) -> None:
-    from matplotlib.ticker import LogLocator
-
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.minorticks_off()
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-
-
 def draw_curves(
-    curves: Mapping[str, Curve], path: Path, title: str, x: str, y: str, log: bool = False
+    curves: Mapping[str, Curve],
+    path: Path,
+    title: str,
+    x: str,
+    y: str,
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
 ) -> Path:
-    """Draw one curve per name, its 95 % intervals as bars; `log` for both axes. Returns `path`."""
-    figure, axes = new_figure()
+    """Draw one curve per name, its 95 % intervals as bars. Returns `path`."""
+    figure, axes = new_figure(WIDTH, HEIGHT)
     for k, (name, points) in enumerate(curves.items()):
         axes.errorbar(
             [at for at, _ in points],
@@ -41,11 +44,44 @@ def draw_curves(
             label=name,
             color=CYCLE[k % len(CYCLE)],
             marker=MARKERS[k % len(MARKERS)],
+            ls=STYLES[k // len(CYCLE) % len(STYLES)],
             capsize=3,
+            elinewidth=1,
         )
-    if log:
-        _plain_log(axes, sorted({at for points in curves.values() for at, _ in points}))
-    axes.set(title=title, xlabel=x, ylabel=y)
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.yaxis.set_major_formatter(PLAIN)
+    if log_x:
+        _log_x(axes, sorted({at for points in curves.values() for at, _ in points}))
+    if log_y:
+        plain_log_y(axes)
+    axes.set(title=title_within(title, WIDTH), xlabel=x, ylabel=y)
     axes.grid(alpha=0.3)
-    axes.legend()
+    legend_below(figure, BARS)
     return save(figure, path)
+
+
+def legend_below(figure: Figure, title: str, columns: int = 3) -> None:
+    """What each curve is, below the axes: within them it hides one sooner or later."""
+    figure.legend(
+        loc="outside lower center",
+        ncols=columns,
+        fontsize="small",
+        title=title,
+        title_fontsize="small",
+    )
+
+
+def _log_x(axes: Axes, ticks: Sequence[float]) -> None:
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
+    axes.xaxis.minorticks_off()
+
+
+def plain_log_y(axes: Axes) -> None:
+    """A logarithmic axis whose ticks are plain numbers."""
+    from matplotlib.ticker import LogLocator
+
+    axes.set_yscale("log")
+    axes.yaxis.minorticks_off()
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -137,6 +137,13 @@ def test_the_figures_of_000_are_drawn(tmp_path, capsys, monkeypatch) -> None:
     }
 
 
+def test_each_of_several_models_has_a_picture_of_its_own(tmp_path: Path) -> None:
+    words = ["figure4", "--sets", "1", "--scenarios", "1", "--models", "roofline", "amdahl"]
+    assert moldable.main([*words, "--plot", str(tmp_path / "figure4.png")]) == 0
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"figure4-roofline.png", "figure4-amdahl.png"}
+
+
 def test_a_log_that_is_not_there_is_an_error_of_one_line(capsys) -> None:
     assert rigid.main(["table1-swf", "/nowhere.swf"]) == 2
     assert "/nowhere.swf" in capsys.readouterr().err

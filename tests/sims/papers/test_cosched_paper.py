@@ -48,7 +48,7 @@ def test_every_figure_runs_at_a_small_size(
         points=(plan.points[0],),
         spreads=plan.spreads[:1],
     )
-    points = {"processors": (26.0,), "applications": (12.0,)}.get(plan.axis, plan.points[:1])
+    points = {"processors, p": (26.0,), "applications, n": (12.0,)}.get(plan.axis, plan.points[:1])
     small = evolve(small, points=points)
     monkeypatch.setitem(FIGURES, what, small)
     picture = tmp_path / "figure.png"

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
 from matplotlib.image import imread
 from numpy.typing import NDArray
 
@@ -55,10 +57,39 @@ def test_wider_intervals_are_drawn_wider(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_the_suffix_chooses_the_format_and_folders_are_made(tmp_path: Path, suffix: str) -> None:
-    path = draw_curves({"a": RISING}, tmp_path / "deep" / f"p{suffix}", "t", "x", "y", log=True)
+    path = tmp_path / "deep" / f"p{suffix}"
+    draw_curves({"a": RISING}, path, "t", "x", "y", log_x=True, log_y=True)
     assert path.stat().st_size > 3000
 
 
 def test_another_suffix_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'\.gif' is no picture; accepted: \.png, \.svg, \.pdf"):
         draw_curves({"a": RISING}, tmp_path / "p.gif", "t", "x", "y")
+
+
+def test_no_two_of_many_curves_look_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    axes = drawn({f"curve {k}": RISING for k in range(14)}, tmp_path, monkeypatch).axes[0]
+    bars = [it.lines[0] for it in axes.containers if isinstance(it, ErrorbarContainer)]
+    looks = {(it.get_color(), it.get_marker(), it.get_linestyle()) for it in bars}
+    assert len(looks) == 14
+
+
+def test_the_legend_hides_no_curve_and_says_what_the_bars_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure = drawn({"rising": RISING}, tmp_path, monkeypatch)
+    assert figure.axes[0].get_legend() is None
+    assert figure.legends[0].get_title().get_text() == "bars: 95 % confidence intervals"
+
+
+def drawn(curves: Mapping[str, Curve], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Figure:
+    """The figure of some curves, instead of a file."""
+    figures: list[Figure] = []
+
+    def keep(figure: Figure, path: Path) -> Path:
+        figures.append(figure)
+        return path
+
+    monkeypatch.setattr("sims.plots.curves.save", keep)
+    draw_curves(curves, folder / "p.png", "t", "x", "y")
+    return figures[0]
