@@ -57,16 +57,17 @@ def _running(executor: Executor | None) -> AbstractContextManager[Executor]:
 
 @contextmanager
 def _workers() -> Iterator[Executor]:
-    """A process per core. Whoever leaves early leaves nothing behind and waits for nobody."""
+    """A process per core. Whoever leaves early leaves nothing behind and waits for no task."""
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(initializer=_ignore_interrupts)
     try:
         yield pool
     except BaseException:
         workers = set(multiprocessing.active_children()) - before
-        pool.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
             worker.terminate()
+        # Its thread, were it left to close down by itself, would race with the program's own end.
+        pool.shutdown(cancel_futures=True)
         raise
     pool.shutdown()
 

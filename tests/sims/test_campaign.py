@@ -148,13 +148,15 @@ except KeyboardInterrupt:
 """
 
 
-def test_control_c_stops_workers_in_the_middle_and_keeps_what_is_done(tmp_path: Path) -> None:
-    """To the whole process group, as a terminal sends it."""
-    store = tmp_path / "results.jsonl"
-    script = tmp_path / "script.py"
-    script.write_text(ENDLESS)
+def interrupted(script: str, folder: Path) -> tuple[tuple[str, str, int], int]:
+    """What a script says that is interrupted once it has stored ten results, and how many it has.
+
+    To the whole process group, as a terminal sends it.
+    """
+    store, file = folder / "results.jsonl", folder / "script.py"
+    file.write_text(script)
     process = subprocess.Popen(
-        [sys.executable, script, store],
+        [sys.executable, file, store],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -168,8 +170,20 @@ def test_control_c_stops_workers_in_the_middle_and_keeps_what_is_done(tmp_path: 
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
-    assert (out, err, process.returncode) == ("interrupted\n", "", 0)
-    assert len(stored(store)) == 10
+    return (out, err, process.returncode), len(stored(store))
+
+
+def test_control_c_stops_workers_in_the_middle_and_keeps_what_is_done(tmp_path: Path) -> None:
+    assert interrupted(ENDLESS, tmp_path) == (("interrupted\n", "", 0), 10)
+
+
+def test_control_c_is_as_quiet_where_a_thousand_short_tasks_are_under_way(tmp_path: Path) -> None:
+    busy = ENDLESS.replace("time.sleep(60)", "time.sleep(0.005)").replace("40)", "40_000)")
+    for folder in map(tmp_path.joinpath, "abc"):
+        folder.mkdir()
+        said, kept = interrupted(busy, folder)
+        assert said == ("interrupted\n", "", 0)
+        assert 10 <= kept < 40_000
 
 
 def test_more_tasks_may_be_asked_for_later(tmp_path: Path) -> None:
