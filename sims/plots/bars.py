@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sims.plots.axes import title_within
-from sims.plots.curves import BARS, HEIGHT, WIDTH, legend_below
+from sims.plots.curves import HEIGHT, WIDTH, about_bars, legend_below
 from sims.plots.figure import CYCLE, new_figure, save
 from sims.statistics import Interval
 
@@ -38,5 +38,5 @@ def draw_pairs(
     axes.set(title=title_within(title, WIDTH), ylabel=y)
     axes.grid(axis="y", alpha=0.3)
     axes.tick_params(axis="x", length=0)
-    legend_below(figure, BARS)
+    legend_below(figure, about_bars(value for pair in pairs.values() for value in pair))
     return save(figure, path)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sims.plots.axes import PLAIN, title_within
+from sims.plots.axes import PLAIN, number_wholly, title_within
 from sims.plots.figure import CYCLE, new_figure, save
 from sims.statistics import Interval
 
@@ -48,16 +49,25 @@ def draw_curves(
             capsize=3,
             elinewidth=1,
         )
+    places = sorted({at for points in curves.values() for at, _ in points})
     axes.xaxis.set_major_formatter(PLAIN)
     axes.yaxis.set_major_formatter(PLAIN)
     if log_x:
-        _log_x(axes, sorted({at for points in curves.values() for at, _ in points}))
+        _log_x(axes, places)
+    elif all(at == int(at) for at in places):
+        number_wholly(axes, "x")
     if log_y:
         plain_log_y(axes)
     axes.set(title=title_within(title, WIDTH), xlabel=x, ylabel=y)
     axes.grid(alpha=0.3)
-    legend_below(figure, BARS)
+    legend_below(figure, about_bars(it for points in curves.values() for _, it in points))
     return save(figure, path)
+
+
+def about_bars(values: Iterable[Interval]) -> str:
+    """What the bars are, and why some are not there."""
+    known = all(isfinite(value.half) for value in values)
+    return BARS if known else f"{BARS}, none where there is one sample only"
 
 
 def legend_below(figure: Figure, title: str, columns: int = 3) -> None:

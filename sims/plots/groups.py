@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sims.plots.axes import title_within
-from sims.plots.curves import BARS, MARKERS, legend_below, plain_log_y
+from sims.plots.curves import MARKERS, about_bars, legend_below, plain_log_y
 from sims.plots.figure import CYCLE, new_figure, save
 from sims.statistics import Interval
 
@@ -51,5 +51,6 @@ def draw_groups(
     plain_log_y(axes)
     axes.set(title=title_within(title, WIDTH), ylabel=y, xlim=(-0.5, len(groups) - 0.5))
     axes.grid(axis="y", alpha=0.3)
-    legend_below(figure, f"{BARS}{note and f'; {note}'}", columns=4)
+    about = about_bars(value for values in groups.values() for value in values.values())
+    legend_below(figure, f"{about}{note and f'; {note}'}", columns=4)
     return save(figure, path)

@@ -13,7 +13,7 @@ from matplotlib.image import imread
 from numpy.typing import NDArray
 
 from sims.errors import InputError
-from sims.plots.curves import Curve, draw_curves
+from sims.plots.curves import Curve, about_bars, draw_curves
 from sims.statistics import Interval
 
 RISING: Curve = [(k, Interval(k * k, 0.5 * k, 9)) for k in (1, 2, 4, 8)]
@@ -93,3 +93,17 @@ def drawn(curves: Mapping[str, Curve], folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sims.plots.curves.save", keep)
     draw_curves(curves, folder / "p.png", "t", "x", "y")
     return figures[0]
+
+
+def test_intervals_that_one_sample_leaves_unknown_are_said_to_be_missing() -> None:
+    known, unknown = Interval(1, 0.5, 9), Interval(1, float("inf"), 1)
+    assert about_bars([known, known]) == "bars: 95 % confidence intervals"
+    assert about_bars([known, unknown]).endswith("none where there is one sample only")
+
+
+def test_places_that_are_whole_numbers_are_marked_by_whole_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = [(k, Interval(k, 1, 9)) for k in (1, 2, 3)]
+    ticks = drawn({"whole": whole}, tmp_path, monkeypatch).axes[0].get_xticks()
+    assert all(tick == int(tick) for tick in ticks)
