@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from actors.runtime import System
 from policies.malleable import LookAhead
@@ -20,6 +17,7 @@ from sims.scenario.malleable_sections import (
     MalleablePolicy,
     MalleableSection,
 )
+from tests.case_files import case_file
 from tests.sims.malleable_story import Story
 
 Case = dict[str, Any]
@@ -35,11 +33,7 @@ POLICIES = {
 
 def load(folder: Path) -> Case:
     """The case file, or a skipped test where the folder has none."""
-    path = folder / "cosched.json"
-    if not path.exists():
-        pytest.skip(f"no {path.name} in {folder}")
-    cases: Case = json.loads(path.read_text())
-    return cases
+    return case_file(folder, "cosched.json")
 
 
 def policy_of(key: str, look: LookAhead) -> MalleablePolicy:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -40,6 +39,7 @@ from policies.maths.speedup import (
     roofline,
 )
 from sims.papers.batch_runs import described, spawn
+from tests.case_files import case_file
 
 CLOSE = 1e-9
 RULES: dict[str, Allocation | BatchAllocation] = {
@@ -72,10 +72,7 @@ MODELS: dict[str, Callable[[dict[str, Any]], Profile]] = {
 
 
 def instances(folder: Path) -> Iterator[dict[str, Any]]:
-    path = folder / "moldable.json"
-    if not path.exists():
-        pytest.skip(f"{folder} has no moldable.json")
-    yield from json.loads(path.read_text())["instances"]
+    yield from case_file(folder, "moldable.json")["instances"]
 
 
 def profiles(case: dict[str, Any]) -> list[Profile]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,11 @@ from policies.maths.speedup import Rigid
 from sims.papers.batch_runs import described, makespan, spawn
 from sims.papers.prop3 import expected_ratio
 from sims.scenario.batch import strategy_named
+from tests.case_files import case_file
 
 
 def load(folder: Path) -> dict[str, Any]:
-    path = folder / "rigid.json"
-    if not path.exists():
-        pytest.skip(f"{folder} has no rigid.json")
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
+    return case_file(folder, "rigid.json")
 
 
 def policy(heuristic: str, order: str) -> BatchPolicy:

@@ -20,6 +20,7 @@ from policies.interface.redundancy import ActiveJobs, RedundancyPolicy
 from policies.maths.gains import ConstantGain, FrozenTwoPoint, Gain, GainFunction
 from policies.redundancy import Fcfs, Laps, LapsR, ProcessorSharing, Srpt, SrptR, SrptREven
 from sims.metrics.redundant import FlowtimeFold
+from tests.case_files import case_file
 
 Case = dict[str, Any]
 OWN = Path(__file__).parents[2] / "cases"
@@ -44,10 +45,7 @@ def synthetic(copies: int, time: float) -> float:
 
 @pytest.fixture(scope="module")
 def cases(cases_dir: Path) -> Case:
-    path = cases_dir / "redundancy.json"
-    if not path.exists():
-        pytest.skip(f"{path} is missing")
-    return cast(Case, json.loads(path.read_text()))
+    return case_file(cases_dir, "redundancy.json")
 
 
 def instances(cases: Case) -> dict[str, Case]:

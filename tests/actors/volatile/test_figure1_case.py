@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +21,7 @@ from sims.scenario.volatile import (
     WorkerSection,
 )
 from sims.world import run
+from tests.case_files import case_file
 
 Case = dict[str, Any]
 
@@ -33,10 +33,7 @@ lowest index; 2 is whoever lacks most first."""
 
 @pytest.fixture
 def case(cases_dir: Path) -> Case:
-    path = cases_dir / "volatile-figure1.json"
-    if not path.exists():
-        pytest.skip(f"there is no {path.name} in the folder of cases")
-    return cast(Case, json.loads(path.read_text()))
+    return case_file(cases_dir, "volatile-figure1.json")
 
 
 def fixed(case: Case) -> VolatilePolicy:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from policies.enrolment import Criterion, Incremental, Proactive, named
 from policies.interface import Configuration, Enrolment
 from policies.maths.markov import Belief, Expectation, MarkovChain
+from tests.case_files import case_file
 from tests.policies.enrolment.views import View, ask
 
 
@@ -50,10 +50,7 @@ def up_at(states: Sequence[str], slot: int) -> int:
 
 
 def test_cases_begin_with_the_expected_configuration(cases_dir: Path) -> None:
-    path = cases_dir / "volatile.json"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    for case in json.loads(path.read_bytes())["schedules"]:
+    for case in case_file(cases_dir, "volatile.json")["schedules"]:
         for key, expected in case["expected"].items():
             name, form = key.split("|")
             exact = form == "eform1"
@@ -65,10 +62,7 @@ def test_cases_begin_with_the_expected_configuration(cases_dir: Path) -> None:
 
 
 def test_figure_1_is_what_expected_completion_time_selects(cases_dir: Path) -> None:
-    path = cases_dir / "volatile-figure1.json"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    case = json.loads(path.read_bytes())
+    case = case_file(cases_dir, "volatile-figure1.json")
     slot = case["config_selected_at"]
     states = [case["variant_B"]["states"][f"P{q + 1}"] for q in range(case["p"])]
     members = tuple((q, x) for q, x in enumerate(case["config"]) if x)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from policies.maths import returns
 from policies.maths.markov import Belief, Expectation, MarkovChain, workers_of
 from policies.maths.spectrum import Rows, Spectrum
+from tests.case_files import case_file
 from tests.policies.maths.chains import FIGURE_1, NEVER_DOWN, chain, chains, power
 
 
@@ -31,11 +31,7 @@ def is_of(simulated: dict[str, Any], case: dict[str, Any]) -> bool:
 
 @pytest.fixture(scope="module")
 def cases(cases_dir: Path) -> dict[str, Any]:
-    path = cases_dir / "volatile.json"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    loaded: dict[str, Any] = json.loads(path.read_bytes())
-    return loaded
+    return case_file(cases_dir, "volatile.json")
 
 
 def test_sets_have_the_expected_analysis(cases: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import combinations
 from math import ceil
 from pathlib import Path
@@ -16,6 +15,7 @@ from hypothesis.extra import numpy as arrays
 
 from policies.maths.coupled import States
 from policies.maths.offline import Bound, earliest_end, end_of, most_iterations
+from tests.case_files import case_file
 
 letters = arrays.arrays(
     np.dtype("U1"),
@@ -49,10 +49,7 @@ def tried_in_a_row(up: States, down: States, tasks: int, speed: int, bound: Boun
 
 @pytest.mark.parametrize(("key", "bound"), [("mu1", Bound.ONE), ("mu_inf", Bound.UNBOUNDED)])
 def test_cases_end_when_they_can_at_the_earliest(cases_dir: Path, key: str, bound: Bound) -> None:
-    path = cases_dir / "volatile.json"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    for case in json.loads(path.read_bytes())["offline"]:
+    for case in case_file(cases_dir, "volatile.json")["offline"]:
         expected: dict[str, Any] = case[key]
         states = np.array([list(row) for row in case["states"]])
         up, down = states == "u", states == "d"
