@@ -25,6 +25,7 @@ from sims.plots.palette import (
     Paint,
 )
 from sims.plots.scene import Scene
+from sims.telling import SLOT, counted, in_units, row_of, time_axis
 
 if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource, HoverTool
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 MOST = 250_000
 """Boxes that a browser still draws one by one; more become an image without anything to pick."""
+LEFT = 100
+"""Pixels left of the axes at least, for the names of rows."""
 IMAGE = (700, 2000)
 """Rows and columns of such an image."""
 
@@ -63,7 +66,9 @@ def check_installed() -> None:
 def processors(scene: Scene) -> Figure:
     """Processors over time."""
     rows = scene.header.processors
-    chart = _chart(scene, "processors", rows, scene.header.workers or [str(k) for k in range(rows)])
+    names = scene.header.workers or [str(k) for k in range(rows)]
+    chart = _chart(scene, f"{row_of(scene.header)}s over time", rows, names)
+    chart.yaxis.axis_label = row_of(scene.header)
     _draw(chart, scene.rows_of_processors(), USE_PAINTS, Raster(*IMAGE, rows, scene.end or 1), 1)
     _mark(chart, scene)
     _place_legend(chart)
@@ -73,7 +78,8 @@ def processors(scene: Scene) -> Figure:
 def jobs(scene: Scene, beside: Figure) -> Figure:
     """Jobs over time; moves with the chart `beside`."""
     rows = len(scene.jobs)
-    chart = _chart(scene, "jobs, by submission", rows, list(scene.jobs))
+    chart = _chart(scene, "jobs over time", rows, list(scene.jobs))
+    chart.yaxis.axis_label = "job, by submission"
     chart.x_range = beside.x_range
     raster = Raster(*IMAGE, max(rows, 1), scene.end or 1)
     _draw(chart, scene.rows_of_jobs(), RUN_PAINTS, raster, FAINT)
@@ -83,7 +89,7 @@ def jobs(scene: Scene, beside: Figure) -> Figure:
 
 def ledger(scene: Scene) -> Figure:
     """Shares of the platform's time by use."""
-    from bokeh.models import FactorRange
+    from bokeh.models import DataRange1d, FactorRange
     from bokeh.plotting import figure
 
     uses = [use for use in USES if scene.ledger.total[use]]
@@ -91,7 +97,9 @@ def ledger(scene: Scene) -> Figure:
     names = [f"{use.value}  {share:.3g} %" for use, share in zip(uses, shares, strict=True)]
     chart = figure(
         title="Where the processor-time went",
+        x_range=DataRange1d(start=0),
         y_range=FactorRange(factors=names[::-1]),
+        min_border_left=LEFT,
         height=60 + 24 * len(names),
         sizing_mode="stretch_width",
         toolbar_location=None,
@@ -99,12 +107,15 @@ def ledger(scene: Scene) -> Figure:
     )
     colours = [USES[use].colour for use in uses]
     chart.hbar(y=names, right=shares, height=0.8, color=colours, line_color=GREY)
-    chart.xaxis.axis_label = "% of processors x makespan"
+    header = scene.header
+    platform = counted(header.processors, "processor")
+    chart.xaxis.axis_label = f"% of {platform} x {in_units(scene.end, header.unit)}"
+    chart.yaxis.axis_label = "use"
     return chart
 
 
 def _chart(scene: Scene, title: str, rows: int, names: Sequence[str]) -> Figure:
-    from bokeh.models import BasicTickFormatter, FixedTicker, Range1d
+    from bokeh.models import BasicTicker, FixedTicker, NumeralTickFormatter, Range1d
     from bokeh.plotting import figure
 
     end = scene.end or 1
@@ -116,12 +127,15 @@ def _chart(scene: Scene, title: str, rows: int, names: Sequence[str]) -> Figure:
         x_range=Range1d(start=0, end=end, bounds=(-0.02 * end, 1.02 * end)),
         y_range=Range1d(start=max(rows, 1), end=0, bounds=(0, max(rows, 1))),
         tools="pan,xwheel_zoom,wheel_zoom,box_zoom,reset,save,tap",
-        min_border_left=80,  # charts that move together stand below each other
+        min_border_left=LEFT,  # charts that move together stand below each other
         active_scroll="xwheel_zoom",
         active_drag="pan",
     )
-    chart.xaxis.axis_label = f"time, {scene.header.unit}"
-    chart.xaxis.formatter = BasicTickFormatter(use_scientific=False)
+    chart.xaxis.axis_label = time_axis(scene.header.unit)
+    chart.xaxis.formatter = NumeralTickFormatter(format="0,0.[000000]")
+    chart.yaxis.formatter = NumeralTickFormatter(format="0,0")
+    if scene.header.unit == SLOT:
+        chart.xaxis.ticker = BasicTicker(min_interval=1, mantissas=[1, 2, 5], num_minor_ticks=0)
     chart.grid.grid_line_alpha = 0.3
     if len(names) <= NAMED:
         chart.yaxis.ticker = FixedTicker(ticks=[k + 0.5 for k in range(rows)])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import orjson
@@ -13,9 +11,11 @@ import pytest
 from actors.events import JobCompleted, ScenarioStarted
 from actors.runtime import Record
 from sims.cli.main import main
+from sims.plots.scene import Scene
 from sims.view import charts
 from sims.view.page import Page
 from sims.view.story import Story
+from tests.sims.cli.commands import without
 from tests.sims.kinds import KINDS, records_of, written
 
 pytest.importorskip("bokeh", reason="the extra `view` is not installed")
@@ -98,10 +98,30 @@ def test_another_suffix_than_html_is_refused(
 
 def test_without_bokeh_the_pip_command_is_named(tmp_path: Path) -> None:
     log = written("figure1", tmp_path)
-    code = (
-        "import sys; sys.modules['bokeh'] = None; from sims.cli.main import main;"
-        f"sys.exit(main(['view', {str(log)!r}, '-o', {str(tmp_path / 'p.html')!r}]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = without("bokeh", "view", log, "-o", tmp_path / "p.html")
     assert done.returncode == 2
     assert "pip install 'holdfast[view]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "time", "row"),
+    [("figure1", "time, slots", "worker"), ("batch-easy", "time, s", "processor")],
+)
+def test_axes_of_charts_tell_their_units(name: str, time: str, row: str) -> None:
+    scene = Scene.of(records_of(name), ledger=True)
+    rows = charts.processors(scene)
+    jobs, ledger = charts.jobs(scene, rows), charts.ledger(scene)
+    assert [it.xaxis[0].axis_label for it in (rows, jobs)] == [time, time]
+    labels = [it.yaxis[0].axis_label for it in (rows, jobs, ledger)]
+    assert labels == [row, "job, by submission", "use"]
+
+
+def test_the_ledgers_axis_tells_what_its_parts_are_of() -> None:
+    figure1, easy = (Scene.of(records_of(it), ledger=True) for it in ("figure1", "batch-easy"))
+    assert charts.ledger(figure1).xaxis[0].axis_label == "% of 5 processors x 16 slots"
+    assert charts.ledger(easy).xaxis[0].axis_label == "% of 64 processors x 6,450 s"
+
+
+def test_slots_are_marked_by_whole_numbers_however_far_a_page_zooms_in() -> None:
+    ticker = charts.processors(Scene.of(records_of("figure1"))).xaxis[0].ticker
+    assert (ticker.min_interval, ticker.num_minor_ticks) == (1, 0)
