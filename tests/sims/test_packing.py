@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from sims.errors import InputError
 from sims.log import LogFile, LogWriter
 from sims.packing import pack
 from sims.readers.files import content, open_binary
+from tests.sims.cli.commands import without
 from tests.sims.kinds import records_of, written
 
 PACKED = (".gz", ".xz", ".zst")
@@ -90,11 +89,7 @@ def test_what_is_not_packed_as_its_suffix_says_is_refused(suffix: str, tmp_path:
 
 def test_without_the_package_zst_names_the_pip_command(tmp_path: Path) -> None:
     log = written("figure1", tmp_path, ".zst")
-    code = (
-        "import sys; sys.modules['zstandard'] = None; from sims.cli.main import main;"
-        f"sys.exit(main(['summary', {str(log)!r}]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = without("zstandard", "summary", log)
     assert done.returncode == 2
     assert "pip install 'holdfast[zst]'" in done.stderr
 

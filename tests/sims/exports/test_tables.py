@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import orjson
@@ -14,6 +12,7 @@ from sims.exports import tables
 from sims.exports.tables import write_events, write_jobs
 from sims.parts import parted
 from sims.summary import Summary
+from tests.sims.cli.commands import without
 from tests.sims.kinds import KINDS, records_of, written
 
 pl = pytest.importorskip("polars", reason="the extra `results` is not installed")
@@ -130,11 +129,7 @@ def test_a_log_with_an_unknown_event_is_told_in_one_line(
 
 def test_without_polars_the_pip_command_is_named(tmp_path: Path) -> None:
     log = written("figure1", tmp_path)
-    code = (
-        "import sys; sys.modules['polars'] = None; from sims.cli.main import main;"
-        f"sys.exit(main(['export', {str(log)!r}, '--to', 'jobs', '-o', 'jobs.csv']))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = without("polars", "export", log, "--to", "jobs", "-o", "jobs.csv")
     assert done.returncode == 2
     assert "pip install 'holdfast[results]'" in done.stderr
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ from sims.plots.chart import draw_boxes, raster_of
 from sims.plots.figure import new_figure, save
 from sims.plots.palette import KIND, USE_PAINTS
 from sims.uses.slices import Use
+from tests.sims.cli.commands import without
 from tests.sims.kinds import KINDS, written
 
 SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -77,10 +76,6 @@ def test_fifty_thousand_processors_and_many_attempts_are_drawn_as_one_image(
 
 def test_without_matplotlib_the_pip_command_is_named(tmp_path: Path) -> None:
     log = written("figure1", tmp_path)
-    code = (
-        "import sys; sys.modules['matplotlib'] = None; from sims.cli.main import main;"
-        f"sys.exit(main(['plot', {str(log)!r}, '-o', {str(tmp_path / 'p.png')!r}]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = without("matplotlib", "plot", log, "-o", tmp_path / "p.png")
     assert done.returncode == 2
     assert "pip install 'holdfast[plot]'" in done.stderr
