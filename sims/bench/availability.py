@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from actors.limit import TimeLimit
 from actors.runtime import System
 from actors.volatile.availability import markov_changes
 from actors.volatile.holding import Holding
@@ -19,7 +20,6 @@ from policies.enrolment import named
 from policies.interface import Enrolment
 from policies.maths.markov import Belief, MarkovChain
 from policies.service import StartedFirst
-from sims.bench.until import StopAt
 from sims.telling import SLOT, counted
 
 
@@ -41,7 +41,7 @@ def simulate(workers: int, slots: int, stay: float) -> tuple[float, float, int]:
         name = f"P{k + 1}"
         life = markov_changes(law, system.stream(name))
         system.spawn(Worker(name, k, master, scheduler, life, Holding(1, 1)))
-    system.spawn(StopAt("end", slots))
+    system.spawn(TimeLimit("end", slots))
     built = time.perf_counter()
     before = system.journal.length
     system.run()

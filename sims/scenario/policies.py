@@ -53,7 +53,7 @@ def load_policy(section: PolicySection, named: Callable[[str], Any], folder: Pat
 
 
 def _own(section: PolicySection, folder: Path) -> Any:
-    policy = _import(section.name, folder)
+    policy = imported(section.name, folder, "policy.name")
     if attrs.has(policy):
         return _structured(policy, section.parameters)
     if isinstance(policy, type):
@@ -63,7 +63,8 @@ def _own(section: PolicySection, folder: Path) -> Any:
     return policy
 
 
-def _import(name: str, folder: Path) -> Any:
+def imported(name: str, folder: Path, key: str) -> Any:
+    """What `package.module:Name` names, sought in `folder` first. Raises InputError at `key`."""
     module, _, attribute = name.partition(":")
     places = [str(folder), str(Path.cwd())]
     sys.path[:0] = places
@@ -72,7 +73,7 @@ def _import(name: str, folder: Path) -> Any:
     except Exception as error:  # whatever a user's module raises while it is imported
         accepted = f"{OWN}, importable from the scenario's folder or the current one"
         problem = f"{name!r}: {type(error).__name__}: {error}"
-        raise InputError("scenario", "policy.name", problem, accepted) from None
+        raise InputError("scenario", key, problem, accepted) from None
     finally:
         del sys.path[: len(places)]
 

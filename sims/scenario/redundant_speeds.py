@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +23,7 @@ from policies.maths.speeds import (
 )
 from sims.errors import InputError
 from sims.scenario.fields import Unacceptable, above_one, not_empty, part, positive
+from sims.scenario.policies import imported
 
 
 @frozen(kw_only=True)
@@ -155,7 +154,8 @@ class OwnSection:
 
     def process(self, server: int, folder: Path) -> SpeedProcess:
         """An instance of the class."""
-        process: SpeedProcess = _imported(self.name, folder)(**self.parameters)
+        law = imported(self.name, folder, "servers.speed.name")
+        process: SpeedProcess = law(**self.parameters)
         return process
 
 
@@ -208,17 +208,3 @@ class FrozenGain:
 
 
 GainSection = ProcessGain | LinearGain | FrozenGain
-
-
-def _imported(name: str, folder: Path) -> Any:
-    module, _, attribute = name.partition(":")
-    places = [str(folder), str(Path.cwd())]
-    sys.path[:0] = places
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        accepted = "package.module:Name, importable from the scenario's folder or the current one"
-        problem = f"{name!r}: {error}"
-        raise InputError("scenario", "servers.speed.name", problem, accepted) from None
-    finally:
-        del sys.path[: len(places)]

@@ -171,6 +171,14 @@ def test_what_cannot_be_run_is_refused_by_key(
     assert problem in str(caught.value)
 
 
+def test_a_module_of_speeds_that_fails_at_its_import_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "broken_speeds.py").write_text("1 / 0\n")
+    speed = {"kind": "own", "name": "broken_speeds:Law"}
+    with pytest.raises(InputError, match="ZeroDivisionError") as caught:
+        run(table(servers={"speed": speed}), tmp_path)
+    assert caught.value.key == "servers.speed.name"
+
+
 @frozen
 class Sawtooth:
     """A user's own process: 0.5 and 1.5 in turn."""
