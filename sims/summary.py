@@ -120,17 +120,17 @@ class Summary:
         unit = started.unit if started else ""
         title = title_of(started) if started else "?"
         makespan = "not reached" if self.makespan is None else in_units(self.makespan, unit)
-        killed = f", {len(self.killed)} killed" if self.killed else ""
-        runs = ", ".join(f"{self.outcomes[it]} {it.value}" for it in Outcome if self.outcomes[it])
+        killed = f", {len(self.killed):,} killed" if self.killed else ""
+        runs = ", ".join(f"{self.outcomes[it]:,} {it.value}" for it in Outcome if self.outcomes[it])
         lines = [
             title,
             f"  end         {self.end.value if self.end else 'interrupted: the log stops early'}",
             f"  makespan    {makespan}",
-            f"  jobs        {len(self.completed)} of {len(self.submitted)} completed{killed}",
+            f"  jobs        {len(self.completed):,} of {len(self.submitted):,} completed{killed}",
             f"  runs        {runs or 'none ended'}",
             f"  events      {self.events:,}",
         ]
         if self.iterations:
-            lines.insert(4, f"  iterations  {self.iterations}")
+            lines.insert(4, f"  iterations  {self.iterations:,}")
         lines += [f"  left out    {jobs:,}: {reason}" for reason, jobs in self.left_out.items()]
         return lines

@@ -123,7 +123,10 @@ def draw_jobs(scene: Scene, path: Path, title: str | None = None) -> Path:
     check_suffix(path)
     chart = _Chart.of(scene, len(scene.jobs))
     chart.label(list(scene.jobs), "job, by submission", title)
-    chart.fill(scene.rows_of_jobs(), RUN_PAINTS, COARSE, FAINT)
+    boxes = scene.rows_of_jobs()
+    # Completed runs last: among many copies side by side the one that counts must be seen.
+    boxes = boxes.where(np.argsort(-boxes.kind, kind="stable"))
+    chart.fill(boxes, RUN_PAINTS, COARSE, FAINT)
     named = [(mark, mark.job) for mark in scene.marks]
     chart.mark([(mark, scene.jobs[job] + 0.5) for mark, job in named if job is not None])
     return save(chart.figure, path)

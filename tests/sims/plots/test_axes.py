@@ -1,18 +1,23 @@
-"""What the axes, titles and legends of pictures say."""
+"""What pictures say, and what they bring to the front."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
+from actors.events import Outcome
 from sims.plots import gantt, ledger, steps
 from sims.plots.axes import label_time, title_within
+from sims.plots.density import rgb
 from sims.plots.figure import new_figure
+from sims.plots.palette import OUTCOMES
 from sims.plots.scene import Scene
 from tests.sims.kinds import KINDS, records_of
 
@@ -136,3 +141,13 @@ def test_titles_tell_scenario_seed_and_policy(
     what: str, drawn: Callable[[str, str], Figure]
 ) -> None:
     assert drawn(what, "figure1").axes[0].get_title() == "figure1, seed 0, IE"
+
+
+def test_the_copy_that_completed_a_job_is_drawn_over_the_others(
+    drawn: Callable[[str, str], Figure],
+) -> None:
+    runs = drawn("jobs", "redundant").axes[0].collections[-1]
+    assert isinstance(runs, PolyCollection)
+    green = rgb(OUTCOMES[Outcome.COMPLETED].colour)
+    last = np.asarray(runs.get_facecolor())[-40:, :3]
+    assert np.allclose(last, green)
