@@ -156,7 +156,7 @@ def table(cells: Mapping[Cell, Interval], channels: Sequence[int], data: Sequenc
     """Slots per iteration by n_com, T_data and k; the k worth enrolling is starred."""
     columns = [Column(f"k={k}", no_wrap=True, justify="right") for k in ENROLLED]
     title = "slots per iteration, 95 % intervals; * worth enrolling"
-    shown = Table("T_data", "n_com", *columns, title=title, box=SIMPLE)
+    shown = Table("T_data", "channels (n_com)", *columns, title=title, box=SIMPLE)
     for d in data:
         for c in channels:
             chosen = worth(cells, c, d)
@@ -177,7 +177,7 @@ def sentence(cells: Mapping[Cell, Interval], channels: Sequence[int], data: Sequ
     best = {d: ", ".join(str(worth(cells, c, d) or "?") for c in channels) for d in data}
     clauses = [f"{workers} with T_data = {d}" for d, workers in best.items()]
     return (
-        f"At n_com = {asked} it is worth enrolling {'; '.join(clauses)} "
+        f"With {asked} channels (n_com) it is worth enrolling {'; '.join(clauses)} "
         f"(m = {QUESTION.tasks} tasks of {QUESTION.speed} slots, T_prog = {QUESTION.program}; "
         "worth: the fewest workers within 5 % of the best mean)."
     )
@@ -206,7 +206,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m sims.bandwidth", description=about)
     add = parser.add_argument
     add("--trials", type=positive_int, default=20, help="runs of every cell")
-    about = "channels of the master: values of n_com"
+    about = "channels of the master (n_com)"
     add("--channels", type=positive_int, nargs="+", default=CHANNELS, metavar="N", help=about)
     about = "slots per data transfer: values of T_data"
     add("--data", type=natural, nargs="+", default=DATA, metavar="T", help=about)

@@ -15,7 +15,7 @@ from sims.metrics.queue import Queue
 from sims.metrics.stretch import OwnTimes
 from sims.parts import parts
 from sims.summary import Summary
-from sims.telling import counted
+from sims.telling import counted, units
 from sims.uses.families import accountant
 from sims.uses.slices import Accountant, Use
 
@@ -155,7 +155,7 @@ class Report:
         unit = started.unit if started else ""
         flowtime = self.flowtime
         unknown = "not defined for this kind of job" if flowtime else "no job completed"
-        yield f"  flowtime    {f'{flowtime} ({unit})' if flowtime else 'no job completed'}"
+        yield f"  flowtime    {f'{flowtime} ({units(unit)})' if flowtime else 'no job completed'}"
         yield f"  stretch     {self.stretch or unknown}"
         yield f"  utilisation {self.utilisation:.1%}, of which {self.wasted:.1%} wasted"
         mean = counted(self.queue.mean, "job", digits=6)
@@ -165,7 +165,7 @@ class Report:
 
     def _shares(self) -> Iterator[str]:
         started = self.summary.started
-        yield f"  ledger      processors x {started.unit if started else 'time'}"
+        yield f"  ledger      processors x {units(started.unit) if started else 'time'}"
         for use in Use:
             if self.ledger.total[use]:
                 amount = float(self.ledger.total[use])

@@ -179,7 +179,8 @@ class VolatileAuditor:
         worker = self.workers[event.worker]
         busy = [it.seq for it in self.workers.values() if it.transfer is not None]
         if len(busy) >= self.platform.channels:
-            why = f"{counted(len(busy) + 1, 'transfer')} with n_com = {self.platform.channels}"
+            transfers = counted(len(busy) + 1, "transfer")
+            why = f"{transfers} on {counted(self.platform.channels, 'channel')} (n_com)"
             yield Violation(Law.LINK, (*busy, seq), why)
         if worker.state is not WorkerState.UP or worker.run is None or worker.transfer is not None:
             yield Violation(Law.TRANSFER, (seq,), f"{event.worker} cannot receive now")

@@ -61,7 +61,8 @@ def _add_options(command: argparse.ArgumentParser, heuristics: Sequence[str]) ->
     wmin = tuple(range(1, 11))
     add("--wmin", type=positive_int, nargs="+", default=wmin, metavar="W", help="values of wmin")
     channels = (5, 10, 20)
-    add("--ncom", type=positive_int, nargs="+", default=channels, metavar="N", help="of n_com")
+    about = "channels of the master (n_com)"
+    add("--ncom", type=positive_int, nargs="+", default=channels, metavar="N", help=about)
     add("--cap", type=positive_int, default=1_000_000, help="slots at most (paper: 1,000,000)")
     add("--heuristics", nargs="+", default=heuristics, metavar="NAME", help="who is compared")
     add_choice(

@@ -14,7 +14,7 @@ from sims.plots.gantt import WIDTH
 from sims.plots.levels import Level
 from sims.plots.palette import BLUE, GREEN, ORANGE, PROGRAM, RECEIVES_PROGRAM, USES, VERMILION
 from sims.plots.scene import Scene
-from sims.telling import title_of
+from sims.telling import counted, title_of
 from sims.uses.slices import Use
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def draw_bandwidth(scene: Scene, path: Path, title: str | None = None) -> Path:
     curves = {_label(note): level for note, level in sorted(scene.levels.transfers.items())}
     _stack(axes, scene, curves, [_colour(note) for note in sorted(scene.levels.transfers)])
     if scene.channels is not None:
-        label = f"channels of the master, n_com = {scene.channels:,}"
+        label = f"{counted(scene.channels, 'channel')} of the master (n_com)"
         axes.axhline(scene.channels, color=VERMILION, ls="--", lw=1.2, label=label)
     axes.set_ylabel("transfers at once")
     return _finish(figure, axes, path)

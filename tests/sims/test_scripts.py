@@ -65,7 +65,7 @@ def test_the_fewest_workers_within_5_percent_of_the_best_are_worth_it() -> None:
 
 
 def test_the_sentence_answers_for_every_bandwidth() -> None:
-    assert "At n_com = 1, 5 it is worth enrolling 2, 10 with T_data = 4" in sentence(
+    assert "With 1, 5 channels (n_com) it is worth enrolling 2, 10 with T_data = 4" in sentence(
         CELLS, (1, 5), (4,)
     )
 
@@ -98,5 +98,5 @@ def test_the_study_prints_table_sentence_and_pictures(
     assert bandwidth.main(words) == 0
     told = capsys.readouterr().out
     assert "slots per iteration" in told
-    assert "At n_com = 5 it is worth enrolling" in told
+    assert "With 5 channels (n_com) it is worth enrolling" in told
     assert (tmp_path / "bandwidth-data1.png").stat().st_size > 3000

@@ -112,7 +112,7 @@ def test_few_processors_are_numbered_below_the_middles_of_their_bars(
 def test_the_bandwidths_limit_is_told_in_words(drawn: Callable[[str, str], Figure]) -> None:
     figure = drawn("bandwidth", "figure1")
     assert figure.axes[0].get_ylabel() == "transfers at once"
-    assert "channels of the master, n_com = 2" in legend(figure)
+    assert "2 channels of the master (n_com)" in legend(figure)
 
 
 def test_what_a_ledgers_bars_leave_blank_is_named(drawn: Callable[[str, str], Figure]) -> None:
