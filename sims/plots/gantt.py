@@ -65,12 +65,13 @@ class _Chart:
         self,
         boxes: Boxes,
         paints: Sequence[Paint],
+        marks: Sequence[Mark],
         pixels: tuple[int, int] = PIXELS,
         faint: float = 1,
     ) -> None:
-        """Draw the boxes and say what their colours mean."""
+        """Draw the boxes; say what their colours and those of `marks`, which are to come, mean."""
         shown = {int(kind) for kind in np.unique(boxes.kind)}
-        found = {mark.kind for mark in self.scene.marks}
+        found = {mark.kind for mark in (marks if self.strip is None else self.scene.marks)}
         draw_legend(self.figure, paints, shown, found, counted=self.strip is not None)
         self.figure.draw_without_rendering()  # outlines and names need the axes' final size
         raster = raster_of(self.rows, self.scene.end, pixels)
@@ -106,7 +107,7 @@ def draw_processors(scene: Scene, path: Path, title: str | None = None) -> Path:
     chart = _Chart.of(scene, rows)
     names = scene.header.workers or [str(k) for k in range(rows)]
     chart.label(names, row_of(scene.header), title)
-    chart.fill(boxes, USE_PAINTS)
+    chart.fill(boxes, USE_PAINTS, scene.marks)
     chart.mark([(mark, mark.processor + 0.5) for mark in scene.marks])
     if len(scene.jobs) > 1:
         margin = mark_size(len(scene.marks)) if scene.marks and chart.strip is None else 0
@@ -126,7 +127,7 @@ def draw_jobs(scene: Scene, path: Path, title: str | None = None) -> Path:
     boxes = scene.rows_of_jobs()
     # Completed runs last: among many copies side by side the one that counts must be seen.
     boxes = boxes.where(np.argsort(-boxes.kind, kind="stable"))
-    chart.fill(boxes, RUN_PAINTS, COARSE, FAINT)
-    named = [(mark, mark.job) for mark in scene.marks]
-    chart.mark([(mark, scene.jobs[job] + 0.5) for mark, job in named if job is not None])
+    named = [(mark, mark.job) for mark in scene.marks if mark.job is not None]
+    chart.fill(boxes, RUN_PAINTS, [mark for mark, _ in named], COARSE, FAINT)
+    chart.mark([(mark, scene.jobs[job] + 0.5) for mark, job in named])
     return save(chart.figure, path)

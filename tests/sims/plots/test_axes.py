@@ -119,6 +119,12 @@ def test_what_a_ledgers_bars_leave_blank_is_named(drawn: Callable[[str, str], Fi
     assert "idle" in legend(drawn("ledger", "batch-easy"))
 
 
+def test_a_legend_names_no_mark_that_is_not_drawn(drawn: Callable[[str, str], Figure]) -> None:
+    """A server's faults are nobody's, so that a chart of jobs cannot show them."""
+    assert "fault" in legend(drawn("gantt", "redundant-laps"))
+    assert "fault" not in legend(drawn("jobs", "redundant-laps"))
+
+
 def test_many_failures_are_counted_below_and_named_with_the_colours(
     drawn: Callable[[str, str], Figure], monkeypatch: pytest.MonkeyPatch
 ) -> None:
