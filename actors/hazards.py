@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from math import expm1
+from collections.abc import Iterator
+from math import expm1, gamma
 
+import numpy as np
 from attrs import frozen
 from numpy.random import Generator
 
@@ -20,3 +22,39 @@ class SilentErrors:
     def strike(self, area: float) -> bool:
         """Whether a run of this area (processors x time) is struck: q = 1 - exp(-lambda a)."""
         return float(self.rng.random()) < -expm1(-self.rate * area)
+
+
+# --- faults: exponential, Weibull, or listed (003, sections 3.1 and 6.1) -----------------------
+
+Faults = Iterator[tuple[float, int]]
+"""(time in s, processor), times not decreasing."""
+
+BATCH = 256
+"""Faults drawn at once: one at a time, numpy takes ten times as long."""
+
+
+def exponential_faults(rng: Generator, processors: int, mtbf: float) -> Faults:
+    """Each processor fails after exponential times of mean `mtbf` s, whoever holds it.
+
+    Together they are one Poisson process whose faults strike processors uniformly.
+    """
+    time = 0.0
+    while True:
+        gaps = rng.exponential(mtbf / processors, BATCH)
+        struck = rng.integers(processors, size=BATCH)
+        for gap, processor in zip(gaps.tolist(), struck.tolist(), strict=True):
+            time += gap
+            yield time, processor
+
+
+def weibull_faults(rng: Generator, processors: int, mtbf: float, shape: float) -> Faults:
+    """Each processor fails after Weibull times of mean `mtbf` s; a fault makes it as good as new.
+
+    `shape` below 1: the older, the safer, as is observed on real platforms.
+    """
+    scale = mtbf / gamma(1 + 1 / shape)
+    due = scale * rng.weibull(shape, processors)
+    while True:
+        processor = int(np.argmin(due))
+        yield float(due[processor]), processor
+        due[processor] += scale * rng.weibull(shape)

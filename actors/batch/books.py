@@ -36,6 +36,10 @@ class Books:
     _by_end: list[Run] = Factory(list)
     former: dict[int, Intervals] = Factory(dict)
     """By job index: the processors of the attempts that ended at this instant."""
+    up: int = Factory(attrgetter("processors"), takes_self=True)
+    _struck: dict[int, list[tuple[int, float]]] = Factory(dict)
+    """By job index: its processors that went DOWN, while it still holds them, with when they will
+    be back."""
 
     @property
     def now(self) -> float:
@@ -61,7 +65,7 @@ class Books:
     @property
     def idle(self) -> bool:
         """Whether nothing runs and nothing waits in the queue."""
-        return not self._runs and not self.queue
+        return not self.queue and len(self._runs) == self.processors - self.up
 
     def enqueue(self, waiting: Queued) -> None:
         """Insert by priority."""
@@ -114,11 +118,46 @@ class Books:
     def end(self, index: int) -> Queued:
         """Take back the processors of job `index`; what ran is returned."""
         _, _, processors, waiting, numbers = self._runs.pop(index)
+        assert waiting is not None
         self.free += processors
         if self.numbers is not None:
             self.numbers.give(numbers)
             self.former[index] = numbers
         return waiting
+
+    def fail(self, processor: int, until: float) -> int | None:
+        """This processor is DOWN. Where a job ran on it: its index, at the first such processor;
+        its processors are then to be taken back by `lose`."""
+        index = next((run[1] for run in self._runs.values() if _holds(run, processor)), None)
+        if index is None:
+            self._take_down(processor, until)
+            return None
+        lost = self._struck.setdefault(index, [])
+        lost.append((processor, until))
+        return index if len(lost) == 1 else None
+
+    def lose(self, index: int) -> Queued:
+        """As `end`, but what is DOWN stays away."""
+        waiting = self.end(index)
+        for processor, until in self._struck.pop(index):
+            self._take_down(processor, until)
+        return waiting
+
+    def repair(self, processor: int) -> None:
+        """This processor is back."""
+        numbers = self._runs.pop(~processor)[4]
+        assert self.numbers is not None
+        self.numbers.give(numbers)
+        self.free += 1
+        self.up += 1
+
+    def _take_down(self, processor: int, until: float) -> None:
+        # As a run of nobody's: strategies count on its processor when it will be back.
+        assert self.numbers is not None
+        self.numbers.remove(processor)
+        self._runs[~processor] = until, ~processor, 1, None, ((processor, processor),)
+        self.free -= 1
+        self.up -= 1
 
     def forget_instant(self) -> None:
         """The instant has been decided on: what failed in it is history."""
@@ -131,6 +170,10 @@ class Books:
         new = [promise for promise in promises if known.get(promise.waiting.key[1]) is not promise]
         self.reservations = {promise.waiting.key[1]: promise for promise in promises}
         return new
+
+
+def _holds(run: Run, processor: int) -> bool:
+    return any(first <= processor <= last for first, last in run[4])
 
 
 _end = itemgetter(0, 1)

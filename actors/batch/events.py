@@ -46,6 +46,22 @@ class JobKilled(Event):
 
 
 @frozen
+class ProcessorFailed(Event):
+    """A processor went DOWN, and the attempt that ran on it is lost: fail-stop."""
+
+    processor: int
+    until: float
+    """When it will be back, in the scenario's unit."""
+
+
+@frozen
+class ProcessorRepaired(Event):
+    """It is back."""
+
+    processor: int
+
+
+@frozen
 class ReservationMade(Event):
     """A waiting job was promised processors; recorded where promises are kept."""
 
@@ -95,6 +111,8 @@ VOCABULARY: tuple[type[Event], ...] = (
     JobDescribed,
     AttemptSized,
     JobKilled,
+    ProcessorFailed,
+    ProcessorRepaired,
     ReservationMade,
     ShelfOpened,
     BatchOpened,

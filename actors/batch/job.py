@@ -14,11 +14,12 @@ from actors.batch.messages import (
     AttemptEnded,
     AttemptOver,
     LimitReached,
+    LoseAttempt,
     StartAttempt,
     Submit,
 )
 from actors.events import JobCompleted, JobSubmitted, Outcome, RunEnded, RunStarted
-from actors.runtime import Actor, handles
+from actors.runtime import Actor, Timer, handles
 from policies.interface.batch import BatchJob
 
 if TYPE_CHECKING:
@@ -39,13 +40,14 @@ class Life(enum.IntEnum):
 # attempt would do so six times.
 WAITING, RUNNING, DONE, KILLED = Life.WAITING, Life.RUNNING, Life.COMPLETED, Life.KILLED
 COMPLETED, FAILED, WITHDRAWN = Outcome.COMPLETED, Outcome.FAILED, Outcome.WITHDRAWN
+LOST = Outcome.LOST
 ARRIVE, OVER, LIMIT = Arrive(), AttemptOver(), LimitReached()
 
 
 @define(eq=False)
 class Job(Actor):
     """Runs whole attempts: a silent error costs all of one and shows at its end only, when the
-    detector has looked (001, section 3.2)."""
+    detector has looked (001, section 3.2). A processor that fails costs it at once."""
 
     transitions: ClassVar[Mapping[Life, frozenset[Life]]] = {
         Life.PLANNED: frozenset({Life.WAITING}),
@@ -63,10 +65,14 @@ class Job(Actor):
     killed_at: float | None = None
     """How long an attempt may take, verification included; None: as long as it does."""
     attempt: int = field(init=False, default=-1)
+    sound: int = field(init=False)
+    """The attempt that will succeed if it is not lost: f_j, and one more for each that was."""
+    over: Timer = field(init=False, repr=False)
+    """Of the attempt that is going on."""
     index: int = field(init=False, default=0)
 
     def started(self) -> None:
-        self.index = self.described.index
+        self.index, self.sound = self.described.index, self.failures
         if self.described.submitted > self.system.loop.now:
             self.at(self.described.submitted, ARRIVE)
         else:
@@ -93,17 +99,23 @@ class Job(Actor):
         self.record(RunStarted, name, attempt, message.numbers)
         self.record(AttemptSized, name, attempt, processors, time, verification)
         if self.killed_at is not None and self.killed_at < held:
-            self.after(self.killed_at, LIMIT)
+            self.over = self.after(self.killed_at, LIMIT)
         else:
-            self.after(held, OVER)
+            self.over = self.after(held, OVER)
 
     @handles(AttemptOver, during=(Life.RUNNING,))
     def detect(self, message: AttemptOver) -> None:
-        if self.attempt < self.failures:
+        if self.attempt < self.sound:
             self._end(WAITING, FAILED)
         else:
             self._end(DONE, COMPLETED)
             self.record(JobCompleted, self.name)
+
+    @handles(LoseAttempt, during=(Life.RUNNING,))
+    def lose(self, message: LoseAttempt) -> None:
+        self.cancel(self.over)
+        self.sound += 1
+        self._end(WAITING, LOST)
 
     @handles(LimitReached, during=(Life.RUNNING,))
     def die(self, message: LimitReached) -> None:

@@ -38,6 +38,11 @@ class AttemptOver:
 
 
 @message
+class LoseAttempt:
+    """Scheduler to job: a processor of your attempt went DOWN."""
+
+
+@message
 class LimitReached:
     """A job to itself: it has used up the user's estimate, and the scenario kills such jobs."""
 
@@ -49,6 +54,35 @@ class AttemptEnded:
     index: int
     """The job's."""
     outcome: Outcome
+
+
+@message
+class FaultDue:
+    """The hazard to itself: a fault strikes this processor now."""
+
+    processor: int
+
+
+@message
+class RepairDue:
+    """The hazard to itself: this processor's downtime is over."""
+
+    processor: int
+
+
+@message
+class ProcessorWentDown:
+    """Hazard to scheduler: it runs nothing any more."""
+
+    processor: int
+    until: float
+
+
+@message
+class ProcessorCameBack:
+    """Hazard to scheduler: it is free again."""
+
+    processor: int
 
 
 @message

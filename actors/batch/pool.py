@@ -51,6 +51,10 @@ class Numbers:
             return former
         return self._fewest(count)
 
+    def remove(self, number: int) -> None:
+        """Take this one, which is free."""
+        self._carve(((number, number),))
+
     def give(self, taken: Intervals) -> None:
         """Take `taken` back."""
         for first, last in taken:

@@ -13,7 +13,15 @@ from actors.batch.decisions import checked
 from actors.batch.events import BatchOpened, ReservationMade, ShelfOpened, WorkloadEnded
 from actors.batch.intake import Entries, Intake, intake
 from actors.batch.job import Job
-from actors.batch.messages import AttemptEnded, Decide, StartAttempt, Submit
+from actors.batch.messages import (
+    AttemptEnded,
+    Decide,
+    LoseAttempt,
+    ProcessorCameBack,
+    ProcessorWentDown,
+    StartAttempt,
+    Submit,
+)
 from actors.batch.pool import Numbers, text
 from actors.events import Outcome, RunStarted
 from actors.runtime import Actor, Phase, System, handles
@@ -21,7 +29,8 @@ from policies.interface.batch import BatchJob, BatchPolicy, Decision, Queued
 
 DECIDE = Decide()
 # See actors.batch.job on enum members.
-DECISION, FAILED, COMPLETED = Phase.DECISION, Outcome.FAILED, Outcome.COMPLETED
+DECISION = Phase.DECISION
+FAILED, LOST, COMPLETED = Outcome.FAILED, Outcome.LOST, Outcome.COMPLETED
 
 
 @define
@@ -51,6 +60,8 @@ class BatchScheduler(Actor):
     processors: int
     policy: BatchPolicy
     jobs: int
+    failing: bool = False
+    """Whether processors may fail: then it matters which ones a job has, log or no log."""
     books: Books = field(init=False)
     intake: Intake = field(init=False)
     actors: dict[int, Job] = field(init=False, factory=dict)
@@ -65,7 +76,8 @@ class BatchScheduler(Actor):
 
     def started(self) -> None:
         processors = self.processors
-        numbers = Numbers(processors) if self.system.journal.wants(RunStarted) else None
+        numbered = self.failing or self.system.journal.wants(RunStarted)
+        numbers = Numbers(processors) if numbered else None
         self.books = Books(self.system.loop, processors, numbers, processors)
         self.policy = checked(self.policy)
         entries = Entries(self.policy.order, self.processors, Draws(self.system))
@@ -83,15 +95,32 @@ class BatchScheduler(Actor):
 
     @handles(AttemptEnded)
     def take_back(self, message: AttemptEnded) -> None:
-        index, books = message.index, self.books
-        waiting = books.end(index)
+        index, books, outcome = message.index, self.books, message.outcome
         self.attempts += 1
-        if message.outcome is FAILED:
-            again = self.intake.again(waiting)
+        if outcome is FAILED:
+            again = self.intake.again(books.end(index))
             if again is not None:
                 books.requeue(again)
+        elif outcome is LOST:
+            # Nobody learnt anything: it is the same attempt once more, in a batch too.
+            books.requeue(books.lose(index))
         else:
-            self._count_out(index, message.outcome)
+            books.end(index)
+            self._count_out(index, outcome)
+        if not self.deciding:
+            self._decide_soon()
+
+    @handles(ProcessorWentDown)
+    def do_without(self, message: ProcessorWentDown) -> None:
+        index = self.books.fail(message.processor, message.until)
+        if index is not None:
+            self.send(self.actors[index], LoseAttempt())
+        if not self.deciding:
+            self._decide_soon()
+
+    @handles(ProcessorCameBack)
+    def use_again(self, message: ProcessorCameBack) -> None:
+        self.books.repair(message.processor)
         if not self.deciding:
             self._decide_soon()
 

@@ -35,7 +35,7 @@ class Shelves:
     within the shelf (equality fills); nothing else enters a running shelf."""
 
     def __call__(self, view: BatchView) -> Decision:
-        if view.free < view.processors:
+        if view.free < view.up:
             return Decision(self._fill(view), shelf_end=view.shelf_end)
         fits = greedy if self.backfilling else until_misfit
         starts = fits(view.queue, view.free)
@@ -47,4 +47,6 @@ class Shelves:
         end = view.shelf_end
         if not self.filling or end is None:
             return []
-        return [waiting for waiting in view.failed if view.now + waiting.held <= end]
+        ending = [waiting for waiting in view.failed if view.now + waiting.held <= end]
+        # Its own processors, unless one of them failed and the shelf leaves no other.
+        return greedy(ending, view.free)

@@ -51,9 +51,11 @@ class Queued:
 
 Interval = tuple[int, int]
 
-Run = tuple[float, int, int, Queued, tuple[Interval, ...]]
+Run = tuple[float, int, int, Queued | None, tuple[Interval, ...]]
 """A running attempt: (expected end, job index, processors, what was started, the numbers of its
-processors where they matter to somebody). A tuple, because one is made per attempt."""
+processors where they matter to somebody). A processor that is DOWN is a run of nobody's until its
+repair: nothing was started, and the index is -1 - its number. A tuple, because one is made per
+attempt."""
 
 
 @define(eq=False)
@@ -91,8 +93,12 @@ class BatchView(Protocol):
         """P."""
 
     @property
+    def up(self) -> int:
+        """Processors that are not DOWN; P where none fails."""
+
+    @property
     def free(self) -> int:
-        """Processors that run nothing."""
+        """Processors that are UP and run nothing."""
 
     @property
     def queue(self) -> Sequence[Queued]:
@@ -105,12 +111,12 @@ class BatchView(Protocol):
 
     @property
     def failed(self) -> Sequence[Queued]:
-        """The part of the queue whose attempts failed at this very instant."""
+        """The part of the queue whose attempts failed, or were lost, at this very instant."""
 
     @property
     def running(self) -> Sequence[Run]:
-        """Each running attempt, sorted by expected end, then job. An end may lie in the past where
-        a job outlives its estimate."""
+        """Each running attempt and each processor that is DOWN, sorted by expected end, then index.
+        An end may lie in the past where a job outlives its estimate."""
 
     @property
     def shelf_end(self) -> float | None:
@@ -139,8 +145,8 @@ class Decision:
 
 
 class Strategy(Protocol):
-    """Says what starts now. Asked once at every instant with an end or an arrival, after all
-    completions of that instant; same view, same answer."""
+    """Says what starts now. Asked once at every instant with an end, an arrival, a processor that
+    fails or one that is back, after all completions of that instant; same view, same answer."""
 
     def __call__(self, view: BatchView) -> Decision: ...
 

@@ -38,7 +38,7 @@ class _Job:
     sized: AttemptSized | None = None
     """Of the attempt that is going on."""
     ended: int = 0
-    """Attempts that have ended."""
+    """Attempts that have ended, those not counted that were lost with a processor."""
     times: dict[int, float] = field(factory=dict)
     """Processors -> how long an attempt computes on them."""
 
@@ -145,15 +145,24 @@ class BatchAuditor:
     def _end(self, job: _Job, event: RunEnded, record: Record) -> Iterator[Violation]:
         sized, start, described = job.sized, job.started, job.described
         job.sized, run = None, job.ended
-        job.ended += 1
+        job.ended += event.outcome is not Outcome.LOST
         if sized is None or start is None or described is None:
             return  # said already
         due = sized.time + sized.verification
+        if event.outcome is Outcome.LOST:
+            yield from self._lose(min(due, described.limit or due), start, record)
+            return
         yield from self._outcome(described, event, run, due, (start.seq, record.seq))
         if event.outcome is Outcome.WITHDRAWN:
             due = min(due, described.limit or due)
         if not isclose(start.t + due, record.t, rel_tol=1e-12):
             why = f"{event.job} should take {due:g} and takes {record.t - start.t:g}"
+            yield Violation(Law.DURATION, (start.seq, record.seq), why)
+
+    def _lose(self, due: float, start: Record, record: Record) -> Iterator[Violation]:
+        """Lost before its end: whether a processor failed is FailStopAuditor's affair."""
+        if record.t >= start.t + due:
+            why = f"it is lost at {record.t}, and was over at {start.t + due}"
             yield Violation(Law.DURATION, (start.seq, record.seq), why)
 
     def _outcome(

@@ -10,6 +10,7 @@ from actors.runtime import Record
 from sims.audit.batch import BatchAuditor
 from sims.audit.capacity import HoldingAuditor, LedgerAuditor
 from sims.audit.enrolment import EnrolmentAuditor
+from sims.audit.failstop import FailStopAuditor
 from sims.audit.frame import LifeAuditor, OrderAuditor
 from sims.audit.iterations import IterationAuditor
 from sims.audit.law import Auditor, Law, Violation
@@ -26,8 +27,8 @@ all_there = partial(LifeAuditor, arriving=False)
 
 AUDITORS: dict[str, tuple[Callable[[], Auditor], ...]] = {
     "iterative": (all_there, HoldingAuditor, VolatileAuditor, EnrolmentAuditor, IterationAuditor),
-    "rigid": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
-    "moldable": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor),
+    "rigid": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor, FailStopAuditor),
+    "moldable": (LifeAuditor, PoolAuditor, BatchAuditor, QueueAuditor, FailStopAuditor),
     "malleable": (all_there, PackHoldingAuditor, MalleableAuditor, MoveAuditor, CopiesAuditor),
     "redundant": (partial(LifeAuditor, many=True), RedundantAuditor),
 }

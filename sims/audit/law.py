@@ -24,6 +24,7 @@ class Law(enum.Enum):
     TRANSFER = "a message is received whole, in its time, by an enrolled worker that is UP"
     PROGRESS = "nothing advances unless its workers are UP and have all that they need"
     LOCKSTEP = "an iteration takes max x_q w_q slots of simultaneous computation"
+    MEMORY = "what runs on a processor that goes DOWN is lost at once, and nothing else is"
     DURATION = "an attempt takes its time and its verification"
     ATTEMPTS = "a job makes as many attempts as it has failures, and one"
     CHECKPOINT = "a checkpoint is restored only where it was held"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from attrs import define, field
 
+from actors.batch.events import ProcessorFailed, ProcessorRepaired
 from actors.events import RunEnded, RunStarted
 from actors.runtime import Record
 from sims.audit.capacity import HoldingAuditor
@@ -18,10 +19,11 @@ from sims.uses.slices import Range, count, ranges
 class PoolAuditor(HoldingAuditor):
     """Each attempt takes what its job's last attempt has just given back; else, until one gap of
     free processors holds all it still wants, the largest gap (the highest of equals), and then the
-    head of the smallest that does (the lowest of equals)."""
+    head of the smallest that does (the lowest of equals). What is DOWN is in no gap."""
 
     former: dict[str, tuple[float, str]] = field(factory=dict)
     """Job -> when its last attempt ended, and on which processors."""
+    down: set[int] = field(factory=set)
 
     def __call__(self, record: Record) -> Iterator[Violation]:
         match record.event:
@@ -29,7 +31,18 @@ class PoolAuditor(HoldingAuditor):
                 yield from self._choose(job, processors, record)
             case RunEnded(job=job, run=run) if (job, run) in self.open:
                 self.former[job] = (record.t, self.open[job, run][0])
+            case ProcessorFailed(processor=processor):
+                self.down.add(processor)
+            case ProcessorRepaired(processor=processor):
+                self.down.discard(processor)
+                self._give(str(processor))
         yield from HoldingAuditor.__call__(self, record)
+        self._keep_down()
+
+    def _keep_down(self) -> None:
+        """What is DOWN is not free, whoever gave it back."""
+        for processor in self.down:
+            self.held[processor : processor + 1] = True
 
     def _choose(self, job: str, processors: str, record: Record) -> Iterator[Violation]:
         ended, former = self.former.get(job, (record.t, ""))

@@ -15,7 +15,7 @@ from actors.batch.events import (
     ReservationMade,
     ShelfOpened,
 )
-from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted, ScenarioStarted
+from actors.events import JobCompleted, JobSubmitted, Outcome, RunEnded, RunStarted, ScenarioStarted
 from actors.runtime import Record
 from sims.audit.law import Law, Violation
 from sims.telling import counted
@@ -83,9 +83,11 @@ class QueueAuditor:
                     self.estimates[job] = estimate
             case AttemptSized():
                 self._start(record.event, record.t)
-            case RunEnded(job=job):
+            case RunEnded(job=job, outcome=outcome):
                 self.running.discard(job)
                 self.ended[job] = record.t
+                if outcome is Outcome.LOST and self.batches:
+                    self.allowed[job] += 1
             case JobCompleted(job=job) | JobKilled(job=job):
                 self.pending.pop(job, None)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from attrs import define, field, frozen
 
+from actors.batch.events import ProcessorFailed
 from actors.events import Outcome, RunEnded, RunStarted, ScenarioStarted
 from actors.malleable.events import BothCopiesLost, FaultIgnored, FaultStruck
 from actors.redundant.events import ServerWentDown
@@ -52,7 +53,7 @@ class Marks:
     _numbers: dict[str, int] = field(factory=dict)
     _held: dict[tuple[str, int], str] = field(factory=dict)
     _struck: tuple[float, list[int]] = (0, [])
-    """Workers that went DOWN at one instant: they are what a run lost then was lost to."""
+    """What went DOWN at one instant: it is what a run lost then was lost to."""
 
     def __call__(self, record: Record) -> Iterator[Mark]:
         t, seq = record.t, record.seq
@@ -65,6 +66,8 @@ class Marks:
                 yield from self._ended(record, self._held.pop((job, run)), outcome)
             case WorkerChanged(worker=worker, state=WorkerState.DOWN):
                 self._strike(t, self._numbers[worker])
+            case ProcessorFailed(processor=processor):
+                self._strike(t, processor)
             case ServerWentDown(server=server):
                 yield Mark(t, server, Failure.FAULT, None, seq)
             case FaultStruck() | FaultIgnored() | BothCopiesLost() as fault:

@@ -15,6 +15,7 @@ from attrs import field, frozen
 from attrs.validators import optional
 
 from actors.batch.events import JobsLeftOut
+from actors.batch.failstop import FailStop
 from actors.batch.job import Job
 from actors.batch.scheduler import BatchScheduler
 from actors.runtime import System
@@ -28,12 +29,15 @@ from policies.maths.makespan_bounds import (
     rate_probabilities,
 )
 from sims.errors import InputError
+from sims.scenario.faults import YEAR, Exponential, Listed, NoFaults, Weibull
 from sims.scenario.fields import Unacceptable, not_negative, part
 from sims.scenario.header import Head, Header
 from sims.scenario.policies import PolicySection, load_policy
 
-SCHEDULER = "scheduler"
-"""The actor that no job can be called like."""
+SCHEDULER, HAZARD = "scheduler", "hazard"
+"""Actors that no job can be called like."""
+LONGEST = 100
+"""Times between faults that an attempt may take: none of e^100 would end."""
 MOST = 2**53
 """Processors: allotments are worked out in doubles, which count no further."""
 ORDERS = {**PAPER_ORDERS, "LJF": large_first, "FCFS": first_come}
@@ -67,6 +71,8 @@ class PlatformSection:
 
     processors: int = field(validator=_countable)
     """P."""
+    downtime: float = field(default=60.0, validator=not_negative)
+    """D: seconds that a processor is DOWN after a fault."""
 
 
 @frozen(kw_only=True)
@@ -88,12 +94,17 @@ class FailureSection:
             return rate_probabilities(works, self.rate or 0.0)
 
 
+Faults = NoFaults | Exponential | Weibull | Listed
+
+
 @frozen(kw_only=True)
 class BatchScenario(Head):
     """What files of both kinds hold; times in seconds."""
 
     platform: PlatformSection
     failures: FailureSection = field(factory=FailureSection)
+    faults: Faults = field(factory=NoFaults)
+    """Whether and when processors fail: what runs on them is lost at once (not in the papers)."""
 
     def header(self) -> Header:
         """What the log's first record says."""
@@ -119,9 +130,9 @@ class Workload:
 
 
 def _free(_: object, attribute: object, value: str) -> None:
-    """attrs validator: not `scheduler`."""
-    if value == SCHEDULER:
-        raise Unacceptable("name", value, "another name: it is the scheduler's in the log")
+    """attrs validator: not `scheduler`, not `hazard`."""
+    if value in (SCHEDULER, HAZARD):
+        raise Unacceptable("name", value, f"another name: it is the {value}'s in the log")
 
 
 @frozen(kw_only=True)
@@ -187,27 +198,35 @@ def checked(workload: Workload, processors: int, needs: Sequence[int]) -> Worklo
 
 
 def people(
+    scenario: BatchScenario,
     system: System,
     workload: Workload,
     policy: BatchPolicy,
-    platform: PlatformSection,
-    failures: FailureSection,
-    overrun: Overrun,
+    overrun: Overrun = Overrun.FINISH,
 ) -> None:
-    """Spawn the scheduler and its jobs. Raises InputError where no job is left."""
+    """Spawn the scheduler, its jobs, and what befalls the platform.
+
+    Raises InputError where no job is left, or one that never ends.
+    """
     for reason, jobs in workload.left_out:
         system.journal.describe(JobsLeftOut, reason, jobs)
     _refuse_nothing(workload)
-    scheduler = BatchScheduler(SCHEDULER, platform.processors, policy, len(workload.submissions))
+    jobs, processors = len(workload.submissions), scenario.platform.processors
+    failing = not isinstance(scenario.faults, NoFaults)
+    scheduler = BatchScheduler(SCHEDULER, processors, policy, jobs, failing)
     system.spawn(scheduler)
-    counts = _failures(system, workload, failures)
+    counts = _failures(system, workload, scenario.failures)
     _refuse_endless(workload, counts)
+    _refuse_hopeless(workload, scenario.faults.mtbf_years)
     for submission, count in zip(workload.submissions, counts, strict=True):
         job = submission.job
         killed_at = None
         if overrun is Overrun.KILL and job.estimate is not None:
             killed_at = job.estimate + job.verification
         system.spawn(Job(job.name, job, scheduler, count, killed_at))
+    if failing:
+        faults = scenario.faults.faults(system.stream("faults"), processors)
+        system.spawn(FailStop(HAZARD, faults, scenario.platform.downtime, scheduler))
 
 
 def _failures(system: System, workload: Workload, section: FailureSection) -> list[int]:
@@ -238,6 +257,16 @@ def _refuse_certain(
                 f"{submission.job.profile.work!r}, fails: the probability rounds to 1"
             )
             raise InputError("scenario", f"failures.{key}", problem, "a lower value, or less work")
+
+
+def _refuse_hopeless(workload: Workload, mtbf_years: float) -> None:
+    for job in (submission.job for submission in workload.submissions):
+        if job.profile.work >= LONGEST * mtbf_years * YEAR:
+            problem = (
+                f"at {mtbf_years!r} no attempt of {job.name}, whose work is {job.profile.work!r} "
+                f"processor-seconds, would end without a fault"
+            )
+            raise InputError("scenario", "faults.mtbf_years", problem, "more years, or less work")
 
 
 def _refuse_endless(workload: Workload, failures: Sequence[int]) -> None:

@@ -23,10 +23,10 @@ from policies.maths.checkpoint import checkpoint_cost, young_period
 from policies.maths.cosched import Costs, Protection, costs
 from policies.maths.redistribution import Link
 from sims.errors import InputError
+from sims.scenario.faults import YEAR
 from sims.scenario.header import Head, Header
 from sims.scenario.malleable_profiles import Tables
 from sims.scenario.malleable_sections import (
-    YEAR,
     CheckpointSection,
     Fatal,
     Faults,

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterator
 from typing import Literal
 
 from attrs import Factory, field, frozen
 from attrs.validators import deep_iterable, optional
-from numpy.random import Generator
 
-from actors.malleable.hazard import exponential_faults, weibull_faults
 from actors.runtime import stream
 from policies.malleable import LookAhead
-from sims.errors import InputError
+from sims.scenario import faults
 from sims.scenario.fields import Unacceptable, not_negative, positive, positive_or_inf
 from sims.scenario.malleable_profiles import Profile, Synthetic
 from sims.scenario.policies import PolicySection
 
-YEAR = 365 * 86400.0
-"""Seconds in a year, as 003 counts them."""
-
 LARGEST = 2.0**63
 """Footprints are drawn as 64-bit integers."""
-
-SMALLEST_SHAPE = 0.05
-"""Of Weibull laws: the smaller, the more of the faults follow the last one within no time."""
 
 # --- the pack ------------------------------------------------------------------------------------
 
@@ -102,13 +93,6 @@ class CheckpointSection:
     """D: s between a fault and the start of the recovery."""
 
 
-def _shape(_: object, attribute: object, value: float) -> None:
-    """attrs validator: a finite number, 0.05 or above."""
-    if not SMALLEST_SHAPE <= value < math.inf:
-        accepted = f"a finite number, {SMALLEST_SHAPE} or above: below, most faults come at once"
-        raise Unacceptable("shape", value, accepted)
-
-
 # --- faults --------------------------------------------------------------------------------------
 
 
@@ -122,78 +106,36 @@ class Fatal(enum.Enum):
 
 
 @frozen(kw_only=True)
-class NoFaults:
+class NoFaults(faults.NoFaults):
     """`"none"`: no processor fails."""
 
-    kind: Literal["none"] = "none"
-
-    mtbf_years = math.inf
     fatal = Fatal.IGNORED
 
-    def faults(self, rng: Generator, processors: int) -> Iterator[tuple[float, int]]:
-        """(time in s, processor) of each fault, in order of time."""
-        return iter(())
-
 
 @frozen(kw_only=True)
-class Exponential:
+class Exponential(faults.Exponential):
     """`{kind = "exponential", mtbf_years = 100}`."""
 
-    kind: Literal["exponential"]
-    mtbf_years: float = field(default=100.0, validator=positive)
-    """mu of each processor."""
     fatal: Fatal = Fatal.IGNORED
     """Whether faults count everywhere: `ignored` or `possible`."""
 
-    def faults(self, rng: Generator, processors: int) -> Iterator[tuple[float, int]]:
-        """(time in s, processor) of each fault, in order of time."""
-        return exponential_faults(rng, processors, self.mtbf_years * YEAR)
-
 
 @frozen(kw_only=True)
-class Weibull:
+class Weibull(faults.Weibull):
     """`{kind = "weibull", mtbf_years = 100, shape = 0.7}`."""
 
-    kind: Literal["weibull"]
-    mtbf_years: float = field(default=100.0, validator=positive)
-    """Mean of each processor's times between faults."""
-    shape: float = field(validator=_shape)
-    """k: below 1, the older the safer; 1 is exponential."""
     fatal: Fatal = Fatal.IGNORED
     """Whether faults count everywhere: `ignored` or `possible`."""
 
-    def faults(self, rng: Generator, processors: int) -> Iterator[tuple[float, int]]:
-        """(time in s, processor) of each fault, in order of time."""
-        return weibull_faults(rng, processors, self.mtbf_years * YEAR, self.shape)
-
-
-def _strike(_: object, attribute: object, value: tuple[float, int]) -> None:
-    """attrs validator: a finite time from 0 on, and a processor."""
-    time, processor = value
-    if not (0 <= time < math.inf and processor >= 0):
-        raise Unacceptable("strikes", value, "a finite time from 0 on, and a processor")
-
 
 @frozen(kw_only=True)
-class Listed:
+class Listed(faults.Listed):
     """`{kind = "list", strikes = [[3.5e6, 14], [7.1e6, 7]], mtbf_years = 100}`."""
 
-    kind: Literal["list"]
-    strikes: tuple[tuple[float, int], ...] = field(validator=deep_iterable(_strike))
-    """[time in s, processor], in any order."""
     mtbf_years: float = field(default=math.inf, validator=positive_or_inf)
     """What periods and expectations count with; `inf`: no checkpoints."""
     fatal: Fatal = Fatal.IGNORED
     """Whether faults count everywhere: `ignored` or `possible`."""
-
-    def faults(self, rng: Generator, processors: int) -> Iterator[tuple[float, int]]:
-        """(time in s, processor) of each fault, in order of time. Raises InputError."""
-        for time, processor in self.strikes:
-            if processor >= processors:
-                problem = f"[{time!r}, {processor!r}] is not accepted"
-                accepted = f"a time from 0 on, a processor from 0 to {processors - 1}"
-                raise InputError("scenario", "faults.strikes", problem, accepted)
-        return iter(sorted(self.strikes, key=lambda fault: fault[0]))
 
 
 Faults = NoFaults | Exponential | Weibull | Listed

@@ -19,7 +19,6 @@ from policies.interface.batch import Allocation, BatchAllocation, BatchJob, Batc
 from sims.errors import InputError
 from sims.scenario.batch import (
     BatchScenario,
-    Overrun,
     Submission,
     Workload,
     load_order,
@@ -98,7 +97,7 @@ def populate(scenario: MoldableScenario, system: System, folder: Path) -> None:
     """
     policy = _policy(scenario.policy, folder)
     workload = _workload(scenario.job)
-    people(system, workload, policy, scenario.platform, scenario.failures, Overrun.FINISH)
+    people(scenario, system, workload, policy)
 
 
 def _policy(section: MoldablePolicy, folder: Path) -> BatchPolicy:

@@ -17,6 +17,7 @@ from sims.errors import InputError
 from sims.readers.batsim import read_batsim_workload
 from sims.readers.swf import read_swf
 from sims.scenario.batch import (
+    HAZARD,
     SCHEDULER,
     BatchScenario,
     Overrun,
@@ -123,9 +124,8 @@ def populate(scenario: RigidScenario, system: System, folder: Path) -> None:
     strategy = load_policy(section, lambda name: strategy_named(name, section.reading), folder)
     order = load_order(section.order, folder)
     policy = BatchPolicy(order, cast(Strategy, strategy), requested, section.name)
-    job, platform = scenario.job, scenario.platform
-    workload = _fitting(_workload(job, folder), platform.processors)
-    people(system, workload, policy, platform, scenario.failures, job.overrun)
+    workload = _fitting(_workload(scenario.job, folder), scenario.platform.processors)
+    people(scenario, system, workload, policy, scenario.job.overrun)
 
 
 def _fitting(workload: Workload, processors: int) -> Workload:
@@ -200,7 +200,8 @@ def _from_batsim(section: LogFile, verification: float, folder: Path) -> Workloa
         )
         for index, job in enumerate(workload.jobs)
     )
-    if any(submission.job.name == SCHEDULER for submission in jobs):
-        problem = f"a job has the id {SCHEDULER!r}, which is the scheduler's in the log"
+    taken = {submission.job.name for submission in jobs} & {SCHEDULER, HAZARD}
+    if taken:
+        problem = f"a job has the id {min(taken)!r}, which is the {min(taken)}'s in the log"
         raise InputError(str(folder / section.file), "jobs", problem, "another id")
     return Workload(jobs)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from attrs import define
 
-from actors.batch.events import AttemptSized, JobDescribed, JobKilled, ReservationMade
+from actors.batch.events import (
+    AttemptSized,
+    JobDescribed,
+    JobKilled,
+    ProcessorFailed,
+    ReservationMade,
+)
 from actors.events import Outcome, RunEnded, RunStarted
 from actors.runtime import Record
 from sims.telling import counted
@@ -18,6 +26,10 @@ from sims.uses.slices import count
 class BatchTrace(Tale):
     """Waits, attempts, and what each attempt's end showed."""
 
+    about: ClassVar[tuple[bytes, ...]] = (b'"ProcessorFailed"',)
+
+    _failed: Record | None = None
+    """The last processor that did, anybody's."""
     _attempt: Span | None = None
     _time: float = 0
     """t(p) of the attempt that is going on."""
@@ -34,6 +46,8 @@ class BatchTrace(Tale):
                 title = f"attempt {run} on {counted(count(processors), 'processor')}: {processors}"
                 self._attempt = self._below(self.root, title, record)
                 self.account.turn(record.t, Part.USEFUL)
+            case ProcessorFailed():
+                self._failed = record
             case AttemptSized(time=time):
                 self._time = time
             case RunEnded(outcome=outcome):
@@ -51,6 +65,10 @@ class BatchTrace(Tale):
         self.account.turn(computed, Part.VERIFICATION)
         if record.t > computed:
             attempt.add(Span("verifies", computed, record.t, attempt.seq))
+        failed = self._failed
+        if failed is not None and failed.seq == record.cause:
+            assert isinstance(failed.event, ProcessorFailed)
+            self._happened(attempt, f"processor {failed.event.processor} fails", failed)
         self._happened(attempt, f"ended: {outcome.value}", record)
         self._close(attempt, record.t)
         self.account.turn(record.t, Part.WAITING)

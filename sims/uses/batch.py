@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from attrs import define, field
 
-from actors.batch.events import AttemptSized
+from actors.batch.events import AttemptSized, ProcessorFailed, ProcessorRepaired
 from actors.events import Outcome, RunEnded, RunStarted
 from actors.runtime import Record
 from sims.uses.slices import Slice, Use
@@ -29,10 +29,12 @@ class BatchAccountant:
     """An attempt computes for t(p) and verifies for the rest of its time, whatever comes of it.
 
     A completed attempt's time is useful, any other's lost: a silent error leaves nothing (001,
-    section 3.2). So is that of an attempt whose end the log does not tell.
+    section 3.2), nor does a fault. So is that of an attempt whose end the log does not tell.
     """
 
     _open: dict[str, _Attempt] = field(factory=dict)
+    _down: dict[int, Record] = field(factory=dict)
+    """Processors that are DOWN -> since which event."""
 
     def __call__(self, record: Record) -> Iterator[Slice]:
         match record.event:
@@ -42,12 +44,24 @@ class BatchAccountant:
                 self._open[job].time = time
             case RunEnded(job=job, outcome=outcome):
                 yield from _slices(self._open.pop(job), record.t, outcome)
+            case ProcessorFailed(processor=processor):
+                self._down[processor] = record
+            case ProcessorRepaired(processor=processor):
+                yield from _downtime(processor, self._down.pop(processor), record.t)
 
     def close(self, now: float) -> Iterator[Slice]:
-        """Open attempts end at `now`."""
+        """Open attempts end at `now`; what is DOWN has been so until then."""
         for attempt in self._open.values():
             yield from _slices(attempt, now, Outcome.LOST)
         self._open.clear()
+        for processor, failed in self._down.items():
+            yield from _downtime(processor, failed, now)
+        self._down.clear()
+
+
+def _downtime(processor: int, failed: Record, end: float) -> Iterator[Slice]:
+    if end > failed.t:
+        yield Slice(str(processor), Use.DOWN, failed.t, end, failed.seq)
 
 
 def _slices(it: _Attempt, end: float, outcome: Outcome) -> Iterator[Slice]:

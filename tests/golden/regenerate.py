@@ -45,11 +45,12 @@ GOLDEN = {
             'policy.name="R-SHELFFILL-B"',
         ),
     ),
+    "rigid-faults": Golden("batch-faults", "J39"),
     "moldable": Golden("batch-moldable", "J3"),
     "malleable": Golden("malleable10", "T1", ("faults.mtbf_years=3", "job.draw.count=4")),
     "redundant": Golden("redundant-laps", "job-3", ("job.count=25",)),
 }
-"""Kind of job -> its golden log."""
+"""Kind of job, one with faults too -> its golden log."""
 
 
 def path_of(kind: str) -> Path:

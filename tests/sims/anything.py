@@ -74,8 +74,27 @@ def _releases(draw: st.DrawFn) -> Table:
 
 
 @st.composite
+def _platform(draw: st.DrawFn, processors: int) -> Table:
+    """Processors that fail, or do not: some of the faults of one instant, or on a DOWN one."""
+    times = st.sampled_from((0.0, 1.0, 2.5, 7.0, 30.0))
+    strikes = st.lists(st.tuples(times, st.integers(0, processors - 1)), max_size=8)
+    faults = draw(
+        st.sampled_from(
+            (
+                "none",
+                {"kind": "exponential", "mtbf_years": 1e-5},
+                {"kind": "weibull", "mtbf_years": 1e-5, "shape": 0.7},
+                {"kind": "list", "strikes": [list(strike) for strike in draw(strikes)]},
+            )
+        )
+    )
+    downtime = draw(st.sampled_from((0, 1.5, 20)))
+    return {"platform": {"processors": processors, "downtime": downtime}, "faults": faults}
+
+
+@st.composite
 def rigid(draw: st.DrawFn) -> Table:
-    """Up to ten jobs on up to twelve processors under any strategy, order and reading."""
+    """Up to ten jobs on up to twelve processors that may fail; any strategy, order and reading."""
     processors = draw(st.integers(1, 12))
     jobs = []
     for _ in range(draw(st.integers(1, 10))):
@@ -91,9 +110,8 @@ def rigid(draw: st.DrawFn) -> Table:
         "reading": draw(st.sampled_from(("fresh", "easy", "kept"))),
     }
     kind["overrun"] = draw(st.sampled_from(("finish", "kill")))
-    platform = {"processors": processors}
-    seed = draw(SEEDS)
-    return {"name": "any", "seed": seed, "platform": platform, "job": kind, "policy": policy}
+    rest = draw(_platform(processors))
+    return {"name": "any", "seed": draw(SEEDS), "job": kind, "policy": policy} | rest
 
 
 @st.composite
@@ -121,7 +139,7 @@ def moldable(draw: st.DrawFn) -> Table:
     return {
         "name": "any",
         "seed": draw(SEEDS),
-        "platform": {"processors": draw(st.integers(1, 16))},
+        **draw(_platform(draw(st.integers(1, 16)))),
         "job": {"kind": "moldable", "jobs": jobs, "verification": draw(st.sampled_from((0, 0.5)))},
         "policy": {
             "name": draw(st.sampled_from(("LPA", "MINTIME", "MINAREA", "BATCH"))),

@@ -19,6 +19,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "batch-rigid": (),
     "batch-moldable": (),
     "batch-easy": (),
+    "batch-faults": (),
     "malleable10": (),
     "malleable-fatal": (),
     "redundant": ("job.count=40",),

@@ -19,6 +19,11 @@ class View:
     processors: int = 8
     shelf_end: float | None = None
     reservations: dict[int, Reservation] = field(factory=dict)
+    down: int = 0
+
+    @property
+    def up(self) -> int:
+        return self.processors - self.down
 
     @property
     def least(self) -> int:
@@ -113,3 +118,30 @@ def test_nothing_enters_a_running_shelf_but_what_failed_in_it_and_fits_its_time(
     )
     assert indices(Shelves(filling=True)(view).starts) == [0]
     assert indices(Shelves(filling=False)(view).starts) == []
+
+
+def test_a_shelf_opens_on_what_is_up_once_nothing_runs() -> None:
+    queue, repair = [queued(0, 8, 3), queued(1, 7, 3)], (9, -1, 1, None, ((0, 0),))
+    view = View(7, queue, [repair], down=1)
+    assert indices(Shelves(backfilling=True)(view).starts) == [1]
+    assert indices(Shelves(backfilling=False)(view).starts) == []
+    view.free = 6
+    assert indices(Shelves(backfilling=True)(view).starts) == []
+
+
+def test_a_lost_job_fills_its_shelf_only_where_other_processors_are_free() -> None:
+    lost = queued(0, 2, 3)
+    repair = (9, -1, 1, None, ((0, 0),))
+    view = View(1, [lost], [running(6, 9, 6), repair], [lost], now=1, shelf_end=6, down=1)
+    assert indices(Shelves(filling=True)(view).starts) == []
+    view.free = 2
+    assert indices(Shelves(filling=True)(view).starts) == [0]
+
+
+def test_a_reservation_counts_on_a_processor_that_is_down_from_its_repair_on() -> None:
+    queue = [queued(0, 8, 3), queued(1, 2, 4), queued(2, 2, 5)]
+    view = View(7, queue, [(4, -3, 1, None, ((2, 2),))], down=1)
+    for reading in (Reading.EASY, Reading.FRESH):
+        assert indices(RList(1, reading)(view).starts) == [1]
+    decision = RList(1, Reading.KEPT)(view)
+    assert [promise.start for promise in decision.reservations] == [4]

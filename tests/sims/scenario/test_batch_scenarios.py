@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.batch.events import AttemptSized, JobsLeftOut
+from actors.batch.events import AttemptSized, JobsLeftOut, ProcessorFailed
 from actors.events import JobSubmitted, Outcome, RunStarted
 from actors.runtime import Record
 from sims import world
@@ -79,7 +79,7 @@ def moldable(text: str = MOLDABLE) -> tuple[list[Record], Report]:
     return run(text)
 
 
-EXAMPLES = ("batch-rigid", "batch-easy", "batch-moldable", "batch-mixed")
+EXAMPLES = ("batch-rigid", "batch-faults", "batch-easy", "batch-moldable", "batch-mixed")
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -133,6 +133,26 @@ def test_the_same_failures_strike_under_every_policy() -> None:
         seen.add(tuple(sorted(per_job.items())))
         assert report.summary.outcomes[Outcome.FAILED] > 0
     assert len(seen) == 1
+
+
+def test_the_same_faults_strike_under_every_policy() -> None:
+    text = (SCENARIOS / "batch-faults.toml").read_text()
+    seen = []
+    for policy in ("R-LIST-0", "R-LIST-Q", "R-SHELF-B", "R-SHELFFILL-NB"):
+        records, report = rigid(text.replace('"R-LIST-1"', f'"{policy}"'))
+        failed = [(it.t, it.event) for it in records if isinstance(it.event, ProcessorFailed)]
+        seen.append([it for it in failed if it[0] < 40_000])
+        assert report.summary.outcomes[Outcome.LOST] > 0
+        assert report.ledger.total[Use.DOWN] > 0
+    assert seen[0]
+    assert all(faults == seen[0] for faults in seen)
+
+
+def test_moldable_jobs_meet_faults_too() -> None:
+    faults = '[faults]\nkind = "list"\nstrikes = [[1, 0]]\n'
+    records, report = moldable(MOLDABLE.replace("[policy]", f"{faults}[policy]"))
+    assert [it.t for it in records if isinstance(it.event, ProcessorFailed)] == [1]
+    assert report.summary.outcomes[Outcome.LOST] == 1
 
 
 def test_a_batch_workload_of_batsim_is_read(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from actors.hazards import exponential_faults, weibull_faults
 from actors.malleable.events import RestartedFromScratch
-from actors.malleable.hazard import exponential_faults, weibull_faults
 from actors.runtime import ActorFailed, Record
 from policies.interface.malleable import RedistributionView, Resize
 from sims.errors import InputError
