@@ -26,6 +26,7 @@ from sims.scenario.header import SEEDS
 from sims.scenario.loader import Scenario
 from sims.script import wide_console
 from sims.statistics import Interval
+from sims.telling import units
 from sims.variants import Variant, as_toml, axis, seeded, variants
 from sims.world import run, time_limit
 
@@ -159,7 +160,7 @@ def _show(question: Question, comparison: Comparison) -> None:
 def _table(question: Question, comparison: Comparison) -> Table:
     keys = [key for key, _ in question.variants[0].settings] or ["variant"]
     measure, unit = question.measure.value, question.unit
-    heads = ("as asked", f"{measure} ({unit})" if unit else measure, "ratio", "best")
+    heads = ("as asked", f"{measure}, {units(unit)}" if unit else measure, "ratio", "best")
     columns = [Column(head, justify="right", no_wrap=True) for head in heads]
     title = Text(f"{question.first.name}: {measure}, {_seeds(question.seeds)}, 95 % intervals")
     table = Table(*keys, *columns, title=title, box=SIMPLE)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from cattrs.errors import BaseValidationError
 
 from sims.errors import InputError
+from sims.scenario.foreign import refuse_foreign
 from sims.scenario.header import Header
 from sims.scenario.strict import converter, first_problem
 
@@ -79,6 +80,7 @@ def read(table: Mapping[str, Any], source: str) -> Scenario:
         raise InputError(source, "job.kind", "missing", ", ".join(FAMILIES))
     try:
         module = family_of(job["kind"])
+        refuse_foreign(job["kind"], table, module.SCENARIO)
         scenario: Scenario = converter().structure(table, module.SCENARIO)
     except (BaseValidationError, InputError) as error:
         raise first_problem(error, source) from None
