@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from math import expm1, gamma
 
 import numpy as np
-from attrs import frozen
+from attrs import define, frozen
 from numpy.random import Generator
+
+from actors.runtime import Actor, Phase, handles, message
 
 
 @frozen(eq=False)
@@ -58,3 +61,36 @@ def weibull_faults(rng: Generator, processors: int, mtbf: float, shape: float) -
         processor = int(np.argmin(due))
         yield float(due[processor]), processor
         due[processor] += scale * rng.weibull(shape)
+
+
+@message
+class FaultDue:
+    """A hazard to itself: a fault strikes this processor now."""
+
+    processor: int
+
+
+@define(eq=False)
+class Hazard(Actor):
+    """Strikes processors at the times that `faults` yields; it knows nothing of what they run."""
+
+    faults: Faults
+
+    def started(self) -> None:
+        self._await_fault()
+
+    def _await_fault(self) -> None:
+        fault = next(self.faults, None)
+        if fault is not None:
+            time, processor = fault
+            self.at(time, FaultDue(processor), Phase.STATES_CHANGE)
+
+    @handles(FaultDue)
+    def be_due(self, message: FaultDue) -> None:
+        # First: no fault is caused by the one before.
+        self._await_fault()
+        self.strike(message.processor)
+
+    @abstractmethod
+    def strike(self, processor: int) -> None:
+        """What a fault does to this processor."""

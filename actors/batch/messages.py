@@ -57,13 +57,6 @@ class AttemptEnded:
 
 
 @message
-class FaultDue:
-    """The hazard to itself: a fault strikes this processor now."""
-
-    processor: int
-
-
-@message
 class RepairDue:
     """The hazard to itself: this processor's downtime is over."""
 

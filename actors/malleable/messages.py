@@ -101,13 +101,6 @@ class WorkDone:
 
 
 @message
-class FaultDue:
-    """The hazard to itself: this processor fails now."""
-
-    processor: int
-
-
-@message
 class Strike:
     """Hazard to processor: you fail."""
 

@@ -12,7 +12,7 @@ from attrs import Factory, evolve, frozen
 from actors.malleable.account import Account
 from actors.malleable.application import Application
 from actors.malleable.events import ApplicationDescribed, PackDescribed
-from actors.malleable.hazard import Hazard
+from actors.malleable.hazard import BuddyHazard
 from actors.malleable.holdings import Holdings
 from actors.malleable.processor import Processor, befriend
 from actors.malleable.scheduler import MalleableScheduler
@@ -86,7 +86,7 @@ def populate(scenario: MalleableScenario, system: System, folder: Path) -> None:
             Application(application_name(index), index, scheduler, Account(index, table), fatal)
         )
     faults = scenario.faults.faults(system.stream("faults"), len(processors))
-    system.spawn(Hazard("hazard", faults, processors))
+    system.spawn(BuddyHazard("hazard", faults, processors))
 
 
 def _describe(scenario: MalleableScenario, pack: tuple[float, ...], system: System) -> None:
