@@ -32,7 +32,7 @@ from sims.errors import InputError
 from sims.scenario.faults import YEAR, Exponential, Listed, NoFaults, Weibull
 from sims.scenario.fields import Unacceptable, not_negative, part
 from sims.scenario.header import Head, Header
-from sims.scenario.policies import PolicySection, load_policy
+from sims.scenario.policies import load_part
 
 SCHEDULER, HAZARD = "scheduler", "hazard"
 """Actors that no job can be called like."""
@@ -170,10 +170,7 @@ def order_named(name: str) -> Order:
 
 def load_order(name: str, folder: Path) -> Order:
     """An order by name, the user's own included. Raises InputError at policy.order."""
-    try:
-        return cast(Order, load_policy(PolicySection(name=name), order_named, folder))
-    except InputError as error:
-        raise InputError(error.source, "policy.order", error.problem, error.accepted) from None
+    return cast(Order, load_part("order", name, order_named, folder))
 
 
 def refuse_twins(names: Sequence[str]) -> None:

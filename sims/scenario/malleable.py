@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from attrs import Factory, evolve, frozen
+from attrs import Factory, frozen
 
 from actors.malleable.account import Account
 from actors.malleable.application import Application
@@ -17,7 +17,6 @@ from actors.malleable.holdings import Holdings
 from actors.malleable.processor import Processor, befriend
 from actors.malleable.scheduler import MalleableScheduler
 from actors.runtime import System
-from policies.interface.malleable import AllocationPolicy
 from policies.malleable import named, named_allocation
 from policies.maths.checkpoint import checkpoint_cost, young_period
 from policies.maths.cosched import Costs, Protection, costs
@@ -35,7 +34,7 @@ from sims.scenario.malleable_sections import (
     MalleableSection,
     NoFaults,
 )
-from sims.scenario.policies import PolicySection, load_policy
+from sims.scenario.policies import load_part, load_policy
 
 
 @frozen(kw_only=True)
@@ -74,7 +73,7 @@ def populate(scenario: MalleableScenario, system: System, folder: Path) -> None:
     scheduler = system.spawn(
         MalleableScheduler(
             "scheduler",
-            _allocation(scenario.policy, folder),
+            load_part("allocation", scenario.policy.allocation, named_allocation, folder),
             load_policy(scenario.policy, partial(named, look=scenario.policy.look), folder),
             Holdings(scenario.job.pair, processors),
             tables,
@@ -130,16 +129,6 @@ def _processors(job: MalleableSection, system: System) -> list[Processor]:
     for first in range(0, len(processors) - width + 1, width):
         befriend(processors[first : first + width])
     return processors
-
-
-def _allocation(section: MalleablePolicy, folder: Path) -> AllocationPolicy:
-    try:
-        policy: AllocationPolicy = load_policy(
-            PolicySection(name=section.allocation), named_allocation, folder
-        )
-    except InputError as error:
-        raise evolve(error, key="policy.allocation") from None
-    return policy
 
 
 def _check(scenario: MalleableScenario, pack: tuple[float, ...]) -> None:

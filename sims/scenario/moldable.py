@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal, cast
 
@@ -28,7 +29,7 @@ from sims.scenario.batch import (
 )
 from sims.scenario.fields import Unacceptable, not_negative
 from sims.scenario.moldable_jobs import MoldableJob, SyntheticJobs
-from sims.scenario.policies import PolicySection, load_policy
+from sims.scenario.policies import PolicySection, load_part, load_policy
 
 Rule = Allocation | BatchAllocation
 
@@ -102,11 +103,8 @@ def populate(scenario: MoldableScenario, system: System, folder: Path) -> None:
 
 def _policy(section: MoldablePolicy, folder: Path) -> BatchPolicy:
     rule = load_policy(section, lambda name: allocation_named(name, section), folder)
-    named = PolicySection(name=section.strategy)
-    try:
-        strategy = load_policy(named, lambda name: strategy_named(name, section.reading), folder)
-    except InputError as error:
-        raise InputError(error.source, "policy.strategy", error.problem, error.accepted) from None
+    listed = partial(strategy_named, reading=section.reading)
+    strategy = load_part("strategy", section.strategy, listed, folder)
     order = load_order(section.order, folder)
     return BatchPolicy(order, cast(Strategy, strategy), cast(Rule, rule), section.name)
 

@@ -52,6 +52,15 @@ def load_policy(section: PolicySection, named: Callable[[str], Any], folder: Pat
         raise InputError("scenario", "policy.name", problem, known) from None
 
 
+def load_part(key: str, name: str, named: Callable[[str], Any], folder: Path) -> Any:
+    """As `load_policy`, for what `[policy]` names at `key` beside the policy itself; it takes no
+    parameters."""
+    try:
+        return load_policy(PolicySection(name=name), named, folder)
+    except InputError as error:
+        raise attrs.evolve(error, key=f"policy.{key}") from None
+
+
 def _own(section: PolicySection, folder: Path) -> Any:
     policy = imported(section.name, folder, "policy.name")
     if attrs.has(policy):
