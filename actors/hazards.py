@@ -1,36 +1,52 @@
-"""What may befall a run, whatever the kind of its job."""
+"""What may befall workers and runs, whatever the kind of job (WORLD.md, W1 and R3)."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import expm1, gamma
 
 import numpy as np
-from attrs import define, frozen
+from attrs import define, field
 from numpy.random import Generator
 
+from actors.messages import Strike
 from actors.runtime import Actor, Phase, handles, message
+from actors.worker import Worker
 
 
-@frozen(eq=False)
+@define(eq=False)
 class SilentErrors:
-    """A Poisson process over what processors compute; a run that is struck looks sound until its
-    end, when the error is found and all of it is lost (001, section 3.2)."""
+    """Silent errors of one job: a run that is struck looks sound until a verification (001, 3.2).
 
-    rate: float
-    """lambda: errors per processor and unit of time."""
-    rng: Generator
+    Listed verdicts first, one for each verification of the job that ends; after them errors are a
+    Poisson process over what the members compute, or there are none.
+    """
 
-    def strike(self, area: float) -> bool:
-        """Whether a run of this area (processors x time) is struck: q = 1 - exp(-lambda a)."""
-        return float(self.rng.random()) < -expm1(-self.rate * area)
+    listed: Iterator[int] = field(factory=lambda: iter(()))
+    """1 for each verification that finds an error, else 0."""
+    rate: float = 0
+    """lambda: errors per worker and unit of computing time."""
+    stream: Callable[[], Generator] | None = None
+    """Makes the job's own stream, when first needed: deriving one takes as long as attempts."""
+    _rng: Generator | None = field(init=False, default=None)
+
+    def strike(self, exposure: float) -> bool:
+        """Whether a verification finds an error; `exposure`: workers x computing time since the
+        last verified point. q = 1 - exp(-lambda a)."""
+        verdict = next(self.listed, None)
+        if verdict is not None:
+            return bool(verdict)
+        if not self.rate or self.stream is None:
+            return False
+        if self._rng is None:
+            self._rng = self.stream()
+        return float(self._rng.random()) < -expm1(-self.rate * exposure)
 
 
 # --- faults: exponential, Weibull, or listed (003, sections 3.1 and 6.1) -----------------------
 
 Faults = Iterator[tuple[float, int]]
-"""(time in s, processor), times not decreasing."""
+"""(time, worker), times not decreasing."""
 
 BATCH = 256
 """Faults drawn at once: one at a time, numpy takes ten times as long."""
@@ -65,16 +81,18 @@ def weibull_faults(rng: Generator, processors: int, mtbf: float, shape: float) -
 
 @message
 class FaultDue:
-    """A hazard to itself: a fault strikes this processor now."""
+    """A hazard to itself: a fault strikes this worker now."""
 
-    processor: int
+    worker: int
 
 
 @define(eq=False)
 class Hazard(Actor):
-    """Strikes processors at the times that `faults` yields; it knows nothing of what they run."""
+    """Strikes workers at the times that `faults` yields; it knows nothing of what they run."""
 
     faults: Faults
+    worker: Callable[[int], Worker]
+    """The actor of a worker, which it gets when something of its own begins."""
 
     def started(self) -> None:
         self._await_fault()
@@ -82,15 +100,11 @@ class Hazard(Actor):
     def _await_fault(self) -> None:
         fault = next(self.faults, None)
         if fault is not None:
-            time, processor = fault
-            self.at(time, FaultDue(processor), Phase.STATES_CHANGE)
+            time, worker = fault
+            self.at(time, FaultDue(worker), Phase.FAULTS_STRIKE)
 
     @handles(FaultDue)
-    def be_due(self, message: FaultDue) -> None:
+    def strike(self, message: FaultDue) -> None:
         # First: no fault is caused by the one before.
         self._await_fault()
-        self.strike(message.processor)
-
-    @abstractmethod
-    def strike(self, processor: int) -> None:
-        """What a fault does to this processor."""
+        self.send(self.worker(message.worker), Strike())

@@ -11,12 +11,14 @@ from policies.interface.service import Waiting
 
 @frozen
 class StartedFirst:
-    """Messages in progress first, then the lowest index: the default reading of 002."""
+    """Messages in progress first, suspended ones before those not begun, the lowest index first of
+    each: the default reading of 002, and WORLD.md, L3."""
 
     every_slot = False
 
     def __call__(self, waiting: Sequence[Waiting], channels: int, now: float) -> Sequence[Waiting]:
-        return sorted(waiting, key=lambda it: (not it.started, it.index))[:channels]
+        order = sorted(waiting, key=lambda it: (not it.serving, not it.started, it.index))
+        return order[:channels]
 
 
 @frozen

@@ -13,10 +13,18 @@ class Phase(enum.IntEnum):
     """
 
     WORK_ENDS = 0
-    """Work that ends now is complete: intervals are half-open."""
-    STATES_CHANGE = 1
-    """Workers change state."""
-    DECISION = 2
+    """Work that ends now is complete: intervals are half-open. Messages on the link first."""
+    PARTS_END = 1
+    """Parts of runs that end, but the last verification."""
+    RUNS_END = 2
+    """Last verifications end, and with them runs and jobs."""
+    FAULTS_STRIKE = 3
+    """Workers hear of faults, before they change state: two reasons for one change are one."""
+    STATES_CHANGE = 4
+    """Workers change state; runs are lost."""
+    RUNS_RESUME = 5
+    """A job that kept its workers starts its next run if all of them are UP."""
+    DECISION = 6
     """The scheduler decides, once."""
-    SERVICE = 3
+    SERVICE = 7
     """What a decision asked for is served: the master deals out its channels."""

@@ -30,6 +30,8 @@ class BatchJob:
     profile's; None: the profile is what is believed."""
     submitted: float = 0.0
     """When the job asks to be scheduled."""
+    kind: str = "rigid"
+    """rigid, moldable, malleable or iterative."""
 
     def believed(self, processors: int) -> float:
         """Expected time of one attempt, verification excluded."""
@@ -51,10 +53,10 @@ class Queued:
 
 Interval = tuple[int, int]
 
-Run = tuple[float, int, int, Queued | None, tuple[Interval, ...]]
-"""A running attempt: (expected end, job index, processors, what was started, the numbers of its
-processors where they matter to somebody). A processor that is DOWN is a run of nobody's until its
-repair: nothing was started, and the index is -1 - its number. A tuple, because one is made per
+Run = tuple[float, int, int, Queued | None, tuple[Interval, ...], int]
+"""A running copy: (expected end, job index, processors, what was started, the numbers of its
+processors where they matter to somebody, the number of the copy). A processor that is DOWN is a run of nobody's until its
+return: nothing was started, and its end is infinite where nobody knows that. A tuple, because one is made per
 attempt."""
 
 

@@ -13,6 +13,10 @@ class Waiting(Protocol):
     def index(self) -> int: ...
 
     @property
+    def serving(self) -> bool:
+        """A channel is its own at present."""
+
+    @property
     def started(self) -> bool:
         """A part of the message that it receives next has been received already."""
 

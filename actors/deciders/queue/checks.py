@@ -1,0 +1,240 @@
+"""Policies propose, actors dispose: what a user's order, strategy and allocation must respect.
+
+The papers' own are asked directly: a check of every answer takes longer than many an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import index
+from typing import cast
+
+from attrs import evolve, frozen
+
+from actors.decisions import BadDecision, answer, finite, items, ours, refusal
+from policies.interface.batch import (
+    Allocation,
+    Allotment,
+    BatchAllocation,
+    BatchJob,
+    BatchPolicy,
+    BatchView,
+    Decision,
+    Draw,
+    Order,
+    Queued,
+    Reservation,
+    Strategy,
+)
+
+SHOWN = 10
+"""Jobs of a view that are named."""
+
+
+def checked(policy: BatchPolicy) -> BatchPolicy:
+    """The same, the user's part in it checked at every answer: they raise BadDecision."""
+    order, strategy, rule = policy.order, policy.strategy, policy.allocation
+    if not ours(order):
+        policy = evolve(policy, order=CheckedOrder(order))
+    if not ours(strategy):
+        policy = evolve(policy, strategy=CheckedStrategy(strategy))
+    if ours(rule):
+        return policy
+    if hasattr(rule, "allot"):
+        return evolve(policy, allocation=CheckedBatches(cast(BatchAllocation, rule)))
+    return evolve(policy, allocation=CheckedAllocation(rule))
+
+
+@frozen
+class CheckedOrder:
+    """An order of the user's."""
+
+    order: Order
+
+    def __call__(
+        self, job: BatchJob, processors: int, time: float, platform: int, draw: Draw
+    ) -> float:
+        priority = answer(self.order, job, processors, time, platform, draw)
+        if finite(priority):
+            return priority
+        view = f"{job.name} on {processors} of {platform} processors, of time {time!r}"
+        raise refusal(self.order, repr(priority), "a priority is a finite number", view)
+
+
+@frozen
+class CheckedStrategy:
+    """A strategy of the user's."""
+
+    strategy: Strategy
+
+    def __call__(self, view: BatchView) -> Decision:
+        decision = answer(self.strategy, view)
+        if not isinstance(decision, Decision):
+            problem = "an answer is a Decision, Decision() to start nothing now"
+            raise refusal(self.strategy, repr(decision), problem, _seen(view))
+        starts = items(self.strategy, decision.starts)
+        promises = items(self.strategy, decision.reservations)
+        problem = (
+            _starts_problem(starts, view)
+            or _promises_problem(promises, view)
+            or _times_problem(decision, view)
+        )
+        if problem:
+            raise refusal(self.strategy, _told(decision, starts, promises), problem, _seen(view))
+        # Lists of their own: the queue itself, as an answer, would change while it is read.
+        return Decision(
+            cast(list[Queued], starts),
+            decision.shelf_end,
+            cast(list[Reservation], promises),
+            decision.wake,
+        )
+
+
+def _starts_problem(starts: list[object] | None, view: BatchView) -> str | None:
+    if starts is None:
+        return "`starts` is a sequence of members of view.queue"
+    waiting, free = set(map(id, view.queue)), view.free
+    for start in starts:
+        if not isinstance(start, Queued) or id(start) not in waiting:
+            return f"{_job(start)} is not in the queue; `starts` has members of view.queue"
+        waiting.remove(id(start))
+        if start.processors > free:
+            return f"{_job(start)} needs {start.processors} processors, and {free} are left"
+        free -= start.processors
+    return None
+
+
+def _promises_problem(promises: list[object] | None, view: BatchView) -> str | None:
+    accepted = "`reservations` is a sequence of Reservation(start, a member of view.queue)"
+    if promises is None:
+        return accepted
+    waiting = set(map(id, view.queue))
+    for promise in promises:
+        if not isinstance(promise, Reservation) or id(promise.waiting) not in waiting:
+            return accepted
+        if not finite(promise.start):
+            return f"{promise.start!r} is no time of a reservation; a finite number is"
+    return None
+
+
+def _times_problem(decision: Decision, view: BatchView) -> str | None:
+    if decision.shelf_end is not None and not finite(decision.shelf_end):
+        return "`shelf_end` is None or a finite number"
+    if decision.wake is not None and not (finite(decision.wake) and decision.wake > view.now):
+        return f"`wake` is None or a time after now, {view.now!r}"
+    return None
+
+
+def _told(
+    decision: Decision, starts: Sequence[object] | None, promises: Sequence[object] | None
+) -> str:
+    """Short: a job's own repr takes lines."""
+    parts = [f"starts={_jobs(starts)}", f"shelf_end={decision.shelf_end!r}"]
+    parts += [f"reservations={_jobs(promises)}", f"wake={decision.wake!r}"]
+    given = [part for part in parts if not part.endswith(("=None", "=[]"))]
+    return f"Decision({', '.join(given)})"
+
+
+def _jobs(them: Sequence[object] | None) -> str:
+    return "no sequence" if them is None else f"[{', '.join(map(_job, them))}]"
+
+
+def _job(it: object) -> str:
+    """By name, where it is or has a job."""
+    waiting = getattr(it, "waiting", it)
+    job = getattr(waiting, "job", waiting)
+    return job.name if isinstance(job, BatchJob) else repr(it)
+
+
+def _seen(view: BatchView) -> str:
+    queue = [f"{_job(waiting)} ({waiting.processors})" for waiting in view.queue[:SHOWN]]
+    more = [f"{len(view.queue) - SHOWN} more"] if len(view.queue) > SHOWN else []
+    free = f"{view.free} of {view.processors} processors free"
+    return f"now = {view.now!r}, {free}, queue: {', '.join(queue + more) or 'empty'}"
+
+
+@frozen
+class CheckedAllocation:
+    """A local rule of the user's."""
+
+    rule: Allocation
+
+    def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
+        answered = answer(self.rule, jobs, processors)
+        counts = items(self.rule, answered)
+        if counts is None or len(counts) != len(jobs):
+            problem = f"an answer is {len(jobs)} numbers of processors, one for each job"
+            raise _refused(self.rule, answered, problem, jobs, processors)
+        pairs = zip(jobs, counts, strict=True)
+        return [_count(self.rule, answered, pair, jobs, processors) for pair in pairs]
+
+
+@frozen
+class CheckedBatches:
+    """A rule of the user's that allots the attempts of a batch together."""
+
+    rule: BatchAllocation
+
+    def allot(
+        self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
+    ) -> list[Allotment]:
+        """See policies.interface.batch.BatchAllocation."""
+        answered = answer(self.rule.allot, jobs, attempts, processors)
+        given = items(self.rule, answered)
+        if given is None or len(given) != len(jobs):
+            problem = f"an answer is {len(jobs)} allotments, one for each job"
+            raise _refused(self.rule, answered, problem, jobs, processors)
+        rows = zip(jobs, attempts, given, strict=True)
+        return [self._allotment(row, answered, jobs, processors) for row in rows]
+
+    def _allotment(
+        self,
+        row: tuple[BatchJob, int, object],
+        answered: object,
+        jobs: Sequence[BatchJob],
+        processors: int,
+    ) -> Allotment:
+        job, attempts, given = row
+        try:
+            pairs = [(index(times), count) for times, count in cast(Iterable[Pair], given)]
+        except (TypeError, ValueError):
+            pairs = []
+        if any(times < 1 for times, _ in pairs) or sum(times for times, _ in pairs) != attempts:
+            number = f"{attempts} attempt{'s' if attempts > 1 else ''}"
+            problem = f"{job.name}'s is of (attempts, processors) pairs, {number} in all"
+            raise _refused(self.rule, answered, problem, jobs, processors)
+        return tuple(
+            (times, _count(self.rule, answered, (job, count), jobs, processors))
+            for times, count in pairs
+        )
+
+
+Pair = tuple[int, int]
+
+
+def _count(
+    rule: object,
+    answered: object,
+    pair: tuple[BatchJob, object],
+    jobs: Sequence[BatchJob],
+    processors: int,
+) -> int:
+    """One job's processors, as a plain int."""
+    job, given = pair
+    try:
+        count = index(given)  # type: ignore[arg-type]
+    except TypeError:
+        count = 0
+    if not 1 <= count <= processors:
+        problem = f"{job.name} was allotted {given!r}; accepted: 1 to {processors} processors"
+        raise _refused(rule, answered, problem, jobs, processors)
+    return count
+
+
+def _refused(
+    rule: object, answered: object, problem: str, jobs: Sequence[BatchJob], processors: int
+) -> BadDecision:
+    names = [job.name for job in jobs[:SHOWN]]
+    more = [f"{len(jobs) - SHOWN} more"] if len(jobs) > SHOWN else []
+    view = f"{processors} processors, jobs: {', '.join(names + more)}"
+    return refusal(rule, repr(answered), problem, view)

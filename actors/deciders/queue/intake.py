@@ -1,0 +1,129 @@
+"""How jobs come into the queue: each at once, or batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, cast
+
+from attrs import Factory, define
+
+from policies.interface.batch import (
+    Allocation,
+    Allotment,
+    BatchAllocation,
+    BatchJob,
+    Draw,
+    Order,
+    Queued,
+)
+
+
+@define
+class Entries:
+    """Makes queue entries: allotment checked, priority computed."""
+
+    order: Order
+    platform: int
+    draw: Draw
+
+    def __call__(self, job: BatchJob, processors: int) -> Queued:
+        """Raises ValueError where the allotment does not lie in 1..P."""
+        if not 1 <= processors <= self.platform:
+            raise ValueError(f"{job.name} was allotted {processors} processors of {self.platform}")
+        # BatchJob.believed without its call: one is made per job and run.
+        time = job.profile.time(processors) if job.estimate is None else job.estimate
+        priority = self.order(job, processors, time, self.platform, self.draw)
+        return Queued(job, processors, time + job.verification, (-priority, job.index))
+
+
+class Intake(Protocol):
+    """Decides when a pending job enters the queue, and with which allotment."""
+
+    def again(self, waiting: Queued) -> Queued | None:
+        """`waiting`'s attempt failed: its next entry, or None where it must wait for a batch."""
+
+    def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
+        """Entries of the jobs that `arrived` or have waited outside; `idle`: the queue is empty
+        and nothing runs."""
+
+
+@define
+class LocalIntake:
+    """A local rule: allotted on arrival, for good."""
+
+    rule: Allocation
+    entries: Entries
+
+    def again(self, waiting: Queued) -> Queued | None:
+        """The same entry: a failed job keeps its priority."""
+        return waiting
+
+    def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
+        """All that arrived."""
+        entries = self.entries
+        counts = self.rule(arrived, entries.platform)
+        return [entries(job, count) for job, count in zip(arrived, counts, strict=True)]
+
+
+@define
+class BatchIntake:
+    """Batches with a barrier between them; a job's b-th batch lets it make 2^(b-1) attempts."""
+
+    rule: BatchAllocation
+    entries: Entries
+    opened: Callable[[int, int, int], None]
+    """Called with (batch, jobs, attempts) when one opens."""
+    _outside: list[BatchJob] = Factory(list)
+    _batches: int = 0
+    _joined: dict[int, int] = Factory(dict)
+    """Batches that each job has been in."""
+    _left: dict[int, list[int]] = Factory(dict)
+    """Processors of each job's further attempts in this batch, the last first."""
+
+    def again(self, waiting: Queued) -> Queued | None:
+        """The next attempt of the batch where there is one."""
+        left = self._left[waiting.job.index]
+        if not left:
+            self._outside.append(waiting.job)
+            return None
+        processors = left.pop()
+        same = processors == waiting.processors
+        return waiting if same else self.entries(waiting.job, processors)
+
+    def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
+        """Nothing, or a new batch of all pending jobs once the one before has ended."""
+        self._outside.extend(arrived)
+        if not idle or not self._outside:
+            return ()
+        jobs = sorted(self._outside, key=lambda job: job.index)
+        self._outside.clear()
+        return self._open(jobs)
+
+    def _open(self, jobs: Sequence[BatchJob]) -> list[Queued]:
+        attempts = [2 ** self._joined.get(job.index, 0) for job in jobs]
+        allotments = self.rule.allot(jobs, attempts, self.entries.platform)
+        self._batches += 1
+        self.opened(self._batches, len(jobs), max(attempts))
+        rows = zip(jobs, attempts, allotments, strict=True)
+        return [self._enter(job, g, allotment) for job, g, allotment in rows]
+
+    def _enter(self, job: BatchJob, attempts: int, allotment: Allotment) -> Queued:
+        index = job.index
+        self._joined[index] = self._joined.get(index, 0) + 1
+        if attempts == 1 and len(allotment) == 1 and allotment[0][0] == 1:
+            self._left[index] = []  # the first batch, where nearly all jobs are
+            return self.entries(job, allotment[0][1])
+        counts = [count for times, count in allotment for _ in range(times)]
+        if len(counts) != attempts:
+            raise ValueError(f"{job.name} was allotted {len(counts)} attempts of {attempts}")
+        self._left[index] = counts[:0:-1]
+        return self.entries(job, counts[0])
+
+
+def intake(
+    rule: Allocation | BatchAllocation, entries: Entries, opened: Callable[[int, int, int], None]
+) -> Intake:
+    """The intake that `rule` needs. `isinstance` of a protocol takes as long as two attempts."""
+    if hasattr(rule, "allot"):
+        return BatchIntake(cast(BatchAllocation, rule), entries, opened)
+    return LocalIntake(rule, entries)

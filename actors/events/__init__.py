@@ -1,0 +1,104 @@
+"""What the log records: one event for one fact, whatever the kind of job (schema 3).
+
+One module per mechanism; together they are the closed vocabulary of the log.
+"""
+
+from __future__ import annotations
+
+from actors.events import jobs, link, protection, queue, runs, scenario, workers
+from actors.events.jobs import (
+    IterationCompleted,
+    IterationStarted,
+    JobCompleted,
+    JobDescribed,
+    JobKilled,
+    JobsLeftOut,
+    JobSubmitted,
+    MessagesDescribed,
+    ProtectionDescribed,
+    WorkloadEnded,
+)
+from actors.events.link import (
+    LinkDescribed,
+    TransferDropped,
+    TransferEnded,
+    TransferKind,
+    TransferStarted,
+    TransferSuspended,
+)
+from actors.events.protection import CheckpointLost, CheckpointTaken, RestartedFromScratch
+from actors.events.queue import BatchOpened, ReservationMade, ShelfOpened
+from actors.events.runs import (
+    MembersJoined,
+    MembersReleased,
+    Outcome,
+    RateChanged,
+    RunEnded,
+    RunStarted,
+    Stage,
+    StageStarted,
+    TasksDealt,
+)
+from actors.events.scenario import (
+    SCHEMA,
+    Compound,
+    End,
+    ScenarioEnded,
+    ScenarioStarted,
+    StaleMessage,
+)
+from actors.events.workers import WorkerChanged, WorkerSpeedChanged
+from actors.runtime import Event
+
+__all__ = [
+    "SCHEMA",
+    "VOCABULARY",
+    "BatchOpened",
+    "CheckpointLost",
+    "CheckpointTaken",
+    "Compound",
+    "End",
+    "IterationCompleted",
+    "IterationStarted",
+    "JobCompleted",
+    "JobDescribed",
+    "JobKilled",
+    "JobSubmitted",
+    "JobsLeftOut",
+    "LinkDescribed",
+    "MembersJoined",
+    "MembersReleased",
+    "MessagesDescribed",
+    "Outcome",
+    "ProtectionDescribed",
+    "RateChanged",
+    "ReservationMade",
+    "RestartedFromScratch",
+    "RunEnded",
+    "RunStarted",
+    "ScenarioEnded",
+    "ScenarioStarted",
+    "ShelfOpened",
+    "Stage",
+    "StageStarted",
+    "StaleMessage",
+    "TasksDealt",
+    "TransferDropped",
+    "TransferEnded",
+    "TransferKind",
+    "TransferStarted",
+    "TransferSuspended",
+    "WorkerChanged",
+    "WorkerSpeedChanged",
+    "WorkloadEnded",
+]
+
+VOCABULARY: tuple[type[Event], ...] = (
+    *scenario.VOCABULARY,
+    *jobs.VOCABULARY,
+    *workers.VOCABULARY,
+    *link.VOCABULARY,
+    *runs.VOCABULARY,
+    *protection.VOCABULARY,
+    *queue.VOCABULARY,
+)

@@ -1,0 +1,42 @@
+"""What protections save, restore and lose (WORLD.md, P)."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from actors.runtime import Event
+
+
+@frozen
+class CheckpointTaken(Event):
+    """A checkpoint of a run is complete: with its buddies, or at the master."""
+
+    job: str
+    run: int
+    done: float
+    """Work that it saves."""
+
+
+@frozen
+class CheckpointLost(Event):
+    """Two members of one group of buddies went DOWN before a recovery was over, or one that has no
+    buddy: what the copy had saved is gone."""
+
+    job: str
+    run: int
+    """The run that is, or was last, on these members."""
+    workers: tuple[int, ...]
+    """Who was struck."""
+
+
+@frozen
+class RestartedFromScratch(Event):
+    """All saved work of a job (or of one copy under buddies) is given up."""
+
+    job: str
+    run: int
+    lost: float
+    """Work that had been saved, in the count of the run that saved it."""
+
+
+VOCABULARY: tuple[type[Event], ...] = (CheckpointTaken, CheckpointLost, RestartedFromScratch)

@@ -1,0 +1,146 @@
+"""Runs: one execution each of (part of) a job's work on the members that it holds (WORLD.md, R).
+
+A run's identity is (job, run), runs counting from 0 within their job in the order of their starts.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from attrs import frozen
+
+from actors.runtime import Event
+
+
+class Outcome(enum.Enum):
+    """How a run ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    """A verification found a silent error."""
+    LOST = "lost"
+    """A member went DOWN."""
+    WITHDRAWN = "withdrawn"
+    """The scheduler changed its mind, another copy was first, or the job was killed."""
+
+
+class Stage(enum.Enum):
+    """What a run is doing."""
+
+    FEEDING = "feeding"
+    """Members fetch what they lack: program, data, image."""
+    RECOVERING = "recovering"
+    """A saved state is restored, or a clone fetched, without a master."""
+    REDISTRIBUTING = "redistributing"
+    """Data moves to another number of members (003)."""
+    COMPUTING = "computing"
+    VERIFYING = "verifying"
+    """The detector looks before a checkpoint, or at the run's end."""
+    CHECKPOINTING = "checkpointing"
+    """A checkpoint is taken among the members."""
+    SAVING = "saving"
+    """Every member sends its image to the master."""
+
+
+@frozen
+class RunStarted(Event):
+    """A run of `job` holds its members from now on. One that is not told of any stage computes at
+    once, at its members' speed times its share, then verifies."""
+
+    job: str
+    run: int
+    processors: str
+    """Interval set of worker numbers, such as `0-3 5`."""
+    work: float
+    """Its whole work on these members, in time at speed 1."""
+    begun: float = 0
+    """Work done in the state that it begins from."""
+    source: int | None = None
+    """The run whose state that is: saved, or cloned while under way; None: from scratch."""
+    saved: float = 0
+    """Work done in that state, in the source's own count: its members may have differed."""
+    keeps: int | None = None
+    """The run that ended before on these members, which the job kept."""
+    share: float = 1
+    """x: part of each of its workers that it gets; below 1 only where workers multitask (004)."""
+    rotates: bool = False
+    """Whether its workers serve it in turn, so that their speeds add up (004)."""
+
+
+@frozen
+class StageStarted(Event):
+    """A run goes over to another stage; the one before is over."""
+
+    job: str
+    run: int
+    stage: Stage
+    rate: float
+    """What it advances by per unit of time; 0: it waits."""
+    done: float
+    """Work done."""
+
+
+@frozen
+class RateChanged(Event):
+    """A run advances at another rate within its stage; 0: it waits."""
+
+    job: str
+    run: int
+    rate: float
+    done: float
+    """Work done."""
+
+
+@frozen
+class RunEnded(Event):
+    """A run gives its members back, unless the job keeps them."""
+
+    job: str
+    run: int
+    outcome: Outcome
+    done: float
+    """Work done; all of it where it completed."""
+    kept: bool = False
+    """Whether the job keeps the members, for the run that will start once all of them are UP."""
+
+
+@frozen
+class MembersReleased(Event):
+    """Members that were kept after `run` are given back: another copy was first."""
+
+    job: str
+    run: int
+
+
+@frozen
+class MembersJoined(Event):
+    """More members join a run that is under way: they were promised to it (003, section 5)."""
+
+    job: str
+    run: int
+    processors: str
+    """Who joins."""
+
+
+@frozen
+class TasksDealt(Event):
+    """How many tasks of its iteration each member of the run that starts now has (002)."""
+
+    job: str
+    iteration: int
+    run: int
+    tasks: tuple[tuple[int, int], ...]
+    """(worker, tasks)."""
+    reason: str | None = None
+    """Why the enrolment policy was asked; None where a queue dealt them round."""
+
+
+VOCABULARY: tuple[type[Event], ...] = (
+    RunStarted,
+    StageStarted,
+    RateChanged,
+    RunEnded,
+    MembersReleased,
+    MembersJoined,
+    TasksDealt,
+)

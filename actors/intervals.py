@@ -1,0 +1,141 @@
+"""Worker numbers as interval sets: thousands of them, no actor each."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from operator import sub
+
+from attrs import define, field
+
+Intervals = tuple[tuple[int, int], ...]
+"""Disjoint, ascending, ends included."""
+
+
+def text(intervals: Intervals) -> str:
+    """As logs write them: `0-3 5`."""
+    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in intervals)
+
+
+def members(intervals: Intervals) -> tuple[int, ...]:
+    """Every number, ascending."""
+    return tuple(n for first, last in intervals for n in range(first, last + 1))
+
+
+def intervals_of(numbers: Iterable[int]) -> Intervals:
+    """Ascending numbers as intervals."""
+    spans: list[tuple[int, int]] = []
+    for number in numbers:
+        if spans and spans[-1][1] == number - 1:
+            spans[-1] = spans[-1][0], number
+        else:
+            spans.append((number, number))
+    return tuple(spans)
+
+
+def _size(intervals: Intervals) -> int:
+    return sum(last - first + 1 for first, last in intervals)
+
+
+@define
+class Numbers:
+    """Numbers of the free processors: ascending, disjoint, non-touching intervals.
+
+    `procset` offers the same sets; an allocation and its release take it 25 microseconds on a pool
+    of 20 intervals and this class 2.
+    """
+
+    processors: int
+    """P."""
+    _starts: list[int] = field(init=False)
+    _ends: list[int] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._starts, self._ends = [0], [self.processors - 1]
+
+    def take(self, count: int, former: Intervals = ()) -> Intervals:
+        """Take `count` of them: `former` where they are that many and all free, else from the
+        fewest gaps. The caller knows that there are enough.
+
+        While no gap holds all that is still wanted, the largest goes whole (the highest of equals);
+        then the smallest that holds the rest (the lowest of equals) gives its lowest numbers. With
+        the lowest numbers of all, 10^3 processors of 10^4 are 36 intervals on average, this way 7;
+        and it is intervals that cost.
+        """
+        if former and _size(former) == count and self.has(former):
+            self._carve(former)
+            return former
+        return self._fewest(count)
+
+    def lowest(self, count: int) -> Intervals:
+        """Take the `count` lowest of them. The caller knows that there are enough."""
+        starts, ends = self._starts, self._ends
+        taken: list[tuple[int, int]] = []
+        for start, end in zip(starts, ends, strict=True):
+            last = min(end, start + count - 1)
+            taken.append((start, last))
+            count -= last - start + 1
+            if not count:
+                break
+        whole = len(taken) - (taken[-1][1] < ends[len(taken) - 1])
+        if whole < len(taken):
+            starts[whole] = taken[-1][1] + 1
+        del starts[:whole], ends[:whole]
+        return tuple(taken)
+
+    def remove(self, numbers: Intervals) -> None:
+        """Take these, which are free."""
+        self._carve(numbers)
+
+    def give(self, taken: Intervals) -> None:
+        """Take `taken` back."""
+        for first, last in taken:
+            self._merge(first, last)
+
+    def intervals(self) -> Intervals:
+        """The free processors."""
+        return tuple(zip(self._starts, self._ends, strict=True))
+
+    def _fewest(self, count: int) -> Intervals:
+        starts, ends = self._starts, self._ends
+        lengths = list(map(sub, ends, starts))  # each one less than the gap's size
+        by_size = sorted(range(len(starts)), key=lengths.__getitem__)
+        whole = len(by_size)
+        while (longest := lengths[by_size[whole - 1]] + 1) < count:
+            count -= longest
+            whole -= 1
+        last = by_size[bisect_left(by_size, count - 1, 0, whole, key=lengths.__getitem__)]
+        head = starts[last], starts[last] + count - 1
+        taken = [(starts[i], ends[i]) for i in by_size[whole:]]
+        starts[last] += count
+        emptied = by_size[whole:] if starts[last] <= ends[last] else [last, *by_size[whole:]]
+        for i in sorted(emptied, reverse=True):
+            del starts[i], ends[i]
+        return (head,) if not taken else tuple(sorted((head, *taken)))
+
+    def has(self, wanted: Sequence[tuple[int, int]]) -> bool:
+        """Whether all of these are free."""
+        for first, last in wanted:
+            i = bisect_right(self._starts, first) - 1
+            if i < 0 or self._ends[i] < last:
+                return False
+        return True
+
+    def _carve(self, wanted: Intervals) -> None:
+        for first, last in wanted:
+            i = bisect_right(self._starts, first) - 1
+            start, end = self._starts[i], self._ends[i]
+            left = [(start, first - 1)] if start < first else []
+            right = [(last + 1, end)] if last < end else []
+            self._starts[i : i + 1] = [a for a, _ in left + right]
+            self._ends[i : i + 1] = [b for _, b in left + right]
+
+    def _merge(self, first: int, last: int) -> None:
+        starts, ends = self._starts, self._ends
+        i = bisect_left(starts, first)
+        low, high = i, i
+        if i and ends[i - 1] == first - 1:
+            low, first = i - 1, starts[i - 1]
+        if i < len(starts) and starts[i] == last + 1:
+            high, last = i + 1, ends[i]
+        starts[low:high], ends[low:high] = [first], [last]

@@ -1,0 +1,85 @@
+"""The master: at most n_com messages pass at once (bounded multi-port; WORLD.md, L1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import define, field
+
+from actors.messages import AskForChannel, Granted, NeedNoChannel, Preempted, Serve, SlotBegan
+from actors.runtime import Actor, Phase, handles
+from actors.worker import Worker
+from policies.interface import ServiceOrder, Waiting
+
+
+@define
+class _Request:
+    """One worker that wants a channel, as the order of service sees it."""
+
+    worker: Worker
+    serving: bool
+    """Its message is under way."""
+
+    @property
+    def index(self) -> int:
+        return self.worker.index
+
+    @property
+    def started(self) -> bool:
+        return self.worker.begun
+
+    @property
+    def left(self) -> float:
+        return self.worker.left
+
+
+@define(eq=False)
+class Master(Actor):
+    """Deals its channels out anew whenever demand changes, after the scheduler's decision."""
+
+    channels: int
+    """n_com."""
+    order: ServiceOrder
+    requests: dict[int, Worker] = field(init=False, factory=dict)
+    serving: dict[int, Worker] = field(init=False, factory=dict)
+    _due: bool = field(init=False, default=False)
+
+    @handles(AskForChannel)
+    def ask(self, request: AskForChannel) -> None:
+        self.requests[request.index] = request.worker
+        self._serve_soon()
+
+    @handles(NeedNoChannel)
+    def forget(self, message: NeedNoChannel) -> None:
+        if self.requests.pop(message.index, None) is not None:
+            self.serving.pop(message.index, None)
+            self._serve_soon()
+
+    def _serve_soon(self) -> None:
+        if not self._due:
+            self._due = True
+            self.later(Serve(), Phase.SERVICE)
+
+    @handles(SlotBegan)
+    def slot_began(self, _: SlotBegan) -> None:
+        self._serve_soon()
+
+    @handles(Serve)
+    def serve(self, _: Serve) -> None:
+        self._due = False
+        requests, serving = self.requests, self.serving
+        chosen = {waiting.index: requests[waiting.index] for waiting in self._choose()}
+        for index in [index for index in serving if index not in chosen]:
+            self.send(serving[index], Preempted())
+        for index, worker in chosen.items():
+            if index not in serving:
+                self.send(worker, Granted())
+        self.serving = chosen
+        if self.order.every_slot and self.requests:
+            self.after(1, SlotBegan(), Phase.STATES_CHANGE)
+
+    def _choose(self) -> Sequence[Waiting]:
+        waiting: list[Waiting] = [
+            _Request(worker, index in self.serving) for index, worker in self.requests.items()
+        ]
+        return self.order(waiting, self.channels, self.now)

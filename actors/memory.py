@@ -1,0 +1,78 @@
+"""What a worker's memory holds: programs, data, an image, a part of one message (WORLD.md, W2)."""
+
+from __future__ import annotations
+
+from attrs import define, field
+
+from actors.events import TransferKind
+from actors.messages import Needs
+from actors.progress import Progress
+
+PROGRAM, DATA, IMAGE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.IMAGE
+
+
+@define(eq=False)
+class Memory:
+    """Complete messages, and what has passed of the one that is not."""
+
+    programs: set[str] = field(factory=set)
+    """Labels of the complete programs."""
+    data: int = 0
+    """Complete units of data of the run that it is a member of."""
+    image: bool = False
+    """The saved state that the run continues from is complete."""
+    kind: TransferKind | None = None
+    """Of the incomplete message, if a part of one has passed or is passing."""
+    part: Progress = field(factory=lambda: Progress(0))
+    """That message; its rate is 1 while it passes."""
+
+    def lacks(self, needs: Needs, units: int, image: bool) -> TransferKind | None:
+        """The message to fetch next; None: nothing is missing."""
+        if needs.program and needs.label not in self.programs:
+            return PROGRAM
+        if needs.data and self.data < units:
+            return DATA
+        if image and needs.image and not self.image:
+            return IMAGE
+        return None
+
+    def missing(self, needs: Needs, units: int, now: float) -> float:
+        """Time of communication that a run of `units` units would still lack at `now`: n_q of 002,
+        section V; the part of a message that has passed counts where that message is wanted."""
+        left = 0.0 if needs.label in self.programs else needs.program
+        left += max(units - self.data, 0) * needs.data
+        return max(left - self.part.at(now), 0) if left else 0
+
+    def begin(self, kind: TransferKind, size: float, now: float) -> float:
+        """A channel serves this message, or the rest of it, from `now` on; what is left of it."""
+        if self.kind is not kind:
+            self.kind, self.part = kind, Progress(size)
+        self.part.change(now, 1)
+        return self.part.left(now)
+
+    def complete(self, label: str) -> TransferKind | None:
+        """The message has passed whole."""
+        kind = self.kind
+        if kind is PROGRAM:
+            self.programs.add(label)
+        elif kind is DATA:
+            self.data += 1
+        elif kind is IMAGE:
+            self.image = True
+        self.drop()
+        return kind
+
+    def drop(self) -> None:
+        """Lose what has passed of the incomplete message."""
+        if self.kind is not None:
+            self.kind, self.part = None, Progress(0)
+
+    def leave(self) -> None:
+        """Keep complete programs only: what leaving a run leaves."""
+        self.drop()
+        self.data, self.image = 0, False
+
+    def forget(self) -> None:
+        """Keep nothing: what DOWN leaves."""
+        self.leave()
+        self.programs.clear()

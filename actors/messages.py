@@ -1,0 +1,265 @@
+"""What the actors of the one world say to each other: requests imperative, facts past tense."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from actors.events import Outcome
+from actors.intervals import Intervals
+from actors.runtime import Actor, message
+from policies.availability import WorkerState
+
+if TYPE_CHECKING:
+    from actors.job import Job
+    from actors.run import Run
+    from actors.worker import Worker
+
+# --- to a worker ------------------------------------------------------------------------------
+
+
+@message
+class Turn:
+    """A worker to itself: its owner's next change, or the end of a downtime, is due."""
+
+
+@message
+class SpeedDue:
+    """A worker to itself: its speed's next change is due."""
+
+
+@message
+class Strike:
+    """Hazard to worker: you fail now, unless you are DOWN already."""
+
+
+@frozen
+class Needs:
+    """What each member of a job's runs fetches from the master, in time units of a channel; what
+    has size 0 is held from the start (WORLD.md, L2)."""
+
+    label: str
+    """What the program is known by."""
+    program: float = 0
+    data: float = 0
+    """Of each unit, a message each."""
+    image: float = 0
+
+
+@message
+class Feed:
+    """Job to worker: you are a member of this run; fetch what you lack of its needs."""
+
+    job: Actor
+    copy: int
+    run: int
+    needs: Needs
+    units: int
+    """Of data."""
+    image: bool
+    """Whether the run continues from an image that the master has."""
+
+
+@message
+class SendImage:
+    """Job to worker: send your image to the master."""
+
+
+@message
+class LeaveRun:
+    """Job to worker: the run has ended; what has passed of an incomplete message is lost."""
+
+    keep: bool
+    """Whether you stay the job's, with the data that you hold."""
+
+
+@message
+class Granted:
+    """Master to worker: one of my channels is yours from now on."""
+
+
+@message
+class Preempted:
+    """Master to worker: your channel serves somebody else from now on."""
+
+
+@message
+class TransferDue:
+    """Worker to itself: the message has passed whole."""
+
+
+# --- to the master ----------------------------------------------------------------------------
+
+
+@message
+class AskForChannel:
+    """Worker to master: I am UP and have something to fetch or to send."""
+
+    worker: Worker
+    index: int
+
+
+@message
+class NeedNoChannel:
+    """Worker to master: I need no channel (now)."""
+
+    index: int
+
+
+@message
+class Serve:
+    """Master to itself: deal out the channels, once, for the time that begins now."""
+
+
+@message
+class SlotBegan:
+    """Master or scheduler to itself: its policy wants to be asked in every slot."""
+
+
+# --- to a job ---------------------------------------------------------------------------------
+
+
+@message
+class Arrive:
+    """A job to itself: the release time has come."""
+
+
+@message
+class StartCopy:
+    """Scheduler to job: one more run at once, on these workers from now on."""
+
+    copy: int
+    """Number of the copy, unique in the system."""
+    processors: int
+    numbers: Intervals
+    """Who they are; () where that matters to nobody."""
+    text: str
+    """The same, as logs write it."""
+    tasks: tuple[int, ...] = ()
+    """By member: tasks of an iteration, where the decider deals them."""
+    reason: str | None = None
+    """Why the decider decided, where it says so."""
+
+
+@message
+class WithdrawCopy:
+    """Scheduler to job: end this copy's run; its workers are taken back."""
+
+    copy: int
+
+
+@message
+class MemberMoved:
+    """Scheduler to job: a member of this copy changed state."""
+
+    copy: int
+    worker: int
+    state: WorkerState
+
+
+@message
+class MemberSped:
+    """Scheduler to job: a member of this copy changed speed."""
+
+    copy: int
+    worker: int
+    speed: float
+
+
+@message
+class MemberFed:
+    """Worker to job: I hold all that this run needs."""
+
+    copy: int
+    run: int
+    worker: int
+
+
+@message
+class MemberSaved:
+    """Worker to job: the master has my image."""
+
+    copy: int
+    run: int
+    worker: int
+
+
+@message
+class PartDue:
+    """A job to itself: a part of this run has ended."""
+
+    run: Run
+
+
+@message
+class Resume:
+    """A job to itself: all members of a copy that it kept may be UP."""
+
+
+@message
+class AttemptOver:
+    """A job to itself: the attempt and its verification have run their time."""
+
+
+@message
+class LimitReached:
+    """A job to itself: this run has used up the user's estimate, and the scenario kills such
+    jobs."""
+
+    run: int
+
+
+# --- to the scheduler -------------------------------------------------------------------------
+
+
+@message
+class Submit:
+    """Job to scheduler: schedule me."""
+
+    job: Job
+
+
+@message
+class CopyOver:
+    """Job to scheduler: the workers of this copy are yours again."""
+
+    index: int
+    """The job's."""
+    copy: int
+    outcome: Outcome
+    waits: bool
+    """Whether the job waits in the queue again: it has no other copy."""
+    gone: bool = False
+    """Whether the job is completed, or was killed."""
+
+
+@message
+class WorkerMoved:
+    """Worker to scheduler: I changed state."""
+
+    index: int
+    state: WorkerState
+    until: float | None
+    """When it will be UP again, where that is known."""
+
+
+@message
+class WorkerSped:
+    """Worker to scheduler: I changed speed."""
+
+    index: int
+    speed: float
+
+
+@message
+class ProgramReceived:
+    """Worker to scheduler: I hold this program now."""
+
+    index: int
+    label: str
+
+
+@message
+class Decide:
+    """Scheduler to itself: all else of this instant has been handled."""

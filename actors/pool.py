@@ -1,0 +1,146 @@
+"""The platform as its scheduler knows it: who is UP and free, and who holds whom."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from attrs import define, field
+
+from actors.intervals import Intervals, Numbers, intervals_of, members
+from policies.availability import WorkerState
+
+Take = Callable[[Numbers, int, Intervals], Intervals]
+"""Takes so many of the free numbers; the last argument is what the job had a moment ago."""
+
+UP = WorkerState.UP
+
+
+def lowest(numbers: Numbers, count: int, former: Intervals) -> Intervals:
+    """The lowest numbers (WORLD.md, D2)."""
+    return numbers.lowest(count)
+
+
+def compact(numbers: Numbers, count: int, former: Intervals) -> Intervals:
+    """Those that the job had a moment ago, or the fewest gaps: where workers are alike, numbers are
+    only names, and it is intervals that cost."""
+    return numbers.take(count, former)
+
+
+@define(eq=False)
+class Pool:
+    """Workers 0 .. P-1, all UP and free at first.
+
+    Identical workers to which nothing happens are only counted; `numbered` says that it matters, to
+    a log or to a hazard, which ones a run has.
+    """
+
+    size: int
+    """P."""
+    numbered: bool
+    changing: bool = False
+    """Whether workers change state or speed: then it is looked up who holds them."""
+    take: Take = lowest
+    free: int = field(init=False)
+    """Workers that are UP and held by nobody."""
+    up: int = field(init=False)
+    """Workers that are UP."""
+    numbers: Numbers | None = field(init=False, default=None)
+    """The free ones."""
+    away: dict[int, float] = field(init=False, factory=dict)
+    """Who is not UP -> when he is expected back; inf: nobody knows."""
+    speeds: list[float] = field(init=False, factory=list)
+    """By worker, where they differ from 1."""
+    _holders: list[int] = field(init=False, factory=list)
+    """Worker -> the copy that holds it, or -1."""
+
+    def __attrs_post_init__(self) -> None:
+        self.free = self.up = self.size
+        if self.numbered or self.changing:
+            self.numbers = Numbers(self.size)
+        if self.changing:
+            self._holders = [-1] * self.size
+
+    # --- copies take workers, and give them back ----------------------------------------------
+
+    def give_out(self, copy: int, count: int, former: Intervals = ()) -> Intervals:
+        """`count` free workers, which `copy` holds from now on; () where numbers do not matter."""
+        self.free -= count
+        if self.numbers is None:
+            return ()
+        taken = self.take(self.numbers, count, former)
+        if self.changing:
+            self._hold(taken, copy)
+        return taken
+
+    def give(self, copy: int, numbers: Sequence[int]) -> Intervals:
+        """These free workers, ascending. Raises ValueError where one is not free."""
+        taken = intervals_of(numbers)
+        assert self.numbers is not None
+        if not self.numbers.has(taken):
+            raise ValueError(f"not all of {list(numbers)} are free")
+        self.numbers.remove(taken)
+        self.free -= len(numbers)
+        if self.changing:
+            self._hold(taken, copy)
+        return taken
+
+    def take_back(self, count: int, taken: Intervals) -> None:
+        """Those of them that are UP are free again."""
+        if self.numbers is None:
+            self.free += count
+            return
+        if self.changing:
+            self._hold(taken, -1)
+        if self.away:
+            here = [n for n in members(taken) if n not in self.away]
+            taken, count = intervals_of(here), len(here)
+        self.free += count
+        self.numbers.give(taken)
+
+    def _hold(self, taken: Intervals, copy: int) -> None:
+        for first, last in taken:
+            self._holders[first : last + 1] = [copy] * (last - first + 1)
+
+    # --- workers change -----------------------------------------------------------------------
+
+    def holder(self, worker: int) -> int:
+        """The copy that holds this worker; -1: nobody."""
+        return self._holders[worker]
+
+    def move(self, worker: int, state: WorkerState, until: float | None) -> None:
+        """The worker is in this state now."""
+        if state is UP:
+            self._return(worker)
+            return
+        if worker not in self.away:
+            self.up -= 1
+            if self._holders[worker] < 0:
+                assert self.numbers is not None
+                self.numbers.remove(((worker, worker),))
+                self.free -= 1
+        self.away[worker] = math.inf if until is None else until
+
+    def _return(self, worker: int) -> None:
+        if self.away.pop(worker, None) is None:
+            return
+        self.up += 1
+        if self._holders[worker] < 0:
+            assert self.numbers is not None
+            self.numbers.give(((worker, worker),))
+            self.free += 1
+
+    def change_speed(self, worker: int, speed: float) -> None:
+        """The worker's speed from now on."""
+        if not self.speeds:
+            self.speeds = [1.0] * self.size
+        self.speeds[worker] = speed
+
+    def absent(self) -> list[tuple[int, float]]:
+        """Who is held by nobody and not UP, with when he is expected back."""
+        return [(n, until) for n, until in self.away.items() if self._holders[n] < 0]
+
+    def free_members(self) -> tuple[int, ...]:
+        """All free workers, ascending."""
+        assert self.numbers is not None
+        return members(self.numbers.intervals())

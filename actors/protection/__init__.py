@@ -1,0 +1,24 @@
+"""How jobs survive: what the next run begins from, what a loss leaves, what a failure costs.
+
+One file a protection; they know nothing of queues and platforms (WORLD.md, P).
+"""
+
+from __future__ import annotations
+
+from actors.protection.buddies import Buddies
+from actors.protection.images import Images
+from actors.protection.reexecution import ReExecution
+from actors.protection.rules import Kind, Protection, Rules
+
+__all__ = ["Buddies", "Images", "Kind", "Protection", "ReExecution", "Rules", "protection"]
+
+PROTECTIONS: dict[Kind, type[Protection]] = {
+    Kind.NONE: ReExecution,
+    Kind.BUDDIES: Buddies,
+    Kind.IMAGES: Images,
+}
+
+
+def protection(rules: Rules) -> Protection:
+    """The state of one job's protection, nothing saved yet."""
+    return PROTECTIONS[rules.kind](rules)

@@ -1,0 +1,36 @@
+"""Images at the master: a lost run's work goes on elsewhere (WORLD.md, P3)."""
+
+from __future__ import annotations
+
+from attrs import define, evolve
+
+from actors.copy import Copy
+from actors.protection.rules import Protection
+from actors.run import Plan, Run, State
+
+
+@define(eq=False)
+class Images(Protection):
+    """The master keeps the furthest complete checkpoint of the job, whichever copy sent it."""
+
+    def plan(self, copy: Copy) -> Plan:
+        """See Protection."""
+        plan = super().plan(copy)
+        image = self.rules.image
+        if image is None:
+            return plan
+        # What has size 0 is with the master at once; else every member sends its own.
+        return evolve(plan, cost=None if image else 0)
+
+    def save(self, run: Run) -> None:
+        """See Protection."""
+        state = State(run.number, run.base, run.work, run.exposed)
+        if self.saved is None or state.fraction > self.saved.fraction:
+            self.saved = state
+
+    def failed(self, copy: Copy) -> float | None:
+        """See Protection: unverified images may be as corrupt as the run (P4)."""
+        if self.rules.verified or self.saved is None:
+            return None
+        lost, self.saved = self.saved.done, None
+        return lost

@@ -1,0 +1,107 @@
+"""What a scenario says of a job's protection, and what every protection answers."""
+
+from __future__ import annotations
+
+import enum
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+from attrs import define, evolve, field, frozen
+
+from actors.copy import Copy
+from actors.protection.copies import origin
+from actors.run import Plan, Run, State
+
+
+class Kind(enum.Enum):
+    """Where saved states are kept."""
+
+    NONE = "none"
+    """Nowhere: re-execution."""
+    BUDDIES = "buddies"
+    """In the memory of other members."""
+    IMAGES = "images"
+    """At the master."""
+
+
+Period = Callable[[int], float]
+"""Work between two checkpoints, by number of members."""
+
+
+def never(members: int) -> float:
+    """No checkpoint is taken."""
+    return math.inf
+
+
+@frozen(kw_only=True)
+class Rules:
+    """One job's protection, as its scenario gives it; times in the scenario's unit."""
+
+    kind: Kind = Kind.NONE
+    period: Period = never
+    cost: float = 0
+    """Time of a checkpoint, all members together."""
+    recovery: float = 0
+    verification: float = 0
+    """v: the detector's time."""
+    verified: bool = False
+    """Whether a verification precedes each checkpoint (P4)."""
+    copies: int = 1
+    """The most runs at once (P5)."""
+    cloning: bool = False
+    """Whether a copy begins from the furthest one's state."""
+    delay: float = 0
+    """Time to fetch a clone without a master."""
+    image: float | None = None
+    """Time that an image is on a channel; None: there is no master."""
+
+
+@define(eq=False)
+class Protection:
+    """What one job has saved, and what that means for its runs."""
+
+    keeps: ClassVar[bool] = False
+    """Whether a copy whose run is lost or failed keeps its members for the next one."""
+
+    rules: Rules
+    saved: State | None = field(init=False, default=None)
+    """What is kept for the whole job."""
+
+    def placed(self, copy: Copy, furthest: State | None) -> Plan:
+        """The first run of a copy; `furthest`: of the job's runs that are under way."""
+        return evolve(self.plan(copy), **origin(self.rules, self.saved, furthest))
+
+    def resumed(self, copy: Copy) -> Plan:
+        """The next run on members that were kept."""
+        raise AssertionError("only buddies keep their members")
+
+    def plan(self, copy: Copy) -> Plan:
+        """A run from scratch."""
+        rules = self.rules
+        return Plan(
+            period=rules.period(len(copy.members)),
+            cost=rules.cost,
+            verification=rules.verification,
+            verified=rules.verified,
+        )
+
+    @abstractmethod
+    def save(self, run: Run) -> None:
+        """A checkpoint of `run` is complete."""
+
+    def struck(self, copy: Copy, worker: int) -> float | None:
+        """A member went DOWN: the saved work that this destroys; None: none is."""
+        return None
+
+    def recovered(self, copy: Copy) -> None:
+        """The recovery with which the copy's run began is over."""
+
+    @abstractmethod
+    def failed(self, copy: Copy) -> float | None:
+        """A verification found an error: the saved work that is given up; None: none is."""
+
+    def forget(self) -> None:
+        """The work is done (an iteration's, say): what was saved of it is forgotten."""
+        self.saved = None

@@ -1,0 +1,280 @@
+"""A run: one execution of (part of) a job's work on the members that it holds (WORLD.md, R)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from attrs import define, field, frozen
+
+from actors.events import CheckpointTaken, Outcome, RateChanged, RunEnded, RunStarted, Stage
+from actors.events.runs import StageStarted
+from actors.messages import PartDue
+from actors.progress import Progress
+from actors.runtime import Phase, Timer
+
+if TYPE_CHECKING:
+    from actors.copy import Copy
+    from actors.runtime import Actor
+
+FEEDING, COMPUTING, VERIFYING = Stage.FEEDING, Stage.COMPUTING, Stage.VERIFYING
+SAVING, CHECKPOINTING, RECOVERING = Stage.SAVING, Stage.CHECKPOINTING, Stage.RECOVERING
+AT_SPEED = frozenset((COMPUTING, VERIFYING))
+"""Stages that advance at the members' speed; others take their time whatever it is."""
+WAITING = frozenset((FEEDING, SAVING))
+"""Stages whose end the members tell."""
+
+
+@frozen
+class State:
+    """A state from which a run can go on: saved, or a copy's that is under way."""
+
+    run: int
+    """The run that computed it."""
+    done: float
+    """Work done, in that run's count."""
+    work: float
+    """All the work, likewise: another configuration continues with the same fraction of its own."""
+    exposed: float = 0
+    """Workers x computing time since the last verified point (R3)."""
+
+    @property
+    def fraction(self) -> float:
+        """Of the work that is done."""
+        return self.done / self.work
+
+    def of(self, work: float) -> float:
+        """Work done in the count of a run whose whole work is `work`."""
+        return self.done if work == self.work else self.done * work / self.work
+
+
+@frozen
+class Plan:
+    """What one run is to do, as its job's protection says."""
+
+    begins: State | None = None
+    """The state that it continues from; None: from scratch."""
+    image: bool = False
+    """Whether each member fetches that state from the master."""
+    before: tuple[tuple[Stage, float], ...] = ()
+    """Parts between feeding and computing, each with its time: recovery, a clone's delay."""
+    period: float = math.inf
+    """Work between checkpoints."""
+    cost: float | None = None
+    """Time of a checkpoint; None: every member sends its image to the master."""
+    verification: float = 0
+    verified: bool = False
+    """Whether a verification precedes each checkpoint."""
+
+
+@define(eq=False)
+class Run:
+    """The account of one run, and the timer of the part that it is in.
+
+    Its rate follows from its members: a change settles the account and moves the timer. Its job
+    tells it of them, and is told how it ends through `over`.
+    """
+
+    actor: Actor
+    """Its job: whose timers, whose journal."""
+    number: int
+    copy: Copy
+    work: float
+    plan: Plan
+    strike: Callable[[float], bool]
+    """Whether a verification finds an error, by exposure."""
+    saved: Callable[[Run], None]
+    """What to do with a complete checkpoint."""
+    recovered: Callable[[Run], None]
+    """Tells that the recovery is over."""
+    over: Callable[[Run, Outcome], None]
+    stage: Stage = field(init=False, default=FEEDING)
+    part: Progress = field(init=False, factory=lambda: Progress(0))
+    base: float = field(init=False)
+    """Work done when the present part began."""
+    exposed: float = field(init=False, default=0)
+    """Workers x computing time since the last verified point."""
+    missing: set[int] = field(init=False, factory=set)
+    """Members that lack a message (feeding), or have not sent theirs (saving)."""
+    timer: Timer | None = field(init=False, default=None)
+    due: float = field(init=False, default=math.inf)
+    phase: Phase = field(init=False, default=Phase.PARTS_END)
+    ended: bool = field(init=False, default=False)
+    _left: int = field(init=False, default=0)
+    """Parts of the plan before computing that are over."""
+
+    def __attrs_post_init__(self) -> None:
+        begins = self.plan.begins
+        self.base = begins.of(self.work) if begins else 0
+        self.exposed = begins.exposed if begins else 0
+
+    # --- what others ask ----------------------------------------------------------------------
+
+    def done(self, now: float) -> float:
+        """Work done until `now`."""
+        return self.base + self.part.at(now) if self.stage is COMPUTING else self.base
+
+    def state(self, now: float) -> State:
+        """What another copy would clone at `now`."""
+        return State(self.number, self.done(now), self.work, self._exposure(now))
+
+    def _exposure(self, now: float) -> float:
+        if self.stage is not COMPUTING or not self.part.rate:
+            return self.exposed
+        return self.exposed + len(self.copy.members) * (now - self.part.since)
+
+    # --- from start to end --------------------------------------------------------------------
+
+    def begin(self, keeps: int | None) -> None:
+        """The run holds its members from now on."""
+        begins = self.plan.begins
+        source, saved = (begins.run, begins.done) if begins else (None, 0)
+        self.actor.record(
+            RunStarted,
+            *(self.actor.name, self.number, self.copy.text),
+            *(self.work, self.base, source, saved, keeps),
+        )
+
+    def feed(self) -> None:
+        """Wait for all members to hold what they need."""
+        self.missing = set(self.copy.members)
+        self._enter(FEEDING, math.inf)
+
+    def fed(self, worker: int) -> None:
+        """This member holds all that it needs, or has sent its image."""
+        self.missing.discard(worker)
+        if not self.missing and self.stage in WAITING and not self.ended:
+            self.advance()
+
+    def advance(self) -> None:
+        """Go over to the next part; those of length 0 are passed at once."""
+        while not self.ended and self._next():
+            pass
+
+    def pass_part(self) -> None:
+        """The present part's time is over."""
+        self._stop()
+        if self.stage is COMPUTING:
+            self._settle_exposure()
+        self.advance()
+
+    def review(self) -> None:
+        """Its members' states or speeds have changed."""
+        if self.ended or self.stage in WAITING:
+            return
+        rate = self._rate()
+        if rate == self.part.rate:
+            return
+        now = self.actor.now
+        if self.stage is COMPUTING:
+            self._settle_exposure()
+        self._stop()
+        self.part.change(now, rate)
+        self.actor.record(RateChanged, self.actor.name, self.number, rate, self.done(now))
+        self._aim()
+
+    def end(self, outcome: Outcome, kept: bool = False) -> None:
+        """It is over; its job knows why."""
+        now = self.actor.now
+        self._stop()
+        self.ended = True
+        self.base = self.done(now)
+        self.part = Progress(0, since=now)
+        self.actor.record(
+            RunEnded, self.actor.name, self.number, outcome, self.base, kept
+        )
+
+    # --- its parts ----------------------------------------------------------------------------
+
+    def _next(self) -> bool:
+        """Begin the part after the present one; whether it is over already."""
+        plan, stage = self.plan, self.stage
+        if stage is COMPUTING:
+            self.base += self.part.work
+            self.part = Progress(0)
+            return self._after_computing()
+        if stage is VERIFYING:
+            return self._verified()
+        if stage in (SAVING, CHECKPOINTING):
+            self.saved(self)
+            self.actor.record(CheckpointTaken, self.actor.name, self.number, self.base)
+            return self._compute()
+        if self._left < len(plan.before):
+            part, length = plan.before[self._left]
+            self._left += 1
+            return self._enter(part, length)
+        self.recovered(self)
+        return self._compute()
+
+    def _compute(self) -> bool:
+        return self._enter(COMPUTING, min(self.plan.period, self.work - self.base))
+
+    def _after_computing(self) -> bool:
+        if self.base >= self.work:
+            # Always as a timer: the last verifications of an instant come after all other parts.
+            self.phase = Phase.RUNS_END
+            return self._enter(VERIFYING, self.plan.verification, at_once=False)
+        if self.plan.verified:
+            return self._enter(VERIFYING, self.plan.verification)
+        return self._checkpoint()
+
+    def _verified(self) -> bool:
+        struck = self.strike(self.exposed)
+        if struck:
+            self.over(self, Outcome.FAILED)
+            return False
+        self.exposed = 0
+        if self.base >= self.work:
+            self.over(self, Outcome.COMPLETED)
+            return False
+        return self._checkpoint()
+
+    def _checkpoint(self) -> bool:
+        if self.plan.cost is not None:
+            return self._enter(CHECKPOINTING, self.plan.cost)
+        self.missing = set(self.copy.members)
+        self._enter(SAVING, math.inf)
+        self.copy.send_images()
+        return not self.missing
+
+    def _enter(self, stage: Stage, length: float, at_once: bool = True) -> bool:
+        """Begin a part of this length; whether it is over already."""
+        self.stage = stage
+        now = self.actor.now
+        if at_once and length <= 0:
+            self.part = Progress(0, since=now)
+            return True
+        self.part = Progress(length, since=now)
+        rate = 0.0 if stage in WAITING else self._rate()
+        self.part.rate = rate
+        if length:
+            self.actor.record(
+                StageStarted, self.actor.name, self.number, stage, rate, self.base
+            )
+        self._aim()
+        return False
+
+    # --- its rate and its timer ---------------------------------------------------------------
+
+    def _rate(self) -> float:
+        copy = self.copy
+        if copy.absent:
+            return 0
+        return copy.speed() if self.stage in AT_SPEED else 1
+
+    def _settle_exposure(self) -> None:
+        now = self.actor.now
+        self.exposed = self._exposure(now)
+
+    def _aim(self) -> None:
+        end = self.part.end() if self.part.work else self.part.since
+        if end is None or end == math.inf:
+            return
+        self.due = end
+        self.timer = self.actor.at(end, PartDue(self), self.phase)
+
+    def _stop(self) -> None:
+        if self.timer is not None:
+            self.actor.cancel(self.timer)
+            self.timer, self.due = None, math.inf

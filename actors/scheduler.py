@@ -1,0 +1,190 @@
+"""The scheduler: hears of ends, arrivals and changes, decides once an instant, carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Protocol
+
+from attrs import define, field
+
+from actors.events import Outcome, WorkloadEnded
+from actors.intervals import Intervals, text
+from actors.job import Job
+from actors.messages import (
+    CopyOver,
+    Decide,
+    MemberMoved,
+    MemberSped,
+    ProgramReceived,
+    StartCopy,
+    Submit,
+    WithdrawCopy,
+    WorkerMoved,
+    WorkerSped,
+)
+from actors.pool import Pool
+from actors.runtime import Actor, Phase, handles
+from policies.availability import WorkerState
+
+DECIDE = Decide()
+# Reading a member off its enum takes 80 ns, thrice an attempt.
+DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
+
+
+class Decider(Protocol):
+    """What differs between schedulers: it keeps its books, asks its policies, and answers by
+    calling the scheduler's `start` and `withdraw`."""
+
+    def attach(self, scheduler: Scheduler) -> None:
+        """Called once, before anything else."""
+
+    def submitted(self, job: Job) -> None:
+        """A job asks to be scheduled."""
+
+    def over(self, message: CopyOver) -> None:
+        """A copy has given its workers back; they are free already."""
+
+    def changed(self, worker: int, state: WorkerState, until: float | None) -> None:
+        """A worker changed state; the pool knows."""
+
+    def woken(self) -> bool:
+        """Whether a wake-up call counts: False for one of a decision since replaced, or in an
+        instant decided on."""
+
+    def decide(self) -> None:
+        """All of this instant is known."""
+
+
+@define(eq=False)
+class Scheduler(Actor):
+    """Checks what its decider wants and carries it out as messages to jobs.
+
+    The run ends when `jobs` jobs have completed or been killed.
+    """
+
+    pool: Pool
+    decider: Decider
+    jobs: int
+    actors: dict[int, Job] = field(init=False, factory=dict)
+    """By index: the jobs that have been submitted and are not gone."""
+    held: dict[int, tuple[int, int, Intervals]] = field(init=False, factory=dict)
+    """By copy: the job's index, how many workers, which ones."""
+    programmed: dict[str, set[int]] = field(init=False, factory=dict)
+    """Label of a program -> the workers that hold it."""
+    completed: int = field(init=False, default=0)
+    killed: int = field(init=False, default=0)
+    runs: int = field(init=False, default=0)
+    """Copies that are over."""
+    deciding: bool = field(init=False, default=False)
+    _copies: count[int] = field(init=False, factory=count)
+
+    def started(self) -> None:
+        self.decider.attach(self)
+
+    # --- what it hears ------------------------------------------------------------------------
+
+    @handles(Submit)
+    def hear_of(self, message: Submit) -> None:
+        job = message.job
+        self.actors[job.index] = job
+        self.decider.submitted(job)
+        if not self.deciding:
+            self.decide_soon()
+
+    @handles(CopyOver)
+    def take_back(self, message: CopyOver) -> None:
+        _, processors, numbers = self.held.pop(message.copy)
+        self.pool.take_back(processors, numbers)
+        self.runs += 1
+        self.decider.over(message)
+        if message.gone:
+            self._count_out(message)
+        if not self.deciding:
+            self.decide_soon()
+
+    @handles(WorkerMoved)
+    def worker_moved(self, message: WorkerMoved) -> None:
+        worker, state = message.index, message.state
+        self.pool.move(worker, state, message.until)
+        if state is WorkerState.DOWN:
+            for workers in self.programmed.values():
+                workers.discard(worker)
+        copy = self.pool.holder(worker)
+        if copy >= 0:
+            job = self.actors.get(self.held[copy][0])
+            if job is not None:
+                self.send(job, MemberMoved(copy, worker, state))
+        self.decider.changed(worker, state, message.until)
+        if not self.deciding:
+            self.decide_soon()
+
+    @handles(WorkerSped)
+    def worker_sped(self, message: WorkerSped) -> None:
+        self.pool.change_speed(message.index, message.speed)
+        copy = self.pool.holder(message.index)
+        if copy >= 0:
+            job = self.actors.get(self.held[copy][0])
+            if job is not None:
+                self.send(job, MemberSped(copy, message.index, message.speed))
+
+    @handles(ProgramReceived)
+    def program_received(self, message: ProgramReceived) -> None:
+        self.programmed.setdefault(message.label, set()).add(message.index)
+
+    def _count_out(self, message: CopyOver) -> None:
+        del self.actors[message.index]
+        if message.outcome is COMPLETED:
+            self.completed += 1
+        else:
+            self.killed += 1
+        if self.completed + self.killed == self.jobs:
+            self.finish()
+
+    def finish(self) -> None:
+        """All jobs are over."""
+        self.record(WorkloadEnded, self.completed, self.killed, self.runs)
+        self.system.finish()
+
+    def decide_soon(self) -> None:
+        """Decide when all else of this instant has been handled."""
+        self.deciding = True
+        self.later(DECIDE, DECISION)
+
+    @handles(Decide)
+    def decide(self, message: Decide) -> None:
+        if self.deciding or self.decider.woken():
+            self.deciding = False
+            self.decider.decide()
+
+    # --- what it carries out ------------------------------------------------------------------
+
+    def start(
+        self, index: int, processors: int, former: Intervals = ()
+    ) -> tuple[int, Intervals]:
+        """Give job `index` one more copy on so many free workers; the copy and who they are."""
+        copy = next(self._copies)
+        numbers = self.pool.give_out(copy, processors, former)
+        self.held[copy] = index, processors, numbers
+        message = StartCopy(copy, processors, numbers, text(numbers) if numbers else "")
+        self.send(self.actors[index], message)
+        return copy, numbers
+
+    def start_on(
+        self, index: int, workers: Sequence[int], tasks: tuple[int, ...], reason: str | None
+    ) -> int:
+        """Give job `index` one more copy on these free workers. Raises ValueError for others."""
+        copy = next(self._copies)
+        numbers = self.pool.give(copy, workers)
+        self.held[copy] = index, len(workers), numbers
+        message = StartCopy(copy, len(workers), numbers, text(numbers), tasks, reason)
+        self.send(self.actors[index], message)
+        return copy
+
+    def withdraw(self, copy: int) -> None:
+        """End this copy's run."""
+        self.send(self.actors[self.held[copy][0]], WithdrawCopy(copy))
+
+    def waits_for(self) -> str | None:
+        gone = self.completed + self.killed
+        return f"{self.jobs - gone} of {self.jobs} jobs" if gone < self.jobs else None

@@ -1,0 +1,279 @@
+"""A worker: UP, RECLAIMED or DOWN, with a speed, and a memory that the master fills."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from attrs import define, field
+
+from actors.events import (
+    TransferDropped,
+    TransferEnded,
+    TransferKind,
+    TransferStarted,
+    TransferSuspended,
+    WorkerChanged,
+    WorkerSpeedChanged,
+)
+from actors.memory import Memory
+from actors.messages import (
+    AskForChannel,
+    Feed,
+    Granted,
+    LeaveRun,
+    MemberFed,
+    MemberSaved,
+    NeedNoChannel,
+    Preempted,
+    ProgramReceived,
+    SendImage,
+    SpeedDue,
+    Strike,
+    TransferDue,
+    Turn,
+    WorkerMoved,
+    WorkerSped,
+)
+from actors.runtime import Actor, Phase, Timer, handles
+from policies.availability import WorkerState
+
+UP, RECLAIMED, DOWN = WorkerState.UP, WorkerState.RECLAIMED, WorkerState.DOWN
+PROGRAM, DATA, SAVE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.SAVE
+STATES_CHANGE = Phase.STATES_CHANGE
+TURN, SPEED_DUE, TRANSFER_DUE = Turn(), SpeedDue(), TransferDue()
+Change = tuple[float, WorkerState]
+
+
+def always_up() -> Iterator[Change]:
+    """The life of a worker that nobody reclaims."""
+    return iter(((0, UP),))
+
+
+@define(eq=False)
+class Worker(Actor):
+    """A processor that computes while UP, waits while RECLAIMED, forgets when DOWN (002, III.B).
+
+    Its owner's states, its faults and its speed add up (WORLD.md, W1); what a change means to the
+    run that holds it, the scheduler tells that run.
+    """
+
+    transitions: ClassVar[Mapping[WorkerState, frozenset[WorkerState]]] = {
+        UP: frozenset((RECLAIMED, DOWN)),
+        RECLAIMED: frozenset((UP, DOWN)),
+        DOWN: frozenset((UP, RECLAIMED)),
+    }
+    initial = UP
+
+    index: int
+    scheduler: Actor
+    master: Actor | None = None
+    owner: Iterator[Change] = field(factory=always_up)
+    """(time, state), times increasing, the first at the start of the run."""
+    speeds: Iterator[tuple[float, float]] | None = None
+    """(time, speed), likewise; None: always 1."""
+    downtime: float = 0
+    """How long a fault keeps it DOWN."""
+    memory: Memory = field(init=False, factory=Memory)
+    feed: Feed | None = field(init=False, default=None)
+    """The run that it is a member of, where there is a master."""
+    saving: bool = field(init=False, default=False)
+    """It has an image to send."""
+    _owned: WorkerState = field(init=False, default=UP)
+    """The owner's state."""
+    _next: Change | None = field(init=False, default=None)
+    """The owner's next change."""
+    _until: float = field(init=False, default=-1)
+    """End of the last fault's downtime."""
+    _struck: bool = field(init=False, default=False)
+    """A fault strikes at this instant."""
+    _speed: float = field(init=False, default=1)
+    _transfer: Timer | None = field(init=False, default=None)
+    """The end of the message that is passing."""
+
+    def started(self) -> None:
+        _, self._owned = next(self.owner)
+        if self._owned is not UP:
+            self.become(self._owned)
+            self.record(WorkerChanged, self.index, self._owned, None, None)
+            self.send(self.scheduler, WorkerMoved(self.index, self._owned, None))
+        self._await_owner()
+        if self.speeds is not None:
+            self._speed_up(next(self.speeds)[1])
+
+    # --- what befalls it ----------------------------------------------------------------------
+
+    def _await_owner(self) -> None:
+        self._next = following = next(self.owner, None)
+        if following is not None:
+            self.at(following[0], TURN, STATES_CHANGE)
+
+    @handles(Strike)
+    def struck(self, _: Strike) -> None:
+        self._struck = True
+        self.later(TURN, STATES_CHANGE)
+
+    @handles(Turn)
+    def turn(self, _: Turn) -> None:
+        """Look at all that is due at this instant at once, whichever of it came first."""
+        now = self.now
+        if self._next is not None and self._next[0] <= now:
+            self._owned = self._next[1]
+            self._await_owner()
+        owned = self._owned
+        down = owned is DOWN or now < self._until
+        if self._struck:
+            self._struck = False
+            if not down:
+                self._fail(now)
+                down = now < self._until
+        state = DOWN if down else owned
+        if state is not self.state:
+            self._change(state)
+
+    def _fail(self, now: float) -> None:
+        self._until = now + self.downtime
+        if self.downtime:
+            self.at(self._until, TURN, STATES_CHANGE)
+        if self.state is not DOWN:
+            self._change(DOWN)
+
+    def _change(self, state: WorkerState) -> None:
+        was, until = self.state, self._until if state is DOWN and self._until > self.now else None
+        self.become(state)
+        self.record(WorkerChanged, self.index, state, was, until)
+        self.send(self.scheduler, WorkerMoved(self.index, state, until))
+        if self.master is None:
+            return
+        if state is DOWN:
+            self._drop()
+            self.memory.forget()
+            self.saving = False
+        elif self.feed is not None:
+            self._go_on(self.feed) if state is UP else self._quit_channel()
+
+    @handles(SpeedDue)
+    def change_speed(self, _: SpeedDue) -> None:
+        self._speed_up(self._speed)
+
+    def _speed_up(self, speed: float) -> None:
+        """This is its speed from now on; wait for the next one."""
+        if speed != 1 or self.now > 0:
+            self.record(WorkerSpeedChanged, self.index, speed)
+            self.send(self.scheduler, WorkerSped(self.index, speed))
+        following = next(self.speeds, None) if self.speeds is not None else None
+        if following is not None:
+            time, self._speed = following
+            self.at(time, SPEED_DUE, STATES_CHANGE)
+
+    # --- its run ------------------------------------------------------------------------------
+
+    @handles(Feed, during=(UP,))
+    def join(self, feed: Feed) -> None:
+        memory = self.memory
+        self.feed = feed
+        if memory.kind is not None and memory.kind is not self._wanted(feed):
+            self._drop()  # enrolled again: the message under way is not needed any more
+        self._go_on(feed)
+
+    @handles(SendImage)
+    def send_image(self, _: SendImage) -> None:
+        self.saving = True
+        if self.feed is not None and self.state is UP:
+            self._go_on(self.feed)
+
+    @handles(LeaveRun)
+    def leave(self, message: LeaveRun) -> None:
+        self._drop()
+        self.feed, self.saving, self.memory.image = None, False, False
+        if not message.keep:
+            self.memory.leave()
+
+    # --- its messages -------------------------------------------------------------------------
+
+    def _wanted(self, feed: Feed) -> TransferKind | None:
+        if self.saving:
+            return SAVE
+        return self.memory.lacks(feed.needs, feed.units, feed.image)
+
+    def _go_on(self, feed: Feed) -> None:
+        """Ask for a channel, or tell the job that nothing is missing."""
+        if self._wanted(feed) is None:
+            self.send(feed.job, MemberFed(feed.copy, feed.run, self.index))
+        elif self._transfer is None and self.master is not None:
+            self.send(self.master, AskForChannel(self, self.index))
+
+    @property
+    def begun(self) -> bool:
+        """Whether a part of the message that it fetches or sends next has passed already."""
+        return self.memory.kind is not None
+
+    @property
+    def left(self) -> float:
+        """Time of communication that it lacks in all."""
+        feed = self.feed
+        return 0 if feed is None else self.memory.missing(feed.needs, feed.units, self.now)
+
+    @handles(Granted, during=(UP,))
+    def begin(self, _: Granted) -> None:
+        feed = self.feed
+        assert feed is not None
+        kind = self._wanted(feed)
+        assert kind is not None
+        needs = feed.needs
+        size = {PROGRAM: needs.program, DATA: needs.data}.get(kind, needs.image)
+        left = self.memory.begin(kind, size, self.now)
+        self.record(TransferStarted, self.index, feed.job.name, feed.run, kind, left)
+        self._transfer = self.after(left, TRANSFER_DUE)
+
+    @handles(Preempted)
+    def preempted(self, _: Preempted) -> None:
+        self._suspend()
+
+    @handles(TransferDue)
+    def finish(self, _: TransferDue) -> None:
+        feed = self.feed
+        assert feed is not None and self.master is not None
+        self._transfer = None
+        kind = self.memory.complete(feed.needs.label)
+        assert kind is not None
+        self.record(TransferEnded, self.index, kind)
+        self.send(self.master, NeedNoChannel(self.index))
+        if kind is SAVE:
+            self.saving = False
+            self.send(feed.job, MemberSaved(feed.copy, feed.run, self.index))
+            return
+        if kind is PROGRAM:
+            self.send(self.scheduler, ProgramReceived(self.index, feed.needs.label))
+        self._go_on(feed)
+
+    def _suspend(self) -> None:
+        if self._transfer is None:
+            return
+        self.cancel(self._transfer)
+        self._transfer = None
+        memory = self.memory
+        memory.part.change(self.now, 0)
+        assert memory.kind is not None
+        self.record(TransferSuspended, self.index, memory.kind, memory.part.left(self.now))
+
+    def _quit_channel(self) -> None:
+        self._suspend()
+        if self.master is not None:
+            self.send(self.master, NeedNoChannel(self.index))
+
+    def _drop(self) -> None:
+        """Lose what has passed of an incomplete message."""
+        if self._transfer is not None:
+            self.cancel(self._transfer)
+            self._transfer = None
+        if self.memory.kind is not None:
+            self.record(TransferDropped, self.index, self.memory.kind)
+            self.memory.drop()
+        if self.master is not None:
+            self.send(self.master, NeedNoChannel(self.index))
+
+    def waits_for(self) -> str | None:
+        if self.feed is None or self.state is UP:
+            return None
+        return f"its return: it is {self.state.name}, and a run holds it"
