@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from attrs import define, field
 
@@ -122,7 +123,7 @@ class JobOfRuns(Job):
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
-            strike=self.errors.strike,
+            strike=self._strike(copy),
             saved=self.protection.save,
             recovered=self._recovered,
             over=self._over,
@@ -137,6 +138,12 @@ class JobOfRuns(Job):
         else:
             run.feed()
             copy.feed(self, self.needs, plan.image)
+
+    def _strike(self, copy: Copy) -> Callable[[float], bool]:
+        if not self.errors.per_work:
+            return self.errors.strike
+        area = len(copy.members) * self.work(copy)
+        return partial(self.errors.strike, density=self.described.profile.work / area)
 
     def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
         """Tell the log what its kind says of a run that starts."""
