@@ -63,9 +63,7 @@ def world(
     scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
     for job in jobs:
         system.spawn(JobOfAttempts(job.name, job, scheduler, limit, failures))
-    workers = Workforce(
-        system, lambda n: Worker(f"worker {n}", n, scheduler, downtime=downtime)
-    )
+    workers = Workforce(system, lambda n: Worker(f"worker {n}", n, scheduler, downtime=downtime))
     system.spawn(Hazard("hazard", iter(faults), workers))
     system.run()
     return records
