@@ -8,7 +8,10 @@ from fractions import Fraction
 
 from attrs import define, field
 
-from sims.uses.slices import Slice, Use, length, ranges
+from actors.runtime import Record
+from sims.ledger.accountant import Accountant
+from sims.ledger.slices import Slice, Use, length, ranges
+from sims.parts import parts
 
 Account = dict[Use, Fraction]
 
@@ -65,6 +68,18 @@ class Ledger:
     def share(self, use: Use) -> float:
         """Part of the capacity that went to `use`."""
         return float(self.total[use] / self.capacity) if self.capacity else 0.0
+
+
+def account(records: Iterable[Record], processors: int, workers: bool = False) -> Ledger:
+    """The closed ledger of one run, up to its last record."""
+    ledger, accountant, end = Ledger(processors, workers=workers), Accountant(processors), 0.0
+    for record in records:
+        end = record.t
+        for part in parts(record):
+            ledger.add(accountant(part))
+    ledger.add(accountant.close(end))
+    ledger.close(end)
+    return ledger
 
 
 def _sum(account: Mapping[Use, Fraction]) -> Fraction:
