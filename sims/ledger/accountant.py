@@ -252,9 +252,10 @@ class Accountant:
     @staticmethod
     def _forget(job: _Job, now: float) -> Iterator[Slice]:
         """Tell of runs that ended before `now`, and that nothing can go on from any more."""
-        if not job.over or job.over[-1].ended == now:
+        if not job.over or job.over[0].ended == now:
             return
-        over, job.over = job.over, []
+        over = [span for span in job.over if span.ended < now]
+        del job.over[: len(over)]
         while over:
             span = over.pop()
             if span.followers or span.safe or span is job.completed:

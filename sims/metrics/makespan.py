@@ -1,10 +1,10 @@
-"""The makespan of a run of rigid or moldable jobs, from its one event."""
+"""The makespan of a run, from its one event."""
 
 from __future__ import annotations
 
 from attrs import define
 
-from actors.batch.events import WorkloadEnded
+from actors.events import WorkloadEnded
 from actors.runtime import Record
 
 
@@ -14,9 +14,9 @@ class Makespan:
 
     wants: frozenset[type] = frozenset((WorkloadEnded,))
     value: float = 0.0
-    attempts: int = 0
+    runs: int = 0
 
     def __call__(self, record: Record) -> None:
         event = record.event
         assert isinstance(event, WorkloadEnded)
-        self.value, self.attempts = record.t, event.attempts
+        self.value, self.runs = record.t, event.runs

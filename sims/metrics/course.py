@@ -1,4 +1,4 @@
-"""Numbers of a run of malleable applications, folded from its events (003, section 6)."""
+"""How a pack fares from fault to fault (003, section 6, figure 11)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,6 @@ from attrs import define, field, frozen
 from actors.events import JobCompleted
 from actors.malleable.events import FaultStruck, ProgressSettled
 from actors.runtime import Record
-
-
-@define
-class Makespan:
-    """The end of the last application, in s: all that a comparison needs (cheap)."""
-
-    wants: frozenset[type] = frozenset((JobCompleted,))
-    value: float = 0.0
-
-    def __call__(self, record: Record) -> None:
-        self.value = record.t
 
 
 @frozen
