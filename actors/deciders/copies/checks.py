@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from attrs import frozen
+from attrs import define, field
 from numpy.random import Generator
 
 from actors.decisions import BadDecision, answer, finite, ours, refusal
@@ -19,19 +19,27 @@ TOLERANCE = 1e-9
 """Relative: shares given as floats may sum to a hair more than a machine."""
 
 
-def typed(policy: RedundancyPolicy) -> RedundancyPolicy:
-    """`policy` itself if it is one of the papers'; the user's with its answers' types checked."""
-    return policy if ours(policy) else Typed(policy)
-
-
-@frozen
-class Typed:
-    """A policy of the user's."""
+@define(eq=False)
+class Checked:
+    """A policy whose answers can be carried out; the user's with their types checked, too."""
 
     policy: RedundancyPolicy
+    multitasking: bool
+    """Whether a worker may run several copies at once."""
+    _ask: RedundancyPolicy = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._ask = self.policy if ours(self.policy) else self._typed
 
     def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
-        """See RedundancyPolicy. Raises BadDecision for an answer of another type."""
+        """See RedundancyPolicy. Raises BadDecision, with the policy and what it saw."""
+        allocation = self._ask(jobs, rng)
+        problem = _problem(allocation, jobs, self.multitasking)
+        if problem:
+            raise _refused(self.policy, allocation, problem, jobs)
+        return allocation
+
+    def _typed(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
         allocation = answer(self.policy, jobs, rng)
         problem = _type_problem(allocation)
         if problem:
@@ -53,20 +61,11 @@ def _type_problem(allocation: object) -> str | None:
     return None
 
 
-def check(
-    allocation: CopyAllocation, view: ActiveJobs, policy: RedundancyPolicy, multitasking: bool
-) -> None:
-    """Raises BadDecision, with the policy and what it saw, where `allocation` is impossible."""
-    problem = _problem(allocation, view, multitasking)
-    if problem:
-        raise _refused(policy, allocation, problem, view)
-
-
 def _refused(
     policy: RedundancyPolicy, allocation: object, problem: str, view: ActiveJobs
 ) -> BadDecision:
     remaining = ", ".join(map(str, view.remaining.tolist()))
-    seen = f"{len(view)} jobs on {view.servers} servers, remaining {remaining}"
+    seen = f"{len(view)} jobs on {view.servers} workers, remaining {remaining}"
     return refusal(policy, repr(allocation), problem, seen)
 
 
@@ -81,7 +80,7 @@ def _problem(allocation: CopyAllocation, view: ActiveJobs, multitasking: bool) -
     if len(set(positions)) < len(positions):
         return "it names a job twice; once is accepted"
     if not 1 <= min(counts) <= max(counts) <= view.servers:
-        return f"a job has 1 to {view.servers} copies, no more than there are servers"
+        return f"a job has 1 to {view.servers} copies, no more than there are workers"
     return _overload(allocation, sum(counts), view.servers, multitasking)
 
 
@@ -95,13 +94,13 @@ def _overload(
     if not 0 < share <= 1:
         return f"it gives a share of {share}; above 0, up to 1 is accepted"
     if not multitasking and (share < 1 or rotating):
-        return "it shares servers, in a cluster without multitasking; a share of 1 is accepted"
+        return "it shares workers, and each holds one run; a share of 1 is accepted"
     if allocation.stay and (copies > servers or copies > len(allocation.jobs)):
-        return "jobs that stay have one copy each, and a server of their own"
+        return "jobs that stay have one copy each, and a worker of their own"
     if rotating and copies > len(allocation.jobs):
         return "a job that rotates has one copy"
     together = copies if rotating else -(-copies // servers)
     if together * share > 1 + TOLERANCE:
-        few = f"at share {share} a server has room for {int(1 / share)}"
-        return f"it puts {together} copies on one server; {few}"
+        few = f"at share {share} a worker has room for {int(1 / share)}"
+        return f"it puts {together} copies on one worker; {few}"
     return None

@@ -9,15 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.redundant.assembly import ClusterPlan, spawn
-from actors.redundant.job import Arrival
-from actors.redundant.placement import PlacementRule
-from actors.runtime import System
 from policies.interface.redundancy import RedundancyPolicy
-from policies.maths.speeds import Change
 from policies.redundancy import Laps, LapsR, ProcessorSharing, SrptR
-from sims.metrics.redundant import FlowtimeFold
-from tests.actors.redundant.oracle import (
+from tests.actors.deciders.copies.oracle import (
     Instance,
     Planner,
     Steps,
@@ -27,6 +21,7 @@ from tests.actors.redundant.oracle import (
     sharing,
     srpt_r,
 )
+from tests.actors.deciders.copies.worlds import Trace, columns, run
 
 EIGHTHS = st.integers(0, 24).map(lambda k: Fraction(k, 8))
 SIZES = st.integers(1, 24).map(lambda k: Fraction(k, 8))
@@ -54,23 +49,14 @@ def instances(draw: st.DrawFn) -> Instance:
 
 
 def simulated(instance: Instance, policy: RedundancyPolicy) -> list[float]:
-    fold, count = FlowtimeFold(), len(instance.sizes)
-    system = System(sinks=[fold], start=cast(float, Fraction(0)))
-    plan = ClusterPlan(
-        policy=policy,
-        servers=len(instance.traces),
-        placement=PlacementRule.LOWEST,
-        speed=cast(float, instance.speed),
-        exact=True,
-    )
-    numbers = zip(instance.arrivals, instance.sizes, strict=True)
-    jobs = [Arrival(f"{k}", cast(float, a), cast(float, p)) for k, (a, p) in enumerate(numbers)]
-    paths = [iter(cast(tuple[Change, ...], trace)) for trace in instance.traces]
-    spawn(system, plan, jobs, count, paths)
-    system.run()
-    result = fold.result(exact=True)
+    jobs = zip(instance.arrivals, instance.sizes, strict=True)
+    paths = [[(time, instance.speed * v) for time, v in trace] for trace in instance.traces]
+    decider = columns(policy, exact=True)
+    known = cast(list[tuple[float, float]], list(jobs))
+    where = {"workers": len(instance.traces), "start": Fraction(0)}
+    result = run(decider, known, cast(list[Trace], paths), **cast(dict[str, int], where))
     ended = dict(zip(result.jobs, result.completed.tolist(), strict=True))
-    return [ended[job.name] for job in jobs]
+    return [ended[f"{k}"] for k in range(len(known))]
 
 
 @pytest.mark.parametrize("name", ["srpt+r", "laps+r", "laps", "ps"])

@@ -19,8 +19,8 @@ class RunningMean:
     left: Numbers
     factor: float
     """Share times speed augmentation."""
-    starts: Numbers
-    """When each job computes: now, or after the checkpoint's cost."""
+    since: float
+    """The checkpoint."""
     ended: NDArray[np.bool_] = field(init=False)
     ends: Numbers = field(init=False)
 
@@ -29,28 +29,21 @@ class RunningMean:
         needs = (self.left / self.factor).tolist()
         pairs = zip(self.copies.tolist(), needs, strict=True)
         times = [self.gain.time(copies, need) for copies, need in pairs]
-        self.ends = self.starts + np.array(times, dtype=self.left.dtype)
+        self.ends = self.since + np.array(times, dtype=self.left.dtype)
 
     def earliest(self) -> float:
         end: float = self.ends.item(self.ends.argmin())
         return end
 
-    def change(self, server: int, now: float) -> None:
-        """Nothing: the mean does not depend on any one server."""
+    def change(self, worker: int, now: float) -> None:
+        """Nothing: the mean does not depend on any one worker."""
 
     def mark_ended(self, now: float) -> None:
         self.ended |= self.ends <= now
 
     def lefts(self, now: float) -> Numbers:
         """Work that each copy lacks: all of a job's copies count as equally far."""
-        return np.repeat(self._left(now), self.copies)
-
-    def begins(self) -> list[float]:
-        starts: list[float] = np.repeat(self.starts, self.copies).tolist()
-        return starts
-
-    def _left(self, now: float) -> Numbers:
-        pairs = zip(self.copies.tolist(), np.maximum(now - self.starts, 0).tolist(), strict=True)
-        work = [self.gain.work(copies, time) for copies, time in pairs]
-        left: Numbers = self.left - self.factor * np.array(work, dtype=self.left.dtype)
-        return left
+        elapsed = now - self.since
+        work = [self.gain.work(copies, elapsed) for copies in self.copies.tolist()]
+        left = self.left - self.factor * np.array(work, dtype=self.left.dtype)
+        return np.repeat(left, self.copies)

@@ -1,4 +1,4 @@
-"""Flowtimes and stretches of a run with redundant copies: a fold over its events."""
+"""Flowtimes and stretches of jobs that arrive (004): a fold over a run's events."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 from attrs import define, field, frozen
 from numpy.typing import NDArray
 
-from actors.events import JobCompleted, JobSubmitted
-from actors.redundant.events import JobSized
+from actors.events import JobCompleted, JobDescribed, JobSubmitted
 from actors.runtime import Record
 
 
@@ -51,7 +50,7 @@ class Flowtimes:
 class FlowtimeFold:
     """Sink: collects submissions and completions; `result` where the run is over."""
 
-    wants: ClassVar[frozenset[type]] = frozenset({JobSubmitted, JobSized, JobCompleted})
+    wants: ClassVar[frozenset[type]] = frozenset({JobSubmitted, JobDescribed, JobCompleted})
 
     _submitted: dict[str, float] = field(factory=dict)
     _sizes: dict[str, float] = field(factory=dict)
@@ -61,8 +60,8 @@ class FlowtimeFold:
         event = record.event
         if isinstance(event, JobSubmitted):
             self._submitted[event.job] = record.t
-        elif isinstance(event, JobSized):
-            self._sizes[event.job] = event.size
+        elif isinstance(event, JobDescribed):
+            self._sizes[event.job] = event.work
         elif isinstance(event, JobCompleted):
             self._completed[event.job] = record.t
 

@@ -12,18 +12,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from actors.redundant.assembly import ClusterPlan, spawn
-from actors.redundant.job import Arrival
-from actors.redundant.placement import PlacementRule
-from actors.runtime import System
 from policies.interface.redundancy import ActiveJobs, RedundancyPolicy
 from policies.maths.gains import ConstantGain, FrozenTwoPoint, Gain, GainFunction
 from policies.redundancy import Fcfs, Laps, LapsR, ProcessorSharing, Srpt, SrptR, SrptREven
-from sims.metrics.redundant import FlowtimeFold
+from tests.actors.deciders.copies.worlds import columns, run
 from tests.case_files import case_file
 
 Case = dict[str, Any]
-OWN = Path(__file__).parents[2] / "cases"
+OWN = Path(__file__).parents[3] / "cases"
 
 POLICIES: dict[str, Callable[[Fraction], RedundancyPolicy]] = {
     "srptR": lambda beta: SrptR(),
@@ -67,27 +63,18 @@ def gain_of(name: str, exact: bool) -> Gain:
 def completions(case: Case, policy: str, gain: Gain | None, exact: bool) -> list[Any]:
     """When each job of the instance completes, in the case's order."""
     number: Callable[[str], Any] = Fraction if exact else (lambda text: float(Fraction(text)))
-    times, sizes = map(number, case["arrivals"]), map(number, case["sizes"])
-    jobs = [Arrival(f"{k}", *job) for k, job in enumerate(zip(times, sizes, strict=True))]
-    arrivals = sorted(jobs, key=lambda job: job.time)
-    paths: list[Iterator[Any]] = []
-    if gain is None:
-        paths = [iter([(number(t), number(v)) for t, v in trace]) for trace in case["traces"]]
-    plan = ClusterPlan(
-        policy=POLICIES[policy](Fraction(case["beta"])),
-        servers=case["M"],
-        placement=PlacementRule.LOWEST,
-        speed=number(case["speed"]),
-        gain=gain,
-        exact=exact,
+    speed, jobs = number(case["speed"]), zip(
+        map(number, case["arrivals"]), map(number, case["sizes"]), strict=True
     )
-    fold = FlowtimeFold()
-    system = System(sinks=[fold], start=number("0"))
-    spawn(system, plan, arrivals, len(jobs), paths)
-    system.run()
-    result = fold.result(exact)
+    paths: list[list[Any]] = []
+    if gain is None:
+        paths = [[(number(t), speed * number(v)) for t, v in trace] for trace in case["traces"]]
+    decider = columns(
+        POLICIES[policy](Fraction(case["beta"])), gain=gain, augmentation=speed, exact=exact
+    )
+    result = run(decider, jobs, paths, workers=case["M"], start=number("0"))
     ended = dict(zip(result.jobs, result.completed.tolist(), strict=True))
-    return [ended[job.name] for job in jobs]
+    return [ended[f"{k}"] for k in range(len(ended))]
 
 
 def test_sample_path_completions_are_exact(cases: Case) -> None:

@@ -13,7 +13,7 @@ from policies.maths.sizes import (
     Hyperexponential,
     SizeLaw,
 )
-from tests.actors.redundant.queueing import (
+from tests.actors.deciders.copies.queueing import (
     density,
     erlang_c,
     mm1_sharing,

@@ -15,13 +15,13 @@ from policies.maths.sizes import Exponential, Hyperexponential, SizeLaw
 from policies.maths.speeds import TwoPointSlots
 from policies.redundancy import Fcfs, ProcessorSharing, Srpt, SrptR
 from sims.statistics import mean_interval
-from tests.actors.redundant.queueing import (
+from tests.actors.deciders.copies.queueing import (
     erlang_c,
     mm1_sharing,
     pollaczek_khinchine,
     schrage_miller,
 )
-from tests.actors.redundant.worlds import plan, run, varied
+from tests.actors.deciders.copies.worlds import columns, run, varied
 
 REPLICATIONS, JOBS, WARM_UP = 14, 1500, 0.1
 LOAD = 0.6
@@ -36,7 +36,7 @@ def jobs_of(law: SizeLaw, servers: int, seed: int, load: float = LOAD) -> list[t
 
 def mean_flowtimes(policy: RedundancyPolicy, law: SizeLaw, servers: int = 1) -> list[float]:
     """Steady-state means of fourteen runs of 1500 jobs, the first 150 left out."""
-    runs = (run(plan(policy, servers), jobs_of(law, servers, seed)) for seed in range(REPLICATIONS))
+    runs = (run(columns(policy), jobs_of(law, servers, seed), workers=servers) for seed in range(REPLICATIONS))
     return [float(result.after(WARM_UP).flowtimes.mean()) for result in runs]
 
 
