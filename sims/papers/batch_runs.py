@@ -30,7 +30,7 @@ def makespan(
     policy: BatchPolicy,
     seed: int = 0,
 ) -> Makespan:
-    """Makespan and attempts of one run; `seed` draws priorities where the order is RANDOM.
+    """Makespan and runs of one run; `seed` draws priorities where the order is RANDOM.
 
     Exact for integer and fractional times. Raises what the runtime raises.
     """
