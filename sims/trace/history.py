@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from attrs import define, field, frozen
 
@@ -53,6 +54,8 @@ class History:
     ) -> Iterator[tuple[Part, float, float]]:
         """(part, from, to) within [start, end): what was computed up to the work `kept` met
         `fate`, and was lost beyond."""
+        if self.end is not None and kept >= self.done:
+            kept = inf  # whatever its rate was told to be
         ends = [piece.start for piece in self.pieces[1:]] + [end if self.end is None else self.end]
         for piece, over in zip(self.pieces, ends, strict=True):
             first, last = max(piece.start, start), min(over, end)

@@ -8,8 +8,8 @@ from attrs import define, field
 
 from actors.runtime import Record
 from policies.availability import WorkerState
+from sims.ledger.slices import ranges
 from sims.trace.span import Span
-from sims.uses.slices import ranges
 
 DOWN, RECLAIMED, UP = WorkerState.DOWN, WorkerState.RECLAIMED, WorkerState.UP
 

@@ -24,6 +24,7 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from actors.runtime import Record
+from sims.ledger.slices import count
 from sims.telling import counted, in_units
 from sims.trace.account import FlowAccount, Part
 from sims.trace.descent import Era, Gap, Head
@@ -32,7 +33,6 @@ from sims.trace.holding import RECLAIMED, Cast, Holding
 from sims.trace.messages import Messages
 from sims.trace.running import Running
 from sims.trace.span import Span
-from sims.uses.slices import count
 
 
 @define

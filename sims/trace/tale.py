@@ -45,6 +45,7 @@ from sims.trace.messages import Messages
 from sims.trace.runs import Runs
 from sims.trace.span import Span
 
+OfWorker = WorkerSpeedChanged | WorkerChanged | TransferSuspended | TransferEnded | TransferDropped
 WORKER = re.compile(rb'"worker":(\d+)')
 HANDLERS = {
     RunStarted: Runs.start,
@@ -101,15 +102,24 @@ class Tale:
                 self.stop(record.t)
             case WorkerSpeedChanged(worker=worker, speed=speed):
                 self.cast.speeds[worker] = speed
-                if self.runs is not None:
-                    self.runs.pace(event, record)
-            case WorkerChanged() if self.runs is not None:
-                self.runs.move(event, record)
-            case TransferSuspended() | TransferEnded() | TransferDropped():
-                if self.runs is not None and self.runs.messages.concern(event.worker):
-                    self.runs.stop_transfer(event, record)
+                self._befall(event, record)
+            case WorkerChanged() | TransferSuspended() | TransferEnded() | TransferDropped():
+                self._befall(event, record)
             case _ if getattr(event, "job", None) == self.job:
                 self._tell(event, record)
+
+    def _befall(self, event: OfWorker, record: Record) -> None:
+        """Something befalls a worker, whoever has it."""
+        runs = self.runs
+        if runs is None:
+            return
+        match event:
+            case WorkerSpeedChanged():
+                runs.pace(event, record)
+            case WorkerChanged():
+                runs.move(event, record)
+            case _ if runs.messages.concern(event.worker):
+                runs.stop_transfer(event, record)
 
     def stop(self, now: float) -> None:
         """The log ends here."""
