@@ -84,8 +84,8 @@ class _Trace:
 
     def _event(self, record: Record) -> Iterator[Json]:
         match record.event:
-            case ScenarioStarted(workers=names, scenario=scenario):
-                self.names, self.slices = names, Accountant()
+            case ScenarioStarted(workers=names, scenario=scenario, processors=size):
+                self.names, self.slices = names, Accountant(size)
                 yield from _processes(scenario)
             case JobSubmitted(job=job):
                 self.submitted[job] = record.t

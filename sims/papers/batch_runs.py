@@ -12,7 +12,7 @@ from actors.runtime import System
 from actors.scheduler import Scheduler
 from policies.interface.batch import BatchJob, BatchPolicy
 from policies.maths.speedup import Profile
-from sims.metrics.batch import Makespan
+from sims.metrics.makespan import Makespan
 
 
 def described(profiles: Sequence[Profile], verification: float = 0) -> tuple[BatchJob, ...]:

@@ -65,7 +65,7 @@ class Scene:
         first = next(told)
         assert isinstance(first.event, ScenarioStarted)
         header = first.event
-        scene = cls(header, Accountant(), Ledger(header.processors), ledger)
+        scene = cls(header, Accountant(header.processors), Ledger(header.processors), ledger)
         scene.enter(first)
         for record in parted(told):
             scene.enter(record)
