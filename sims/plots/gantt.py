@@ -134,7 +134,16 @@ def draw_jobs(scene: Scene, path: Path, title: str | None = None) -> Path:
     boxes = scene.rows_of_jobs()
     # Completed runs last: among many copies side by side the one that counts must be seen.
     boxes = boxes.where(np.argsort(-boxes.kind, kind="stable"))
-    named = [(mark, mark.job) for mark in chart.signs if mark.job is not None]
-    chart.fill(boxes, RUN_PAINTS, [mark for mark, _ in named], COARSE, FAINT)
-    chart.mark([(mark, scene.jobs[job] + 0.5) for mark, job in named])
+    marks = _in_lanes(scene, boxes, chart.signs)
+    chart.fill(boxes, RUN_PAINTS, [mark for mark, _ in marks], COARSE, FAINT)
+    chart.mark(marks)
     return save(chart.figure, path)
+
+
+def _in_lanes(scene: Scene, boxes: Boxes, marks: Sequence[Mark]) -> list[tuple[Mark, float]]:
+    """Each run's marks in the middle of its box; what is nobody's is not shown among jobs."""
+    if not marks:
+        return []
+    runs = zip(boxes.job.tolist(), boxes.run.tolist(), strict=True)
+    lanes = dict(zip(runs, ((boxes.low + boxes.high) / 2).tolist(), strict=True))
+    return [(it, lanes[scene.jobs[it.job], it.run]) for it in marks if it.job is not None]

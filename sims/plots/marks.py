@@ -41,6 +41,7 @@ class Mark:
     """Where; the middle one of the largest interval where it concerns a whole run."""
     kind: Sign
     job: str | None
+    run: int | None
     seq: int
 
 
@@ -75,16 +76,16 @@ class Marks:
                 self._hold(record.event)
             case CheckpointTaken(job=job, run=run):
                 where = middle(self._held[job, run])
-                yield Mark(record.t, where, Sign.CHECKPOINT, job, record.seq)
-            case CheckpointLost(job=job, workers=workers):
+                yield Mark(record.t, where, Sign.CHECKPOINT, job, run, record.seq)
+            case CheckpointLost(job=job, run=run, workers=workers):
                 for worker in workers:
-                    yield Mark(record.t, worker, Sign.FATAL, job, record.seq)
+                    yield Mark(record.t, worker, Sign.FATAL, job, run, record.seq)
 
     def close(self) -> Iterator[Mark]:
         """Who went DOWN at the last instant, and cost no run."""
         for down in self._downs:
             if down.by_fault or any(_holds(it, down.worker) for it in self._held.values()):
-                yield Mark(down.record.t, down.worker, Sign.FAULT, None, down.record.seq)
+                yield Mark(down.record.t, down.worker, Sign.FAULT, None, None, down.record.seq)
         self._downs.clear()
 
     def _hold(self, event: RunStarted | MembersReleased) -> None:
@@ -98,11 +99,11 @@ class Marks:
         key = event.job, event.run
         processors = self._held[key] if event.kept else self._held.pop(key)
         if event.outcome is Outcome.FAILED:
-            yield Mark(record.t, middle(processors), Sign.ERROR, event.job, record.seq)
+            yield Mark(record.t, middle(processors), Sign.ERROR, *key, record.seq)
         if event.outcome is Outcome.LOST:
             guilty = [it for it in self._downs if _holds(processors, it.worker)]
             for down in guilty:
-                yield Mark(record.t, down.worker, Sign.CRASH, event.job, record.seq)
+                yield Mark(record.t, down.worker, Sign.CRASH, *key, record.seq)
             self._downs = [it for it in self._downs if it not in guilty]
 
 

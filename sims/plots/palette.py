@@ -60,8 +60,8 @@ def kind_of(use: Use, note: str) -> int:
 OUTCOMES: dict[Outcome | None, Paint] = {
     Outcome.COMPLETED: Paint("completed", GREEN),
     Outcome.FAILED: Paint("failed: an error was found", VERMILION),
-    Outcome.LOST: Paint("lost: a processor failed", PURPLE),
-    Outcome.WITHDRAWN: Paint("withdrawn by the scheduler", SKY),
+    Outcome.LOST: Paint("lost: a worker went DOWN", PURPLE),
+    Outcome.WITHDRAWN: Paint("withdrawn", SKY),
     None: Paint("still going on", ORANGE),
 }
 IN_SYSTEM = Paint("in the system", MIST, state=True)

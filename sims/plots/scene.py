@@ -100,7 +100,7 @@ class Scene:
         behind = np.array([paint.state for paint in USE_PAINTS])[boxes.kind]
         if not behind.any():
             return boxes
-        inset = np.where(behind, 0, INSET * (boxes.high - boxes.low))
+        inset = np.where(behind, 0, INSET * np.minimum(boxes.high - boxes.low, 1))
         return evolve(boxes, low=boxes.low + inset, high=boxes.high - inset)
 
     def rows_of_jobs(self) -> Boxes:
