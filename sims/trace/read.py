@@ -1,26 +1,12 @@
-"""Which trace tells which kind of job, and how to read one job's out of a long log."""
+"""Reading one job's life out of a long log."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from actors.events import ScenarioStarted
 from actors.runtime import Record
 from sims.log import LogFile
 from sims.parts import parts
-from sims.trace.batch import BatchTrace
-from sims.trace.malleable import MalleableTrace
-from sims.trace.redundant import RedundantTrace
 from sims.trace.tale import Tale
-from sims.trace.volatile import IterativeTrace
-
-TRACES: dict[str, Callable[[str], Tale]] = {
-    "iterative": IterativeTrace,
-    "rigid": BatchTrace,
-    "moldable": BatchTrace,
-    "malleable": MalleableTrace,
-    "redundant": RedundantTrace,
-}
 
 
 def read_trace(log: LogFile, job: str) -> Tale:
@@ -32,7 +18,7 @@ def read_trace(log: LogFile, job: str) -> Tale:
     lines = log.lines()
     first = log.decoded(1, next(lines, b""))
     assert first is not None and isinstance(first.event, ScenarioStarted)
-    tale = TRACES[first.event.kind](job)
+    tale = Tale(job)
     tale(first)
     last, line, number = first, b"", 1
     with log.skimmed():
