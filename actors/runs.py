@@ -331,8 +331,9 @@ class IterativeJob(JobOfRuns):
     """w_q: time units per task, by worker."""
     iteration: int = field(init=False, default=0)
 
-    def arrive_told(self) -> None:
-        """Its first iteration begins."""
+    def describe(self) -> None:
+        """See Job; its first iteration begins."""
+        super().describe()
         self.record(IterationStarted, self.name, self.iteration)
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
