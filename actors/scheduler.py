@@ -14,6 +14,7 @@ from actors.job import Job
 from actors.messages import (
     CopyOver,
     Decide,
+    JobOver,
     MemberMoved,
     MemberSped,
     ProgramReceived,
@@ -47,6 +48,9 @@ class Decider(Protocol):
 
     def changed(self, worker: int, state: WorkerState, until: float | None) -> None:
         """A worker changed state; the pool knows."""
+
+    def sped(self, worker: int, speed: float) -> None:
+        """A worker changed speed; the pool and who holds it know."""
 
     def woken(self) -> bool:
         """Whether a wake-up call counts: False for one of a decision since replaced, or in an
@@ -99,7 +103,7 @@ class Scheduler(Actor):
         self.runs += 1
         self.decider.over(message)
         if message.gone:
-            self._count_out(message)
+            self._count_out(message.index, message.outcome)
         if not self.deciding:
             self.decide_soon()
 
@@ -127,14 +131,19 @@ class Scheduler(Actor):
             job = self.actors.get(self.held[copy][0])
             if job is not None:
                 self.send(job, MemberSped(copy, message.index, message.speed))
+        self.decider.sped(message.index, message.speed)
+
+    @handles(JobOver)
+    def count_job_out(self, message: JobOver) -> None:
+        self._count_out(message.index, COMPLETED)
 
     @handles(ProgramReceived)
     def program_received(self, message: ProgramReceived) -> None:
         self.programmed.setdefault(message.label, set()).add(message.index)
 
-    def _count_out(self, message: CopyOver) -> None:
-        del self.actors[message.index]
-        if message.outcome is COMPLETED:
+    def _count_out(self, index: int, outcome: Outcome) -> None:
+        del self.actors[index]
+        if outcome is COMPLETED:
             self.completed += 1
         else:
             self.killed += 1

@@ -8,7 +8,7 @@ from actors.batch import BatchScheduler, Job
 from actors.runtime import System
 from policies.interface.batch import BatchJob, BatchPolicy
 from policies.maths.speedup import Profile
-from sims.metrics.batch import Makespan
+from sims.metrics.makespan import Makespan
 
 
 def described(profiles: Sequence[Profile], verification: float = 0) -> tuple[BatchJob, ...]:

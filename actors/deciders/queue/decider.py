@@ -101,6 +101,9 @@ class QueueDecider:
     def changed(self, worker: int, state: WorkerState, until: float | None) -> None:
         """See Decider."""
 
+    def sped(self, worker: int, speed: float) -> None:
+        """See Decider."""
+
     # --- what it decides ----------------------------------------------------------------------
 
     def woken(self) -> bool:
