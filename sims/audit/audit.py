@@ -15,6 +15,7 @@ from sims.audit.copies import CopiesAuditor
 from sims.audit.frame import FrameAuditor, OrderAuditor
 from sims.audit.iterations import IterationAuditor
 from sims.audit.law import Auditor, Handler, Law, Violation
+from sims.audit.ledger import LedgerAuditor
 from sims.audit.life import LifeAuditor
 from sims.audit.link import LinkAuditor
 from sims.audit.losses import LossAuditor
@@ -44,6 +45,7 @@ def auditors(world: World) -> list[Auditor]:
         ProgressAuditor(world),
         AttemptAuditor(world),
         QueueAuditor(world),
+        LedgerAuditor(world),
     ]
 
 
@@ -90,7 +92,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
     table = Table(world, asked)
     known, last, now, t, seq = table.handlers, None, 0.0, 0.0, -1
     for record in records:
-        t, before, event = record.t, seq, record.event
+        world.record, t, before, event = record, record.t, seq, record.event
         seq, cause = record.seq, record.cause
         if t > now:
             if last is not None:

@@ -19,7 +19,7 @@ from policies.availability import WorkerState
 from sims.audit.holders import ROUNDING
 from sims.audit.law import Handlers, Law
 from sims.audit.world import Copy, World
-from sims.uses.slices import Range
+from sims.ledger.slices import Range
 
 
 @define(eq=False)

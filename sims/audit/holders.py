@@ -11,7 +11,7 @@ from attrs import define, field
 
 if TYPE_CHECKING:
     from sims.audit.world import Copy
-    from sims.uses.slices import Range
+    from sims.ledger.slices import Range
 
 ROUNDING = 1e-9
 

@@ -10,7 +10,7 @@ from actors.events import JobDescribed, RunEnded, RunStarted, ScenarioStarted, T
 from sims.audit.capacity import CapacityAuditor
 from sims.audit.law import Handlers, Law
 from sims.audit.world import Run, World
-from sims.uses.slices import Range
+from sims.ledger.slices import Range
 
 Spans = tuple[Range, ...]
 

@@ -18,11 +18,11 @@ from actors.events import (
     RunStarted,
     ScenarioStarted,
 )
-from actors.runtime import Event
+from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.audit.holders import Holders
 from sims.audit.law import Handlers, Law, Violation
-from sims.uses.slices import Range, ranges
+from sims.ledger.slices import Range, ranges
 
 UP = WorkerState.UP
 
@@ -161,6 +161,10 @@ class World:
     """The facts, and the violations found."""
 
     found: list[Violation] = field(factory=list)
+    broken: bool = False
+    """Whether a law is."""
+    record: Record | None = None
+    """The present one."""
     ended: bool = False
     """Whether ScenarioEnded has been told."""
     processors: int = 0
@@ -182,6 +186,7 @@ class World:
 
     def breaks(self, law: Law, events: tuple[int, ...], why: str) -> None:
         """A law is broken."""
+        self.broken = True
         self.found.append(Violation(law, events, why))
 
     def worker(self, number: int) -> Worker:
