@@ -31,7 +31,7 @@ def _span(_: object, attribute: object, value: tuple[float, float, int]) -> None
         raise Unacceptable("reclaims", value, accepted)
 
 
-@frozen(kw_only=True, slots=False)
+@frozen(kw_only=True)
 class Scenario(Head):
     """A whole scenario file; all times are in its one unit."""
 
