@@ -83,7 +83,7 @@ def _killed_at(scenario: Scenario, job: BatchJob) -> float | None:
 def _job_of_runs(
     scenario: Scenario, system: System, submission: Submission, makers: Makers, density: float
 ) -> JobOfRuns:
-    job, needs = submission.job, _needs(scenario, submission)
+    job, needs = submission.job, needs_of(scenario, submission)
     section = protection_of(scenario, submission)
     _warn_of_single(section, job)
     image = needs.image if needs else None
@@ -106,14 +106,20 @@ def _job_of_runs(
     )
 
 
-def _needs(scenario: Scenario, submission: Submission) -> Needs | None:
+def label(scenario: Scenario, submission: Submission) -> str:
+    """What the job's program is known by."""
+    shared = scenario.master is not None and scenario.master.shared_program
+    return "program" if shared else submission.job.name
+
+
+def needs_of(scenario: Scenario, submission: Submission) -> Needs | None:
+    """What members of its runs fetch; None without a master."""
     master, own = scenario.master, submission.own
     if master is None:
         return None
-    label = "program" if master.shared_program else submission.job.name
     said = (own.program, own.data, own.image) if own else (None, None, None)
     sizes = zip(said, (master.program, master.data, master.image), strict=True)
-    return Needs(label, *(default if given is None else given for given, default in sizes))
+    return Needs(label(scenario, submission), *(default if given is None else given for given, default in sizes))
 
 
 def _errors(
