@@ -119,7 +119,10 @@ def needs_of(scenario: Scenario, submission: Submission) -> Needs | None:
         return None
     said = (own.program, own.data, own.image) if own else (None, None, None)
     sizes = zip(said, (master.program, master.data, master.image), strict=True)
-    return Needs(label(scenario, submission), *(default if given is None else given for given, default in sizes))
+    return Needs(
+        label(scenario, submission),
+        *(default if given is None else given for given, default in sizes),
+    )
 
 
 def _errors(
