@@ -77,4 +77,4 @@ class Copy:
         """The run has ended: nobody fetches anything for it any more."""
         if self.workforce is not None:
             for worker in self.members:
-                actor.send(self.workforce(worker), LeaveRun(keep))
+                actor.send(self.workforce(worker), LeaveRun(self.number, keep))
