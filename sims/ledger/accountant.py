@@ -20,7 +20,6 @@ from actors.events import (
     RateChanged,
     RunEnded,
     RunStarted,
-    Stage,
     StageStarted,
     TransferDropped,
     TransferEnded,
@@ -67,7 +66,7 @@ class Accountant:
     _holders: Holders = field(init=False)
     _verifications: dict[str, float] = field(init=False, factory=dict)
     """By job, where there is one."""
-    _attempts: dict[Key, Record] = field(init=False, factory=dict)
+    _attempts: dict[Key, tuple[Record, RunStarted]] = field(init=False, factory=dict)
     """Open runs of which nothing is known but their start."""
     _spans: dict[Key, Span] = field(init=False, factory=dict)
     """Other open runs, and those whose members are kept."""
@@ -159,9 +158,9 @@ class Accountant:
 
     def _start(self, record: Record, event: RunStarted) -> Slices:
         key = event.job, event.run
-        self._attempts[key] = record
+        self._attempts[key] = record, event
         if event.source is not None:
-            self._follow(key, event)
+            self._follow(key, event.source)
         elif event.share != 1:
             self._known(key)
         job, slices = self._jobs.get(event.job), list[Slice]()
@@ -174,23 +173,23 @@ class Accountant:
             slices += self._recall(key, record, event.processors)
         return slices
 
-    def _follow(self, key: Key, event: RunStarted) -> None:
+    def _follow(self, key: Key, number: int) -> None:
         """The run that this one begins from matters as long as it does."""
         self._known(key)
-        source = event.job, event.source
+        source = key[0], number
         if source in self._attempts:
             self._known(source)
-        span = self._jobs[event.job].runs.get(event.source)
+        span = self._jobs[key[0]].runs.get(number)
         if span is not None:
             span.followers += 1
 
     def _known(self, key: Key) -> Span:
         """This open run, with an account of its own from now on."""
-        record = self._attempts.pop(key, None)
-        if record is None:
+        attempt = self._attempts.pop(key, None)
+        if attempt is None:
             return self._spans[key]
         name, number = key
-        span = Span.of(record, self._verifications.get(name, 0))
+        span = Span.of(*attempt, self._verifications.get(name, 0))
         self._spans[key] = span
         self._jobs.setdefault(name, _Job()).runs[number] = span
         return span
@@ -201,8 +200,8 @@ class Accountant:
         if attempt is not None and event.outcome is not WITHDRAWN and event.job not in self._jobs:
             del self._attempts[key]
             if self._holders.asked:
-                self._holders.give(key, attempt.event.processors)
-            return self._attempted(attempt, attempt.event, record.t, event.outcome)
+                self._holders.give(key, attempt[1].processors)
+            return self._attempted(*attempt, record.t, event.outcome)
         return self._end_span(self._known(key), key, record, event)
 
     def _attempted(
@@ -336,14 +335,13 @@ class Accountant:
     def _moved(self, worker: int, now: float) -> list[Key]:
         """Tell the runs that hold this worker of its status; who they are."""
         if not self._holders.asked:
-            attempts = (it.event for it in self._attempts.values())
-            open_runs = [((it.job, it.run), it.processors, it.share != 1) for it in attempts]
-            spans = ((key, it.processors, it.share != 1) for key, it in self._spans.items())
-            self._holders.keep([*open_runs, *spans])
-        status, runs = self._status(worker), list(self._holders.of(worker))
-        for run in runs:
+            attempts = {key: event for key, (_, event) in self._attempts.items()}
+            runs: dict[Key, RunStarted | Span] = {**attempts, **self._spans}
+            self._holders.keep((k, it.processors, it.share != 1) for k, it in runs.items())
+        status, held_by = self._status(worker), list(self._holders.of(worker))
+        for run in held_by:
             self._known(run).move(worker, now, status)
-        return runs
+        return held_by
 
     def _recall(self, key: Key, record: Record, processors: str) -> Iterator[Slice]:
         """Members of a run that starts may be doing something of their own already."""

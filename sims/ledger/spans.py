@@ -1,4 +1,4 @@
-"""Runs as the accountant keeps them: what each did since when, its computing until it is settled."""
+"""Runs as the accountant keeps them: what each did since when, and what its computing was for."""
 
 from __future__ import annotations
 
@@ -78,10 +78,8 @@ class Span:
         self.start = self.since
 
     @classmethod
-    def of(cls, record: Record, verification: float) -> Span:
+    def of(cls, record: Record, it: RunStarted, verification: float) -> Span:
         """The run that starts with this record."""
-        it = record.event
-        assert isinstance(it, RunStarted)
         whole = it.share == 1
         share = 1 if whole else Fraction(it.share).limit_denominator(FINEST)
         return cls(
