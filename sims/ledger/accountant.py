@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -29,25 +28,15 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from actors.runtime import Record
+from sims.ledger.fate import Fate
 from sims.ledger.holders import Holders, Key
 from sims.ledger.own import Own
-from sims.ledger.slices import Range, Slice, Use, count, ranges
+from sims.ledger.slices import Range, Slice, Use, count, ranges, together
 from sims.ledger.spans import Span, Status
 
 Slices = Iterable[Slice]
 NOTHING: Slices = ()
 COMPLETED, WITHDRAWN = Outcome.COMPLETED, Outcome.WITHDRAWN
-
-
-@define(eq=False)
-class _Job:
-    """What may still matter of a job's runs (of its iteration's)."""
-
-    runs: dict[int, Span] = field(factory=dict)
-    over: list[Span] = field(factory=list)
-    """Those that have ended and were not looked at since."""
-    completed: Span | None = None
-    """The run that completes it."""
 
 
 @define(eq=False)
@@ -70,7 +59,7 @@ class Accountant:
     """Open runs of which nothing is known but their start."""
     _spans: dict[Key, Span] = field(init=False, factory=dict)
     """Other open runs, and those whose members are kept."""
-    _jobs: dict[str, _Job] = field(init=False, factory=dict)
+    _jobs: dict[str, Fate] = field(init=False, factory=dict)
     _own: dict[int, Own] = field(init=False, factory=dict)
     _stalled: set[int] = field(init=False, factory=set)
     """Workers of speed 0."""
@@ -110,11 +99,7 @@ class Accountant:
         for span in self._spans.values():
             yield from span.settle(now, span.seq, span.done)
         for job in self._jobs.values():
-            if job.completed is not None:
-                yield from self._settled(job)
-            for span in job.runs.values():
-                held = span.outcome is None or span.followers or span.safe
-                yield from span.told(-math.inf, Use.LOST if held else span.otherwise)
+            yield from job.close()
         for own in self._own.values():
             yield from own.settle(now, 0)
         self._spans.clear()
@@ -129,30 +114,15 @@ class Accountant:
         return NOTHING
 
     def _complete(self, record: Record, event: JobCompleted | IterationCompleted) -> Slices:
-        job = self._jobs.pop(event.job, None)
         if isinstance(event, JobCompleted):
             self._verifications.pop(event.job, None)
-        return NOTHING if job is None else self._settled(job)
+        job = self._jobs.pop(event.job, None)
+        return NOTHING if job is None else job.settle()
 
     def _kill(self, record: Record, event: JobKilled) -> Slices:
         self._verifications.pop(event.job, None)
         job = self._jobs.pop(event.job, None)
-        for span in job.runs.values() if job is not None else ():
-            # No other copy was ahead of a run that the kill ended.
-            lost = span.ended == record.t
-            yield from span.told(-math.inf, Use.LOST if lost else span.otherwise)
-
-    @staticmethod
-    def _settled(job: _Job) -> Iterator[Slice]:
-        """All that the completing run computed is useful; what the run that it began from computed
-        up to that state; and so on back."""
-        limits: dict[int, float] = {}
-        span, limit = job.completed, math.inf
-        while span is not None and span.number not in limits:
-            limits[span.number], limit = limit, span.saved
-            span = None if span.source is None else job.runs.get(span.source)
-        for span in job.runs.values():
-            yield from span.told(limits.get(span.number, -math.inf), span.otherwise)
+        return NOTHING if job is None else job.give_up(record.t)
 
     # --- runs start and end -------------------------------------------------------------------
 
@@ -165,7 +135,7 @@ class Accountant:
             self._known(key)
         job, slices = self._jobs.get(event.job), list[Slice]()
         if job is not None:
-            slices += self._forget(job, record.t)
+            slices += job.forget(record.t)
             if event.keeps is not None:
                 slices += self._unkeep((event.job, event.keeps), record)
         if self._holders.asked:
@@ -191,7 +161,7 @@ class Accountant:
         name, number = key
         span = Span.of(*attempt, self._verifications.get(name, 0))
         self._spans[key] = span
-        self._jobs.setdefault(name, _Job()).runs[number] = span
+        self._jobs.setdefault(name, Fate()).runs[number] = span
         return span
 
     def _end(self, record: Record, event: RunEnded) -> Slices:
@@ -248,26 +218,6 @@ class Accountant:
     def _release(self, record: Record, event: MembersReleased) -> Slices:
         return self._unkeep((event.job, event.run), record)
 
-    @staticmethod
-    def _forget(job: _Job, now: float) -> Iterator[Slice]:
-        """Tell of runs that ended before `now`, and that nothing can go on from any more."""
-        if not job.over or job.over[0].ended == now:
-            return
-        over = [span for span in job.over if span.ended < now]
-        del job.over[: len(over)]
-        while over:
-            span = over.pop()
-            if span.followers or span.safe or span is job.completed:
-                continue
-            if job.runs.pop(span.number, None) is None:
-                continue
-            yield from span.told(-math.inf, span.otherwise)
-            source = None if span.source is None else job.runs.get(span.source)
-            if source is not None:
-                source.followers -= 1
-                if source.outcome is not None:
-                    over.append(source)
-
     # --- what runs do -------------------------------------------------------------------------
 
     def _stage(self, record: Record, event: StageStarted) -> Iterator[Slice]:
@@ -288,7 +238,7 @@ class Accountant:
         key = event.job, event.run
         span = self._known(key)
         yield from span.settle(record.t, record.seq, span.done)
-        span.processors = _together(span.processors, event.processors)
+        span.processors = together(span.processors, event.processors)
         if self._holders.asked:
             self._holders.take(key, event.processors, span.share != 1)
 
@@ -358,9 +308,3 @@ class Accountant:
         if members < len(busy):
             return [n for a, b in held for n in range(a, b + 1) if n in busy]
         return [n for n in sorted(busy) if any(a <= n <= b for a, b in held)]
-
-
-def _together(processors: str, more: str) -> str:
-    """Both interval sets."""
-    spans = sorted((*ranges(processors), *ranges(more)))
-    return " ".join(f"{a}-{b}" if b > a else str(a) for a, b in spans)

@@ -34,18 +34,6 @@ class Ledger:
     workers: bool = False
     """Whether to keep accounts per worker too (one per processor that worked)."""
 
-    @classmethod
-    def of(cls, records: Iterable[Record], processors: int, workers: bool = False) -> Ledger:
-        """The closed ledger of one run, up to its last record."""
-        ledger, accountant, end = cls(processors, workers=workers), Accountant(processors), 0.0
-        for record in records:
-            end = record.t
-            for part in parts(record):
-                ledger.add(accountant(part))
-        ledger.add(accountant.close(end))
-        ledger.close(end)
-        return ledger
-
     def add(self, slices: Iterable[Slice]) -> None:
         """Enter slices."""
         for it in slices:
@@ -81,9 +69,16 @@ class Ledger:
         return float(self.total[use] / self.capacity) if self.capacity else 0.0
 
 
-def account(records: Iterable[Record], processors: int) -> Account:
-    """What all processors' time went to in one run, up to its last record."""
-    return Ledger.of(records, processors).total
+def account(records: Iterable[Record], processors: int, workers: bool = False) -> Ledger:
+    """The closed ledger of one run, up to its last record."""
+    ledger, accountant, end = Ledger(processors, workers=workers), Accountant(processors), 0.0
+    for record in records:
+        end = record.t
+        for part in parts(record):
+            ledger.add(accountant(part))
+    ledger.add(accountant.close(end))
+    ledger.close(end)
+    return ledger
 
 
 def _sum(account: Mapping[Use, Exact]) -> Exact:

@@ -98,3 +98,9 @@ def text(numbers: Iterable[int]) -> str:
 def count(processors: str) -> int:
     """How many processors an interval set holds."""
     return sum(last - first + 1 for first, last in ranges(processors))
+
+
+def together(processors: str, more: str) -> str:
+    """Two interval sets that have no number in common, as one."""
+    spans = sorted((*ranges(processors), *ranges(more)))
+    return " ".join(f"{a}-{b}" if b > a else str(a) for a, b in spans)
