@@ -31,8 +31,8 @@ from actors.runtime import Record
 from sims.ledger.fate import Fate
 from sims.ledger.holders import Holders, Key
 from sims.ledger.own import Own
-from sims.ledger.slices import Range, Slice, Use, count, ranges, together
-from sims.ledger.spans import Span, Status
+from sims.ledger.slices import Range, Slice, count, ranges, together
+from sims.ledger.spans import Span, Status, attempted
 
 Slices = Iterable[Slice]
 NOTHING: Slices = ()
@@ -171,21 +171,9 @@ class Accountant:
             del self._attempts[key]
             if self._holders.asked:
                 self._holders.give(key, attempt[1].processors)
-            return self._attempted(*attempt, record.t, event.outcome)
+            verifies = event.job in self._verifications
+            return attempted(*attempt, record.t, event.outcome, verifies)
         return self._end_span(self._known(key), key, record, event)
-
-    def _attempted(
-        self, start: Record, it: RunStarted, end: float, outcome: Outcome
-    ) -> Iterator[Slice]:
-        """A whole attempt: it computed for its work, then verified."""
-        since, over = start.t, end
-        if it.job in self._verifications:
-            over = min(since + it.work, end)
-        use = Use.USEFUL if outcome is COMPLETED else Use.LOST
-        if over > since:
-            yield Slice(it.processors, use, since, over, start.seq, it.job, it.run)
-        if end > over:
-            yield Slice(it.processors, Use.VERIFICATION, over, end, start.seq, it.job, it.run)
 
     def _end_span(self, span: Span, key: Key, record: Record, event: RunEnded) -> Iterator[Slice]:
         yield from span.settle(record.t, record.seq, event.done)

@@ -27,6 +27,9 @@ ADVANCING = {
 """What a run's members do while it advances in a stage; in others, or at rate 0, they wait."""
 
 
+COMPLETED = Outcome.COMPLETED
+
+
 class Status(IntEnum):
     """What a worker does to the runs that hold it."""
 
@@ -193,3 +196,17 @@ def _between(whole: Slice, t: float, begun: float, done: float) -> float:
     if t == whole.end:
         return done
     return begun + (done - begun) * (t - whole.start) / (whole.end - whole.start)
+
+
+def attempted(
+    record: Record, it: RunStarted, end: float, outcome: Outcome, verifies: bool
+) -> Iterator[Slice]:
+    """A whole attempt, from its start (`record`) to its end: it computes for its work, and
+    verifies for the rest of its time."""
+    since = record.t
+    over = min(since + it.work, end) if verifies else end
+    use = Use.USEFUL if outcome is COMPLETED else Use.LOST
+    if over > since:
+        yield Slice(it.processors, use, since, over, record.seq, it.job, it.run)
+    if end > over:
+        yield Slice(it.processors, Use.VERIFICATION, over, end, record.seq, it.job, it.run)
