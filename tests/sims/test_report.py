@@ -19,7 +19,7 @@ from actors.events import (
 from actors.runtime import Event, Record
 from sims.report import Report, Spread, table
 from sims.scenario.loader import read
-from sims.uses.slices import Use
+from sims.ledger.slices import Use
 from tests.sims.anything import records_of
 
 TWO_JOBS: dict[str, Any] = {

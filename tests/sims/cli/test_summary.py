@@ -10,7 +10,7 @@ import pytest
 from sims.cli.main import main
 from sims.cli.summary import in_order
 from sims.ledger import Account
-from sims.uses.slices import Use
+from sims.ledger.slices import Use
 from tests.sims.cli.commands import Shell
 from tests.sims.kinds import written
 

@@ -12,7 +12,7 @@ from actors.events import JobCompleted, ScenarioStarted
 from actors.runtime import Record
 from sims.ledger import Ledger
 from sims.uses.families import accountant
-from sims.uses.slices import Slice, Use, count, ranges, text
+from sims.ledger.slices import Slice, Use, count, ranges, text
 from tests.sims.anything import TABLES, records_of, scenarios
 
 
