@@ -134,5 +134,3 @@ def _workforce(
 def actor_name(crew: Platform, worker: int) -> str:
     """A pool's workers have numbers only."""
     return crew.name(worker) if crew.own else f"worker {worker}"
-
-

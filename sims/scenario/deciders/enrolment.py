@@ -1,2 +1,5 @@
 """."""
-def decider(*a): raise NotImplementedError
+
+
+def decider(*a):
+    raise NotImplementedError
