@@ -11,8 +11,7 @@ from actors.messages import Feed, LeaveRun, Needs, SendImage
 from policies.availability import WorkerState
 
 if TYPE_CHECKING:
-    from actors.protection import State
-    from actors.run import Run
+    from actors.run import Run, State
     from actors.runtime import Actor
     from actors.workforce import Workforce
 
@@ -78,4 +77,4 @@ class Copy:
         """The run has ended: nobody fetches anything for it any more."""
         if self.workforce is not None:
             for worker in self.members:
-                actor.send(self.workforce(worker), LeaveRun(keep))
+                actor.send(self.workforce(worker), LeaveRun(self.number, keep))

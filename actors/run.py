@@ -132,8 +132,14 @@ class Run:
         source, saved = (begins.run, begins.done) if begins else (None, 0)
         self.actor.record(
             RunStarted,
-            *(self.actor.name, self.number, self.copy.text),
-            *(self.work, self.base, source, saved, keeps),
+            self.actor.name,
+            self.number,
+            self.copy.text,
+            self.work,
+            self.base,
+            source,
+            saved,
+            keeps,
         )
 
     def feed(self) -> None:
@@ -181,9 +187,7 @@ class Run:
         self.ended = True
         self.base = self.done(now)
         self.part = Progress(0, since=now)
-        self.actor.record(
-            RunEnded, self.actor.name, self.number, outcome, self.base, kept
-        )
+        self.actor.record(RunEnded, self.actor.name, self.number, outcome, self.base, kept)
 
     # --- its parts ----------------------------------------------------------------------------
 
@@ -249,9 +253,7 @@ class Run:
         rate = 0.0 if stage in WAITING else self._rate()
         self.part.rate = rate
         if length:
-            self.actor.record(
-                StageStarted, self.actor.name, self.number, stage, rate, self.base
-            )
+            self.actor.record(StageStarted, self.actor.name, self.number, stage, rate, self.base)
         self._aim()
         return False
 

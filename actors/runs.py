@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from attrs import define, field
 
@@ -22,14 +24,17 @@ from actors.hazards import SilentErrors
 from actors.intervals import members
 from actors.job import RUNNING, WAITING, Job, Life
 from actors.messages import (
+    LeaveRun,
     LimitReached,
     MemberFed,
     MemberMoved,
     MemberSaved,
     MemberSped,
+    MembersWait,
     Needs,
     PartDue,
     Resume,
+    Settle,
     StartCopy,
     WithdrawCopy,
 )
@@ -45,7 +50,6 @@ DOWN = WorkerState.DOWN
 AT_WORK = (Life.RUNNING,)
 GONE = (Life.COMPLETED, Life.KILLED)
 RESUME = Resume()
-Deal = Callable[[int], Sequence[int]]
 
 
 @define(eq=False)
@@ -59,9 +63,14 @@ class JobOfRuns(Job):
     workforce: Workforce | None = field(kw_only=True, default=None)
     speeds: Sequence[float] | None = field(kw_only=True, default=None)
     """Live: the speed of every worker; None: all 1, for ever."""
+    reuse: bool = field(kw_only=True, default=False)
+    """Whether a member of a run that ended early, enrolled again at that very decision, keeps its
+    data and the part of a message that has passed (002)."""
     copies: dict[int, Copy] = field(init=False, factory=dict)
     """By number, in the order in which they were placed."""
     next_run: int = field(init=False, default=0)
+    former: dict[int, int] = field(init=False, factory=dict)
+    """Under `reuse`: members of runs that ended at this instant -> their copy."""
     _resuming: bool = field(init=False, default=False)
 
     def describe(self) -> None:
@@ -71,8 +80,14 @@ class JobOfRuns(Job):
         period = rules.period(1)
         describe(
             ProtectionDescribed,
-            *(self.name, rules.kind.value, None if period == float("inf") else period),
-            *(rules.cost, rules.recovery, rules.verified, rules.copies, rules.cloning),
+            self.name,
+            rules.kind.value,
+            None if period == math.inf else period,
+            rules.cost,
+            rules.recovery,
+            rules.verified,
+            rules.copies,
+            rules.cloning,
             rules.delay,
         )
         if self.needs is not None:
@@ -90,14 +105,17 @@ class JobOfRuns(Job):
         """The whole work of a run on these members, in time at speed 1."""
         return self.described.profile.time(len(copy.members))
 
-    def finish_work(self) -> bool:
-        """A run has completed; whether that completes the job."""
+    def last_work(self) -> bool:
+        """Whether the run that completes now completes the job."""
         return True
+
+    def complete_work(self) -> None:
+        """Tell the log what its kind says of a completed run."""
 
     # --- copies -------------------------------------------------------------------------------
 
     @handles(StartCopy, during=(Life.WAITING, Life.RUNNING))
-    def start(self, message: StartCopy) -> None:
+    def begin_copy(self, message: StartCopy) -> None:
         if self.state is WAITING:
             self.become(RUNNING)
         held = members(message.numbers)
@@ -107,6 +125,8 @@ class JobOfRuns(Job):
             *(message.copy, held, message.text, self.units(message)),
             *(speeds or None, self.workforce),
         )
+        for worker in held if self.former else ():
+            self.former.pop(worker, None)
         self.copies[copy.number] = copy
         self._start_run(copy, self.plan(copy), message)
 
@@ -125,7 +145,7 @@ class JobOfRuns(Job):
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
-            strike=self.errors.strike,
+            strike=self._strike(copy),
             saved=self.protection.save,
             recovered=self._recovered,
             over=self._over,
@@ -141,6 +161,12 @@ class JobOfRuns(Job):
             run.feed()
             copy.feed(self, self.needs, plan.image)
 
+    def _strike(self, copy: Copy) -> Callable[[float], bool]:
+        if not self.errors.per_work:
+            return self.errors.strike
+        area = len(copy.members) * self.work(copy)
+        return partial(self.errors.strike, density=self.described.profile.work / area)
+
     def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
         """Tell the log what its kind says of a run that starts."""
 
@@ -151,20 +177,34 @@ class JobOfRuns(Job):
     def withdraw(self, message: WithdrawCopy) -> None:
         copy = self.copies.get(message.copy)
         if copy is not None:
-            self._drop(copy, WITHDRAWN)
+            self._drop(copy, WITHDRAWN, early=True)
 
     @handles(WithdrawCopy, during=(Life.WAITING, *GONE))
     def withdrawn_too_late(self, message: WithdrawCopy) -> None:
         """It ended at this very instant."""
 
-    def _drop(self, copy: Copy, outcome: Outcome, gone: bool = False) -> None:
+    @handles(Settle)
+    def settle(self, _: Settle) -> None:
+        """Whoever is not enrolled again leaves."""
+        if self.workforce is not None:
+            for worker, copy in self.former.items():
+                self.send(self.workforce(worker), LeaveRun(copy, keep=False))
+        self.former.clear()
+
+    def _drop(
+        self, copy: Copy, outcome: Outcome, gone: bool = False, early: bool = False
+    ) -> None:
         """End the copy, and give its members back."""
         if copy.run is not None:
             copy.run.end(outcome)
         else:
             self.record(MembersReleased, self.name, copy.last)
         copy.run = None
-        copy.leave(self, keep=False)
+        if early and self.reuse:
+            self.former.update(dict.fromkeys(copy.members, copy.number))
+            self.send(self.scheduler, MembersWait(self))
+        else:
+            copy.leave(self, keep=False)
         del self.copies[copy.number]
         waits = not self.copies and not gone
         if waits:
@@ -230,7 +270,7 @@ class JobOfRuns(Job):
     def _end_run(self, copy: Copy, outcome: Outcome) -> None:
         """The run is lost or has failed: its copy waits for the next one, or is over."""
         if not self.protection.keeps:
-            self._drop(copy, outcome)
+            self._drop(copy, outcome, early=True)
             return
         assert copy.run is not None
         copy.run.end(outcome, kept=True)
@@ -277,20 +317,15 @@ class JobOfRuns(Job):
 
     def _complete_by(self, first: Copy) -> None:
         """This copy was first: the others end at this instant."""
-        gone = self.finish_work_first()
+        gone = self.last_work()
         others = [copy for copy in self.copies.values() if copy is not first]
         assert first.run is not None
-        self.copies = {**{copy.number: copy for copy in others}, first.number: first}
         first.run.end(COMPLETED)
         first.run = None
         for copy in others:
             self._drop(copy, WITHDRAWN, gone)
         self.protection.forget()
         self._leave(first, gone)
-
-    def finish_work_first(self) -> bool:
-        """Whether the run that completes now is the job's last."""
-        return True
 
     def _leave(self, first: Copy, gone: bool) -> None:
         first.leave(self, keep=False)
@@ -302,9 +337,6 @@ class JobOfRuns(Job):
         else:
             self.become(WAITING)
             self.give_back(first.number, COMPLETED, True)
-
-    def complete_work(self) -> None:
-        """Tell the log what its kind says of a completed run."""
 
     @handles(LimitReached)
     def reach_limit(self, message: LimitReached) -> None:
@@ -334,8 +366,9 @@ class IterativeJob(JobOfRuns):
     """w_q: time units per task, by worker."""
     iteration: int = field(init=False, default=0)
 
-    def arrive_told(self) -> None:
-        """Its first iteration begins."""
+    def describe(self) -> None:
+        """See Job; its first iteration begins."""
+        super().describe()
         self.record(IterationStarted, self.name, self.iteration)
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
@@ -356,7 +389,7 @@ class IterativeJob(JobOfRuns):
         reason = message.reason if message is not None else None
         self.record(TasksDealt, self.name, self.iteration, copy.last, tasks, reason)
 
-    def finish_work_first(self) -> bool:
+    def last_work(self) -> bool:
         """See JobOfRuns."""
         return self.iteration + 1 == self.iterations
 

@@ -8,16 +8,19 @@ from typing import Protocol
 
 from attrs import define, field
 
-from actors.events import Outcome, WorkloadEnded
+from actors.events import End, Outcome, WorkloadEnded
 from actors.intervals import Intervals, text
 from actors.job import Job
 from actors.messages import (
     CopyOver,
     Decide,
+    GiveUp,
     JobOver,
     MemberMoved,
     MemberSped,
+    MembersWait,
     ProgramReceived,
+    Settle,
     StartCopy,
     Submit,
     WithdrawCopy,
@@ -28,14 +31,15 @@ from actors.pool import Pool
 from actors.runtime import Actor, Phase, handles
 from policies.availability import WorkerState
 
-DECIDE = Decide()
+DECIDE, SETTLE = Decide(), Settle()
+NOBODY: Intervals = ()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
 
 
 class Decider(Protocol):
     """What differs between schedulers: it keeps its books, asks its policies, and answers by
-    calling the scheduler's `start` and `withdraw`."""
+    calling the scheduler's `start_some`, `start_on` and `withdraw`."""
 
     def attach(self, scheduler: Scheduler) -> None:
         """Called once, before anything else."""
@@ -46,11 +50,14 @@ class Decider(Protocol):
     def over(self, message: CopyOver) -> None:
         """A copy has given its workers back; they are free already."""
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> None:
-        """A worker changed state; the pool knows."""
+    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
+        """A worker changed state, and the pool knows; whether that calls for a decision."""
 
-    def sped(self, worker: int, speed: float) -> None:
-        """A worker changed speed; the pool and who holds it know."""
+    def programmed(self, worker: int, label: str) -> bool:
+        """A worker holds this program now; whether that calls for a decision."""
+
+    def sped(self, worker: int, speed: float) -> bool:
+        """A worker changed speed, and the pool knows; whether that calls for a decision."""
 
     def woken(self) -> bool:
         """Whether a wake-up call counts: False for one of a decision since replaced, or in an
@@ -81,6 +88,8 @@ class Scheduler(Actor):
     runs: int = field(init=False, default=0)
     """Copies that are over."""
     deciding: bool = field(init=False, default=False)
+    unsettled: list[Job] = field(init=False, factory=list)
+    """Jobs that wait to hear whom they have got again."""
     _copies: count[int] = field(init=False, factory=count)
 
     def started(self) -> None:
@@ -99,7 +108,10 @@ class Scheduler(Actor):
     @handles(CopyOver)
     def take_back(self, message: CopyOver) -> None:
         _, processors, numbers = self.held.pop(message.copy)
-        self.pool.take_back(processors, numbers)
+        if numbers:
+            self.pool.take_back(processors, numbers)
+        else:
+            self.pool.free += processors
         self.runs += 1
         self.decider.over(message)
         if message.gone:
@@ -119,8 +131,7 @@ class Scheduler(Actor):
             job = self.actors.get(self.held[copy][0])
             if job is not None:
                 self.send(job, MemberMoved(copy, worker, state))
-        self.decider.changed(worker, state, message.until)
-        if not self.deciding:
+        if self.decider.changed(worker, state, message.until) and not self.deciding:
             self.decide_soon()
 
     @handles(WorkerSped)
@@ -131,7 +142,8 @@ class Scheduler(Actor):
             job = self.actors.get(self.held[copy][0])
             if job is not None:
                 self.send(job, MemberSped(copy, message.index, message.speed))
-        self.decider.sped(message.index, message.speed)
+        if self.decider.sped(message.index, message.speed) and not self.deciding:
+            self.decide_soon()
 
     @handles(JobOver)
     def count_job_out(self, message: JobOver) -> None:
@@ -140,6 +152,19 @@ class Scheduler(Actor):
     @handles(ProgramReceived)
     def program_received(self, message: ProgramReceived) -> None:
         self.programmed.setdefault(message.label, set()).add(message.index)
+        if self.decider.programmed(message.index, message.label) and not self.deciding:
+            self.decide_soon()
+
+    @handles(MembersWait)
+    def members_wait(self, message: MembersWait) -> None:
+        self.unsettled.append(message.job)
+
+    @handles(GiveUp)
+    def give_up(self, _: GiveUp) -> None:
+        for copy in self.held:
+            self.withdraw(copy)
+        self.system.finish(End.CAPPED)
+        self.stop()
 
     def _count_out(self, index: int, outcome: Outcome) -> None:
         del self.actors[index]
@@ -165,18 +190,25 @@ class Scheduler(Actor):
         if self.deciding or self.decider.woken():
             self.deciding = False
             self.decider.decide()
+        if self.unsettled:
+            for job in self.unsettled:
+                self.send(job, SETTLE)
+            self.unsettled.clear()
 
     # --- what it carries out ------------------------------------------------------------------
 
-    def start(
+    def start_some(
         self, index: int, processors: int, former: Intervals = ()
     ) -> tuple[int, Intervals]:
         """Give job `index` one more copy on so many free workers; the copy and who they are."""
-        copy = next(self._copies)
-        numbers = self.pool.give_out(copy, processors, former)
+        copy, pool, numbers, named = next(self._copies), self.pool, NOBODY, ""
+        if pool.numbers is None:
+            pool.free -= processors  # a call for each attempt took 3 % of the run
+        else:
+            numbers = pool.give_out(copy, processors, former, index)
+            named = text(numbers)
         self.held[copy] = index, processors, numbers
-        message = StartCopy(copy, processors, numbers, text(numbers) if numbers else "")
-        self.send(self.actors[index], message)
+        self.send(self.actors[index], StartCopy(copy, processors, numbers, named))
         return copy, numbers
 
     def start_on(

@@ -92,15 +92,21 @@ class Runs:
         if message.gone:
             self.table.remove(self.table.jobs.index(held.job))
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> None:
+    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
         """See Decider."""
         up = self.up - {worker} if state is not WorkerState.UP else self.up | {worker}
         if up != self.up:
             self.up, self.news = up, True
             self.placer.workers = self._workers()
+        return self.news
 
-    def sped(self, worker: int, speed: float) -> None:
+    def programmed(self, worker: int, label: str) -> bool:
+        """See Decider."""
+        return False
+
+    def sped(self, worker: int, speed: float) -> bool:
         """See Decider: its run knows."""
+        return False
 
     def woken(self) -> bool:
         """See Decider."""

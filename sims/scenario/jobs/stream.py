@@ -1,0 +1,263 @@
+"""What a scenario file may say of arrivals and job sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+from math import fsum, isclose
+from pathlib import Path
+from typing import Literal
+
+from attrs import field, frozen
+from attrs.validators import deep_iterable, optional
+from numpy.random import Generator
+
+from actors.runtime import System
+from policies.maths.sizes import (
+    BoundedPareto,
+    Deterministic,
+    Exponential,
+    Hyperexponential,
+    SizeLaw,
+)
+from sims.errors import InputError
+from sims.readers.swf import read_swf
+from sims.scenario.fields import Unacceptable, not_empty, not_negative, positive, probability
+
+BLOCK = 256
+"""Draws at a time."""
+
+
+@frozen(kw_only=True)
+class PoissonArrivals:
+    """`{kind = "poisson", load = 0.7}`: independent exponential times between arrivals."""
+
+    kind: Literal["poisson"] = "poisson"
+    load: float = field(validator=positive)
+    """Work that arrives per unit of time, as a fraction of M; redundant work not counted."""
+
+    def draw(self, rng: Generator, workers: int, mean: float) -> Iterator[float]:
+        """Arrival times of jobs of mean size `mean`; endless."""
+        time, gap = 0.0, mean / (self.load * workers)
+        while True:
+            for step in rng.exponential(gap, BLOCK).tolist():
+                time += step
+                yield time
+
+
+@frozen(kw_only=True)
+class ListedArrivals:
+    """`{kind = "list", times = [0, 0.5, 2]}`: explicit times, in any order."""
+
+    kind: Literal["list"] = "list"
+    times: tuple[float, ...] = field(validator=[not_empty, deep_iterable(not_negative)])
+    """a_j of job j, time units."""
+
+
+@frozen(kw_only=True)
+class FileArrivals:
+    """`{kind = "file", path = "log.swf"}`: submit times, and run times as sizes, of an SWF log."""
+
+    kind: Literal["file"] = "file"
+    path: str
+    """From the scenario's folder; may be compressed."""
+    load: float | None = field(default=None, validator=optional(positive))
+    """Stretch the times so that the load, as a fraction of M, is this; default: as they are."""
+
+
+ArrivalSection = PoissonArrivals | ListedArrivals | FileArrivals
+
+
+@frozen(kw_only=True)
+class DeterministicSizes:
+    """`{kind = "deterministic", mean = 1}`."""
+
+    kind: Literal["deterministic"] = "deterministic"
+    mean: float = field(default=1.0, validator=positive)
+    """Every job's size: time on a worker of unit speed."""
+
+    def law(self) -> SizeLaw:
+        """The law of sizes."""
+        return Deterministic(self.mean)
+
+
+@frozen(kw_only=True)
+class ExponentialSizes:
+    """`{kind = "exponential", mean = 1}`."""
+
+    kind: Literal["exponential"] = "exponential"
+    mean: float = field(default=1.0, validator=positive)
+    """Time on a worker of unit speed."""
+
+    def law(self) -> SizeLaw:
+        """The law of sizes."""
+        return Exponential(self.mean)
+
+
+@frozen(kw_only=True)
+class ParetoSizes:
+    """`{kind = "bounded-pareto", alpha = 1.5, low = 0.5, high = 50}`."""
+
+    kind: Literal["bounded-pareto"] = "bounded-pareto"
+    alpha: float = field(default=1.5, validator=positive)
+    """P(size > x) falls as x^-alpha."""
+    low: float = field(default=0.5, validator=positive)
+    """Smallest size."""
+    high: float = field(default=50.0, validator=positive)
+    """Largest size."""
+
+    def __attrs_post_init__(self) -> None:
+        if not self.low < self.high:
+            raise Unacceptable("low", self.low, f"a number below high, {self.high!r}")
+
+    def law(self) -> SizeLaw:
+        """The law of sizes."""
+        return BoundedPareto(self.alpha, self.low, self.high)
+
+
+@frozen(kw_only=True)
+class HyperexponentialSizes:
+    """`{kind = "hyperexponential", probabilities = [0.9, 0.1], means = [0.5, 5.5]}`."""
+
+    kind: Literal["hyperexponential"] = "hyperexponential"
+    probabilities: tuple[float, ...] = field(
+        default=(0.9, 0.1), validator=[not_empty, deep_iterable(probability)]
+    )
+    """Of each kind of job."""
+    means: tuple[float, ...] = field(default=(0.5, 5.5), validator=deep_iterable(positive))
+    """Mean size of each kind."""
+
+    def __attrs_post_init__(self) -> None:
+        if not isclose(fsum(self.probabilities), 1):
+            raise Unacceptable("probabilities", self.probabilities, "numbers that sum to 1")
+        if len(self.means) != len(self.probabilities):
+            accepted = f"one for each of the {len(self.probabilities)} probabilities"
+            raise Unacceptable("means", self.means, accepted)
+
+    def law(self) -> SizeLaw:
+        """The law of sizes."""
+        return Hyperexponential(self.probabilities, self.means)
+
+
+@frozen(kw_only=True)
+class ListedSizes:
+    """`{kind = "list", sizes = [3, 1, 2]}`."""
+
+    kind: Literal["list"] = "list"
+    sizes: tuple[float, ...] = field(validator=[not_empty, deep_iterable(positive)])
+    """p_j of job j, time on a worker of unit speed."""
+
+
+SizeSection = (
+    DeterministicSizes | ExponentialSizes | ParetoSizes | HyperexponentialSizes | ListedSizes
+)
+
+
+@frozen(kw_only=True)
+class StreamSection:
+    """`[job.stream]`: jobs of one worker each, arriving over time (004, III)."""
+
+    count: int | None = field(default=None, validator=optional(positive))
+    """How many jobs come; default: all that are listed."""
+    arrivals: ArrivalSection
+    """`poisson`, `list` or `file`."""
+    sizes: SizeSection | None = None
+    """`deterministic`, `exponential`, `bounded-pareto`, `hyperexponential` or `list`; default:
+    the run times of the arrivals' file, otherwise exponential of mean 1."""
+
+
+@frozen
+class Arrival:
+    """One job that will come."""
+
+    name: str
+    time: float
+    size: float
+    """Work, in time on one worker of speed 1."""
+
+
+@frozen
+class Arrivals:
+    """The jobs that will come."""
+
+    jobs: Iterator[Arrival]
+    """In time order; of equal times the lower id first."""
+    count: int
+
+
+def arrivals(job: StreamSection, workers: int, system: System, folder: Path) -> Arrivals:
+    """The jobs of `[job.stream]`, drawn from the streams `arrivals` and `sizes`.
+
+    Raises InputError where lists are too short, or no number of jobs is given.
+    """
+    listed = _from_file(job, folder) if isinstance(job.arrivals, FileArrivals) else None
+    own = listed[1] if listed is not None and job.sizes is None else None
+    sizes, mean = _sizes(job.sizes or ExponentialSizes(), system) if own is None else _list(own)
+    if isinstance(job.arrivals, PoissonArrivals):
+        rng = system.stream("arrivals")
+        return _endless(job, job.arrivals.draw(rng, workers, mean), sizes)
+    times = listed[0] if listed is not None else _times(job.arrivals)
+    jobs = _named(times[: job.count], sizes)
+    load = job.arrivals.load if isinstance(job.arrivals, FileArrivals) else None
+    if load is not None:
+        jobs = _stretched(jobs, load, workers)
+    return Arrivals(iter(sorted(jobs, key=lambda arrival: arrival.time)), len(jobs))
+
+
+def _endless(job: StreamSection, times: Iterator[float], sizes: Iterator[float]) -> Arrivals:
+    most = len(job.sizes.sizes) if isinstance(job.sizes, ListedSizes) else None
+    number = job.count if job.count is not None else most
+    if number is None or number < 1 or (most is not None and number > most):
+        accepted = f"1 to {most}" if most is not None else "a whole number above 0"
+        raise InputError("scenario", "job.stream.count", f"{job.count} jobs", accepted)
+    jobs = (Arrival(f"job-{k}", *pair) for k, pair in enumerate(zip(times, sizes, strict=False)))
+    return Arrivals(islice(jobs, number), number)
+
+
+def _times(section: ArrivalSection) -> Sequence[float]:
+    return section.times if isinstance(section, ListedArrivals) else ()
+
+
+def _named(times: Sequence[float], sizes: Iterator[float]) -> list[Arrival]:
+    taken = list(islice(sizes, len(times)))
+    if len(taken) < len(times):
+        problem = f"{len(taken)} sizes for {len(times)} jobs"
+        raise InputError("scenario", "job.stream.sizes", problem, "one size per job")
+    _refuse_negative(times, taken)
+    pairs = zip(times, taken, strict=True)
+    return [Arrival(f"job-{k}", time, size) for k, (time, size) in enumerate(pairs)]
+
+
+def _refuse_negative(times: Sequence[float], sizes: Sequence[float]) -> None:
+    if not times:
+        raise InputError("scenario", "job.stream.count", "no jobs", "a whole number above 0")
+    if min(times) < 0:
+        raise InputError("scenario", "job.stream.arrivals.times", f"{min(times)}", "times from 0 on")
+    if min(sizes) <= 0:
+        raise InputError("scenario", "job.stream.sizes.sizes", f"{min(sizes)}", "sizes above 0")
+
+
+def _sizes(section: SizeSection, system: System) -> tuple[Iterator[float], float]:
+    if isinstance(section, ListedSizes):
+        return _list(section.sizes)
+    law, rng = section.law(), system.stream("sizes")
+    return (size for _ in count() for size in law.draw(rng, BLOCK).tolist()), law.mean
+
+
+def _list(sizes: Sequence[float]) -> tuple[Iterator[float], float]:
+    return iter(sizes), sum(sizes) / len(sizes)
+
+
+def _from_file(job: StreamSection, folder: Path) -> tuple[list[float], list[float]]:
+    """Submit and run times, seconds from the first submission."""
+    path = folder / job.arrivals.path if isinstance(job.arrivals, FileArrivals) else folder
+    jobs = read_swf(path).jobs
+    if not jobs:
+        raise InputError(str(path), "", "no usable job", "a log with at least one")
+    return [entry.submit - jobs[0].submit for entry in jobs], [entry.run for entry in jobs]
+
+
+def _stretched(jobs: Sequence[Arrival], load: float, workers: int) -> list[Arrival]:
+    work, last = sum(job.size for job in jobs), max(job.time for job in jobs)
+    factor = work / (load * workers * last) if last else 1.0
+    return [Arrival(job.name, job.time * factor, job.size) for job in jobs]

@@ -1,0 +1,187 @@
+"""The scheduler and its jobs in small worlds."""
+
+import pytest
+
+from actors.attempts import JobOfAttempts
+from actors.deciders.queue import QueueDecider
+from actors.events import (
+    BatchOpened,
+    JobCompleted,
+    JobKilled,
+    JobSubmitted,
+    Outcome,
+    ReservationMade,
+    RunEnded,
+    RunStarted,
+    ShelfOpened,
+    WorkloadEnded,
+)
+from actors.pool import Pool, compact
+from actors.runtime import ActorFailed, Record, System, UnexpectedMessage
+from actors.scheduler import Scheduler
+from policies.batch.allocation import requested
+from policies.batch.batches import Exact
+from policies.batch.lists import Reading, RList
+from policies.batch.orders import first_come, longest_time
+from policies.batch.shelves import Shelves
+from policies.interface.batch import BatchJob, BatchPolicy, BatchView, Decision
+from policies.maths.speedup import Rigid, Table
+
+
+def world(jobs, strategy, processors=4, failures=None, order=first_come, rule=requested, kill=()):
+    records: list[Record] = []
+    system = System(0, [records.append], start=0)
+    policy = BatchPolicy(order, strategy, rule, "mine")
+    pool = Pool(processors, numbered=True, take=compact)
+    scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
+    for job in jobs:
+        limit = job.estimate if job.index in kill else None
+        failed = (failures or {}).get(job.index, 0)
+        system.spawn(JobOfAttempts(job.name, job, scheduler, limit, failed))
+    system.run()
+    return records
+
+
+def job(index: int, processors: int, time: float, **more) -> BatchJob:
+    return BatchJob(index, "abcdefg"[index], Rigid(processors, time), **more)
+
+
+def starts(records) -> list[tuple[str, float, str]]:
+    return [
+        (r.event.job, r.t, r.event.processors) for r in records if isinstance(r.event, RunStarted)
+    ]
+
+
+def of(records, kind):
+    return [r for r in records if isinstance(r.event, kind)]
+
+
+def test_a_failed_attempt_is_found_at_its_end_and_the_job_runs_again() -> None:
+    records = world([job(0, 2, 5, verification=1)], RList(0), failures={0: 2})
+    assert starts(records) == [("a", 0, "0-1"), ("a", 6, "0-1"), ("a", 12, "0-1")]
+    outcomes = [r.event.outcome for r in of(records, RunEnded)]
+    assert outcomes == [Outcome.FAILED, Outcome.FAILED, Outcome.COMPLETED]
+    assert [(r.t, r.event) for r in of(records, WorkloadEnded)] == [(18, WorkloadEnded(1, 0, 3))]
+
+
+def test_processors_are_free_at_the_instant_at_which_an_attempt_ends() -> None:
+    records = world([job(0, 4, 3), job(1, 4, 2)], RList(0))
+    assert starts(records) == [("a", 0, "0-3"), ("b", 3, "0-3")]
+
+
+def test_all_ends_of_an_instant_are_heard_before_one_decision() -> None:
+    jobs = [job(0, 2, 3), job(1, 2, 3), job(2, 4, 1), job(3, 2, 9)]
+    assert [s[:2] for s in starts(world(jobs, RList(0)))] == [
+        ("a", 0),
+        ("b", 0),
+        ("c", 3),
+        ("d", 4),
+    ]
+
+
+def test_jobs_arrive_at_their_release_times() -> None:
+    records = world([job(0, 4, 3, submitted=5), job(1, 4, 2, submitted=1)], RList(0))
+    assert [(r.event.job, r.t) for r in of(records, JobSubmitted)] == [("b", 1), ("a", 5)]
+    assert [s[:2] for s in starts(records)] == [("b", 1), ("a", 5)]
+
+
+def test_a_job_that_outlives_its_estimate_is_not_killed_unless_asked() -> None:
+    jobs = [job(0, 4, 10, estimate=4), job(1, 2, 1)]
+    patient = world(jobs, RList(1, Reading.EASY))
+    assert [(r.event.job, r.t) for r in of(patient, JobCompleted)] == [("a", 10), ("b", 11)]
+    strict = world(jobs, RList(1, Reading.EASY), kill={0})
+    assert [(r.event.job, r.t) for r in of(strict, JobKilled)] == [("a", 4)]
+    assert [(r.event.job, r.t) for r in of(strict, JobCompleted)] == [("b", 5)]
+    assert of(strict, WorkloadEnded)[0].event == WorkloadEnded(1, 1, 2)
+
+
+def test_reservations_believe_the_estimate() -> None:
+    """c ends before the estimated end of a, so it may pass b; the truth would have refused it."""
+    jobs = [job(0, 2, 3, estimate=10), job(1, 4, 1), job(2, 2, 8)]
+    assert [s[:2] for s in starts(world(jobs, RList(1, Reading.EASY)))] == [
+        ("a", 0),
+        ("c", 0),
+        ("b", 8),
+    ]
+
+
+def test_kept_reservations_are_recorded_and_honoured_over_a_better_job_that_failed() -> None:
+    jobs = [job(0, 1, 6), job(1, 3, 5), job(2, 2, 4)]
+    records = world(jobs, RList(1, Reading.KEPT), 3, {0: 1, 2: 2}, longest_time)
+    assert of(records, ReservationMade)
+    assert ("b", 6, "0-2") in starts(records)
+
+
+def test_a_kept_reservation_is_honoured_even_if_nothing_happens_then() -> None:
+    """a ends at 3, not at the 5 that was believed when b was promised 5."""
+    jobs = [job(0, 4, 3, estimate=5), job(1, 4, 2)]
+    records = world(jobs, RList(None, Reading.KEPT))
+    assert [s[:2] for s in starts(records)] == [("a", 0), ("b", 5)]
+
+
+def test_a_filled_job_restarts_on_its_own_processors() -> None:
+    records = world(
+        [job(0, 1, 6), job(1, 1, 3), job(2, 1, 3)], Shelves(filling=True), 4, {2: 1}, longest_time
+    )
+    assert starts(records)[-1] == ("c", 3, "2")
+    assert [r.event for r in of(records, ShelfOpened)] == [ShelfOpened(6, 3)]
+
+
+def test_a_batch_begins_when_the_one_before_has_ended() -> None:
+    jobs = [BatchJob(0, "a", Table((4, 3))), BatchJob(1, "b", Table((6, 5)))]
+    records = world(jobs, RList(0), 2, {0: 2}, longest_time, Exact())
+    opened = [(r.t, r.event) for r in of(records, BatchOpened)]
+    assert opened == [(0, BatchOpened(1, 2, 1)), (6, BatchOpened(2, 1, 2))]
+
+
+def test_every_event_names_an_earlier_one_as_its_cause() -> None:
+    records = world([job(0, 2, 3), job(1, 4, 2, submitted=1)], RList(0), failures={0: 1})
+    by_seq = {r.seq: r for r in records}
+    assert all(r.cause is None or r.cause < r.seq for r in records)
+    second = next(r for r in records if isinstance(r.event, RunStarted) and r.event.run == 1)
+    assert isinstance(by_seq[second.cause].event, RunEnded)
+
+
+def greedy_liar(view: BatchView) -> Decision:
+    return Decision(list(view.queue))
+
+
+def test_a_policy_that_wants_what_is_not_free_is_named_with_what_it_saw() -> None:
+    seen = r"policy .*:greedy_liar .*b needs 2 processors, and 1 are left; .*4 of 4 .* free"
+    with pytest.raises(ActorFailed, match=seen) as caught:
+        world([job(0, 3, 1), job(1, 2, 1)], greedy_liar)
+    assert isinstance(caught.value.error, ValueError)
+
+
+def test_a_policy_that_starts_a_job_twice_is_refused() -> None:
+    def twice(view: BatchView) -> Decision:
+        return Decision([view.queue[0], view.queue[0]])
+
+    with pytest.raises(ActorFailed, match="not in the queue"):
+        world([job(0, 1, 1)], twice)
+
+
+def test_an_allotment_beyond_the_platform_is_refused() -> None:
+    with pytest.raises(ActorFailed, match="allotted 5 processors of 4"):
+        world([job(0, 5, 1)], RList(0))
+
+
+def test_a_policy_that_never_starts_anything_is_a_deadlock_that_says_so() -> None:
+    from actors.runtime import Deadlock
+
+    with pytest.raises(Deadlock, match="1 of 1 jobs"):
+        world([job(0, 1, 1)], lambda view: Decision())
+
+
+def test_a_job_that_runs_cannot_be_started_again() -> None:
+    from actors.messages import StartCopy
+
+    system = System(0, start=0)
+    policy = BatchPolicy(first_come, RList(0), requested)
+    decider = QueueDecider(policy)
+    scheduler = system.spawn(Scheduler("scheduler", Pool(4, numbered=False), decider, 1))
+    actor = system.spawn(JobOfAttempts("a", job(0, 1, 5), scheduler))
+    scheduler.send(actor, StartCopy(1, 1, (), ""))
+    with pytest.raises(ActorFailed) as caught:
+        system.run()
+    assert isinstance(caught.value.error, UnexpectedMessage)
