@@ -64,9 +64,7 @@ class Pool:
 
     # --- copies take workers, and give them back ----------------------------------------------
 
-    def give_out(
-        self, copy: int, count: int, former: Intervals = (), index: int = 0
-    ) -> Intervals:
+    def give_out(self, copy: int, count: int, former: Intervals = (), index: int = 0) -> Intervals:
         """`count` free workers, which `copy` of job `index` holds from now on."""
         assert self.numbers is not None
         self.free -= count

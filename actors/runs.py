@@ -191,9 +191,7 @@ class JobOfRuns(Job):
                 self.send(self.workforce(worker), LeaveRun(copy, keep=False))
         self.former.clear()
 
-    def _drop(
-        self, copy: Copy, outcome: Outcome, gone: bool = False, early: bool = False
-    ) -> None:
+    def _drop(self, copy: Copy, outcome: Outcome, gone: bool = False, early: bool = False) -> None:
         """End the copy, and give its members back."""
         if copy.run is not None:
             copy.run.end(outcome)

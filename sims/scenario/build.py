@@ -141,5 +141,3 @@ def _maker(
 def actor_name(crew: Platform, worker: int) -> str:
     """A pool's workers have numbers only."""
     return crew.name(worker) if crew.own else f"worker {worker}"
-
-

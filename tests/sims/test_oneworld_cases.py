@@ -22,8 +22,10 @@ def check(case: dict[str, Any]) -> list[str]:
     told, expected = Told.of(records), case["expected"]
     pairs = {
         "runs": (sorted(told.runs.values()), sorted(expected["runs"])),
-        "completions": ([told.completions[k] for k in sorted(told.completions)],
-                        expected["completions"]),
+        "completions": (
+            [told.completions[k] for k in sorted(told.completions)],
+            expected["completions"],
+        ),
         "checkpoints": (sorted(told.checkpoints), sorted(expected["checkpoints"])),
         "transfers": (sorted(told.transfers), sorted(expected["transfers"])),
         "makespan": (max(told.completions.values()), expected["makespan"]),
