@@ -99,11 +99,15 @@ class Columns:
         """See Decider."""
         raise AssertionError("no job carries a copy of its own")
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> None:
+    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
         """See Decider."""
         raise AssertionError("nothing befalls workers but their speed")
 
-    def sped(self, worker: int, speed: float) -> None:
+    def programmed(self, worker: int, label: str) -> bool:
+        """See Decider."""
+        return False
+
+    def sped(self, worker: int, speed: float) -> bool:
         """See Decider."""
         now, placed = self.scheduler.now, self.placed
         if placed is not None and now >= self.due:
@@ -113,6 +117,7 @@ class Columns:
             placed.running.change(worker, now)
             if now < self.due:
                 self._aim(placed.running.earliest())
+        return False
 
     def woken(self) -> bool:
         """See Decider: a copy ends now."""

@@ -149,6 +149,10 @@ class EnrolmentDecider:
         self.holders[label] = self.holders.get(label, 0) | 1 << worker
         return self._call() if self.wake is not Wake.NEVER else False
 
+    def sped(self, worker: int, speed: float) -> bool:
+        """See Decider."""
+        return False
+
     def woken(self) -> bool:
         """See Decider."""
         if self.tick is None or self.scheduler.now < self.tick:
