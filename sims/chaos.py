@@ -18,10 +18,8 @@ from actors.events import (
     ProtectionDescribed,
     RestartedFromScratch,
     RunStarted,
-    Stage,
-    StageStarted,
 )
-from actors.runtime import Record, RuntimeFault
+from actors.runtime import Event, Record, RuntimeFault
 from sims.audit.audit import audit
 from sims.ledger import Use, account
 from sims.scenario.faults import Listed, NoFaults
@@ -123,9 +121,7 @@ def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
     return tuple(time for time in found if time < times[-1] and not (whole and time % 1))
 
 
-def trials(
-    scenario: Scenario, folder: Path, calm: Calm, length: float, most: int
-) -> list[Trial]:
+def trials(scenario: Scenario, folder: Path, calm: Calm, length: float, most: int) -> list[Trial]:
     """Every (blow, worker, moment), or `most` of them, evenly spread."""
     limit = PATIENCE * (calm.makespan + length)
     found = [
@@ -196,14 +192,18 @@ def survivals(records: Sequence[Record]) -> Iterator[str]:
                 yield from _begun(jobs.setdefault(job, _Saved()), event, record)
             case CheckpointTaken(job=job, run=run, done=done):
                 _save(jobs[job], run, done)
-            case CheckpointLost(job=job, run=run):
-                jobs[job].copies[run] = 0
-            case RestartedFromScratch(job=job, run=run):
-                jobs[job].image = jobs[job].copies[run] = 0
             case IterationCompleted(job=job):
                 jobs[job] = _Saved(jobs[job].kind)
-            case StageStarted(job=job, stage=Stage.REDISTRIBUTING):
-                jobs[job].copies.clear()
+            case _:
+                _give_up(jobs, event)
+
+
+def _give_up(jobs: dict[str, _Saved], event: Event) -> None:
+    match event:
+        case CheckpointLost(job=job, run=run):
+            jobs[job].copies[run] = 0
+        case RestartedFromScratch(job=job, run=run):
+            jobs[job].image = jobs[job].copies[run] = 0
 
 
 def _begun(saved: _Saved, event: RunStarted, record: Record) -> Iterator[str]:
