@@ -149,6 +149,9 @@ class EnrolmentDecider:
         self.holders[label] = self.holders.get(label, 0) | 1 << worker
         return self._call() if self.wake is not Wake.NEVER else False
 
+    def sped(self, worker: int, speed: float) -> None:
+        """See Decider: 002's policies know of no speeds."""
+
     def woken(self) -> bool:
         """See Decider."""
         if self.tick is None or self.scheduler.now < self.tick:
