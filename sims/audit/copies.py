@@ -56,6 +56,9 @@ class CopiesAuditor:
         if run is None or run.told:
             return
         job = run.job
+        if event.rotates:
+            why = f"{run.name} goes round its workers, and holds them alone"
+            self.world.breaks(Law.DECISION, (seq,), why)
         most = job.protection.copies if job.protection is not None else 1
         copies = len(job.open) + len(job.kept)
         if copies > most:

@@ -64,8 +64,6 @@ class FrameAuditor:
             self.world.breaks(Law.FRAME, (seq,), "the log does not end with ScenarioEnded")
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
-        if self.world.started is not event:
-            self.world.breaks(Law.FRAME, (seq,), "the scenario starts a second time")
         if t != 0 or event.processors < 1 or not event.kinds:
             why = f"{event.processors} workers, jobs of kinds {event.kinds}, at {t}"
             self.world.breaks(Law.FRAME, (seq,), why)

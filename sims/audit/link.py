@@ -195,6 +195,9 @@ class LinkAuditor:
             self.world.breaks(Law.TRANSFER, (seq,), why)
         elif memory.passing or number in self.world.away:
             self.world.breaks(Law.TRANSFER, (memory.seq, seq), f"worker {number} cannot, now")
+        elif run not in self.waiting:
+            why = f"{run.name} neither is fed nor saves"
+            self.world.breaks(Law.TRANSFER, (run.seq, seq), why)
         else:
             self._turn(run, event, memory, seq)
         memory.start(event.kind, event.left, t, seq)
