@@ -1,4 +1,4 @@
-"""Attempts: how long one lasts, how it ends, how many there are (001, section 3; 000, section 3)."""
+"""Attempts: how long one lasts, how it ends, how many there are (001, 3; 000, 3)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class AttemptAuditor:
     def _check_work(self, run: Run, seq: int) -> None:
         """It hangs on the number of members only: a rigid job's is its area over them."""
         job, described, size = run.job, run.job.described, run.copy.size
-        if described is None or described.kind == "iterative" or run.told:
+        if described is None or described.kind == "iterative" or run.told or not size:
             return
         works = self.jobs.setdefault(job.name, _Job()).works
         work = run.event.work

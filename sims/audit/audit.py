@@ -23,6 +23,7 @@ from sims.audit.placement import PlacementAuditor
 from sims.audit.progress import ProgressAuditor
 from sims.audit.protection import ProtectionAuditor
 from sims.audit.queue import QueueAuditor
+from sims.audit.sharing import SharingAuditor
 from sims.audit.workers import WorkerAuditor
 from sims.audit.world import World
 
@@ -45,6 +46,7 @@ def auditors(world: World) -> list[Auditor]:
         ProgressAuditor(world),
         AttemptAuditor(world),
         QueueAuditor(world),
+        SharingAuditor(world),
         LedgerAuditor(world),
     ]
 

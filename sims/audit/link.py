@@ -272,5 +272,3 @@ class LinkAuditor:
             why = f"worker {number} loses a message; it is not DOWN and its run has not ended"
             self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
         memory.drop(seq)
-
-

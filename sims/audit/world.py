@@ -117,6 +117,11 @@ class Copy:
             self._members = tuple(n for a, b in self.spans for n in range(a, b + 1))
         return self._members
 
+    def change(self, spans: tuple[Range, ...]) -> None:
+        """Other members."""
+        self.spans, self._members = spans, None
+        self.away.clear()
+
     def join(self, spans: tuple[Range, ...]) -> None:
         """More members."""
         self.spans, self._members = tuple(sorted((*self.spans, *spans))), None

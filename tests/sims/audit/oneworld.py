@@ -94,9 +94,7 @@ def _spawn(system: System, scenario: Mapping[str, Any]) -> None:
     )
     most = {index: job["copies"] for index, job in enumerate(jobs) if job["copies"] > 1}
     pool = Pool(size, True, True)
-    scheduler = system.spawn(
-        Scheduler("scheduler", pool, QueueDecider(policy, most), len(jobs))
-    )
+    scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy, most), len(jobs)))
     link, speeds = scenario["master"], scenario["speeds"]
     master = None
     if link:

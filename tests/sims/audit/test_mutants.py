@@ -40,9 +40,7 @@ def unnoticed(tried: Iterator[Mutant]) -> list[str]:
 def test_nearly_every_mutant_is_noticed(mechanism: str, change: Change) -> None:
     rng = default_rng(1)
     told = logs(mechanism)
-    missed = [
-        what for log in told for what in unnoticed(islice(mutants(log, change, rng), TRIED))
-    ]
+    missed = [what for log in told for what in unnoticed(islice(mutants(log, change, rng), TRIED))]
     tried = len(told) * TRIED
     print(
         f"{mechanism}, {change.value}: {1 - len(missed) / tried:.1%} of {tried} noticed",
