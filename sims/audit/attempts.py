@@ -21,7 +21,6 @@ from sims.audit.world import Job, Run, World
 
 ROUNDING = 1e-9
 COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
-LOST, WITHDRAWN = Outcome.LOST, Outcome.WITHDRAWN
 
 
 @define
@@ -32,8 +31,6 @@ class _Job:
     """Verified ones, those not counted that were lost or withdrawn."""
     works: dict[int, float] = field(factory=dict)
     """Members -> the work of a run on so many."""
-    withdrawn: int | None = None
-    """seq of a withdrawal that asks for a JobKilled."""
 
 
 @define(eq=False)
@@ -119,8 +116,6 @@ class AttemptAuditor:
         known = self.jobs.setdefault(event.job, _Job())
         if event.outcome in (COMPLETED, FAILED):
             self._count(run, event, known, seq)
-        elif event.outcome is WITHDRAWN and not run.staged and not run.told:
-            known.withdrawn = seq
         if not run.staged and not run.told:
             self._last(run, event, t, seq)
         self._limit(run, event, t, seq)
@@ -137,9 +132,6 @@ class AttemptAuditor:
 
     def _last(self, run: Run, event: RunEnded, t: float, seq: int) -> None:
         """How long a plain attempt lasted, and what was done."""
-        if run.job.protection is not None or run.job.messages is not None:
-            if run.event.work or run.job.verification:
-                return  # its stages should have been told: ProgressAuditor's affair
         work, v, served = run.event.work, run.job.verification, run.at(t)
         whole = event.outcome in (COMPLETED, FAILED)
         early = served < (work + v) * (1 - ROUNDING)

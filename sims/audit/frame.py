@@ -83,6 +83,7 @@ class FrameAuditor:
 
     def _end(self, event: ScenarioEnded, t: float, seq: int) -> None:
         self.ended, self.world.ended = seq, True
+        self.world.cut = event.end is not End.COMPLETED
         if (self.over is not None) != (event.end is End.COMPLETED):
             over = "has not ended" if self.over is None else "has ended"
             why = f"the scenario is {event.end.value} and the workload {over}"

@@ -84,7 +84,7 @@ class LinkAuditor:
             return
         run = self._run_on(number)
         again = run is not None and run.job.name == memory.leaving and not memory.kept
-        if memory.kind is not None and not again:
+        if memory.kind is not None and not again and not self.world.cut:
             why = f"worker {number} has left its run and keeps part of a message"
             self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
         memory.leave(again)

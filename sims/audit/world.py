@@ -172,6 +172,8 @@ class World:
     """Whether a law is."""
     record: Record | None = None
     """The present one."""
+    cut: bool = False
+    """Whether the log ended with work unfinished: then its last instant is not whole."""
     ended: bool = False
     """Whether ScenarioEnded has been told."""
     processors: int = 0

@@ -8,7 +8,7 @@ from attrs import evolve
 from actors.events import Outcome
 from actors.redundant.events import CopiesPlaced, CopiesSettled, CopyPlaced, CopySettled
 from actors.runtime import Record
-from sims.audit.families import audit
+from sims.audit.audit import audit
 from sims.parts import parted, parts
 from sims.scenario.loader import load
 from sims.summary import Summary
