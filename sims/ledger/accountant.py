@@ -69,8 +69,8 @@ class Accountant:
         self._on = {
             RunStarted: self._start,
             RunEnded: self._end,
-            StageStarted: self._stage,
-            RateChanged: self._change_rate,
+            StageStarted: self._advance,
+            RateChanged: self._advance,
             CheckpointTaken: self._save,
             MembersJoined: self._join,
             MembersReleased: self._release,
@@ -208,15 +208,12 @@ class Accountant:
 
     # --- what runs do -------------------------------------------------------------------------
 
-    def _stage(self, record: Record, event: StageStarted) -> Iterator[Slice]:
-        span = self._known((event.job, event.run))
-        yield from span.settle(record.t, record.seq, event.done)
-        span.stage, span.rate = event.stage, event.rate
-
-    def _change_rate(self, record: Record, event: RateChanged) -> Iterator[Slice]:
+    def _advance(self, record: Record, event: StageStarted | RateChanged) -> Iterator[Slice]:
         span = self._known((event.job, event.run))
         yield from span.settle(record.t, record.seq, event.done)
         span.rate = event.rate
+        if isinstance(event, StageStarted):
+            span.stage = event.stage
 
     def _save(self, record: Record, event: CheckpointTaken) -> Slices:
         self._known((event.job, event.run)).safe = True
