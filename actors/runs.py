@@ -371,6 +371,10 @@ class IterativeJob(JobOfRuns):
         super().describe()
         self.record(IterationStarted, self.name, self.iteration)
 
+    def work_told(self) -> float:
+        """See Job: it hangs on the workers."""
+        return 0
+
     def units(self, message: StartCopy) -> tuple[int, ...]:
         """Its tasks: as the decider dealt them, or one by one round the members."""
         if message.tasks:
