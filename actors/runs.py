@@ -132,6 +132,8 @@ class JobOfRuns(Job):
 
     def _furthest(self) -> State | None:
         """The state of the run under way that has most work done."""
+        if not self.copies:
+            return None
         now = self.now
         states = [copy.run.state(now) for copy in self.copies.values() if copy.run is not None]
         return max(states, key=lambda state: state.fraction, default=None)
@@ -375,7 +377,8 @@ class IterativeJob(JobOfRuns):
 
     def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
         """See JobOfRuns."""
-        tasks = tuple(zip(copy.members, copy.units, strict=True))
+        wanted = self.system.journal.wants(TasksDealt)
+        tasks = tuple(zip(copy.members, copy.units, strict=True)) if wanted else ()
         reason = message.reason if message is not None else None
         self.record(TasksDealt, self.name, self.iteration, copy.last, tasks, reason)
 

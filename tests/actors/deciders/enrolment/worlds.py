@@ -136,7 +136,7 @@ class World:
         start = (SCHEMA, "small", self.seed, ("iterative",), "policy", size, names, "slot")
         system.journal.record(ScenarioStarted, *start)
         system.journal.describe(LinkDescribed, self.costs.channels)
-        pool = Pool(size, numbered=True, changing=True)
+        pool = Pool(size, numbered=True, changing=True, named=True)
         enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}
         workforce = Workforce(system, lambda q: self._worker(q, scheduler, master))
         decider = EnrolmentDecider(self.policy, enrolments, workforce.known)
