@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from attrs import define, field
 
@@ -143,7 +144,7 @@ class JobOfRuns(Job):
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
-            strike=self.errors.strike,
+            strike=self._strike(copy),
             saved=self.protection.save,
             recovered=self._recovered,
             over=self._over,
@@ -158,6 +159,12 @@ class JobOfRuns(Job):
         else:
             run.feed()
             copy.feed(self, self.needs, plan.image)
+
+    def _strike(self, copy: Copy) -> Callable[[float], bool]:
+        if not self.errors.per_work:
+            return self.errors.strike
+        area = len(copy.members) * self.work(copy)
+        return partial(self.errors.strike, density=self.described.profile.work / area)
 
     def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
         """Tell the log what its kind says of a run that starts."""
@@ -183,9 +190,7 @@ class JobOfRuns(Job):
                 self.send(self.workforce(worker), LeaveRun(copy, keep=False))
         self.former.clear()
 
-    def _drop(
-        self, copy: Copy, outcome: Outcome, gone: bool = False, early: bool = False
-    ) -> None:
+    def _drop(self, copy: Copy, outcome: Outcome, gone: bool = False, early: bool = False) -> None:
         """End the copy, and give its members back."""
         if copy.run is not None:
             copy.run.end(outcome)

@@ -195,7 +195,7 @@ class Scheduler(Actor):
         if pool.numbers is None:
             pool.free -= processors  # a call for each attempt took 3 % of the run
         else:
-            numbers = pool.give_out(copy, processors, former)
+            numbers = pool.give_out(copy, processors, former, index)
             named = text(numbers)
         self.held[copy] = index, processors, numbers
         self.send(self.actors[index], StartCopy(copy, processors, numbers, named))
