@@ -229,6 +229,11 @@ class LimitReached:
     run: int
 
 
+@message
+class FirstCopyEnded:
+    """Decider to job: the first of your copies has ended; columns carry them."""
+
+
 # --- to the scheduler -------------------------------------------------------------------------
 
 
@@ -251,6 +256,13 @@ class CopyOver:
     """Whether the job waits in the queue again: it has no other copy."""
     gone: bool = False
     """Whether the job is completed, or was killed."""
+
+
+@message
+class JobOver:
+    """Job to scheduler: I am over, and no copy of mine was yours to take back."""
+
+    index: int
 
 
 @message

@@ -15,6 +15,7 @@ from actors.messages import (
     CopyOver,
     Decide,
     GiveUp,
+    JobOver,
     MemberMoved,
     MemberSped,
     MembersWait,
@@ -54,6 +55,9 @@ class Decider(Protocol):
 
     def programmed(self, worker: int, label: str) -> bool:
         """A worker holds this program now; whether that calls for a decision."""
+
+    def sped(self, worker: int, speed: float) -> None:
+        """A worker changed speed; the pool and who holds it know."""
 
     def woken(self) -> bool:
         """Whether a wake-up call counts: False for one of a decision since replaced, or in an
@@ -111,7 +115,7 @@ class Scheduler(Actor):
         self.runs += 1
         self.decider.over(message)
         if message.gone:
-            self._count_out(message)
+            self._count_out(message.index, message.outcome)
         if not self.deciding:
             self.decide_soon()
 
@@ -138,6 +142,11 @@ class Scheduler(Actor):
             job = self.actors.get(self.held[copy][0])
             if job is not None:
                 self.send(job, MemberSped(copy, message.index, message.speed))
+        self.decider.sped(message.index, message.speed)
+
+    @handles(JobOver)
+    def count_job_out(self, message: JobOver) -> None:
+        self._count_out(message.index, COMPLETED)
 
     @handles(ProgramReceived)
     def program_received(self, message: ProgramReceived) -> None:
@@ -156,9 +165,9 @@ class Scheduler(Actor):
         self.system.finish(End.CAPPED)
         self.stop()
 
-    def _count_out(self, message: CopyOver) -> None:
-        del self.actors[message.index]
-        if message.outcome is COMPLETED:
+    def _count_out(self, index: int, outcome: Outcome) -> None:
+        del self.actors[index]
+        if outcome is COMPLETED:
             self.completed += 1
         else:
             self.killed += 1

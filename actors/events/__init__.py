@@ -5,7 +5,8 @@ One module per mechanism; together they are the closed vocabulary of the log.
 
 from __future__ import annotations
 
-from actors.events import jobs, link, protection, queue, runs, scenario, workers
+from actors.events import copies, jobs, link, protection, queue, runs, scenario, workers
+from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.events.jobs import (
     IterationCompleted,
     IterationStarted,
@@ -57,7 +58,10 @@ __all__ = [
     "CheckpointLost",
     "CheckpointTaken",
     "Compound",
+    "CopiesPlaced",
+    "CopiesSettled",
     "End",
+    "GainDescribed",
     "IterationCompleted",
     "IterationStarted",
     "JobCompleted",
@@ -101,4 +105,5 @@ VOCABULARY: tuple[type[Event], ...] = (
     *runs.VOCABULARY,
     *protection.VOCABULARY,
     *queue.VOCABULARY,
+    *copies.VOCABULARY,
 )

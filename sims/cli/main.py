@@ -21,6 +21,7 @@ COMMANDS = {
     "summary": "Tell a log's run in numbers: makespan, flowtimes, where the processor-time went.",
     "trace": "Tell the life of one job, from a log.",
     "why": "Walk the chain of causes back from one event of a log.",
+    "chaos": "Run a scenario again with each worker killed, or taken back, at each moment.",
     "audit": "Check a log against the world's laws, without the simulator.",
     "export": "Export a log for other tools: Perfetto, evalys, pandas, polars.",
     "plot": "Draw a log: Gantt by processor or job, ledger, bandwidth or queue over time.",

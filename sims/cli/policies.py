@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 
 from policies import enrolment, malleable
-from sims.scenario.batch import ORDERS
+from policies.batch.names import ORDERS
 
 FIXED = {"FIXED": "always the configuration of `parameters.members`, such as {P2 = 2, P3 = 1}"}
 

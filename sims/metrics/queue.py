@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from actors.batch.events import JobKilled
-from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted
+from actors.events import JobCompleted, JobKilled, JobSubmitted, RunEnded, RunStarted
 from actors.runtime import Record
 
 
@@ -13,6 +12,9 @@ from actors.runtime import Record
 class Queue:
     """Fold: the queue's length over time; who starts as soon as it is submitted never waits."""
 
+    wants: frozenset[type] = frozenset(
+        (JobSubmitted, RunStarted, RunEnded, JobCompleted, JobKilled)
+    )
     longest: int = 0
     area: float = 0.0
     """Jobs x time waited."""
@@ -36,6 +38,11 @@ class Queue:
                 self._waiting += self._runs[job] == 0
             case JobCompleted(job=job) | JobKilled(job=job):
                 self._waiting -= self._runs.pop(job) == 0
+
+    def close(self, now: float) -> None:
+        """The log ends here."""
+        if now > self.now:
+            self._pass(now)
 
     @property
     def mean(self) -> float:

@@ -110,6 +110,9 @@ class QueueDecider:
         """See Decider."""
         return False
 
+    def sped(self, worker: int, speed: float) -> None:
+        """See Decider."""
+
     # --- what it decides ----------------------------------------------------------------------
 
     def woken(self) -> bool:

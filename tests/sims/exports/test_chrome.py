@@ -16,7 +16,7 @@ from sims.exports.chrome import write_chrome
 from sims.exports.trace_event import EVENTS, JOBS, PROCESSORS
 from sims.ledger import Ledger
 from sims.uses.families import accountant
-from sims.uses.slices import Use
+from sims.ledger import Use
 from tests.sims.kinds import KINDS, parts_of, records_of
 
 Json = dict[str, Any]

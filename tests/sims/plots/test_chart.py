@@ -9,7 +9,7 @@ from sims.plots.chart import draw_boxes, draw_names, mark_size, raster_of
 from sims.plots.density import rgb
 from sims.plots.figure import new_figure
 from sims.plots.palette import KIND, USE_PAINTS, USES
-from sims.uses.slices import Use
+from sims.ledger import Use
 
 
 def table() -> BoxTable:

@@ -9,7 +9,7 @@ from actors.events import Outcome
 from sims.plots.boxes import BoxTable
 from sims.plots.density import Raster, coverage, image, rgb
 from sims.plots.palette import IN_SYSTEM, KIND, RUN_KIND, RUN_PAINTS, USE_PAINTS
-from sims.uses.slices import Use
+from sims.ledger import Use
 
 USEFUL, LOST = KIND[Use.USEFUL], KIND[Use.LOST]
 

@@ -10,7 +10,7 @@ from sims.plots.boxes import BoxTable
 from sims.plots.chart import draw_boxes, raster_of
 from sims.plots.figure import new_figure, save
 from sims.plots.palette import KIND, USE_PAINTS
-from sims.uses.slices import Use
+from sims.ledger import Use
 from tests.sims.cli.commands import without
 from tests.sims.kinds import KINDS, written
 

@@ -11,7 +11,7 @@ from sims.plots.ledger import by_group
 from sims.plots.marks import Failure, middle
 from sims.plots.palette import IN_SYSTEM, KIND, RUN_PAINTS
 from sims.plots.scene import Scene
-from sims.uses.slices import Use
+from sims.ledger import Use
 from tests.sims.kinds import KINDS, records_of
 
 
