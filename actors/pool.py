@@ -41,10 +41,10 @@ class Pool:
     numbered: bool
     changing: bool = False
     """Whether workers change state or speed: then it is looked up who holds them."""
+    take: Take = lowest
     named: bool = False
     """Whether a decider names whom it starts a copy on: then nobody looks for free ones here, and
     intervals of them would cost a tenth of the run of a volatile platform."""
-    take: Take = lowest
     free: int = field(init=False)
     """Workers that are UP and held by nobody."""
     up: int = field(init=False)

@@ -99,9 +99,13 @@ class Columns:
         """See Decider."""
         raise AssertionError("no job carries a copy of its own")
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> None:
+    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
         """See Decider."""
         raise AssertionError("nothing befalls workers but their speed")
+
+    def programmed(self, worker: int, label: str) -> bool:
+        """See Decider."""
+        raise AssertionError("there is no master to send programs")
 
     def sped(self, worker: int, speed: float) -> None:
         """See Decider."""

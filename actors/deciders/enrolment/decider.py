@@ -90,7 +90,7 @@ class EnrolmentDecider:
     """Bit mask of the workers that are UP."""
     holders: dict[str, int] = field(init=False, factory=dict)
     """Label of a program -> bit mask of the workers that hold it."""
-    alert: bool = field(init=False, default=True)
+    alert: bool = field(init=False)
     """Whether any change of a worker calls for a decision."""
     due: bool = field(init=False, default=False)
     """Whether the policy is to be asked at this instant."""
@@ -104,7 +104,7 @@ class EnrolmentDecider:
         """See Decider."""
         self.scheduler = scheduler
         self.wake = getattr(self.policy, "wake", Wake.NEVER)
-        self.proactive = self.wake is not Wake.NEVER
+        self.proactive = self.alert = self.wake is not Wake.NEVER
         self.rng = scheduler.system.stream("policy")
         self.up = (1 << scheduler.pool.size) - 1
 
@@ -147,6 +147,9 @@ class EnrolmentDecider:
                 for label in self.holders:
                     self.holders[label] &= ~bit
         return self._call() if self.alert else False
+
+    def sped(self, worker: int, speed: float) -> None:
+        """See Decider."""
 
     def programmed(self, worker: int, label: str) -> bool:
         """See Decider."""
