@@ -127,11 +127,14 @@ class JobOfRuns(Job):
         )
         for worker in held if self.former else ():
             self.former.pop(worker, None)
-        furthest = self._furthest()
         self.copies[copy.number] = copy
-        self._start_run(copy, self.protection.placed(copy, furthest), message)
+        self._start_run(copy, self.plan(copy), message)
 
-    def _furthest(self) -> State | None:
+    def plan(self, copy: Copy) -> Plan:
+        """What the first run of a copy is to do."""
+        return self.protection.placed(copy, self.furthest())
+
+    def furthest(self) -> State | None:
         """The state of the run under way that has most work done."""
         if not self.copies:
             return None

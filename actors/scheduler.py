@@ -56,8 +56,8 @@ class Decider(Protocol):
     def programmed(self, worker: int, label: str) -> bool:
         """A worker holds this program now; whether that calls for a decision."""
 
-    def sped(self, worker: int, speed: float) -> None:
-        """A worker changed speed; the pool and who holds it know."""
+    def sped(self, worker: int, speed: float) -> bool:
+        """A worker changed speed, and the pool knows; whether that calls for a decision."""
 
     def woken(self) -> bool:
         """Whether a wake-up call counts: False for one of a decision since replaced, or in an
@@ -142,7 +142,8 @@ class Scheduler(Actor):
             job = self.actors.get(self.held[copy][0])
             if job is not None:
                 self.send(job, MemberSped(copy, message.index, message.speed))
-        self.decider.sped(message.index, message.speed)
+        if self.decider.sped(message.index, message.speed) and not self.deciding:
+            self.decide_soon()
 
     @handles(JobOver)
     def count_job_out(self, message: JobOver) -> None:

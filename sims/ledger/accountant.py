@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -20,7 +19,6 @@ from actors.events import (
     RateChanged,
     RunEnded,
     RunStarted,
-    Stage,
     StageStarted,
     TransferDropped,
     TransferEnded,
@@ -30,25 +28,15 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from actors.runtime import Record
+from sims.ledger.fate import Fate
 from sims.ledger.holders import Holders, Key
 from sims.ledger.own import Own
-from sims.ledger.slices import Range, Slice, Use, count, ranges
-from sims.ledger.spans import Span, Status
+from sims.ledger.slices import Range, Slice, count, ranges, together
+from sims.ledger.spans import Span, Status, attempted
 
 Slices = Iterable[Slice]
 NOTHING: Slices = ()
 COMPLETED, WITHDRAWN = Outcome.COMPLETED, Outcome.WITHDRAWN
-
-
-@define(eq=False)
-class _Job:
-    """What may still matter of a job's runs (of its iteration's)."""
-
-    runs: dict[int, Span] = field(factory=dict)
-    over: list[Span] = field(factory=list)
-    """Those that have ended and were not looked at since."""
-    completed: Span | None = None
-    """The run that completes it."""
 
 
 @define(eq=False)
@@ -67,11 +55,11 @@ class Accountant:
     _holders: Holders = field(init=False)
     _verifications: dict[str, float] = field(init=False, factory=dict)
     """By job, where there is one."""
-    _attempts: dict[Key, Record] = field(init=False, factory=dict)
+    _attempts: dict[Key, tuple[Record, RunStarted]] = field(init=False, factory=dict)
     """Open runs of which nothing is known but their start."""
     _spans: dict[Key, Span] = field(init=False, factory=dict)
     """Other open runs, and those whose members are kept."""
-    _jobs: dict[str, _Job] = field(init=False, factory=dict)
+    _jobs: dict[str, Fate] = field(init=False, factory=dict)
     _own: dict[int, Own] = field(init=False, factory=dict)
     _stalled: set[int] = field(init=False, factory=set)
     """Workers of speed 0."""
@@ -111,11 +99,7 @@ class Accountant:
         for span in self._spans.values():
             yield from span.settle(now, span.seq, span.done)
         for job in self._jobs.values():
-            if job.completed is not None:
-                yield from self._settled(job)
-            for span in job.runs.values():
-                held = span.outcome is None or span.followers or span.safe
-                yield from span.told(-math.inf, Use.LOST if held else span.otherwise)
+            yield from job.close()
         for own in self._own.values():
             yield from own.settle(now, 0)
         self._spans.clear()
@@ -130,43 +114,28 @@ class Accountant:
         return NOTHING
 
     def _complete(self, record: Record, event: JobCompleted | IterationCompleted) -> Slices:
-        job = self._jobs.pop(event.job, None)
         if isinstance(event, JobCompleted):
             self._verifications.pop(event.job, None)
-        return NOTHING if job is None else self._settled(job)
+        job = self._jobs.pop(event.job, None)
+        return NOTHING if job is None else job.settle()
 
     def _kill(self, record: Record, event: JobKilled) -> Slices:
         self._verifications.pop(event.job, None)
         job = self._jobs.pop(event.job, None)
-        for span in job.runs.values() if job is not None else ():
-            # No other copy was ahead of a run that the kill ended.
-            lost = span.ended == record.t
-            yield from span.told(-math.inf, Use.LOST if lost else span.otherwise)
-
-    @staticmethod
-    def _settled(job: _Job) -> Iterator[Slice]:
-        """All that the completing run computed is useful; what the run that it began from computed
-        up to that state; and so on back."""
-        limits: dict[int, float] = {}
-        span, limit = job.completed, math.inf
-        while span is not None and span.number not in limits:
-            limits[span.number], limit = limit, span.saved
-            span = None if span.source is None else job.runs.get(span.source)
-        for span in job.runs.values():
-            yield from span.told(limits.get(span.number, -math.inf), span.otherwise)
+        return NOTHING if job is None else job.give_up(record.t)
 
     # --- runs start and end -------------------------------------------------------------------
 
     def _start(self, record: Record, event: RunStarted) -> Slices:
         key = event.job, event.run
-        self._attempts[key] = record
+        self._attempts[key] = record, event
         if event.source is not None:
-            self._follow(key, event)
+            self._follow(key, event.source)
         elif event.share != 1:
             self._known(key)
         job, slices = self._jobs.get(event.job), list[Slice]()
         if job is not None:
-            slices += self._forget(job, record.t)
+            slices += job.forget(record.t)
             if event.keeps is not None:
                 slices += self._unkeep((event.job, event.keeps), record)
         if self._holders.asked:
@@ -174,25 +143,25 @@ class Accountant:
             slices += self._recall(key, record, event.processors)
         return slices
 
-    def _follow(self, key: Key, event: RunStarted) -> None:
+    def _follow(self, key: Key, number: int) -> None:
         """The run that this one begins from matters as long as it does."""
         self._known(key)
-        source = event.job, event.source
+        source = key[0], number
         if source in self._attempts:
             self._known(source)
-        span = self._jobs[event.job].runs.get(event.source)
+        span = self._jobs[key[0]].runs.get(number)
         if span is not None:
             span.followers += 1
 
     def _known(self, key: Key) -> Span:
         """This open run, with an account of its own from now on."""
-        record = self._attempts.pop(key, None)
-        if record is None:
+        attempt = self._attempts.pop(key, None)
+        if attempt is None:
             return self._spans[key]
         name, number = key
-        span = Span.of(record, self._verifications.get(name, 0))
+        span = Span.of(*attempt, self._verifications.get(name, 0))
         self._spans[key] = span
-        self._jobs.setdefault(name, _Job()).runs[number] = span
+        self._jobs.setdefault(name, Fate()).runs[number] = span
         return span
 
     def _end(self, record: Record, event: RunEnded) -> Slices:
@@ -201,22 +170,10 @@ class Accountant:
         if attempt is not None and event.outcome is not WITHDRAWN and event.job not in self._jobs:
             del self._attempts[key]
             if self._holders.asked:
-                self._holders.give(key, attempt.event.processors)
-            return self._attempted(attempt, attempt.event, record.t, event.outcome)
+                self._holders.give(key, attempt[1].processors)
+            verifies = event.job in self._verifications
+            return attempted(*attempt, record.t, event.outcome, verifies)
         return self._end_span(self._known(key), key, record, event)
-
-    def _attempted(
-        self, start: Record, it: RunStarted, end: float, outcome: Outcome
-    ) -> Iterator[Slice]:
-        """A whole attempt: it computed for its work, then verified."""
-        since, over = start.t, end
-        if it.job in self._verifications:
-            over = min(since + it.work, end)
-        use = Use.USEFUL if outcome is COMPLETED else Use.LOST
-        if over > since:
-            yield Slice(it.processors, use, since, over, start.seq, it.job, it.run)
-        if end > over:
-            yield Slice(it.processors, Use.VERIFICATION, over, end, start.seq, it.job, it.run)
 
     def _end_span(self, span: Span, key: Key, record: Record, event: RunEnded) -> Iterator[Slice]:
         yield from span.settle(record.t, record.seq, event.done)
@@ -249,26 +206,6 @@ class Accountant:
     def _release(self, record: Record, event: MembersReleased) -> Slices:
         return self._unkeep((event.job, event.run), record)
 
-    @staticmethod
-    def _forget(job: _Job, now: float) -> Iterator[Slice]:
-        """Tell of runs that ended before `now`, and that nothing can go on from any more."""
-        if not job.over or job.over[0].ended == now:
-            return
-        over = [span for span in job.over if span.ended < now]
-        del job.over[: len(over)]
-        while over:
-            span = over.pop()
-            if span.followers or span.safe or span is job.completed:
-                continue
-            if job.runs.pop(span.number, None) is None:
-                continue
-            yield from span.told(-math.inf, span.otherwise)
-            source = None if span.source is None else job.runs.get(span.source)
-            if source is not None:
-                source.followers -= 1
-                if source.outcome is not None:
-                    over.append(source)
-
     # --- what runs do -------------------------------------------------------------------------
 
     def _stage(self, record: Record, event: StageStarted) -> Iterator[Slice]:
@@ -289,7 +226,7 @@ class Accountant:
         key = event.job, event.run
         span = self._known(key)
         yield from span.settle(record.t, record.seq, span.done)
-        span.processors = _together(span.processors, event.processors)
+        span.processors = together(span.processors, event.processors)
         if self._holders.asked:
             self._holders.take(key, event.processors, span.share != 1)
 
@@ -336,14 +273,13 @@ class Accountant:
     def _moved(self, worker: int, now: float) -> list[Key]:
         """Tell the runs that hold this worker of its status; who they are."""
         if not self._holders.asked:
-            attempts = (it.event for it in self._attempts.values())
-            open_runs = [((it.job, it.run), it.processors, it.share != 1) for it in attempts]
-            spans = ((key, it.processors, it.share != 1) for key, it in self._spans.items())
-            self._holders.keep([*open_runs, *spans])
-        status, runs = self._status(worker), list(self._holders.of(worker))
-        for run in runs:
+            attempts = {key: event for key, (_, event) in self._attempts.items()}
+            runs: dict[Key, RunStarted | Span] = {**attempts, **self._spans}
+            self._holders.keep((k, it.processors, it.share != 1) for k, it in runs.items())
+        status, held_by = self._status(worker), list(self._holders.of(worker))
+        for run in held_by:
             self._known(run).move(worker, now, status)
-        return runs
+        return held_by
 
     def _recall(self, key: Key, record: Record, processors: str) -> Iterator[Slice]:
         """Members of a run that starts may be doing something of their own already."""
@@ -360,9 +296,3 @@ class Accountant:
         if members < len(busy):
             return [n for a, b in held for n in range(a, b + 1) if n in busy]
         return [n for n in sorted(busy) if any(a <= n <= b for a, b in held)]
-
-
-def _together(processors: str, more: str) -> str:
-    """Both interval sets."""
-    spans = sorted((*ranges(processors), *ranges(more)))
-    return " ".join(f"{a}-{b}" if b > a else str(a) for a, b in spans)

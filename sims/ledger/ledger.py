@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 
 from attrs import define, field
 
 from actors.runtime import Record
 from sims.ledger.accountant import Accountant
-from sims.ledger.slices import Slice, Use, length, ranges
+from sims.ledger.slices import Exact, Slice, Use, length, ranges
 from sims.parts import parts
 
-Account = dict[Use, Fraction]
+Account = dict[Use, Exact]
 
 
-def _account() -> Account:
-    return dict.fromkeys(Use, Fraction(0))
+EMPTY: Account = dict.fromkeys(Use, 0)
+"""Copied, not made anew: an enum's hash is a call, twelve times for each job."""
 
 
 @define
@@ -29,9 +28,9 @@ class Ledger:
     """Size of the platform."""
     end: float = 0
     """Makespan; slices beyond it do not exist."""
-    total: Account = field(factory=_account)
-    by_job: dict[str, Account] = field(factory=lambda: defaultdict(_account))
-    by_worker: dict[int, Account] = field(factory=lambda: defaultdict(_account))
+    total: Account = field(factory=EMPTY.copy)
+    by_job: dict[str, Account] = field(factory=lambda: defaultdict(EMPTY.copy))
+    by_worker: dict[int, Account] = field(factory=lambda: defaultdict(EMPTY.copy))
     workers: bool = False
     """Whether to keep accounts per worker too (one per processor that worked)."""
 
@@ -46,7 +45,7 @@ class Ledger:
                 self._add_to_workers(it)
 
     def _add_to_workers(self, it: Slice) -> None:
-        each = Fraction(it.share) * length(it.start, it.end)
+        each = it.each
         for first, last in ranges(it.processors):
             for number in range(first, last + 1):
                 self.by_worker[number][it.use] += each
@@ -54,16 +53,16 @@ class Ledger:
     def close(self, end: float) -> None:
         """Fix the makespan; the rest of all processors' time was idle."""
         self.end = end
-        whole = Fraction(end)
+        whole = length(0, end)
         self.total[Use.IDLE] = self.processors * whole - _sum(self.total)
         for number in range(self.processors if self.workers else 0):
-            account = self.by_worker[number]
-            account[Use.IDLE] = whole - _sum(account)
+            own = self.by_worker[number]
+            own[Use.IDLE] = whole - _sum(own)
 
     @property
-    def capacity(self) -> Fraction:
+    def capacity(self) -> Exact:
         """processors x makespan."""
-        return self.processors * Fraction(self.end)
+        return self.processors * length(0, self.end)
 
     def share(self, use: Use) -> float:
         """Part of the capacity that went to `use`."""
@@ -82,5 +81,5 @@ def account(records: Iterable[Record], processors: int, workers: bool = False) -
     return ledger
 
 
-def _sum(account: Mapping[Use, Fraction]) -> Fraction:
-    return sum((account[use] for use in Use if use is not Use.IDLE), Fraction(0))
+def _sum(account: Mapping[Use, Exact]) -> Exact:
+    return sum(amount for use, amount in account.items() if use is not Use.IDLE)

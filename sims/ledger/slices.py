@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Protocol
 
 from attrs import frozen
 
-from actors.runtime import Record
-
+Exact = Fraction | int
+"""A sum of times without rounding: whole seconds and slots stay whole, which adds up faster."""
 Range = tuple[int, int]
 """First and last processor number."""
 
@@ -24,14 +23,14 @@ class Use(enum.Enum):
     """Work that has to be done again."""
     CHECKPOINT = "checkpoint"
     RECOVERY = "recovery"
-    """Downtime of the application and restoring its state."""
+    """Restoring a saved state, or fetching a clone."""
     REDISTRIBUTION = "redistribution"
     TRANSFER = "transfer"
-    """Program or data on their way from the master."""
+    """A message of the worker is under way: program, data, an image."""
     WAITING = "waiting"
-    """For the link, or for others."""
+    """Its run does not advance: for the link, for others, without speed."""
     REDUNDANT = "redundant"
-    """Work of a copy that another copy was ahead of."""
+    """Work of a run that was withdrawn: another copy was ahead of it."""
     VERIFICATION = "verification"
     IDLE = "idle"
     RECLAIMED = "reclaimed"
@@ -52,29 +51,26 @@ class Slice:
     job: str | None = None
     run: int | None = None
     share: Fraction | float = 1
-    """Part of each processor that this use had: below 1 only where servers multitask, or where a
-    failure undid a part of what was done meanwhile."""
+    """Part of each processor that this use had: below 1 only where workers multitask."""
     note: str = ""
     """What a picture or an export may add, such as `program`."""
 
-    def amount(self) -> Fraction:
-        """Processor-time of this slice, exactly (floats are rationals)."""
-        return count(self.processors) * Fraction(self.share) * length(self.start, self.end)
+    @property
+    def each(self) -> Exact:
+        """Time of each of its processors, exactly (floats are rationals)."""
+        time = length(self.start, self.end)
+        return time if self.share == 1 else Fraction(self.share) * time
+
+    def amount(self) -> Exact:
+        """Processor-time of this slice, exactly."""
+        return count(self.processors) * self.each
 
 
-class Accountant(Protocol):
-    """Folds one family's events into slices. Idle time is what no slice covers."""
-
-    def __call__(self, record: Record) -> Iterator[Slice]:
-        """The slices that end, or become known, with this record. Slices of one processor come in
-        order of time, but for work that a fault could still undo: it comes once that is settled."""
-
-    def close(self, now: float) -> Iterator[Slice]:
-        """The slices still open where the log ends."""
-
-
-def length(start: float, end: float) -> Fraction:
+def length(start: float, end: float) -> Exact:
     """end - start, exactly."""
+    first, last = int(start), int(end)
+    if first == start and last == end:
+        return last - first
     return Fraction(end) - Fraction(start)
 
 
@@ -102,3 +98,9 @@ def text(numbers: Iterable[int]) -> str:
 def count(processors: str) -> int:
     """How many processors an interval set holds."""
     return sum(last - first + 1 for first, last in ranges(processors))
+
+
+def together(processors: str, more: str) -> str:
+    """Two interval sets that have no number in common, as one."""
+    spans = sorted((*ranges(processors), *ranges(more)))
+    return " ".join(f"{a}-{b}" if b > a else str(a) for a, b in spans)

@@ -1,4 +1,4 @@
-"""Runs as the accountant keeps them: what each did since when, its computing until it is settled."""
+"""Runs as the accountant keeps them: what each did since when, and what its computing was for."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ ADVANCING = {
     Stage.VERIFYING: Use.VERIFICATION,
 }
 """What a run's members do while it advances in a stage; in others, or at rate 0, they wait."""
+
+
+COMPLETED = Outcome.COMPLETED
 
 
 class Status(IntEnum):
@@ -78,10 +81,8 @@ class Span:
         self.start = self.since
 
     @classmethod
-    def of(cls, record: Record, verification: float) -> Span:
+    def of(cls, record: Record, it: RunStarted, verification: float) -> Span:
         """The run that starts with this record."""
-        it = record.event
-        assert isinstance(it, RunStarted)
         whole = it.share == 1
         share = 1 if whole else Fraction(it.share).limit_denominator(FINEST)
         return cls(
@@ -195,3 +196,17 @@ def _between(whole: Slice, t: float, begun: float, done: float) -> float:
     if t == whole.end:
         return done
     return begun + (done - begun) * (t - whole.start) / (whole.end - whole.start)
+
+
+def attempted(
+    record: Record, it: RunStarted, end: float, outcome: Outcome, verifies: bool
+) -> Iterator[Slice]:
+    """A whole attempt, from its start (`record`) to its end: it computes for its work, and
+    verifies for the rest of its time."""
+    since = record.t
+    over = min(since + it.work, end) if verifies else end
+    use = Use.USEFUL if outcome is COMPLETED else Use.LOST
+    if over > since:
+        yield Slice(it.processors, use, since, over, record.seq, it.job, it.run)
+    if end > over:
+        yield Slice(it.processors, Use.VERIFICATION, over, end, record.seq, it.job, it.run)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from attrs import frozen
 
@@ -59,16 +60,15 @@ def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Maker
     """All of them. Raises InputError for what would never end."""
     counts = _failures(scenario, system, jobs)
     _refuse_hopeless(scenario, jobs)
+    density = _density(scenario, jobs)
     for submission, count in zip(jobs.submissions, counts, strict=True):
-        job, described = None, submission.job
+        job = submission.job
         if plain(scenario, submission):
-            killed_at = _killed_at(scenario, described)
-            job = JobOfAttempts(
-                described.name, described, makers.scheduler, killed_at, failures=count
-            )
+            killed_at = _killed_at(scenario, job)
+            who = job.name, job, makers.scheduler, killed_at
+            system.spawn(JobOfAttempts(*who, failures=count))
         else:
-            job = _job_of_runs(scenario, system, submission, makers, _density(scenario, jobs))
-        system.spawn(job)
+            system.spawn(_job_of_runs(scenario, system, submission, makers, density))
 
 
 def _killed_at(scenario: Scenario, job: BatchJob) -> float | None:
@@ -86,23 +86,20 @@ def _job_of_runs(
     job, needs = submission.job, needs_of(scenario, submission)
     section = protection_of(scenario, submission)
     _warn_of_single(section, job)
-    image = needs.image if needs else None
-    rules = section.rules(job.verification, image, scenario.faults.mtbf)
-    common = {
-        "protection": protection(rules),
-        "errors": _errors(scenario, system, submission, density),
-        "needs": needs,
-        "workforce": makers.workforce if needs else None,
-        "speeds": makers.speeds or None,
-        "reuse": scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
-    }
-    who = job.name, job, makers.scheduler, _killed_at(scenario, job)
-    if job.kind != "iterative":
-        return JobOfRuns(*who, **common)
-    own = iterative(submission)
-    times = task_times(job.index, own, scenario.crew)
-    return IterativeJob(
-        *who, **common, tasks=own.tasks, iterations=own.iterations, task_times=times
+    rules = section.rules(job.verification, needs.image if needs else None, scenario.faults.mtbf)
+    make: Callable[..., JobOfRuns] = JobOfRuns
+    if job.kind == "iterative":
+        own = iterative(submission)
+        times = task_times(job.index, own, scenario.crew)
+        make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
+    return make(
+        *(job.name, job, makers.scheduler, _killed_at(scenario, job)),
+        protection=protection(rules),
+        errors=_errors(scenario, system, submission, density),
+        needs=needs,
+        workforce=makers.workforce if needs else None,
+        speeds=makers.speeds or None,
+        reuse=scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
     )
 
 

@@ -31,7 +31,7 @@ def _span(_: object, attribute: object, value: tuple[float, float, int]) -> None
         raise Unacceptable("reclaims", value, accepted)
 
 
-@frozen(kw_only=True, slots=False)
+@frozen(kw_only=True)
 class Scenario(Head):
     """A whole scenario file; all times are in its one unit."""
 
@@ -50,6 +50,7 @@ class Scenario(Head):
     job: JobSection
     """The jobs, by their kind."""
     protection: ProtectionSection = Factory(ProtectionSection)
+    """How jobs survive, those that have no table of their own."""
     policy: PolicySection = Factory(PolicySection)
 
     @cached_property
@@ -74,7 +75,7 @@ class Scenario(Head):
     def kinds(self) -> tuple[str, ...]:
         """Of its jobs."""
         job = self.job
-        own = {each.kind for each in job.jobs}
+        own: set[str] = {each.kind for each in job.jobs}
         if any(source for key, source in job.sources.items() if key != "jobs"):
             own.add(job.kind)
         return tuple(kind for kind in KINDS if kind in own)

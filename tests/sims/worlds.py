@@ -6,7 +6,6 @@ A world is a table as in cases/oneworld.json; what it leaves out is nothing, or 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -102,12 +101,6 @@ def logged(
         records.append(Record(it.seq + first, it.t, cause, it.event))
     last = records[-1]
     return [*records, Record(last.seq + 1, last.t, last.seq, ScenarioEnded(End.COMPLETED))]
-
-
-@cache
-def records_of(name: str) -> tuple[Record, ...]:
-    """The log of one of WORLDS."""
-    return tuple(play(WORLDS[name]))
 
 
 def play(world: Table) -> list[Record]:

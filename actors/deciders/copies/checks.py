@@ -26,6 +26,8 @@ class Checked:
     policy: RedundancyPolicy
     multitasking: bool
     """Whether a worker may run several copies at once."""
+    cloning: bool | None = None
+    """What the policy has to say of it; None: whatever it likes."""
     _ask: RedundancyPolicy = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -35,6 +37,8 @@ class Checked:
         """See RedundancyPolicy. Raises BadDecision, with the policy and what it saw."""
         allocation = self._ask(jobs, rng)
         problem = _problem(allocation, jobs, self.multitasking)
+        if self.cloning is not None and allocation.cloning is not self.cloning:
+            problem = f"`cloning` is {self.cloning} for these jobs' copies"
         if problem:
             raise _refused(self.policy, allocation, problem, jobs)
         return allocation

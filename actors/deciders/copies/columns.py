@@ -105,9 +105,9 @@ class Columns:
 
     def programmed(self, worker: int, label: str) -> bool:
         """See Decider."""
-        raise AssertionError("there is no master to send programs")
+        return False
 
-    def sped(self, worker: int, speed: float) -> None:
+    def sped(self, worker: int, speed: float) -> bool:
         """See Decider."""
         now, placed = self.scheduler.now, self.placed
         if placed is not None and now >= self.due:
@@ -117,6 +117,7 @@ class Columns:
             placed.running.change(worker, now)
             if now < self.due:
                 self._aim(placed.running.earliest())
+        return False
 
     def woken(self) -> bool:
         """See Decider: a copy ends now."""

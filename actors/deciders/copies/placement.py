@@ -60,11 +60,12 @@ class Placer:
         known = set(self.workers.tolist())
         held = {name: self.held[name] for name in names if self.held.get(name) in known}
         taken = set(held.values())
-        free = iter([worker for worker in self._order() if worker not in taken])
+        free = iter([worker for worker in self.order() if worker not in taken])
         self.held = {name: held[name] if name in held else next(free) for name in names}
         return np.fromiter(self.held.values(), dtype=np.intp, count=len(names))
 
-    def _order(self) -> list[int]:
+    def order(self) -> list[int]:
+        """All workers, in the order in which they are given out one by one."""
         if self.rule is PlacementRule.LOWEST:
             return [int(worker) for worker in self.workers]
         return [int(worker) for worker in self.rng.permutation(self.workers)]

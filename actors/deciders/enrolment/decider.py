@@ -148,13 +148,14 @@ class EnrolmentDecider:
                     self.holders[label] &= ~bit
         return self._call() if self.alert else False
 
-    def sped(self, worker: int, speed: float) -> None:
-        """See Decider."""
-
     def programmed(self, worker: int, label: str) -> bool:
         """See Decider."""
         self.holders[label] = self.holders.get(label, 0) | 1 << worker
         return self._call() if self.proactive else False
+
+    def sped(self, worker: int, speed: float) -> bool:
+        """See Decider."""
+        return False
 
     def woken(self) -> bool:
         """See Decider."""

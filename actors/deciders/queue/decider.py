@@ -110,8 +110,9 @@ class QueueDecider:
         """See Decider."""
         return False
 
-    def sped(self, worker: int, speed: float) -> None:
+    def sped(self, worker: int, speed: float) -> bool:
         """See Decider."""
+        return False
 
     # --- what it decides ----------------------------------------------------------------------
 

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
-from actors.deciders.copies import Columns, JobInColumns, PlacementRule
-from actors.events import Compound
+from actors.deciders.copies import Columns, JobInColumns, JobOfCopies, PlacementRule, Runs
+from actors.events import Compound, RunEnded, RunStarted
+from actors.hazards import SilentErrors
+from actors.master import Master
+from actors.messages import Needs
 from actors.pool import Pool
+from actors.protection import Rules, protection
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
 from actors.source import Source
 from actors.worker import Worker
+from actors.workforce import Workforce
+from policies.availability import WorkerState
 from policies.interface.batch import BatchJob
 from policies.interface.redundancy import RedundancyPolicy
 from policies.maths.speeds import SpeedProcess
 from policies.maths.speedup import Rigid
 from policies.redundancy import SrptR
+from policies.service import StartedFirst
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
+from sims.parts import parts
 
 Trace = Iterable[tuple[float, float]]
 
@@ -48,7 +57,9 @@ def spawn_columns(
     system.spawn(scheduler)
     for k, trace in enumerate(traces):
         system.spawn(Worker(f"worker-{k}", k, scheduler, speeds=iter(trace)))
-    actors: Iterator[JobInColumns] = (JobInColumns(job.name, job, scheduler) for job in jobs)
+    actors: Iterator[JobInColumns] = (
+        JobInColumns(job.name, job, scheduler, copies=workers) for job in jobs
+    )
     system.spawn(Source("source", actors))
 
 
@@ -87,3 +98,63 @@ def varied(
     paths = [process.path(system.stream(f"speed {k}")) for k in range(workers)]
     decider = columns(policy, rule=PlacementRule.UNIFORM)
     return run(decider, jobs, paths, seed=seed, workers=workers)
+
+
+def spawn_runs(
+    system: System,
+    decider: Runs,
+    workers: int,
+    jobs: Sequence[BatchJob],
+    traces: Sequence[Trace] = (),
+    *,
+    rules: Rules | None = None,
+    lives: Sequence[Iterable[tuple[float, WorkerState]]] = (),
+    channels: int | None = None,
+    needs: Needs | None = None,
+    failures: Sequence[int] = (),
+) -> None:
+    """The actors of a world with whatever befalls workers: every copy has a run of its own."""
+    pool = Pool(workers, True, True)
+    scheduler = system.spawn(Scheduler("scheduler", pool, decider, len(jobs)))
+    for k in range(workers):
+        pool.change_speed(k, Fraction(1) if decider.exact else 1)
+    master = Master("master", channels, StartedFirst()) if channels else None
+    if master is not None:
+        system.spawn(master)
+    speeds = dict(enumerate(map(iter, traces)))
+    owners = dict(enumerate(map(iter, lives)))
+
+    def worker(k: int) -> Worker:
+        owner = {"owner": owners[k]} if k in owners else {}
+        return Worker(f"worker-{k}", k, scheduler, master, speeds=speeds.get(k), **owner)
+
+    force = Workforce(system, worker)
+    for k in range(workers):
+        force(k)
+    rules = rules or Rules(copies=workers, cloning=decider.cloning)
+
+    def job(it: BatchJob) -> JobOfCopies:
+        return JobOfCopies(
+            *(it.name, it, scheduler),
+            protection=protection(rules),
+            errors=SilentErrors(iter(failures)),
+            needs=needs,
+            workforce=force if master else None,
+            speeds=pool.speeds,
+        )
+
+    system.spawn(Source("source", map(job, jobs)))
+
+
+def runs_of(records: Iterable[Record]) -> dict[tuple[str, int], tuple[Any, ...]]:
+    """(job, run) -> (workers, start, begun, source, end, outcome, done)."""
+    found: dict[tuple[str, int], tuple[Any, ...]] = {}
+    for record in records:
+        for part in parts(record):
+            event = part.event
+            if isinstance(event, RunStarted):
+                told = (event.processors, record.t, float(event.begun), event.source)
+                found[event.job, event.run] = told
+            elif isinstance(event, RunEnded):
+                found[event.job, event.run] += (record.t, event.outcome, float(event.done))
+    return found

@@ -10,27 +10,26 @@ from hypothesis import strategies as st
 
 from actors.events import JobCompleted, ScenarioStarted
 from actors.runtime import Record
-from sims.ledger import Ledger
-from sims.uses.families import accountant
-from sims.uses.slices import Slice, Use, count, ranges, text
+from sims.ledger import Accountant, Ledger, Slice, Use, account
+from sims.ledger.slices import count, ranges, text
+from sims.parts import parted
 from tests.sims.anything import TABLES, records_of, scenarios
 
 
-def slices_of(records: list[Record]) -> list[Slice]:
+def processors_of(records: list[Record]) -> int:
     first = records[0].event
     assert isinstance(first, ScenarioStarted)
-    account = accountant(first.kind)
-    told = [it for record in records for it in account(record)]
-    return [*told, *account.close(records[-1].t)]
+    return first.processors
+
+
+def slices_of(records: list[Record]) -> list[Slice]:
+    accountant = Accountant(processors_of(records))
+    told = [it for record in parted(records) for it in accountant(record)]
+    return [*told, *accountant.close(records[-1].t)]
 
 
 def ledger_of(records: list[Record]) -> Ledger:
-    first = records[0].event
-    assert isinstance(first, ScenarioStarted)
-    ledger = Ledger(first.processors, workers=True)
-    ledger.add(slices_of(records))
-    ledger.close(records[-1].t)
-    return ledger
+    return account(records, processors_of(records), workers=True)
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -41,12 +40,12 @@ def test_every_processor_is_put_to_exactly_one_use_at_a_time(
 ) -> None:
     ledger = ledger_of(records_of(data.draw(scenarios(kind))))
     assert sum(ledger.total.values()) == ledger.capacity
-    for account in ledger.by_worker.values():
-        assert account[Use.IDLE] >= 0
-        assert sum(account.values()) == Fraction(ledger.end)
+    for own in ledger.by_worker.values():
+        assert own[Use.IDLE] >= 0
+        assert sum(own.values()) == Fraction(ledger.end)
     for use in Use:
         if use not in (Use.IDLE, Use.DOWN, Use.RECLAIMED):
-            by_job = sum((account[use] for account in ledger.by_job.values()), Fraction(0))
+            by_job = sum(own[use] for own in ledger.by_job.values())
             assert by_job == ledger.total[use]
 
 
