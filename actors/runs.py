@@ -347,11 +347,16 @@ class JobOfRuns(Job):
             self.die()
 
     def waits_for(self) -> str | None:
-        kept = [copy for copy in self.copies.values() if copy.absent]
-        if kept:
-            names = ", ".join(f"worker {n}" for copy in kept for n in sorted(copy.absent))
-            return f"{names} to be UP again"
-        return super().waits_for()
+        copies = self.copies.values()
+        absent = sorted(worker for copy in copies for worker in copy.absent)
+        if absent:
+            return f"{self._names(absent)} to be UP again"
+        lack = sorted(worker for copy in copies if copy.run for worker in copy.run.missing)
+        return f"messages of {self._names(lack)}" if lack else super().waits_for()
+
+    def _names(self, workers: Sequence[int]) -> str:
+        known = self.workforce.known if self.workforce is not None else {}
+        return ", ".join(known[n].name if n in known else f"worker {n}" for n in workers)
 
 
 @define(eq=False)
@@ -400,3 +405,8 @@ class IterativeJob(JobOfRuns):
         self.iteration += 1
         if self.iteration < self.iterations:
             self.record(IterationStarted, self.name, self.iteration)
+
+    def waits_for(self) -> str | None:
+        if self.state is WAITING:
+            return f"workers for iteration {self.iteration}"
+        return super().waits_for()

@@ -310,4 +310,5 @@ class Worker(Actor):
     def waits_for(self) -> str | None:
         if self.feed is None or self.state is UP:
             return None
-        return f"its return: it is {self.state.name}, and a run holds it"
+        lacks = f", which lacks {self.left:g} time units of messages" if self.left else ""
+        return f"its return: it is {self.state.name}, and a run holds it{lacks}"
