@@ -68,7 +68,7 @@ class Plan:
     """Whether a verification precedes each checkpoint."""
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Run:
     """The account of one run, and the timer of the part that it is in.
 

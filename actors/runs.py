@@ -138,6 +138,8 @@ class JobOfRuns(Job):
 
     def furthest(self) -> State | None:
         """The state of the run under way that has most work done."""
+        if not self.copies:
+            return None
         now = self.now
         states = [copy.run.state(now) for copy in self.copies.values() if copy.run is not None]
         return max(states, key=lambda state: state.fraction, default=None)
@@ -347,11 +349,16 @@ class JobOfRuns(Job):
             self.die()
 
     def waits_for(self) -> str | None:
-        kept = [copy for copy in self.copies.values() if copy.absent]
-        if kept:
-            names = ", ".join(f"worker {n}" for copy in kept for n in sorted(copy.absent))
-            return f"{names} to be UP again"
-        return super().waits_for()
+        copies = self.copies.values()
+        absent = sorted(worker for copy in copies for worker in copy.absent)
+        if absent:
+            return f"{self._names(absent)} to be UP again"
+        lack = sorted(worker for copy in copies if copy.run for worker in copy.run.missing)
+        return f"messages of {self._names(lack)}" if lack else super().waits_for()
+
+    def _names(self, workers: Sequence[int]) -> str:
+        known = self.workforce.known if self.workforce is not None else {}
+        return ", ".join(known[n].name if n in known else f"worker {n}" for n in workers)
 
 
 @define(eq=False)
@@ -389,7 +396,8 @@ class IterativeJob(JobOfRuns):
 
     def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
         """See JobOfRuns."""
-        tasks = tuple(zip(copy.members, copy.units, strict=True))
+        wanted = self.system.journal.wants(TasksDealt)
+        tasks = tuple(zip(copy.members, copy.units, strict=True)) if wanted else ()
         reason = message.reason if message is not None else None
         self.record(TasksDealt, self.name, self.iteration, copy.last, tasks, reason)
 
@@ -403,3 +411,8 @@ class IterativeJob(JobOfRuns):
         self.iteration += 1
         if self.iteration < self.iterations:
             self.record(IterationStarted, self.name, self.iteration)
+
+    def waits_for(self) -> str | None:
+        if self.state is WAITING:
+            return f"workers for iteration {self.iteration}"
+        return super().waits_for()

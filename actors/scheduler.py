@@ -8,7 +8,7 @@ from typing import Protocol
 
 from attrs import define, field
 
-from actors.events import End, Outcome, WorkloadEnded
+from actors.events import End, Outcome, RunStarted, WorkloadEnded
 from actors.intervals import Intervals, text
 from actors.job import Job
 from actors.messages import (
@@ -218,7 +218,8 @@ class Scheduler(Actor):
         copy = next(self._copies)
         numbers = self.pool.give(copy, workers)
         self.held[copy] = index, len(workers), numbers
-        message = StartCopy(copy, len(workers), numbers, text(numbers), tasks, reason)
+        named = text(numbers) if self.system.journal.wants(RunStarted) else ""
+        message = StartCopy(copy, len(workers), numbers, named, tasks, reason)
         self.send(self.actors[index], message)
         return copy
 

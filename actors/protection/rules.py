@@ -68,10 +68,13 @@ class Protection:
     rules: Rules
     saved: State | None = field(init=False, default=None)
     """What is kept for the whole job."""
+    _plans: dict[int, Plan] = field(init=False, factory=dict)
+    """By number of members: one is needed for every run."""
 
     def placed(self, copy: Copy, furthest: State | None) -> Plan:
         """The first run of a copy; `furthest`: of the job's runs that are under way."""
-        return evolve(self.plan(copy), **origin(self.rules, self.saved, furthest))
+        begins = origin(self.rules, self.saved, furthest)
+        return evolve(self.plan(copy), **begins) if begins else self.plan(copy)
 
     def resumed(self, copy: Copy) -> Plan:
         """The next run on members that were kept."""
@@ -79,13 +82,16 @@ class Protection:
 
     def plan(self, copy: Copy) -> Plan:
         """A run from scratch."""
-        rules = self.rules
-        return Plan(
-            period=rules.period(len(copy.members)),
-            cost=rules.cost,
-            verification=rules.verification,
-            verified=rules.verified,
-        )
+        rules, members = self.rules, len(copy.members)
+        plan = self._plans.get(members)
+        if plan is None:
+            plan = self._plans[members] = Plan(
+                period=rules.period(members),
+                cost=rules.cost,
+                verification=rules.verification,
+                verified=rules.verified,
+            )
+        return plan
 
     @abstractmethod
     def save(self, run: Run) -> None:

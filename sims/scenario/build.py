@@ -51,6 +51,8 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> None:
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     """Numbers are looked up only where they matter; where they are only names, a run gets the
     fewest intervals of them."""
+    if scenario.decider is DeciderKind.ENROLMENT:
+        return Pool(scenario.crew.size, numbered=True, changing=True, named=True)
     faults = not isinstance(scenario.faults, NoFaults)
     changing = faults or not all(section.plain for section in scenario.crew.sections)
     whole = all(plain(scenario, it) for it in jobs.submissions)

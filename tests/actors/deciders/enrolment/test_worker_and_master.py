@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from actors.volatile.events import (
-    TransferEnded,
-    TransferStarted,
-    TransferSuspended,
-)
-from sims.scenario.volatile import Service
-from tests.actors.volatile.worlds import (
+from actors.events import TransferEnded, TransferStarted, TransferSuspended
+from policies.service import LongestFirst, Timetable
+from tests.actors.deciders.enrolment.worlds import (
     Costs,
     Played,
     Script,
@@ -26,10 +22,10 @@ from tests.actors.volatile.worlds import (
     world,
 )
 
-LONGEST = Service.LONGEST_FIRST
+LONGEST = LongestFirst()
 
 
-def left(played: Played) -> list[tuple[float, str, int]]:
+def left(played: Played) -> list[tuple[float, int, float]]:
     """(when, worker, slots left) of each start of a transfer."""
     return [(t, event.worker, event.left) for t, event in played.told(TransferStarted)]
 
@@ -37,7 +33,7 @@ def left(played: Played) -> list[tuple[float, str, int]]:
 def test_a_reclaimed_worker_resumes_its_transfer_where_it_stopped() -> None:
     played = play(world(workers(["uurruuuu"]), 1, Costs(program=3), policy=fixed((0, 1))))
     assert played.rows() == ["PP..PC"]
-    assert left(played) == [(0, "P1", 3), (4, "P1", 1)]
+    assert left(played) == [(0, 0, 3), (4, 0, 1)]
 
 
 def test_a_reclaimed_worker_gives_its_channel_to_the_next() -> None:
@@ -56,7 +52,7 @@ def test_a_transfer_that_ends_when_its_worker_is_reclaimed_is_complete() -> None
 def test_down_loses_the_partial_message() -> None:
     played = play(world(workers(["uuduuuuuu"]), 1, Costs(program=3), policy=fixed((0, 1))))
     assert played.rows() == ["PP.PPPC"]
-    assert left(played) == [(0, "P1", 3), (3, "P1", 3)]
+    assert left(played) == [(0, 0, 3), (3, 0, 3)]
 
 
 def test_down_loses_program_and_data() -> None:
@@ -97,8 +93,8 @@ def test_who_is_enrolled_again_at_the_failure_keeps_data_and_the_partial_message
     costs = Costs(channels=3, program=1, data=2)
     played = play(world(platform, 3, costs))
     assert [members for _, members, _ in played.choices()] == [
-        (("P1", 2), ("P2", 1)),
-        (("P1", 2), ("P3", 1)),
+        ((0, 2), (1, 1)),
+        ((0, 2), (2, 1)),
     ]
     assert played.rows() == ["PDDDDIICC", "PDDI.....", "....PDDCC"]
 
@@ -137,10 +133,11 @@ def test_a_message_in_progress_goes_before_a_lower_index() -> None:
     assert played.rows() == [".IIPPPC", "PPPIIIC", "I......"]
 
 
-def test_of_two_messages_in_progress_the_lower_index_is_served() -> None:
+def test_of_two_messages_that_have_begun_the_one_under_way_keeps_its_channel() -> None:
+    """WORLD.md, L3."""
     platform = workers(["uruuuu", "uuuuuu"])
     played = play(world(platform, 2, Costs(program=2), policy=fixed((0, 1), (1, 1))))
-    assert played.rows() == ["P.PIC", "IPIPC"]
+    assert played.rows() == ["P.IPC", "IPPIC"]
 
 
 def test_between_messages_the_lowest_index_is_served() -> None:
@@ -160,7 +157,7 @@ def test_longest_first_serves_whoever_lacks_most_in_every_slot() -> None:
 
 def test_a_timetable_serves_whom_it_lists_and_nobody_after_its_end() -> None:
     platform = workers(["u" * 8] * 2)
-    costs = Costs(program=2, timetable=(("P2",), (), ("P1", "P2"), ("P2",)))
+    costs = Costs(program=2, order=Timetable(((1,), (), (0, 1), (1,))))
     played = play(world(platform, 2, costs, cap=6, policy=fixed((0, 1), (1, 1))))
     assert played.rows() == ["IIPIII", "PIIPII"]
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from actors.runtime import stream
-from actors.volatile.availability import STATES, Change, markov_changes
+from actors.owners import STATES, Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 

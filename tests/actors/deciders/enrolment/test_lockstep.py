@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from actors.events import End, JobCompleted
-from actors.runtime import Deadlock
-from actors.volatile.events import (
-    ComputationStarted,
-    ComputationSuspended,
-    ConfigurationChosen,
+from actors.events import (
+    End,
     IterationCompleted,
     IterationStarted,
-    WorkerReleased,
+    JobCompleted,
+    RateChanged,
+    Stage,
+    StageStarted,
 )
+from actors.runtime import Deadlock
 from policies.interface import Wake
-from tests.actors.volatile.worlds import (
+from tests.actors.deciders.enrolment.worlds import (
     Costs,
     Script,
     choice,
@@ -31,21 +31,23 @@ def test_the_pace_is_that_of_the_slowest_member() -> None:
     """W = max x_q w_q: 3 tasks of 2 slots against 1 task of 5."""
     platform = workers(["u" * 10] * 2, speeds=[2, 5])
     played = play(world(platform, 4, policy=fixed((0, 3), (1, 1))))
-    assert [event.work for _, event in played.told(ConfigurationChosen)] == [6]
+    assert played.works() == [6]
     assert played.time == 6
 
 
 def test_nothing_computes_before_the_last_member_is_loaded() -> None:
     platform = workers(["u" * 10] * 2, speeds=[1, 1])
     played = play(world(platform, 2, Costs(channels=1, program=2), policy=fixed((0, 1), (1, 1))))
-    assert played.times(ComputationStarted) == [4]
+    started = played.told(StageStarted)
+    assert [t for t, event in started if event.stage is Stage.COMPUTING] == [4]
 
 
 def test_one_reclaimed_member_suspends_all_of_them() -> None:
     platform = workers(["uurruuuu", "uuuuuuuu"], speeds=[4, 4])
     played = play(world(platform, 2, policy=fixed((0, 1), (1, 1))))
     assert played.rows() == ["CC..CC", "CCIICC"]
-    assert [event.done for _, event in played.told(ComputationSuspended)] == [2]
+    changed = [(t, event.rate, event.done) for t, event in played.told(RateChanged)]
+    assert changed == [(2, 0, 2), (4, 1, 2)]
 
 
 def test_computation_resumes_when_the_last_of_the_reclaimed_is_back() -> None:
@@ -66,7 +68,7 @@ def test_a_replacement_in_the_slot_of_the_crash_is_due_to_the_failure() -> None:
     platform = workers(["uuuddddd", "uuuuuuuu"], speeds=[4, 4])
     script = Script([choice((0, 1)), choice((1, 1))])
     played = play_with(script, world(platform, 1))
-    assert played.choices() == [(0, (("P1", 1),), "start"), (3, (("P2", 1),), "failure")]
+    assert played.choices() == [(0, ((0, 1),), "start"), (3, ((1, 1),), "failure")]
     assert played.time == 7
 
 
@@ -93,7 +95,7 @@ def test_each_iteration_begins_where_the_last_one_ended() -> None:
     assert played.times(IterationStarted) == [0, 3, 6]
     assert played.times(IterationCompleted) == [3, 6, 9]
     assert played.times(JobCompleted) == [9]
-    assert played.times(WorkerReleased) == [3, 6, 9]
+    assert played.outcomes() == [(3, "completed"), (6, "completed"), (9, "completed")]
 
 
 def test_a_switch_withdraws_the_run_and_keeps_what_both_configurations_share() -> None:
@@ -126,7 +128,10 @@ def test_too_few_workers_up_for_ever_is_a_deadlock_that_names_the_wait() -> None
     with pytest.raises(Deadlock) as caught:
         play(world(workers(["ud"], speeds=[2]), 1, cap=float("inf")))
     assert caught.value.time == 1
-    assert caught.value.waiting == ("application waits for a configuration for iteration 0",)
+    assert caught.value.waiting == (
+        "scheduler waits for 1 of 1 jobs",
+        "application waits for workers for iteration 0",
+    )
 
 
 def test_a_member_reclaimed_for_ever_is_a_deadlock_that_names_member_and_message() -> None:
@@ -136,8 +141,10 @@ def test_a_member_reclaimed_for_ever_is_a_deadlock_that_names_member_and_message
         play(scenario)
     assert caught.value.time == 6
     assert caught.value.waiting == (
-        "P1 waits for 2 slots of transfer, being RECLAIMED",
-        "application waits for P1 to be UP with program and data",
+        "scheduler waits for 1 of 1 jobs",
+        "P1 waits for its return: it is RECLAIMED, and a run holds it, "
+        "which lacks 2 time units of messages",
+        "application waits for P1 to be UP again",
     )
 
 
