@@ -10,10 +10,10 @@ from actors.runtime import Record
 from policies.availability import WorkerState
 from sims import world
 from sims.errors import InputError
+from sims.ledger import Use
 from sims.report import Report
 from sims.scenario.loader import read
 from tests.sims.oneworld import members
-from sims.ledger import Use
 
 SCENARIOS = Path(world.__file__).parent / "scenarios"
 

@@ -37,17 +37,31 @@ def section_classes() -> Iterator[type]:
                     yield it
 
 
+PARENTS = {
+    "job.profile": "malleable",
+    "job.draw": "malleable",
+    "job.swf": "rigid",
+    "job.batsim": "rigid",
+    "job.stream": "rigid",
+    "job.jobs": "iterative",
+    "job.jobs.speedup": "moldable",
+}
+"""Table -> the kind of the one around it, where its own says nothing of that."""
+
+
 def spoilt(table: Table) -> dict[str, Any]:
     """A scenario that has nothing but `table`, with a key that no table has."""
     inner: Any = {STRANGE: 0}
-    steps = table.place.split(".") if table.place else []
-    if table.kind and tag_of(table.section):
+    own = tag_of(table.section)
+    if table.kind and own:
         inner["kind"] = table.kind
-    for step in reversed(steps):
-        around = {step: [inner] if table.repeated or step in ("workers", "jobs") else inner}
-        own = tag_of(table.section)
-        inner = around if not table.kind or own else around | {"kind": table.kind}
-        table = attrs.evolve(table, repeated=False, kind=None)
+    steps = table.place.split(".") if table.place else []
+    for depth in range(len(steps), 0, -1):
+        place, step = ".".join(steps[:depth]), steps[depth - 1]
+        inner = {step: [inner] if step in ("workers", "jobs") else inner}
+        kind = PARENTS.get(place, None if own else table.kind)
+        if kind and depth > 1 and steps[depth - 2] != "stream":
+            inner["kind"] = kind
     return inner
 
 
@@ -146,7 +160,9 @@ def test_a_required_key_has_its_unit_and_its_bounds() -> None:
 
 def test_an_inherited_key_keeps_its_meaning() -> None:
     own = found("job.jobs", "release", "rigid")
-    assert own == found("job.jobs", "release", "moldable") == found("job.jobs", "release", "iterative")
+    assert (
+        own == found("job.jobs", "release", "moldable") == found("job.jobs", "release", "iterative")
+    )
     assert "submitted" in own.meaning
 
 
