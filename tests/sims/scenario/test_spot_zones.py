@@ -11,13 +11,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from sims.trace.volatile import IterativeTrace
 
-from actors.events import WorkerChanged
 from actors.runtime import Record
+from actors.volatile.events import WorkerChanged
 from sims.activity import Activity
 from sims.scenario.loader import load
 from sims.trace.span import Span
-from sims.trace.tale import Tale
 from sims.world import run
 
 ZONES = Path(__file__).parents[2] / "data" / "zones"
@@ -80,13 +80,13 @@ def test_longer_slots_see_the_state_at_their_start(folder: Path) -> None:
     changes = [
         (record.t, record.event.state.value)
         for record in records(folder, *slots, "job.cap=20")
-        if isinstance(record.event, WorkerChanged) and record.event.worker == 2
+        if isinstance(record.event, WorkerChanged) and record.event.worker == "c"
     ]
-    assert changes == [(2, "r"), (4, "u")]  # at first it is UP, which no event tells
+    assert changes == [(0, "u"), (2, "r"), (4, "u")]
 
 
 def test_the_life_of_the_job_tells_where_its_time_went() -> None:
-    trace = Tale("application")
+    trace = IterativeTrace("application")
     for record in records(ZONES):
         trace(record)
     assert trace.root is not None
