@@ -15,9 +15,10 @@ from actors.events import (
     RunStarted,
     WorkerSpeedChanged,
 )
+from sims.audit.facts import Job, Run
 from sims.audit.law import Handlers, Law
 from sims.audit.progress import speed
-from sims.audit.world import Job, Run, World
+from sims.audit.world import World
 
 ROUNDING = 1e-9
 COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED

@@ -18,9 +18,10 @@ from actors.events import (
 from actors.events.pack import MembersChanged
 from actors.intervals import Numbers
 from policies.availability import WorkerState
+from sims.audit.facts import Copy
 from sims.audit.holders import ROUNDING
 from sims.audit.law import Handlers, Law
-from sims.audit.world import Copy, World
+from sims.audit.world import World
 from sims.ledger.slices import Range
 
 

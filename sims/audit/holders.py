@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from attrs import define, field
 
 if TYPE_CHECKING:
-    from sims.audit.world import Copy
+    from sims.audit.facts import Copy
     from sims.ledger.slices import Range
 
 ROUNDING = 1e-9

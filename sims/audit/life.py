@@ -18,8 +18,9 @@ from actors.events import (
     WorkloadEnded,
 )
 from actors.runtime import Event
+from sims.audit.facts import Job
 from sims.audit.law import Handlers, Law
-from sims.audit.world import Job, World
+from sims.audit.world import World
 
 COMPLETED, WITHDRAWN = Outcome.COMPLETED, Outcome.WITHDRAWN
 DETAILS: dict[type[Event], int] = {ProtectionDescribed: 2, MessagesDescribed: 3}

@@ -21,9 +21,10 @@ from actors.events import (
     WorkerChanged,
 )
 from policies.availability import WorkerState
+from sims.audit.facts import Run
 from sims.audit.law import Handlers, Law
 from sims.audit.memories import Memories, Memory
-from sims.audit.world import Run, World
+from sims.audit.world import World
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 PROGRAM, DATA = TransferKind.PROGRAM, TransferKind.DATA

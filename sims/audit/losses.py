@@ -16,8 +16,9 @@ from actors.events import (
 )
 from actors.runtime import Event
 from policies.availability import WorkerState
+from sims.audit.facts import Copy
 from sims.audit.law import Handlers, Law
-from sims.audit.world import Copy, World
+from sims.audit.world import World
 
 BEFORE = frozenset((Stage.FEEDING, Stage.RECOVERING))
 

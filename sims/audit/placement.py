@@ -8,8 +8,9 @@ from attrs import define, field
 
 from actors.events import JobDescribed, RunEnded, RunStarted, ScenarioStarted, TasksDealt
 from sims.audit.capacity import CapacityAuditor
+from sims.audit.facts import Run
 from sims.audit.law import Handlers, Law
-from sims.audit.world import Run, World
+from sims.audit.world import World
 from sims.ledger.slices import Range
 
 Spans = tuple[Range, ...]

@@ -17,9 +17,10 @@ from actors.events import (
     Stage,
     StageStarted,
 )
+from sims.audit.facts import Copy, Run
 from sims.audit.law import Handlers, Law
 from sims.audit.stages import ROUNDING, Plan, Step, plan_of
-from sims.audit.world import Copy, Run, World
+from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
 AT_SPEED = frozenset((COMPUTING, VERIFYING))

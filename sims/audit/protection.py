@@ -7,8 +7,9 @@ from math import isclose
 from attrs import define
 
 from actors.events import CheckpointTaken, Outcome, ProtectionDescribed, RunEnded, RunStarted
+from sims.audit.facts import Job, Run, State
 from sims.audit.law import Handlers, Law
-from sims.audit.world import Copy, Job, Run, State, World
+from sims.audit.world import World
 
 ROUNDING = 1e-9
 LOST, FAILED = Outcome.LOST, Outcome.FAILED
@@ -142,8 +143,3 @@ def _begins(run: Run, state: State | None) -> bool:
 
 def _told(state: State | None) -> str:
     return f"{state.done!r} of run {state.run}" if state is not None else "scratch"
-
-
-def copies_of(job: Job) -> list[Copy]:
-    """All copies of a job, those that are only kept too."""
-    return [*(run.copy for run in job.open.values()), *job.kept.values()]

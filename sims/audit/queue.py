@@ -17,8 +17,9 @@ from actors.events import (
     RunStarted,
     ShelfOpened,
 )
+from sims.audit.facts import Run
 from sims.audit.law import Handlers, Law
-from sims.audit.world import Run, World
+from sims.audit.world import World
 from sims.telling import counted
 
 

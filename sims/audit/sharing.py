@@ -8,8 +8,9 @@ from attrs import define, field
 
 from actors.events import JobCompleted, JobKilled, Outcome, RunEnded, RunStarted
 from actors.events.copies import GainDescribed
+from sims.audit.facts import Run
 from sims.audit.law import Handlers, Law
-from sims.audit.world import Run, World
+from sims.audit.world import World
 
 ROUNDING = 1e-9
 ROUNDINGS = 64

@@ -8,7 +8,7 @@ from attrs import define
 
 from actors.events import CheckpointTaken, RunEnded, Stage
 from actors.runtime import Event
-from sims.audit.world import Run
+from sims.audit.facts import Run
 
 FEEDING, COMPUTING, VERIFYING = Stage.FEEDING, Stage.COMPUTING, Stage.VERIFYING
 SAVING, CHECKPOINTING, RECOVERING = Stage.SAVING, Stage.CHECKPOINTING, Stage.RECOVERING
