@@ -78,6 +78,8 @@ class JobOfRuns(Job):
         super().describe()
         rules, describe = self.protection.rules, self.system.journal.describe
         period = rules.period(1)
+        if period != rules.period(2):
+            period = float("inf")  # it hangs on the members: there is no one number to tell
         describe(
             ProtectionDescribed,
             self.name,

@@ -18,10 +18,8 @@ from actors.events import (
     ProtectionDescribed,
     RestartedFromScratch,
     RunStarted,
-    Stage,
-    StageStarted,
 )
-from actors.runtime import Record, RuntimeFault
+from actors.runtime import Event, Record, RuntimeFault, stream
 from sims.audit.audit import audit
 from sims.ledger import Use, account
 from sims.scenario.faults import Listed, NoFaults
@@ -123,10 +121,8 @@ def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
     return tuple(time for time in found if time < times[-1] and not (whole and time % 1))
 
 
-def trials(
-    scenario: Scenario, folder: Path, calm: Calm, length: float, most: int
-) -> list[Trial]:
-    """Every (blow, worker, moment), or `most` of them, evenly spread."""
+def trials(scenario: Scenario, folder: Path, calm: Calm, length: float, most: int) -> list[Trial]:
+    """Every (blow, worker, moment), or `most` of them, drawn at random."""
     limit = PATIENCE * (calm.makespan + length)
     found = [
         Trial(scenario, folder, blow, worker, time, length, limit)
@@ -134,7 +130,10 @@ def trials(
         for worker in range(scenario.crew.size)
         for blow in Blow
     ]
-    return [found[k * len(found) // most] for k in range(most)] if len(found) > most else found
+    if len(found) <= most:
+        return found
+    drawn = stream(scenario.seed, "chaos").choice(len(found), most, replace=False)
+    return [found[k] for k in sorted(drawn.tolist())]
 
 
 def usual_length(scenario: Scenario, calm: Calm) -> float:
@@ -196,14 +195,18 @@ def survivals(records: Sequence[Record]) -> Iterator[str]:
                 yield from _begun(jobs.setdefault(job, _Saved()), event, record)
             case CheckpointTaken(job=job, run=run, done=done):
                 _save(jobs[job], run, done)
-            case CheckpointLost(job=job, run=run):
-                jobs[job].copies[run] = 0
-            case RestartedFromScratch(job=job, run=run):
-                jobs[job].image = jobs[job].copies[run] = 0
             case IterationCompleted(job=job):
                 jobs[job] = _Saved(jobs[job].kind)
-            case StageStarted(job=job, stage=Stage.REDISTRIBUTING):
-                jobs[job].copies.clear()
+            case _:
+                _give_up(jobs, event)
+
+
+def _give_up(jobs: dict[str, _Saved], event: Event) -> None:
+    match event:
+        case CheckpointLost(job=job, run=run):
+            jobs[job].copies[run] = 0
+        case RestartedFromScratch(job=job, run=run):
+            jobs[job].image = jobs[job].copies[run] = 0
 
 
 def _begun(saved: _Saved, event: RunStarted, record: Record) -> Iterator[str]:

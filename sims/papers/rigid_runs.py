@@ -10,12 +10,12 @@ from attrs import frozen
 from actors.runtime import stream
 from policies.batch.allocation import requested
 from policies.batch.lists import Reading
+from policies.batch.names import strategy_named
 from policies.batch.orders import PAPER_ORDERS
 from policies.interface.batch import BatchPolicy
 from policies.maths.makespan_bounds import draw_failures, failure_probabilities, rigid_bound
 from policies.maths.speedup import Rigid
 from sims.papers.batch_runs import described, makespan
-from policies.batch.names import strategy_named
 from sims.scenario.jobs.rigid import UniformJobs
 
 SHELVES = ("R-SHELF-B", "R-SHELF-NB", "R-SHELFFILL-B", "R-SHELFFILL-NB")
