@@ -41,13 +41,13 @@ def show(name: str, out: Path) -> Shown:
     with LogWriter(shown.log) as log:
         run(scenario, [summary, log], SCENARIOS)
     print("\n".join(summary.lines()))
-    _write_trace(shown, scenario.job.name)
+    _write_trace(shown)
     draw_processors(Scene.of(LogFile(shown.log)), shown.picture)
     return shown
 
 
-def _write_trace(shown: Shown, job: str) -> None:
-    trace = read_trace(LogFile(shown.log), job)
+def _write_trace(shown: Shown) -> None:
+    trace = read_trace(LogFile(shown.log), "application")
     lines = trace.root.lines() if trace.root else ()
     shown.trace.write_text("\n".join(lines) + "\n")
 

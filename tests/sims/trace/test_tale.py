@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from actors.events import (
+    CopiesPlaced,
+    CopiesSettled,
+    JobCompleted,
     JobSubmitted,
     MessagesDescribed,
     Outcome,
@@ -19,8 +22,11 @@ from actors.events import (
     TransferEnded,
     TransferKind,
     TransferStarted,
+    WorkerSpeedChanged,
 )
+from actors.events.pack import EndExpected, RedistributionDecided, RedistributionPlanned
 from actors.runtime import Event, Record
+from policies.interface.malleable import Cause
 from sims.log import LogFile
 from sims.parts import parted
 from sims.trace.account import Part
@@ -250,6 +256,65 @@ def test_speeds_of_members_are_told_and_the_pace_that_follows() -> None:
         (8, 8, "worker 1 has speed 0 now"),
         (12, 12, "worker 1 has speed 1 now"),
     ]
+
+
+def test_copies_that_one_line_places_are_a_line_each_and_the_furthest_tells_the_time() -> None:
+    """Run 0 gets to 3 of 5, and both of the next placement's copies go on from there."""
+    records = happening(
+        (0, JobSubmitted("a")),
+        (0, CopiesPlaced(("a",), (0,), (2,), (5,), (0, 1), 1, 0.5, (0, 0), (None, None))),
+        (0, WorkerSpeedChanged(0, 2)),
+        (3, CopiesSettled(("a",), (0,), (2,), (3, 1.5), (None,))),
+        (3, CopiesPlaced(("a",), (2,), (2,), (5,), (0, 1), 1, 0.5, (3, 3), (0, 0))),
+        (5, CopiesSettled(("a",), (2,), (2,), (5, 4), (2,))),
+        (5, JobCompleted("a")),
+    )
+    assert [it.title for it in root(records).children] == [
+        "run 0 on 1 worker: 0, share 0.5; 5 slots of work; computes 3 slots, "
+        "withdrawn with 3 of 5 done",
+        "run 1 on 1 worker: 1, share 0.5; 5 slots of work; beside run 0; computes 3 slots, "
+        "withdrawn with 1.5 of 5 done",
+        "run 2 on 1 worker: 0, share 0.5; 5 slots of work, from 3 done by run 0; "
+        "computes 2 slots, completed",
+        "run 3 on 1 worker: 1, share 0.5; 5 slots of work, from 3 done by run 0; beside run 2; "
+        "computes 2 slots, withdrawn with 4 of 5 done",
+        "completed",
+    ]
+    assert life(records).account.spent[Part.USEFUL] == 5
+
+
+def test_what_the_pack_decides_is_told_to_whom_it_concerns() -> None:
+    records = happening(
+        (0, JobSubmitted("a")),
+        (0, RunStarted("a", 0, "0-1", 8)),
+        (0, StageStarted("a", 0, Stage.COMPUTING, 1, 0)),
+        (0, EndExpected("a", 2, 1, 0, 8)),
+        (2, RedistributionDecided(Cause.END, "b", (("a", 2, 4),))),
+        (2, RunEnded("a", 0, Outcome.WITHDRAWN, 2)),
+        (2, RunStarted("a", 1, "0-3", 4, 1, 0, 2)),
+        (2, RedistributionPlanned("a", 1, 2, 4, 2)),
+        (2, StageStarted("a", 1, Stage.REDISTRIBUTING, 1, 1)),
+        (3, StageStarted("a", 1, Stage.COMPUTING, 1, 1)),
+        (6, RunEnded("a", 1, Outcome.COMPLETED, 4)),
+        (6, JobCompleted("a")),
+        names=[],
+    )
+    whole = root(records)
+    remarks = [it.title for it in whole.children if not it.title.startswith("run")]
+    assert remarks == [
+        "expected to end at 8 on 2 workers; 100.000% of the work left",
+        "goes from 2 to 4 workers: b's end",
+        "completed",
+    ]
+    second = next(it for it in whole.children if it.title.startswith("run 1"))
+    assert second.title.endswith("4 slots of work, from 2 done by run 0, 1 here")
+    assert told(second.children)[:3] == [
+        (2, 2, "moves its data from 2 to 4 workers in 2 rounds"),
+        (2, 3, "redistributes its data"),
+        (3, 6, "computes"),
+    ]
+    account = life(records).account
+    assert (account.spent[Part.USEFUL], account.spent[Part.REDISTRIBUTION]) == (5, 1)
 
 
 # --- the whole ------------------------------------------------------------------------------------
