@@ -1,4 +1,4 @@
-"""Scenario files of clusters with redundant copies."""
+"""Scenario files of jobs in redundant copies."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from numpy.random import Generator
 from actors.runtime import System
 from policies.maths.speeds import Change
 from sims.errors import InputError
-from sims.metrics.redundant import FlowtimeFold, Flowtimes
+from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
+from sims.scenario.build import populate
+from sims.scenario.jobs.section import RigidSection
 from sims.scenario.loader import load, read
-from sims.scenario.redundant import RedundantScenario, populate
 
+FAULTS = {"faults": {"kind": "exponential", "mtbf": 100}}
 EXAMPLES = Path(__file__).parents[3] / "sims" / "scenarios"
 
 
 def table(**changes: Any) -> dict[str, Any]:
-    """Two jobs on two servers; `servers`, `job` and `policy` are updated by `changes`."""
+    """Two jobs on two workers; `platform`, `stream` and so on are updated by `changes`."""
     base: dict[str, dict[str, Any]] = {
-        "servers": {"count": 2},
-        "job": {
-            "kind": "redundant",
+        "platform": {"workers": 2},
+        "stream": {
             "arrivals": {"kind": "list", "times": [0, 1]},
             "sizes": {"kind": "list", "sizes": [4, 1]},
         },
         "policy": {"name": "SRPT+R"},
-        "checkpoint": {},
     }
-    return {"name": "test", **{key: {**base[key], **changes.get(key, {})} for key in base}}
+    said = {**base, **{key: {**base.get(key, {}), **own} for key, own in changes.items()}}
+    return {"name": "test", "job": {"kind": "rigid", "stream": said.pop("stream")}, **said}
 
 
-def run(source: dict[str, Any], folder: Path = Path()) -> Flowtimes:
+def run(source: dict[str, Any], folder: Path = Path(), records: Any = None) -> Flowtimes:
     scenario = read(source, "test.toml")
-    assert isinstance(scenario, RedundantScenario)
     fold = FlowtimeFold()
-    system = System(scenario.seed, [fold], start=0)
+    system = System(scenario.seed, [fold] if records is None else [fold, records.append], start=0)
     populate(scenario, system, folder)
     system.run()
     return fold.result()
@@ -50,43 +50,39 @@ def poisson(**job: Any) -> dict[str, Any]:
     return {"arrivals": {"kind": "poisson", "load": 0.5}, "count": 40, **job}
 
 
-@pytest.mark.parametrize("name", ["redundant.toml", "redundant-laps.toml"])
+@pytest.mark.parametrize("name", ["redundant", "redundant-laps", "redundant-reclaimed"])
 def test_the_example_runs_to_its_end(name: str) -> None:
-    scenario = load(EXAMPLES / name)
-    assert isinstance(scenario, RedundantScenario)
+    scenario = load(EXAMPLES / f"{name}.toml")
     fold = FlowtimeFold()
     system = System(scenario.seed, [fold], start=0)
     populate(scenario, system, EXAMPLES)
     system.run()
-    assert len(fold.result().jobs) == scenario.job.count
-    assert scenario.header().processors == scenario.servers.count
+    job = scenario.job
+    assert isinstance(job, RigidSection)
+    assert job.stream is not None
+    assert len(fold.result().jobs) == job.stream.count
 
 
 def test_listed_jobs_run_as_listed() -> None:
     assert run(table()).completed.tolist() == [4, 2]
 
 
-def test_whole_numbers_and_costs_go_together() -> None:
-    costly = run(table(checkpoint={"cost": 0.25}))
-    assert costly.completed.tolist() == [4.5, 2.0]
-
-
 @pytest.mark.parametrize(
     "speed",
     [
-        "constant",
+        1,
         {"kind": "two-point", "peak": 4, "interval": 0.3},
         {"kind": "two-point-slots", "peak": 4, "slot": 0.3, "low": 0.5},
         {"kind": "on-off", "peak": 2, "on": 1},
         {"kind": "uniform", "peak": 1.5, "slot": 2},
-        {"kind": "trace", "servers": [[[0, 1], [3, 2]]]},
-        {"kind": "own", "name": "tests.sims.scenario.test_redundant_scenario:Sawtooth"},
+        [[0, 1], [3, 2]],
+        {"kind": "own", "name": "tests.sims.scenario.test_copies_scenarios:Sawtooth"},
     ],
 )
 @pytest.mark.parametrize("policy", ["SRPT+R", "LAPS+R(0.3)"])
 def test_every_speed_process_serves_all_jobs(speed: Any, policy: str) -> None:
-    source = table(servers={"speed": speed}, job=poisson(), policy={"name": policy})
-    del source["job"]["sizes"]
+    source = table(platform={"speed": speed}, stream=poisson(), policy={"name": policy})
+    del source["job"]["stream"]["sizes"]
     assert len(run(source).jobs) == 40
 
 
@@ -101,7 +97,7 @@ def test_every_speed_process_serves_all_jobs(speed: Any, policy: str) -> None:
     ],
 )
 def test_every_law_of_sizes_gives_the_load_that_was_asked_for(sizes: dict[str, Any]) -> None:
-    result = run(table(job=poisson(sizes=sizes)))
+    result = run(table(stream=poisson(sizes=sizes)))
     offered = result.sizes.sum() / result.submitted.max() / 2
     assert len(result.jobs) == 40
     assert 0.2 < offered < 1.5
@@ -109,14 +105,18 @@ def test_every_law_of_sizes_gives_the_load_that_was_asked_for(sizes: dict[str, A
 
 @pytest.mark.parametrize("kind", ["process", "linear", {"kind": "frozen-two-point", "peak": 4}])
 def test_mean_semantics_serve_all_jobs(kind: Any) -> None:
-    servers = {"semantics": "mean", "gain": kind, "speed": {"kind": "two-point", "peak": 4}}
-    assert len(run(table(servers=servers, job=poisson(sizes={"kind": "exponential"}))).jobs) == 40
+    platform = {"gain": kind, "speed": {"kind": "two-point", "peak": 4}}
+    source = table(platform=platform, stream=poisson(sizes={"kind": "exponential"}))
+    assert len(run(source).jobs) == 40
 
 
 def test_all_policies_meet_the_same_jobs_and_speeds() -> None:
-    servers = {"count": 4, "speed": {"kind": "two-point", "peak": 4}}
-    job = poisson(sizes={"kind": "exponential"})
-    one, other = (run(table(servers=servers, job=job, policy={"name": p})) for p in ("PS", "SRPT"))
+    platform = {"workers": 4, "speed": {"kind": "two-point", "peak": 4}}
+    stream = poisson(sizes={"kind": "exponential"})
+    one, other = (
+        run(table(platform=platform, stream=stream, policy={"name": name}))
+        for name in ("PS", "SRPT")
+    )
     assert one.submitted.tolist() == other.submitted.tolist()
     assert one.sizes.tolist() == other.sizes.tolist()
     assert one.completed.tolist() != other.completed.tolist()
@@ -126,10 +126,10 @@ def test_a_log_s_jobs_run_with_their_run_times(tmp_path: Path) -> None:
     fields = ["-1"] * 12
     lines = [" ".join([str(k + 1), str(10 * k), "0", "5", "1", *fields, "-1"]) for k in range(3)]
     (tmp_path / "small.swf").write_text("; Version: 2.2\n" + "\n".join(lines) + "\n")
-    source = table(job={"arrivals": {"kind": "file", "path": "small.swf"}})
-    del source["job"]["sizes"]
+    source = table(stream={"arrivals": {"kind": "file", "path": "small.swf"}})
+    del source["job"]["stream"]["sizes"]
     assert run(source, tmp_path).completed.tolist() == [5, 15, 25]
-    source["job"]["arrivals"]["load"] = 0.5
+    source["job"]["stream"]["arrivals"]["load"] = 0.5
     stretched = run(source, tmp_path)
     assert stretched.sizes.sum() / stretched.submitted.max() / 2 == pytest.approx(0.5)
 
@@ -139,27 +139,38 @@ def test_a_log_s_jobs_run_with_their_run_times(tmp_path: Path) -> None:
     [
         ({"policy": {"name": "SRPT+X"}}, "policy.name", "SRPT+X"),
         ({"policy": {"name": "LAPS+R(2)"}}, "policy.name", "2"),
-        ({"servers": {"count": 0}}, "servers.count", "0"),
-        ({"servers": {"speed": "fast"}}, "servers.speed", "fast"),
-        ({"servers": {"speed": {"kind": "uniform", "peak": 3}}}, "servers.speed", "3"),
-        ({"servers": {"speed": {"kind": "own", "name": "nowhere:X"}}}, "servers.speed", "nowhere"),
-        ({"servers": {"semantics": "median"}}, "servers.semantics", "median"),
+        ({"policy": {"placement": "programmed"}}, "policy.placement", "programmed"),
+        ({"platform": {"workers": 0}}, "platform.workers", "0"),
+        ({"platform": {"speed": "fast"}}, "platform.speed", "fast"),
+        ({"platform": {"speed": {"kind": "uniform", "peak": 3}}}, "platform.speed", "3"),
+        ({"platform": {"speed": {"kind": "own", "name": "nowhere:X"}}}, "speed", "nowhere"),
+        ({"platform": {"gain": "median"}}, "platform.gain", "median"),
+        ({"platform": {"gain": "linear"}, **FAULTS}, "faults", "no worker"),
+        ({"platform": {"gain": "linear"}, "protection": {"delay": 1}}, "protection", "no copy"),
+        ({"policy": {"name": "LAPS+R"}, **FAULTS}, "policy.name", "holds one run"),
         (
-            {"servers": {"semantics": "mean", "failures": {"mtbf": 5}}},
-            "servers.failures",
-            "no server",
-        ),
-        (
-            {"servers": {"semantics": "mean"}, "policy": {"name": "SRPT+R-noclone"}},
+            {"platform": {"gain": "linear"}, "policy": {"name": "SRPT+R-noclone"}},
             "policy.name",
             "cloning",
         ),
-        ({"job": {"sizes": {"kind": "list", "sizes": [1]}}}, "job.sizes", "1 sizes for 2 jobs"),
-        ({"job": {"sizes": {"kind": "list", "sizes": [1, 0]}}}, "job.sizes", "0"),
-        ({"job": {"arrivals": {"kind": "list", "times": [-1, 0]}}}, "job.arrivals", "-1"),
-        ({"job": {"arrivals": {"kind": "poisson", "load": 0.5}, "count": 3}}, "job.count", "3"),
-        ({"job": {"arrivals": {"kind": "poisson", "load": 0}}}, "job.arrivals.load", "0"),
-        ({"job": {"arrivals": {"kind": "file", "path": "none.swf"}}}, "", "none.swf"),
+        (
+            {"stream": {"sizes": {"kind": "list", "sizes": [1]}}},
+            "job.stream.sizes",
+            "1 sizes for 2 jobs",
+        ),
+        ({"stream": {"sizes": {"kind": "list", "sizes": [1, 0]}}}, "job.stream.sizes", "0"),
+        ({"stream": {"arrivals": {"kind": "list", "times": [-1, 0]}}}, "job.stream", "-1"),
+        (
+            {"stream": {"arrivals": {"kind": "poisson", "load": 0.5}, "count": 3}},
+            "job.stream.count",
+            "3",
+        ),
+        (
+            {"stream": {"arrivals": {"kind": "poisson", "load": 0}}},
+            "job.stream.arrivals.load",
+            "0",
+        ),
+        ({"stream": {"arrivals": {"kind": "file", "path": "none.swf"}}}, "", "none.swf"),
     ],
 )
 def test_what_cannot_be_run_is_refused_by_key(
@@ -175,8 +186,8 @@ def test_a_module_of_speeds_that_fails_at_its_import_is_refused(tmp_path: Path) 
     (tmp_path / "broken_speeds.py").write_text("1 / 0\n")
     speed = {"kind": "own", "name": "broken_speeds:Law"}
     with pytest.raises(InputError, match="ZeroDivisionError") as caught:
-        run(table(servers={"speed": speed}), tmp_path)
-    assert caught.value.key == "servers.speed.name"
+        run(table(platform={"speed": speed}), tmp_path)
+    assert caught.value.key == "speed.name"
 
 
 @frozen
