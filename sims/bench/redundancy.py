@@ -13,24 +13,20 @@ from rich.table import Table
 from actors.runtime import System
 from sims.bench.simpy_loop import seconds_per_task
 from sims.papers.redundancy_runs import Setting
-from sims.scenario.redundant import RedundantScenario, populate
-from sims.scenario.redundant_speeds import (
-    ConstantSection,
-    SpeedSection,
-    TwoPointSection,
-    TwoPointSlotsSection,
-)
+from sims.scenario.build import populate
+from sims.scenario.scenario import Scenario
+from sims.scenario.speeds import Constant, Speed, TwoPointLaw, TwoPointSlotsLaw
 
 TARGET = 15.0
 """Most times SimPy's time per task that an arrival may take."""
-SPEEDS: dict[str, SpeedSection] = {
-    "constant": ConstantSection(),
-    "two-point, Delta 4, tau 1": TwoPointSection(peak=4, interval=1),
-    "two-point slots, Delta 4, tau 0.3": TwoPointSlotsSection(peak=4, slot=0.3),
+SPEEDS: dict[str, Speed] = {
+    "constant": Constant(),
+    "two-point, Delta 4, tau 1": TwoPointLaw(peak=4, interval=1),
+    "two-point slots, Delta 4, tau 0.3": TwoPointSlotsLaw(peak=4, slot=0.3),
 }
 
 
-def seconds(scenario: RedundantScenario) -> float:
+def seconds(scenario: Scenario) -> float:
     """Wall seconds of one run without a log, once its actors are there."""
     system = System(scenario.seed, start=0)
     populate(scenario, system, Path())

@@ -18,7 +18,7 @@ from rich.table import Column, Table
 
 from sims.campaign import run_many
 from sims.options import Parser, add_picture, natural, positive, positive_int, whole_from
-from sims.papers.redundancy_bounds import BoundTask, guarantee, run_bound
+from sims.papers.redundancy_bounds import BoundTask, Semantics, guarantee, run_bound
 from sims.papers.redundancy_lemmas import PROCESSES, TIMES, drain_row, gain_row
 from sims.papers.redundancy_runs import Numbers, Setting
 from sims.papers.redundancy_study import (
@@ -33,7 +33,6 @@ from sims.papers.redundancy_study import (
     tasks,
 )
 from sims.plots.curves import draw_curves
-from sims.scenario.redundant import Semantics
 from sims.script import run_script, wide_console
 from sims.statistics import mean_interval
 from sims.telling import counted

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
 
 from attrs import evolve, frozen
 
 from policies.maths.single_machine import mean_bound, proof_constant, sample_path_bound
 from sims.metrics.flowtimes import Flowtimes
-from sims.papers.redundancy_runs import Setting, augmented, capacity, simulate
-from sims.scenario.redundant import RedundantScenario, Semantics
-from sims.scenario.redundant_speeds import SpeedSection
+from sims.papers.redundancy_runs import Setting, augmented, capacity, pool, simulate
+from sims.scenario.scenario import Scenario
+from sims.scenario.speeds import ProcessGain, Speed
+
+
+class Semantics(enum.Enum):
+    """What a copy's progress is."""
+
+    SAMPLE_PATH = "sample-path"
+    """What its worker really delivers."""
+    MEAN = "mean"
+    """x g(r, t), the mean of the furthest of r copies (004, Assumption 2)."""
 
 
 @frozen
@@ -24,10 +34,11 @@ class BoundTask:
     """Speed augmentation of the policy; the optimum has none."""
     seed: int
 
-    def scenario(self) -> RedundantScenario:
+    def scenario(self) -> Scenario:
         """The run at unit speed."""
         scenario = self.setting.scenario(self.policy, self.seed)
-        return evolve(scenario, servers=evolve(scenario.servers, semantics=self.semantics))
+        gain = ProcessGain() if self.semantics is Semantics.MEAN else None
+        return evolve(scenario, platform=evolve(pool(scenario), gain=gain))
 
 
 @frozen
@@ -57,14 +68,14 @@ def guarantee(setting: Setting, policy: str, speed: float) -> float | None:
     return proof_constant(_peak(setting.speed), speed - 1)
 
 
-def _peak(section: SpeedSection) -> float:
-    return section.process(0, Path()).peak
+def _peak(law: Speed) -> float:
+    return law.process(Path()).peak
 
 
-def _bound(scenario: RedundantScenario, flowtimes: Flowtimes) -> float:
-    arrivals, sizes = flowtimes.submitted, flowtimes.sizes
-    if scenario.servers.semantics is Semantics.MEAN:
-        return mean_bound(arrivals, sizes, scenario.servers.count, _peak(scenario.servers.speed))
+def _bound(scenario: Scenario, flowtimes: Flowtimes) -> float:
+    arrivals, sizes, workers = flowtimes.submitted, flowtimes.sizes, pool(scenario)
+    if workers.gain is not None:
+        return mean_bound(arrivals, sizes, workers.workers, _peak(workers.speed))
     # The policy's speed is augmented: at unit speed the bound may need the servers for longer.
     horizon = 2 * float(flowtimes.completed.max())
     while capacity(scenario, horizon).work[-1] < 2 * float(sizes.sum()):

@@ -20,9 +20,11 @@ from policies.maths.speeds import (
     UniformSlots,
 )
 from sims.papers.redundancy_runs import augmented, simulate
-from sims.scenario.policies import PolicySection
-from sims.scenario.redundant import RedundantScenario, ServerSection
-from sims.scenario.redundant_workload import ListedArrivals, ListedSizes, RedundantSection
+from sims.scenario.jobs.section import RigidSection
+from sims.scenario.jobs.stream import ListedArrivals, ListedSizes, StreamSection
+from sims.scenario.platform import PlatformSection
+from sims.scenario.policy import PolicySection
+from sims.scenario.scenario import Scenario
 
 ERRORS = 4.0
 """A difference counts as a violation beyond so many of its standard errors."""
@@ -86,14 +88,13 @@ class DrainRow:
 def drain_row(jobs: int, servers: int, epsilon: float, rng: Generator) -> DrainRow:
     """Overall flowtime of SRPT at speed 1 + epsilon, all jobs there at 0, against the formula."""
     sizes = tuple(sorted(rng.exponential(1, jobs).tolist()))
-    scenario = RedundantScenario(
+    stream = StreamSection(
+        arrivals=ListedArrivals(times=(0.0,) * jobs), sizes=ListedSizes(sizes=sizes)
+    )
+    scenario = Scenario(
         name="lemma-5",
-        servers=ServerSection(count=servers),
-        job=RedundantSection(
-            kind="redundant",
-            arrivals=ListedArrivals(times=(0.0,) * jobs),
-            sizes=ListedSizes(sizes=sizes),
-        ),
+        platform=PlatformSection(workers=servers),
+        job=RigidSection(kind="rigid", stream=stream),
         policy=PolicySection(name="SRPT"),
     )
     simulated = simulate(augmented(scenario, 1 + epsilon)).total

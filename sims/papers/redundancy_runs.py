@@ -5,28 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from actors.redundant.assembly import server_name
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from actors.runtime import System, stream
 from policies.maths.single_machine import Capacity
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
-from sims.scenario.policies import PolicySection
-from sims.scenario.redundant import RedundantScenario, ServerSection, populate
-from sims.scenario.redundant_speeds import SpeedSection, TwoPointSlotsSection
-from sims.scenario.redundant_workload import (
+from sims.scenario.build import populate
+from sims.scenario.jobs.section import RigidSection
+from sims.scenario.jobs.stream import (
     ExponentialSizes,
     PoissonArrivals,
-    RedundantSection,
     SizeSection,
+    StreamSection,
 )
+from sims.scenario.platform import PlatformSection
+from sims.scenario.policy import PolicySection
+from sims.scenario.scenario import Scenario
+from sims.scenario.speeds import Speed, TwoPointLaw
 
 WARM_UP = 0.1
 """Part of the jobs that is left out of steady-state numbers: they met an empty cluster."""
 
-SPEEDS: SpeedSection = TwoPointSlotsSection(peak=4, slot=0.3)
-"""REFERENCE's speeds: 4 or 0, redrawn in slots of 0.3."""
+SPEEDS: Speed = TwoPointLaw(peak=4, interval=0.3)
+"""REFERENCE's speeds: 4 or 0, redrawn at exponential times of mean 0.3."""
 SIZES: SizeSection = ExponentialSizes()
 
 
@@ -38,25 +40,24 @@ class Setting:
     """M."""
     load: float = 0.7
     """As a fraction of M."""
-    speed: SpeedSection = SPEEDS
+    speed: Speed = SPEEDS
     sizes: SizeSection = SIZES
     jobs: int = 2000
 
-    def scenario(self, policy: str, seed: int) -> RedundantScenario:
+    def scenario(self, policy: str, seed: int) -> Scenario:
         """The scenario of one run."""
         arrivals = PoissonArrivals(load=self.load)
-        return RedundantScenario(
+        stream = StreamSection(count=self.jobs, arrivals=arrivals, sizes=self.sizes)
+        return Scenario(
             name="redundancy",
             seed=seed,
-            servers=ServerSection(count=self.servers, speed=self.speed),
-            job=RedundantSection(
-                kind="redundant", count=self.jobs, arrivals=arrivals, sizes=self.sizes
-            ),
+            platform=PlatformSection(workers=self.servers, speed=self.speed),
+            job=RigidSection(kind="rigid", stream=stream),
             policy=PolicySection(name=policy),
         )
 
 
-def simulate(scenario: RedundantScenario, folder: Path = Path()) -> Flowtimes:
+def simulate(scenario: Scenario, folder: Path = Path()) -> Flowtimes:
     """Flowtimes of all jobs of `scenario`. Raises what the scenario and the runtime raise."""
     fold = FlowtimeFold()
     system = System(scenario.seed, [fold], start=0)
@@ -65,9 +66,15 @@ def simulate(scenario: RedundantScenario, folder: Path = Path()) -> Flowtimes:
     return fold.result()
 
 
-def augmented(scenario: RedundantScenario, speed: float) -> RedundantScenario:
+def pool(scenario: Scenario) -> PlatformSection:
+    """Its workers, which are all alike."""
+    assert scenario.platform is not None
+    return scenario.platform
+
+
+def augmented(scenario: Scenario, speed: float) -> Scenario:
     """The same with `speed` augmentation."""
-    return evolve(scenario, servers=evolve(scenario.servers, augmentation=speed))
+    return evolve(scenario, platform=evolve(pool(scenario), augmentation=speed))
 
 
 @frozen
@@ -90,10 +97,11 @@ def _summary(values: NDArray[np.float64]) -> tuple[float, float, float]:
     return float(values.mean()), float(high), float(highest)
 
 
-def capacity(scenario: RedundantScenario, horizon: float) -> Capacity:
+def capacity(scenario: Scenario, horizon: float) -> Capacity:
     """C(t) of the very speeds that a run of `scenario` meets, up to `horizon`."""
-    paths = []
-    for index in range(scenario.servers.count):
-        process = scenario.servers.speed.process(index, Path())
-        paths.append(process.path(stream(scenario.seed, f"{server_name(index)}.speed")))
+    crew = scenario.crew
+    paths = [
+        crew[worker].speeds(stream(scenario.seed, f"speed/{crew.name(worker)}"), Path())
+        for worker in range(crew.size)
+    ]
     return Capacity.of(paths, horizon)
