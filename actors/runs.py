@@ -34,6 +34,7 @@ from actors.messages import (
     WithdrawCopy,
 )
 from actors.protection import Protection
+from actors.protection.rules import alike
 from actors.run import Plan, Run, State
 from actors.runtime import Phase, handles
 from actors.workforce import Workforce
@@ -68,13 +69,9 @@ class JobOfRuns(Job):
         """See Job."""
         super().describe()
         rules, describe = self.protection.rules, self.system.journal.describe
-        period = rules.period(1)
-        describe(
-            ProtectionDescribed,
-            *(self.name, rules.kind.value, None if period == float("inf") else period),
-            *(rules.cost, rules.recovery, rules.verified, rules.copies, rules.cloning),
-            rules.delay,
-        )
+        times = (alike(rules.period), alike(rules.cost), alike(rules.recovery))
+        kept = (rules.verified, rules.copies, rules.cloning, rules.delay)
+        describe(ProtectionDescribed, self.name, rules.kind.value, *times, *kept)
         if self.needs is not None:
             needs = self.needs
             sizes = (needs.program, needs.data, needs.image, needs.label)
@@ -90,9 +87,16 @@ class JobOfRuns(Job):
         """The whole work of a run on these members, in time at speed 1."""
         return self.described.profile.time(len(copy.members))
 
-    def finish_work(self) -> bool:
-        """A run has completed; whether that completes the job."""
-        return True
+    def resumed(self, copy: Copy) -> Plan:
+        """The next run on members that were kept."""
+        return self.protection.resumed(copy)
+
+    def settled(self, copy: Copy) -> None:
+        """Tell whoever counts on it that a copy goes on otherwise than before."""
+
+    def saved(self, run: Run) -> None:
+        """A checkpoint is complete."""
+        self.protection.save(run)
 
     # --- copies -------------------------------------------------------------------------------
 
@@ -117,13 +121,18 @@ class JobOfRuns(Job):
         states = [copy.run.state(now) for copy in self.copies.values() if copy.run is not None]
         return max(states, key=lambda state: state.fraction, default=None)
 
-    def _start_run(self, copy: Copy, plan: Plan, message: StartCopy | None = None) -> None:
-        keeps = copy.last if message is None else None
+    def _start_run(
+        self,
+        copy: Copy,
+        plan: Plan,
+        message: StartCopy | None = None,
+        keeps: int | None = None,
+    ) -> None:
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
             strike=self.errors.strike,
-            saved=self.protection.save,
+            saved=self.saved,
             recovered=self._recovered,
             over=self._over,
         )
@@ -137,6 +146,7 @@ class JobOfRuns(Job):
         else:
             run.feed()
             copy.feed(self, self.needs, plan.image)
+        self.settled(copy)
 
     def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
         """Tell the log what its kind says of a run that starts."""
@@ -182,6 +192,7 @@ class JobOfRuns(Job):
             copy.run.review()
         else:
             self._resume_soon()
+        self.settled(copy)
 
     @handles(MemberSped, during=AT_WORK)
     def member_sped(self, message: MemberSped) -> None:
@@ -190,6 +201,7 @@ class JobOfRuns(Job):
             copy.speeds[message.worker] = message.speed
             if copy.run is not None:
                 copy.run.review()
+            self.settled(copy)
 
     @handles(MemberFed, during=AT_WORK)
     def member_fed(self, message: MemberFed) -> None:
@@ -203,6 +215,7 @@ class JobOfRuns(Job):
         copy = self.copies.get(number)
         if copy is not None and copy.run is not None and copy.run.number == run:
             copy.run.fed(worker)
+            self.settled(copy)
 
     @handles(MemberMoved, during=(Life.WAITING, *GONE))
     @handles(MemberSped, during=(Life.WAITING, *GONE))
@@ -245,7 +258,7 @@ class JobOfRuns(Job):
         self._resuming = False
         for copy in list(self.copies.values()):
             if copy.run is None and not copy.absent:
-                self._start_run(copy, self.protection.resumed(copy))
+                self._start_run(copy, self.resumed(copy), keeps=copy.last)
 
     # --- parts and ends of runs ---------------------------------------------------------------
 

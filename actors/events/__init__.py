@@ -5,7 +5,7 @@ One module per mechanism; together they are the closed vocabulary of the log.
 
 from __future__ import annotations
 
-from actors.events import jobs, link, protection, queue, runs, scenario, workers
+from actors.events import jobs, link, pack, protection, queue, runs, scenario, workers
 from actors.events.jobs import (
     IterationCompleted,
     IterationStarted,
@@ -25,6 +25,17 @@ from actors.events.link import (
     TransferKind,
     TransferStarted,
     TransferSuspended,
+)
+from actors.events.pack import (
+    ApplicationDescribed,
+    EndExpected,
+    FaultIgnored,
+    MembersChanged,
+    MembersPromised,
+    PackDescribed,
+    RedistributionDecided,
+    RedistributionPlanned,
+    WhyIgnored,
 )
 from actors.events.protection import CheckpointLost, CheckpointTaken, RestartedFromScratch
 from actors.events.queue import BatchOpened, ReservationMade, ShelfOpened
@@ -53,11 +64,14 @@ from actors.runtime import Event
 __all__ = [
     "SCHEMA",
     "VOCABULARY",
+    "ApplicationDescribed",
     "BatchOpened",
     "CheckpointLost",
     "CheckpointTaken",
     "Compound",
     "End",
+    "EndExpected",
+    "FaultIgnored",
     "IterationCompleted",
     "IterationStarted",
     "JobCompleted",
@@ -66,12 +80,17 @@ __all__ = [
     "JobSubmitted",
     "JobsLeftOut",
     "LinkDescribed",
+    "MembersChanged",
     "MembersJoined",
+    "MembersPromised",
     "MembersReleased",
     "MessagesDescribed",
     "Outcome",
+    "PackDescribed",
     "ProtectionDescribed",
     "RateChanged",
+    "RedistributionDecided",
+    "RedistributionPlanned",
     "ReservationMade",
     "RestartedFromScratch",
     "RunEnded",
@@ -88,6 +107,7 @@ __all__ = [
     "TransferKind",
     "TransferStarted",
     "TransferSuspended",
+    "WhyIgnored",
     "WorkerChanged",
     "WorkerSpeedChanged",
     "WorkloadEnded",
@@ -101,4 +121,5 @@ VOCABULARY: tuple[type[Event], ...] = (
     *runs.VOCABULARY,
     *protection.VOCABULARY,
     *queue.VOCABULARY,
+    *pack.VOCABULARY,
 )

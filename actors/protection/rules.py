@@ -26,8 +26,8 @@ class Kind(enum.Enum):
     """At the master."""
 
 
-Period = Callable[[int], float]
-"""Work between two checkpoints, by number of members."""
+BySize = Callable[[int], float]
+"""A time, or an amount of work, by number of members."""
 
 
 def never(members: int) -> float:
@@ -35,15 +35,32 @@ def never(members: int) -> float:
     return math.inf
 
 
+def on(value: float | BySize, members: int) -> float:
+    """What it is on so many members."""
+    return value(members) if callable(value) else value
+
+
+def alike(value: float | BySize) -> float | None:
+    """What it is on any number of members; None: that hangs on it, or it is infinite."""
+    one = on(value, 1)
+    return one if one < math.inf and one == on(value, 2) else None
+
+
 @frozen(kw_only=True)
 class Rules:
     """One job's protection, as its scenario gives it; times in the scenario's unit."""
 
     kind: Kind = Kind.NONE
-    period: Period = never
-    cost: float = 0
+    period: BySize = never
+    """Work between two checkpoints."""
+    cost: float | BySize = 0
     """Time of a checkpoint, all members together."""
-    recovery: float = 0
+    recovery: float | BySize = 0
+    group: int = 2
+    """Members that are each other's buddies, in a ring."""
+    fatal: bool = True
+    """Whether a state that two buddies have lost is gone; False: 003's own, whose faults never meet
+    (section 6.1)."""
     verification: float = 0
     """v: the detector's time."""
     verified: bool = False
@@ -71,7 +88,8 @@ class Protection:
 
     def placed(self, copy: Copy, furthest: State | None) -> Plan:
         """The first run of a copy; `furthest`: of the job's runs that are under way."""
-        return evolve(self.plan(copy), **origin(self.rules, self.saved, furthest))
+        recovery = on(self.rules.recovery, len(copy.members))
+        return evolve(self.plan(copy), **origin(self.rules, recovery, self.saved, furthest))
 
     def resumed(self, copy: Copy) -> Plan:
         """The next run on members that were kept."""
@@ -82,7 +100,7 @@ class Protection:
         rules = self.rules
         return Plan(
             period=rules.period(len(copy.members)),
-            cost=rules.cost,
+            cost=on(rules.cost, len(copy.members)),
             verification=rules.verification,
             verified=rules.verified,
         )

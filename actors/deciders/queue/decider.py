@@ -13,7 +13,7 @@ from actors.deciders.queue.books import Books
 from actors.deciders.queue.checks import checked
 from actors.deciders.queue.intake import Entries, Intake, intake
 from actors.events import BatchOpened, Outcome, ReservationMade, ShelfOpened
-from actors.messages import CopyOver, Decide
+from actors.messages import CopyOver, Decide, Stood
 from actors.runtime import Phase, System
 from policies.availability import WorkerState
 from policies.interface.batch import BatchJob, BatchPolicy, Decision, Queued
@@ -100,6 +100,9 @@ class QueueDecider:
 
     def changed(self, worker: int, state: WorkerState, until: float | None) -> None:
         """See Decider."""
+
+    def stood(self, message: Stood) -> None:
+        """See Decider: a queue resizes nobody."""
 
     # --- what it decides ----------------------------------------------------------------------
 
