@@ -5,8 +5,8 @@ from __future__ import annotations
 from attrs import define, field
 
 from actors.events import Outcome, RunEnded, RunStarted
-from actors.job import DONE, RUNNING, WAITING, Job, Life
-from actors.messages import AttemptOver, LimitReached, MemberMoved, StartCopy
+from actors.job import RUNNING, WAITING, Job, Life
+from actors.messages import AttemptOver, CopyOver, LimitReached, MemberMoved, StartCopy
 from actors.runtime import Timer, handles
 from policies.availability import WorkerState
 
@@ -42,7 +42,7 @@ class JobOfAttempts(Job):
         return self.failures
 
     @handles(StartCopy, during=(Life.WAITING,))
-    def start(self, message: StartCopy) -> None:
+    def begin(self, message: StartCopy) -> None:
         self.become(RUNNING)
         self.attempt = attempt = self.attempt + 1
         self.copy = message.copy
@@ -62,10 +62,10 @@ class JobOfAttempts(Job):
         if self.attempt < self.sound:
             self.become(WAITING)
             self.record(RunEnded, self.name, self.attempt, FAILED, self.time)
-            self.give_back(self.copy, FAILED, True)
+            self.send(self.scheduler, CopyOver(self.index, self.copy, FAILED, True))
         else:
             self.record(RunEnded, self.name, self.attempt, COMPLETED, self.time)
-            self.give_back(self.copy, COMPLETED, False, True)
+            self.send(self.scheduler, CopyOver(self.index, self.copy, COMPLETED, False, True))
             self.complete()
 
     @handles(MemberMoved, during=(Life.RUNNING,))

@@ -13,8 +13,7 @@ from actors.messages import Feed, LeaveRun, Needs, ResizeCopy, SendImage
 from policies.availability import WorkerState
 
 if TYPE_CHECKING:
-    from actors.protection import State
-    from actors.run import Run
+    from actors.run import Run, State
     from actors.runtime import Actor
     from actors.workforce import Workforce
 

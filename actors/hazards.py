@@ -26,21 +26,24 @@ class SilentErrors:
     """1 for each verification that finds an error, else 0."""
     rate: float = 0
     """lambda: errors per worker and unit of computing time."""
+    per_work: float = 0
+    """lambda: errors per unit of the job's work on one worker."""
     stream: Callable[[], Generator] | None = None
     """Makes the job's own stream, when first needed: deriving one takes as long as attempts."""
     _rng: Generator | None = field(init=False, default=None)
 
-    def strike(self, exposure: float) -> bool:
+    def strike(self, exposure: float, density: float = 1) -> bool:
         """Whether a verification finds an error; `exposure`: workers x computing time since the
-        last verified point. q = 1 - exp(-lambda a)."""
+        last verified point, `density`: of the job's work in it. q = 1 - exp(-lambda a)."""
         verdict = next(self.listed, None)
         if verdict is not None:
             return bool(verdict)
-        if not self.rate or self.stream is None:
+        rate = self.rate + self.per_work * density
+        if not rate or self.stream is None:
             return False
         if self._rng is None:
             self._rng = self.stream()
-        return float(self._rng.random()) < -expm1(-self.rate * exposure)
+        return float(self._rng.random()) < -expm1(-rate * exposure)
 
 
 # --- faults: exponential, Weibull, or listed (003, sections 3.1 and 6.1) -----------------------

@@ -64,10 +64,9 @@ class Pool:
     # --- copies take workers, and give them back ----------------------------------------------
 
     def give_out(self, copy: int, count: int, former: Intervals = ()) -> Intervals:
-        """`count` free workers, which `copy` holds from now on; () where numbers do not matter."""
+        """`count` free workers, which `copy` holds from now on."""
+        assert self.numbers is not None
         self.free -= count
-        if self.numbers is None:
-            return ()
         taken = self.take(self.numbers, count, former)
         if self.changing:
             self._hold(taken, copy)
@@ -105,9 +104,7 @@ class Pool:
 
     def take_back(self, count: int, taken: Intervals) -> None:
         """Those of them that are UP are free again."""
-        if self.numbers is None:
-            self.free += count
-            return
+        assert self.numbers is not None
         if self.changing:
             self._hold(taken, -1)
         if self.away:

@@ -156,8 +156,14 @@ class Run:
         source, saved = (begins.run, begins.done) if begins else (None, 0)
         self.actor.record(
             RunStarted,
-            *(self.actor.name, self.number, self.copy.text),
-            *(self.work, self.base, source, saved, keeps),
+            self.actor.name,
+            self.number,
+            self.copy.text,
+            self.work,
+            self.base,
+            source,
+            saved,
+            keeps,
         )
 
     def feed(self) -> None:
@@ -205,9 +211,7 @@ class Run:
         self.ended = True
         self.base = self.done(now)
         self.part = Progress(0, since=now)
-        self.actor.record(
-            RunEnded, self.actor.name, self.number, outcome, self.base, kept
-        )
+        self.actor.record(RunEnded, self.actor.name, self.number, outcome, self.base, kept)
 
     def hand_over(self) -> State:
         """End it for a run on other members, which keeps all its work, saved or not. The part of a
@@ -291,9 +295,7 @@ class Run:
         rate = 0.0 if stage in WAITING else self._rate()
         self.part.rate = rate
         if length:
-            self.actor.record(
-                StageStarted, self.actor.name, self.number, stage, rate, self.base
-            )
+            self.actor.record(StageStarted, self.actor.name, self.number, stage, rate, self.base)
         self._aim()
         return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from attrs import define, field
 
@@ -46,7 +47,6 @@ DOWN = WorkerState.DOWN
 AT_WORK = (Life.RUNNING,)
 GONE = (Life.COMPLETED, Life.KILLED)
 RESUME = Resume()
-Deal = Callable[[int], Sequence[int]]
 
 
 @define(eq=False)
@@ -69,9 +69,18 @@ class JobOfRuns(Job):
         """See Job."""
         super().describe()
         rules, describe = self.protection.rules, self.system.journal.describe
-        times = (alike(rules.period), alike(rules.cost), alike(rules.recovery))
-        kept = (rules.verified, rules.copies, rules.cloning, rules.delay)
-        describe(ProtectionDescribed, self.name, rules.kind.value, *times, *kept)
+        describe(
+            ProtectionDescribed,
+            self.name,
+            rules.kind.value,
+            alike(rules.period),
+            alike(rules.cost),
+            alike(rules.recovery),
+            rules.verified,
+            rules.copies,
+            rules.cloning,
+            rules.delay,
+        )
         if self.needs is not None:
             needs = self.needs
             sizes = (needs.program, needs.data, needs.image, needs.label)
@@ -98,10 +107,17 @@ class JobOfRuns(Job):
         """A checkpoint is complete."""
         self.protection.save(run)
 
+    def last_work(self) -> bool:
+        """Whether the run that completes now completes the job."""
+        return True
+
+    def complete_work(self) -> None:
+        """Tell the log what its kind says of a completed run."""
+
     # --- copies -------------------------------------------------------------------------------
 
     @handles(StartCopy, during=(Life.WAITING, Life.RUNNING))
-    def start(self, message: StartCopy) -> None:
+    def begin_copy(self, message: StartCopy) -> None:
         if self.state is WAITING:
             self.become(RUNNING)
         held = members(message.numbers)
@@ -131,7 +147,7 @@ class JobOfRuns(Job):
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
-            strike=self.errors.strike,
+            strike=self._strike(copy),
             saved=self.saved,
             recovered=self._recovered,
             over=self._over,
@@ -147,6 +163,12 @@ class JobOfRuns(Job):
             run.feed()
             copy.feed(self, self.needs, plan.image)
         self.settled(copy)
+
+    def _strike(self, copy: Copy) -> Callable[[float], bool]:
+        if not self.errors.per_work:
+            return self.errors.strike
+        area = len(copy.members) * self.work(copy)
+        return partial(self.errors.strike, density=self.described.profile.work / area)
 
     def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
         """Tell the log what its kind says of a run that starts."""
@@ -287,20 +309,15 @@ class JobOfRuns(Job):
 
     def _complete_by(self, first: Copy) -> None:
         """This copy was first: the others end at this instant."""
-        gone = self.finish_work_first()
+        gone = self.last_work()
         others = [copy for copy in self.copies.values() if copy is not first]
         assert first.run is not None
-        self.copies = {**{copy.number: copy for copy in others}, first.number: first}
         first.run.end(COMPLETED)
         first.run = None
         for copy in others:
             self._drop(copy, WITHDRAWN, gone)
         self.protection.forget()
         self._leave(first, gone)
-
-    def finish_work_first(self) -> bool:
-        """Whether the run that completes now is the job's last."""
-        return True
 
     def _leave(self, first: Copy, gone: bool) -> None:
         first.leave(self, keep=False)
@@ -312,9 +329,6 @@ class JobOfRuns(Job):
         else:
             self.become(WAITING)
             self.give_back(first.number, COMPLETED, True)
-
-    def complete_work(self) -> None:
-        """Tell the log what its kind says of a completed run."""
 
     @handles(LimitReached)
     def reach_limit(self, message: LimitReached) -> None:
@@ -344,8 +358,9 @@ class IterativeJob(JobOfRuns):
     """w_q: time units per task, by worker."""
     iteration: int = field(init=False, default=0)
 
-    def arrive_told(self) -> None:
-        """Its first iteration begins."""
+    def describe(self) -> None:
+        """See Job; its first iteration begins."""
+        super().describe()
         self.record(IterationStarted, self.name, self.iteration)
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
@@ -366,7 +381,7 @@ class IterativeJob(JobOfRuns):
         reason = message.reason if message is not None else None
         self.record(TasksDealt, self.name, self.iteration, copy.last, tasks, reason)
 
-    def finish_work_first(self) -> bool:
+    def last_work(self) -> bool:
         """See JobOfRuns."""
         return self.iteration + 1 == self.iterations
 

@@ -32,13 +32,14 @@ from actors.runtime import Actor, Phase, handles
 from policies.availability import WorkerState
 
 DECIDE = Decide()
+NOBODY: Intervals = ()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
 
 
 class Decider(Protocol):
     """What differs between schedulers: it keeps its books, asks its policies, and answers by
-    calling the scheduler's `start` and `withdraw`."""
+    calling the scheduler's `start_some`, `start_on` and `withdraw`."""
 
     def attach(self, scheduler: Scheduler) -> None:
         """Called once, before anything else."""
@@ -104,7 +105,10 @@ class Scheduler(Actor):
     @handles(CopyOver)
     def take_back(self, message: CopyOver) -> None:
         _, processors, numbers = self.held.pop(message.copy)
-        self.pool.take_back(processors, numbers)
+        if numbers:
+            self.pool.take_back(processors, numbers)
+        else:
+            self.pool.free += processors
         if self.promised:
             self._hand_on(message.copy)
         self.runs += 1
@@ -174,15 +178,18 @@ class Scheduler(Actor):
 
     # --- what it carries out ------------------------------------------------------------------
 
-    def start(
+    def start_some(
         self, index: int, processors: int, former: Intervals = ()
     ) -> tuple[int, Intervals]:
         """Give job `index` one more copy on so many free workers; the copy and who they are."""
-        copy = next(self._copies)
-        numbers = self.pool.give_out(copy, processors, former)
+        copy, pool, numbers, named = next(self._copies), self.pool, NOBODY, ""
+        if pool.numbers is None:
+            pool.free -= processors  # a call for each attempt took 3 % of the run
+        else:
+            numbers = pool.give_out(copy, processors, former)
+            named = self._present(numbers)
         self.held[copy] = index, processors, numbers
-        message = StartCopy(copy, processors, numbers, self._present(numbers) if numbers else "")
-        self.send(self.actors[index], message)
+        self.send(self.actors[index], StartCopy(copy, processors, numbers, named))
         return copy, numbers
 
     def start_on(

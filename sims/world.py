@@ -12,7 +12,8 @@ from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.limit import TimeLimit
 from actors.runtime import Sink, System
 from sims.errors import InputError
-from sims.scenario.loader import Scenario, family_of
+from sims.scenario.build import populate
+from sims.scenario.scenario import Scenario
 from sims.scenario.settings import settings
 
 
@@ -41,14 +42,13 @@ def run(
     Deadlock).
     """
     system = System(scenario.seed, sinks, debug, start=0)
-    family = family_of(scenario.job.kind)
     header = scenario.header()
     system.journal.record(
         ScenarioStarted,
-        *(SCHEMA, scenario.name, scenario.seed, scenario.job.kind, scenario.policy.name),
+        *(SCHEMA, scenario.name, scenario.seed, header.kinds, header.policy),
         *(header.processors, header.workers, header.unit, settings(scenario.policy)),
     )
-    family.populate(scenario, system, folder)
+    populate(scenario, system, folder)
     if until is not None:
         system.spawn(TimeLimit("--until", time_limit(until, header.unit)))
     system.run()

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from attrs import define
+import math
+
+from attrs import define, evolve
 
 from actors.copy import Copy
 from actors.protection.rules import Protection
-from actors.run import Run
+from actors.run import Plan, Run
 
 
 @define(eq=False)
 class ReExecution(Protection):
     """The default."""
+
+    def plan(self, copy: Copy) -> Plan:
+        """See Protection: nothing is saved, whatever the period."""
+        return evolve(super().plan(copy), period=math.inf)
 
     def save(self, run: Run) -> None:
         """See Protection."""

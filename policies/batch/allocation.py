@@ -7,19 +7,54 @@ from typing import cast
 
 from attrs import Factory, define, frozen
 
-from policies.interface.batch import Allocation, BatchJob
+from policies.interface.batch import Allocation, Allotment, BatchAllocation, BatchJob
 from policies.maths.profiles import Counts, Formulas, Listed, split
-from policies.maths.speedup import Profile, Rigid, Speedup, Table
+from policies.maths.speedup import Asking, Profile, Speedup, Table
 
 
 def requested(jobs: Sequence[BatchJob], processors: int) -> list[int]:
     """What the user asked for. Raises ValueError for moldable jobs."""
     counts = []
     for job in jobs:
-        if not isinstance(job.profile, Rigid):
+        if not isinstance(job.profile, Asking):
             raise ValueError(f"{job.name} is moldable: it has not asked for any processors")
         counts.append(job.profile.processors)
     return counts
+
+
+@frozen
+class WhereAsked:
+    """Jobs that have asked for processors get those; a local rule allots the others."""
+
+    rule: Allocation
+
+    def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
+        moldable = [job for job in jobs if not isinstance(job.profile, Asking)]
+        counts = iter(self.rule(moldable, processors) if moldable else ())
+        return [
+            job.profile.processors if isinstance(job.profile, Asking) else next(counts)
+            for job in jobs
+        ]
+
+
+@frozen
+class BatchWhereAsked:
+    """The same over a rule that allots the attempts of a batch together."""
+
+    rule: BatchAllocation
+
+    def allot(
+        self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
+    ) -> list[Allotment]:
+        """See policies.interface.batch.BatchAllocation."""
+        open_ = [k for k, job in enumerate(jobs) if not isinstance(job.profile, Asking)]
+        chosen = [jobs[k] for k in open_], [attempts[k] for k in open_]
+        given = dict(zip(open_, self.rule.allot(*chosen, processors) if open_ else (), strict=True))
+        asked = zip(jobs, attempts, strict=True)
+        return [
+            given[k] if k in given else ((times, cast(Asking, job.profile).processors),)
+            for k, (job, times) in enumerate(asked)
+        ]
 
 
 def spread(

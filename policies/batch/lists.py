@@ -115,10 +115,10 @@ def _shadow(
     """When `processors` will be free, and how many more than those then."""
     now, ends = view.now, view.running
     if started:
-        new = [(now + w.held, w.key[1], w.processors, w, ()) for w in started]
+        new = [(now + w.held, w.key[1], w.processors, w, (), -1) for w in started]
         ends = sorted([*ends, *new], key=itemgetter(0, 1))
     shadow = now
-    for end, _, width, _, _ in ends:
+    for end, _, width, *_ in ends:
         if free >= processors and end > shadow:
             break
         free += width

@@ -55,9 +55,9 @@ Interval = tuple[int, int]
 
 Run = tuple[float, int, int, Queued | None, tuple[Interval, ...], int]
 """A running copy: (expected end, job index, processors, what was started, the numbers of its
-processors where they matter to somebody, the number of the copy). A processor that is DOWN is a run of nobody's until its
-return: nothing was started, and its end is infinite where nobody knows that. A tuple, because one is made per
-attempt."""
+processors where they matter to somebody, the number of the copy). A processor that is not UP is a
+run of nobody's until its return: nothing was started, and its end is infinite where nobody knows
+when that will be. A tuple, because one is made per attempt."""
 
 
 @define(eq=False)

@@ -21,8 +21,8 @@ class Waiting(Protocol):
         """A part of the message that it receives next has been received already."""
 
     @property
-    def left(self) -> int:
-        """Slots of communication that it lacks in all."""
+    def left(self) -> float:
+        """Time of communication that it lacks in all."""
 
 
 class ServiceOrder(Protocol):

@@ -6,6 +6,8 @@ in s, and answers alike.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,3 +43,16 @@ def expected_time(work: Times, rate: Times, cost: Times, period: Times, downtime
     rest = work - full * (period - cost)
     scale = np.exp(rate * cost) * (1 / rate + downtime)
     return scale * (full * np.expm1(rate * period) + np.expm1(rate * rest))
+
+
+def young_work(mtbf: float, cost: float) -> float:
+    """Work between two checkpoints by Young's formula, `mtbf` of all members together."""
+    return math.sqrt(2 * mtbf * cost)
+
+
+def daly_work(mtbf: float, cost: float) -> float:
+    """The same by Daly's higher-order formula (J. T. Daly, FGCS 22, 2006, eq. 37)."""
+    if cost >= 2 * mtbf:
+        return mtbf
+    ratio = cost / (2 * mtbf)
+    return math.sqrt(2 * mtbf * cost) * (1 + math.sqrt(ratio) / 3 + ratio / 9) - cost

@@ -29,7 +29,7 @@ class Protection:
     """Checkpoints against fail-stop faults (003, section 3.1)."""
 
     mtbf: float
-    """mu of one processor, in s; applications on j processors have mu / j; inf: none is expected."""
+    """mu of one processor, in s; applications on j processors have mu / j; inf: no fault comes."""
     unit_cost: float = 1.0
     """c, s to checkpoint one data unit on one processor."""
     latency: float = 0.0

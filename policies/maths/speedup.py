@@ -143,3 +143,47 @@ class Table:
             known = len(self.times)
             raise ValueError(f"a table of {known} times was asked for {processors} processors")
         return self.times[processors - 1]
+
+
+@frozen
+class Lockstep:
+    """An iterative job whose user fixed the workers: an estimate of one iteration on average
+    workers, tasks dealt round (002, III.A)."""
+
+    processors: int
+    """p_j."""
+    tasks: int
+    """m."""
+    task_time: float
+    """Mean time units per task."""
+
+    @property
+    def work(self) -> float:
+        """Of an iteration."""
+        return self.tasks * self.task_time
+
+    def time(self, processors: int) -> float:
+        """The longest share of the tasks."""
+        return -(-self.tasks // processors) * self.task_time
+
+
+@frozen
+class Fixed:
+    """A moldable job whose user fixed the processors all the same."""
+
+    profile: Profile
+    processors: int
+    """How many it gets, always."""
+
+    @property
+    def work(self) -> float:
+        """As without."""
+        return self.profile.work
+
+    def time(self, processors: int) -> float:
+        """As without."""
+        return self.profile.time(processors)
+
+
+Asking = Rigid | Lockstep | Fixed
+"""Profiles that say how many processors their job gets."""

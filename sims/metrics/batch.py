@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import define
 
-from actors.batch.events import WorkloadEnded
+from actors.events import WorkloadEnded
 from actors.runtime import Record
 
 
@@ -19,4 +19,4 @@ class Makespan:
     def __call__(self, record: Record) -> None:
         event = record.event
         assert isinstance(event, WorkloadEnded)
-        self.value, self.attempts = record.t, event.attempts
+        self.value, self.attempts = record.t, event.runs

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actors.batch import BatchScheduler, Job
+from actors.attempts import JobOfAttempts
+from actors.deciders.queue import QueueDecider
+from actors.events import RunStarted
+from actors.pool import Pool, compact
 from actors.runtime import System
+from actors.scheduler import Scheduler
 from policies.interface.batch import BatchJob, BatchPolicy
 from policies.maths.speedup import Profile
 from sims.metrics.batch import Makespan
@@ -45,6 +49,7 @@ def spawn(
     policy: BatchPolicy,
 ) -> None:
     """Populate `system` with one scheduler and its jobs."""
-    scheduler = system.spawn(BatchScheduler("scheduler", processors, policy, len(jobs)))
+    pool = Pool(processors, system.journal.wants(RunStarted), take=compact)
+    scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
     for job, count in zip(jobs, failures, strict=True):
-        system.spawn(Job(job.name, job, scheduler, count))
+        system.spawn(JobOfAttempts(job.name, job, scheduler, failures=count))

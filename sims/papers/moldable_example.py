@@ -6,8 +6,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table as Printed
 
-from actors.batch.events import AttemptSized
-from actors.events import RunEnded
+from actors.events import RunEnded, RunStarted
 from actors.runtime import Record, System
 from policies.batch.allocation import LocalProcessorAllocation
 from policies.batch.batches import Exact
@@ -20,6 +19,7 @@ from policies.interface.batch import (
     Draw,
 )
 from policies.maths.speedup import Table
+from sims.ledger.slices import count
 from sims.papers.batch_runs import described, spawn
 
 TIMES = ((11, 7, 5, 4), (10, 9.8, 9.6, 9.5), (4, 3, 3, 2.5), (3, 2, 1.7, 1.4))
@@ -41,9 +41,9 @@ def schedule(rule: Allocation | BatchAllocation) -> list[tuple[str, int, float, 
     system.run()
     ends = {(r.event.job, r.event.run): r.t for r in records if isinstance(r.event, RunEnded)}
     return [
-        (event.job, event.processors, record.t, ends[event.job, event.run])
+        (event.job, count(event.processors), record.t, ends[event.job, event.run])
         for record in records
-        if isinstance(event := record.event, AttemptSized)
+        if isinstance(event := record.event, RunStarted)
     ]
 
 

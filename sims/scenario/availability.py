@@ -5,12 +5,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from attrs import Factory, field, frozen
 from numpy.random import Generator
 
-from actors.volatile.availability import Change, markov_changes
+from actors.owners import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
@@ -30,6 +30,8 @@ class After(enum.Enum):
 
     HOLD = "hold"
     """Its last state, for ever."""
+    UP = "up"
+    """UP, for ever."""
     REPEAT = "repeat"
     """The trace again, from its start."""
 
@@ -75,7 +77,7 @@ class Markov:
 class _Trace:
     """Whatever has a timeline of slots."""
 
-    then: After = After.HOLD
+    then: After = After.UP
     """What comes after its end."""
 
     def timeline(self, folder: Path) -> Timeline:
@@ -87,7 +89,9 @@ class _Trace:
         timeline = self.timeline(folder)
         if self.then is After.REPEAT and timeline.end is not None:
             timeline = timeline.repeated()
-        return ((int(time), state) for time, state in timeline.transitions())
+        changes = ((int(time), state) for time, state in timeline.transitions())
+        up = self.then is After.UP and timeline.end is not None
+        return _then_up(changes, int(timeline.end or 0)) if up else changes
 
     def chain(self, folder: Path) -> MarkovChain:
         """What policies believe by default: the chain that fits the trace best."""
@@ -99,7 +103,9 @@ class _Trace:
 
 @frozen(kw_only=True)
 class Letters(_Trace):
-    """`"uurrdu"` or `{kind = "letters", states = "uurrdu"}`: one state per slot."""
+    """`"uurrdu"` or `{kind = "letters", states = "uurrdu"}`: one state per unit of time."""
+
+    SHORT: ClassVar[tuple[type, str]] = (str, "states")
 
     kind: Literal["letters"] = "letters"
     states: str
@@ -183,6 +189,15 @@ class SimGridFile(_TraceFile):
 
     def timeline(self, folder: Path) -> Timeline:
         return self.cut(read_simgrid_profile(self.path(folder), self.states), folder)
+
+
+def _then_up(changes: Iterator[Change], end: int) -> Iterator[Change]:
+    """Those changes, and UP from `end` on."""
+    state = WorkerState.UP
+    for time, state in changes:
+        yield time, state
+    if state is not WorkerState.UP:
+        yield end, WorkerState.UP
 
 
 Availability = AlwaysUp | Markov | Letters | SpotFile | FtaFile | SimGridFile

@@ -1,9 +1,9 @@
-"""When processors fail, whatever kind of job they run (003, sections 3.1 and 6.1)."""
+"""When workers fail, whatever they run (003, sections 3.1 and 6.1)."""
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 from attrs import field, frozen
 from attrs.validators import deep_iterable
@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from actors.hazards import Faults, exponential_faults, weibull_faults
 from sims.errors import InputError
-from sims.scenario.fields import Unacceptable, positive
+from sims.scenario.fields import Unacceptable, not_negative, positive
 
 YEAR = 365 * 86400.0
 """Seconds in a year, as 003 counts them."""
@@ -21,29 +21,37 @@ SMALLEST_SHAPE = 0.05
 
 
 @frozen(kw_only=True)
-class NoFaults:
-    """`"none"`: no processor fails."""
+class FaultFields:
+    """What all kinds of faults have."""
+
+    downtime: float = field(default=60.0, validator=not_negative)
+    """D: how long a fault keeps a worker DOWN, in the file's unit."""
+
+
+@frozen(kw_only=True)
+class NoFaults(FaultFields):
+    """`"none"`: no worker fails."""
 
     kind: Literal["none"] = "none"
 
-    mtbf_years = math.inf
+    mtbf: ClassVar[float] = math.inf
 
-    def faults(self, rng: Generator, processors: int) -> Faults:
-        """(time in s, processor) of each fault, in order of time."""
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault, in order of time."""
         return iter(())
 
 
 @frozen(kw_only=True)
-class Exponential:
-    """`{kind = "exponential", mtbf_years = 100}`."""
+class Exponential(FaultFields):
+    """`{kind = "exponential", mtbf = 1e6}`."""
 
     kind: Literal["exponential"]
-    mtbf_years: float = field(default=100.0, validator=positive)
-    """mu of each processor."""
+    mtbf: float = field(default=100 * YEAR, validator=positive)
+    """mu: mean time between the faults of one worker, in the file's unit."""
 
-    def faults(self, rng: Generator, processors: int) -> Faults:
-        """(time in s, processor) of each fault, in order of time."""
-        return exponential_faults(rng, processors, self.mtbf_years * YEAR)
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault, in order of time."""
+        return exponential_faults(rng, workers, self.mtbf)
 
 
 def _shape(_: object, attribute: object, value: float) -> None:
@@ -54,42 +62,45 @@ def _shape(_: object, attribute: object, value: float) -> None:
 
 
 @frozen(kw_only=True)
-class Weibull:
-    """`{kind = "weibull", mtbf_years = 100, shape = 0.7}`."""
+class Weibull(FaultFields):
+    """`{kind = "weibull", mtbf = 1e6, shape = 0.7}`."""
 
     kind: Literal["weibull"]
-    mtbf_years: float = field(default=100.0, validator=positive)
-    """Mean of each processor's times between faults."""
+    mtbf: float = field(default=100 * YEAR, validator=positive)
+    """Mean time between the faults of one worker, in the file's unit."""
     shape: float = field(validator=_shape)
     """k: below 1, the older the safer; 1 is exponential."""
 
-    def faults(self, rng: Generator, processors: int) -> Faults:
-        """(time in s, processor) of each fault, in order of time."""
-        return weibull_faults(rng, processors, self.mtbf_years * YEAR, self.shape)
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault, in order of time."""
+        return weibull_faults(rng, workers, self.mtbf, self.shape)
 
 
 def _strike(_: object, attribute: object, value: tuple[float, int]) -> None:
-    """attrs validator: a finite time from 0 on, and a processor."""
-    time, processor = value
-    if not (0 <= time < math.inf and processor >= 0):
-        raise Unacceptable("strikes", value, "a finite time from 0 on, and a processor")
+    """attrs validator: a finite time from 0 on, and a worker."""
+    time, worker = value
+    if not (0 <= time < math.inf and worker >= 0):
+        raise Unacceptable("strikes", value, "a finite time from 0 on, and a worker")
 
 
 @frozen(kw_only=True)
-class Listed:
+class Listed(FaultFields):
     """`{kind = "list", strikes = [[3.5e6, 14], [7.1e6, 7]]}`."""
 
     kind: Literal["list"]
     strikes: tuple[tuple[float, int], ...] = field(validator=deep_iterable(_strike))
-    """[time in s, processor], in any order."""
+    """[time, worker], in any order."""
 
-    mtbf_years = math.inf
+    mtbf: ClassVar[float] = math.inf
 
-    def faults(self, rng: Generator, processors: int) -> Faults:
-        """(time in s, processor) of each fault, in order of time. Raises InputError."""
-        for time, processor in self.strikes:
-            if processor >= processors:
-                problem = f"[{time!r}, {processor!r}] is not accepted"
-                accepted = f"a time from 0 on, a processor from 0 to {processors - 1}"
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault, in order of time. Raises InputError."""
+        for time, worker in self.strikes:
+            if worker >= workers:
+                problem = f"[{time!r}, {worker!r}] is not accepted"
+                accepted = f"a time from 0 on, a worker from 0 to {workers - 1}"
                 raise InputError("scenario", "faults.strikes", problem, accepted)
         return iter(sorted(self.strikes, key=lambda fault: fault[0]))
+
+
+AnyFaults = NoFaults | Exponential | Weibull | Listed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,15 @@ def seeds(_: object, attribute: Attribute[Any], value: int) -> None:
         raise Unacceptable(attribute.name, value, "0 or above, below 2**64")
 
 
+class Unit(enum.Enum):
+    """What times are counted in."""
+
+    S = "s"
+    """Seconds."""
+    SLOT = "slot"
+    """Slots of a length of one's own."""
+
+
 @frozen(kw_only=True)
 class Head:
     """The keys above the first section of every scenario file."""
@@ -45,14 +55,19 @@ class Head:
     log: str | None = field(default=None, validator=names_a_path)
     """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
     `none`: nowhere."""
+    unit: Unit | None = None
+    """Of every time in the file; default: `slot` where an enrolment policy decides, else `s`."""
 
 
 @frozen
 class Header:
     """The platform in a line."""
 
+    kinds: tuple[str, ...]
+    """Of the jobs."""
+    policy: str
     processors: int
-    """Processors, workers or servers."""
+    """Size of the platform, in workers."""
     workers: tuple[str, ...]
     """Their names where they have some; empty for a numbered pool."""
     unit: str

@@ -1,57 +1,21 @@
-"""From a scenario file to a scenario: TOML, overrides, and the class that its job asks for."""
+"""From a scenario file to a scenario: TOML, overrides, and the class of all scenarios."""
 
 from __future__ import annotations
 
-import importlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 from cattrs.errors import BaseValidationError
 
 from sims.errors import InputError
-from sims.scenario.foreign import refuse_foreign
-from sims.scenario.header import Header
+from sims.scenario.jobs.section import KINDS
+from sims.scenario.old import refuse_old
+from sims.scenario.scenario import Scenario
 from sims.scenario.strict import converter, first_problem
 
-__all__ = ["Scenario", "converter", "family_of", "first_problem", "load", "read"]
-
-FAMILIES = {
-    "iterative": "sims.scenario.volatile",
-    "rigid": "sims.scenario.rigid",
-    "moldable": "sims.scenario.moldable",
-    "malleable": "sims.scenario.malleable",
-    "redundant": "sims.scenario.redundant",
-}
-"""Kind of job -> module with its scenario class and `populate`."""
-
-
-class Scenario(Protocol):
-    """What every scenario has."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def seed(self) -> int: ...
-    @property
-    def log(self) -> str | None: ...
-    @property
-    def job(self) -> Any: ...
-    @property
-    def policy(self) -> Any: ...
-    def header(self) -> Header:
-        """What the log's first record says."""
-
-
-def family_of(kind: object) -> ModuleType:
-    """The module for jobs of `kind`. Raises InputError for an unknown one."""
-    if not isinstance(kind, str) or kind not in FAMILIES:
-        known = ", ".join(FAMILIES)
-        raise InputError("scenario", "job.kind", f"{kind!r} is not accepted", known)
-    return importlib.import_module(FAMILIES[kind])
-
+__all__ = ["KINDS", "Scenario", "converter", "first_problem", "load", "read"]
 
 def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> Scenario:
     """Read a scenario file; `overrides` are `dotted.key=value`, values as in TOML.
@@ -76,15 +40,27 @@ def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 def read(table: Mapping[str, Any], source: str) -> Scenario:
     """A scenario from its parsed table. Raises InputError."""
     job = table.get("job")
-    if not isinstance(job, Mapping) or "kind" not in job:
-        raise InputError(source, "job.kind", "missing", ", ".join(FAMILIES))
+    kind = job.get("kind") if isinstance(job, Mapping) else None
     try:
-        module = family_of(job["kind"])
-        refuse_foreign(job["kind"], table, module.SCENARIO)
-        scenario: Scenario = converter().structure(table, module.SCENARIO)
+        refuse_old(kind, table)
+        if not isinstance(job, Mapping) or kind is None:
+            raise InputError(source, "job.kind", "missing", ", ".join(KINDS))
+        if kind not in KINDS:
+            raise InputError(source, "job.kind", f"{kind!r} is not accepted", ", ".join(KINDS))
+        table = {**table, "job": _with_kinds(job)}
+        scenario: Scenario = converter().structure(table, Scenario)
     except (BaseValidationError, InputError) as error:
         raise first_problem(error, source) from None
     return scenario
+
+
+def _with_kinds(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Listed jobs are of the section's kind where they say no other."""
+    listed = job.get("jobs")
+    if not isinstance(listed, list):
+        return dict(job)
+    named = [{"kind": job["kind"], **it} if isinstance(it, dict) else it for it in listed]
+    return {**job, "jobs": named}
 
 
 def _parsed(path: Path) -> dict[str, Any]:

@@ -9,29 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-from attrs import Factory, frozen
 from cattrs.errors import ClassValidationError
 
 from sims.errors import InputError
+from sims.scenario.policy import PolicySection
 from sims.scenario.strict import told
 
 OWN = "package.module:Name"
 """How a scenario file names a user's own."""
-
-Parameters = dict[str, Any]
-"""A TOML table; what may stand in it, the policy's own class says."""
-
-
-@frozen(kw_only=True)
-class PolicySection:
-    """`[policy]`: which policy decides."""
-
-    name: str
-    """A paper's name for it (`holdfast policies`), or `package.module:Name` of a class or function
-    of yours."""
-    parameters: Parameters = Factory(dict)
-    """Fields of your policy's class; the papers' own policies take none unless they say so."""
-
 
 def load_policy(section: PolicySection, named: Callable[[str], Any], folder: Path) -> Any:
     """The policy object that `section` asks for.

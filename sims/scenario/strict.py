@@ -47,6 +47,9 @@ def converter() -> Converter:
     strict.register_structure_hook_func(
         _is_tagged, lambda value, kind: _tagged(strict, value, kind)
     )
+    strict.register_structure_hook_func(
+        _is_choice, lambda value, kind: _chosen(strict, value, kind)
+    )
     strict.register_structure_hook_func(is_literal, _literal)
     strict.register_structure_hook_func(_is_tuple, lambda value, kind: _tuple(strict, value, kind))
     strict.register_structure_hook_func(_is_dict, lambda value, kind: _dict(strict, value, kind))
@@ -175,12 +178,45 @@ def _tagged(strict: Converter, value: Any, kind: Any) -> Any:
 
 
 def _shorthand(value: Any, members: dict[str | None, Any]) -> dict[str, Any] | None:
-    """`"always"` for `{kind = "always"}`; another string stands for letters, where there are."""
-    if isinstance(value, str):
-        if value in members:
-            return {"kind": value}
-        return {"kind": "letters", "states": value} if "letters" in members else None
-    return value if isinstance(value, dict) else None
+    """`"always"` for `{kind = "always"}`; other values stand for the kind whose `SHORT` says so."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, str) and value in members:
+        return {"kind": value}
+    for tag, member in members.items():
+        types, key = getattr(member, "SHORT", ((), ""))
+        if isinstance(value, types) and not isinstance(value, bool):
+            return {"kind": tag, key: value}
+    return None
+
+
+# --- other unions: a number or a word, a number or a list ----------------------------------------
+
+
+def _is_choice(kind: Any) -> bool:
+    return len(members_of(kind)) > 1 and not _is_tagged(kind)
+
+
+def _chosen(strict: Converter, value: Any, kind: Any) -> Any:
+    members = members_of(kind)
+    for member in members:
+        if _suits(value, member):
+            return strict.structure(value, member)
+    raise Refused(value, ", ".join(map(_called, members)))
+
+
+def _suits(value: Any, member: Any) -> bool:
+    if is_literal(member):
+        return isinstance(value, str) and value in get_args(member)
+    if _is_tuple(member):
+        return isinstance(value, list | tuple)
+    return type(value) is member or (member is float and type(value) is int)
+
+
+def _called(member: Any) -> str:
+    if is_literal(member):
+        return ", ".join(map(str, get_args(member)))
+    return "a list" if _is_tuple(member) else NAMES[member]
 
 
 # --- errors -------------------------------------------------------------------------------------

@@ -21,8 +21,12 @@ def type_words(kind: Any) -> str:
     """What a value is. Raises TypeError for a type that no section has had so far."""
     options = members_of(kind)
     if len(options) > 1:
-        return " | ".join(str(tag_of(each)) for each in options)
+        return " | ".join(_tag(each) or _words(each) for each in options)
     return _words(options[0])
+
+
+def _tag(kind: Any) -> str | None:
+    return tag_of(kind) if attrs.has(kind) else None
 
 
 def _words(kind: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from actors.deciders.pack.views import Candidate, SpedCandidate
 from actors.intervals import members

@@ -147,7 +147,7 @@ class PackDecider:
                 self._start(newcomer.index, size)
 
     def _start(self, index: int, size: int) -> None:
-        copy, _ = self.scheduler.start(index, size)
+        copy, _ = self.scheduler.start_some(index, size)
         self.books.place(index, copy, size)
 
     def _copy(self) -> None:

@@ -30,7 +30,7 @@ class Books:
     """Allotments, in the queue's order."""
     _least: int = 0
     """0: to be looked up."""
-    _runs: dict[int, Run] = Factory(dict)
+    runs: dict[int, Run] = Factory(dict)
     """By copy."""
     _by_end: list[Run] = Factory(list)
     former: dict[int, Intervals] = Factory(dict)
@@ -62,7 +62,7 @@ class Books:
     def running(self) -> Sequence[Run]:
         """By expected end. Sorted only when somebody looks, and nearly sorted then: the new runs
         are the dictionary's last."""
-        alive = self._runs
+        alive = self.runs
         runs = [run for run in self._by_end if alive.get(run[5]) is run]
         runs.extend(islice(reversed(alive.values()), len(alive) - len(runs)))
         runs.sort(key=_end)
@@ -70,15 +70,13 @@ class Books:
         if not self.pool.away:
             return runs
         # As runs of nobody's: strategies count on its worker when it will be back.
-        absent = [
-            (until, ~n, 1, None, ((n, n),), ~n) for n, until in self.pool.absent()
-        ]
+        absent = [(until, ~n, 1, None, ((n, n),), ~n) for n, until in self.pool.absent()]
         return sorted([*runs, *absent], key=_end)
 
     @property
     def idle(self) -> bool:
         """Whether nothing runs and nothing waits in the queue."""
-        return not self.queue and not self._runs
+        return not self.queue and not self.runs
 
     def enqueue(self, waiting: Queued) -> None:
         """Insert by priority."""
@@ -120,19 +118,6 @@ class Books:
         # To look for a twin first saves thousands of one-processor jobs a third of their time.
         if processors == self._least and processors not in self._widths:
             self._least = 0
-
-    def run(self, copy: int, waiting: Queued, numbers: Intervals) -> None:
-        """What was started runs from now on."""
-        end = self.loop.now + waiting.held
-        self._runs[copy] = end, waiting.key[1], waiting.processors, waiting, numbers, copy
-
-    def end(self, copy: int) -> Queued:
-        """It runs no longer; what ran is returned."""
-        _, index, _, waiting, numbers, _ = self._runs.pop(copy)
-        assert waiting is not None
-        if numbers:
-            self.former[index] = numbers
-        return waiting
 
     def forget_instant(self) -> None:
         """The instant has been decided on: what failed in it is history."""

@@ -76,7 +76,11 @@ class QueueDecider:
 
     def over(self, message: CopyOver) -> None:
         """See Decider."""
-        waiting = self.books.end(message.copy)
+        books = self.books
+        _, index, _, waiting, numbers, _ = books.runs.pop(message.copy)
+        assert waiting is not None
+        if numbers:
+            books.former[index] = numbers
         if self.most:
             self._count_copy_out(message)
         if not message.waits:
@@ -84,10 +88,10 @@ class QueueDecider:
         if message.outcome is FAILED:
             again = self.intake.again(waiting)
             if again is not None:
-                self.books.requeue(again)
+                books.requeue(again)
         else:
             # Nobody learnt anything: it is the same attempt once more, in a batch too.
-            self.books.requeue(waiting)
+            books.requeue(waiting)
 
     def _count_copy_out(self, message: CopyOver) -> None:
         entry = self.copied.get(message.index)
@@ -141,23 +145,24 @@ class QueueDecider:
             self.scheduler.record(ShelfOpened, end, jobs)
 
     def _start(self, starts: Sequence[Queued]) -> None:
-        books, start = self.books, self.scheduler.start
+        books, start, now = self.books, self.scheduler.start_some, self.scheduler.now
         for waiting in starts:
             books.leave(waiting)
             index, processors = waiting.key[1], waiting.processors
             copy, numbers = start(index, processors, books.former.get(index, ()))
-            books.run(copy, waiting, numbers)
+            books.runs[copy] = now + waiting.held, index, processors, waiting, numbers, copy
             if index in self.most:
                 self.copied[index] = waiting, 1
 
     def _copy(self) -> None:
         """One more copy of each job under way, in the queue's order, as long as workers last."""
-        start, pool = self.scheduler.start, self.scheduler.pool
+        start, pool, runs = self.scheduler.start_some, self.scheduler.pool, self.books.runs
         for waiting, count in sorted(self.copied.values(), key=_key):
+            end = self.scheduler.now + waiting.held
             index, processors = waiting.key[1], waiting.processors
             while count < self.most[index] and processors <= pool.free:
                 copy, numbers = start(index, processors)
-                self.books.run(copy, waiting, numbers)
+                runs[copy] = end, index, processors, waiting, numbers, copy
                 count += 1
             self.copied[index] = waiting, count
 

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from actors.batch.decisions import checked
+from actors.deciders.queue.checks import checked
 from actors.decisions import BadDecision
 from actors.events import RunStarted
 from actors.runtime import ActorFailed
@@ -19,9 +19,9 @@ from policies.batch.lists import RList
 from policies.batch.orders import first_come
 from policies.interface.batch import BatchJob, BatchPolicy, BatchView, Decision, Reservation
 from policies.maths.speedup import Table
-from tests.actors.batch.test_scheduler import job, of, starts, world
+from tests.actors.deciders.queue.test_queue import job, of, starts, world
 
-HERE = "policy tests.actors.batch.test_decisions:"
+HERE = "policy tests.actors.deciders.queue.test_checks:"
 JOBS = [job(0, 3, 1), job(1, 2, 1)]
 
 
@@ -129,7 +129,7 @@ class Together:
         ([None, ((1, 1),)], "a's is of (attempts, processors) pairs, 1 attempt in all"),
         ([((1, 1),), ((2, 1),)], "b's is of (attempts, processors) pairs, 1 attempt in all"),
         ([((1, 1),), ((1, 5),)], "b was allotted 5; accepted: 1 to 4 processors"),
-        (lambda: {}["nothing"], "raised KeyError: 'nothing' (test_decisions.py, line "),
+        (lambda: {}["nothing"], "raised KeyError: 'nothing' (test_checks.py, line "),
     ],
 )
 def test_a_batch_rules_answer_that_cannot_be_is_refused(answer: object, problem: str) -> None:
@@ -153,5 +153,5 @@ def broken(*_: object) -> int:
 @pytest.mark.parametrize("part", ["order", "strategy", "rule"])
 def test_an_error_inside_is_told_with_its_place(part: str) -> None:
     line = broken.__code__.co_firstlineno + 1
-    place = f"(test_decisions.py, line {line})"
+    place = f"(test_checks.py, line {line})"
     refused(f"{HERE}broken raised RuntimeError: boom on two lines {place}", **{part: broken})

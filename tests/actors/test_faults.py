@@ -8,19 +8,25 @@ from math import exp, sqrt
 
 import numpy as np
 
-from actors.batch.events import (
+from actors.attempts import JobOfAttempts
+from actors.deciders.queue import QueueDecider
+from actors.events import (
     BatchOpened,
-    ProcessorFailed,
-    ProcessorRepaired,
+    JobCompleted,
+    Outcome,
+    RunEnded,
+    RunStarted,
     ShelfOpened,
+    WorkerChanged,
     WorkloadEnded,
 )
-from actors.batch.failstop import FailStop
-from actors.batch.job import Job
-from actors.batch.scheduler import BatchScheduler
-from actors.events import JobCompleted, Outcome, RunEnded, RunStarted
-from actors.hazards import Faults, exponential_faults
+from actors.hazards import Faults, Hazard, exponential_faults
+from actors.pool import Pool, compact
 from actors.runtime import Event, Record, System
+from actors.scheduler import Scheduler
+from actors.worker import Worker
+from actors.workforce import Workforce
+from policies.availability import WorkerState
 from policies.batch.allocation import requested
 from policies.batch.batches import Exact
 from policies.batch.lists import RList
@@ -53,11 +59,12 @@ def world(
     records: list[Record] = []
     system = System(0, [records.append], start=0)
     policy = BatchPolicy(first_come, strategy, rule, "mine")
-    scheduler = BatchScheduler("scheduler", processors, policy, len(jobs), failing=True)
-    system.spawn(scheduler)
+    pool = Pool(processors, numbered=True, changing=True, take=compact)
+    scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
     for job in jobs:
-        system.spawn(Job(job.name, job, scheduler, failures, limit))
-    system.spawn(FailStop("hazard", iter(faults), downtime, scheduler))
+        system.spawn(JobOfAttempts(job.name, job, scheduler, limit, failures))
+    workers = Workforce(system, lambda n: Worker(f"worker {n}", n, scheduler, downtime=downtime))
+    system.spawn(Hazard("hazard", iter(faults), workers))
     system.run()
     return records
 
@@ -84,6 +91,12 @@ def times(records: Sequence[Record], kind: type[Event]) -> list[float]:
     return [it.t for it in records if isinstance(it.event, kind)]
 
 
+def states(records: Sequence[Record], state: WorkerState) -> list[float]:
+    """When a worker came to this state."""
+    found = [it for it in records if isinstance(it.event, WorkerChanged)]
+    return [it.t for it in found if it.event.state is state]
+
+
 def test_an_attempt_is_lost_when_one_of_its_processors_fails_and_runs_again_on_others() -> None:
     records = world([job(0, 2, 5)], [(3, 1)])
     assert starts(records) == [("a", 0, "0-1"), ("a", 3, "2-3")]
@@ -93,7 +106,7 @@ def test_an_attempt_is_lost_when_one_of_its_processors_fails_and_runs_again_on_o
 def test_it_waits_for_the_repair_where_too_few_others_are_free() -> None:
     records = world([job(0, 4, 5)], [(3, 1)])
     assert starts(records) == [("a", 0, "0-3"), ("a", 5, "0-3")]
-    assert times(records, ProcessorRepaired) == [5]
+    assert states(records, WorkerState.UP) == [5]
 
 
 def test_a_processor_that_fails_free_costs_nobody_an_attempt_and_is_not_taken() -> None:
@@ -112,19 +125,19 @@ def test_faults_of_one_instant_cost_an_attempt_once_and_all_their_processors() -
     records = world([job(0, 2, 5)], [(3, 0), (3, 1), (3, 3)])
     assert ends(records)[:1] == [("a", 3, Outcome.LOST)]
     assert starts(records)[1] == ("a", 5, "0-1")
-    assert times(records, ProcessorFailed) == [3, 3, 3]
+    assert states(records, WorkerState.DOWN) == [3, 3, 3]
 
 
 def test_a_fault_that_strikes_what_is_down_changes_nothing() -> None:
     records = world([job(0, 1, 9)], [(1, 3), (2, 3)])
-    assert times(records, ProcessorFailed) == [1]
-    assert times(records, ProcessorRepaired) == [3]
+    assert states(records, WorkerState.DOWN) == [1]
+    assert states(records, WorkerState.UP) == [3]
 
 
 def test_without_downtime_the_processor_is_back_at_once() -> None:
     records = world([job(0, 4, 5)], [(3, 1)], downtime=0)
     assert starts(records) == [("a", 0, "0-3"), ("a", 3, "0-3")]
-    assert times(records, ProcessorRepaired) == [3]
+    assert states(records, WorkerState.UP) == [3]
 
 
 def test_a_lost_attempt_is_none_of_those_that_a_silent_error_strikes() -> None:
@@ -144,7 +157,7 @@ def test_the_limit_of_a_lost_attempt_means_nothing_any_more() -> None:
 def test_the_end_of_a_lost_attempt_is_caused_by_the_fault() -> None:
     records = world([job(0, 2, 5)], [(3, 1)])
     lost = next(it for it in records if isinstance(it.event, RunEnded))
-    assert records[lost.cause or 0].event == ProcessorFailed(1, 5)
+    assert records[lost.cause or 0].event == WorkerChanged(1, WorkerState.DOWN, WorkerState.UP, 5)
 
 
 def test_in_a_batch_a_lost_attempt_is_made_again_before_the_next_batch() -> None:

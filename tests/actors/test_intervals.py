@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.batch.pool import Numbers, text
+from actors.intervals import Numbers, text
 
 
 def members(intervals) -> set[int]:

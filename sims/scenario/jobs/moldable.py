@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Literal
 
 from attrs import field, frozen
-from attrs.validators import deep_iterable
+from attrs.validators import deep_iterable, optional
 from numpy.random import Generator
 
 from actors.runtime import stream
@@ -21,7 +21,6 @@ from policies.maths.speedup import (
     power,
     roofline,
 )
-from sims.scenario.batch import ReleaseFields
 from sims.scenario.fields import (
     Unacceptable,
     not_empty,
@@ -30,6 +29,7 @@ from sims.scenario.fields import (
     probability,
     range_of_positives,
 )
+from sims.scenario.jobs.common import ListedJob
 
 
 @frozen(kw_only=True)
@@ -130,11 +130,14 @@ class Times:
 
 
 @frozen(kw_only=True)
-class MoldableJob(ReleaseFields):
+class MoldableJob(ListedJob):
     """`[[job.jobs]]`: one moldable job."""
 
+    kind: Literal["moldable"] = "moldable"
     speedup: Roofline | Communication | Amdahl | Mix | Power | Times
     """`{kind = "amdahl", work = 1000, fraction = 0.1}` and the like."""
+    processors: int | None = field(default=None, validator=optional(positive))
+    """How many it gets, always; default: as many as [policy] allots."""
 
 
 class Model(enum.Enum):

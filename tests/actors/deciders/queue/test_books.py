@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.batch.books import Books
+from actors.deciders.queue.books import Books
+from actors.pool import Pool
 from actors.runtime import VirtualTimeLoop
 from policies.interface.batch import BatchJob, Queued
 from policies.maths.speedup import Rigid
@@ -26,13 +27,13 @@ def test_the_smallest_allotment_is_that_of_the_queue_whatever_comes_and_starts(
     at_once: list[int], later: list[int | float], always: bool
 ) -> None:
     loop = VirtualTimeLoop()
-    books = Books(loop, PROCESSORS, None, PROCESSORS)
+    books = Books(loop, Pool(PROCESSORS, numbered=False))
     books.enqueue_all([queued(index, width) for index, width in enumerate(at_once)])
     for index, step in enumerate(later, start=len(at_once)):
         if isinstance(step, int):
             books.enqueue(queued(index, step))
         elif books.queue:
-            books.start(books.queue[int(step * len(books.queue))])
+            books.leave(books.queue[int(step * len(books.queue))])
         if always:
             assert books.least == least(books)
     assert books.least == least(books)

@@ -1,12 +1,11 @@
-"""What a scenario file may say of the servers' speeds and of g(r, t)."""
+"""What a scenario file may say of workers' speeds over time, and of g(r, t)."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from attrs import Factory, field, frozen
-from attrs.validators import deep_iterable
 from numpy.random import Generator
 
 from policies.maths.gain_table import tabulated_gain
@@ -21,24 +20,27 @@ from policies.maths.speeds import (
     TwoPointSlots,
     UniformSlots,
 )
-from sims.errors import InputError
-from sims.scenario.fields import Unacceptable, above_one, not_empty, part, positive
+from sims.scenario.fields import Unacceptable, above_one, part, positive
 from sims.scenario.policies import imported
 
 
 @frozen(kw_only=True)
-class ConstantSection:
-    """`"constant"`: speed 1."""
+class Constant:
+    """`1` or `{kind = "constant", speed = 1}`."""
+
+    SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((int, float), "speed")
 
     kind: Literal["constant"] = "constant"
+    speed: float = field(default=1, validator=positive)
+    """For ever."""
 
-    def process(self, server: int, folder: Path) -> SpeedProcess:
-        """The law of the server's speed."""
-        return ConstantSpeed()
+    def process(self, folder: Path) -> SpeedProcess:
+        """The law of the worker's speed."""
+        return ConstantSpeed() if self.speed == 1 else TraceSpeed(((0, self.speed),))
 
 
 @frozen(kw_only=True)
-class TwoPointSection:
+class TwoPointLaw:
     """`{kind = "two-point", peak = 4, interval = 0.3}`: redrawn at exponential times."""
 
     kind: Literal["two-point"] = "two-point"
@@ -49,30 +51,30 @@ class TwoPointSection:
     low: float = field(default=0.0, validator=part)
     """The other speed, below 1; probabilities are such that the mean is 1."""
 
-    def process(self, server: int, folder: Path) -> SpeedProcess:
-        """The law of the server's speed."""
+    def process(self, folder: Path) -> SpeedProcess:
+        """The law of the worker's speed."""
         return TwoPoint(self.peak, self.interval, self.low)
 
 
 @frozen(kw_only=True)
-class TwoPointSlotsSection:
+class TwoPointSlotsLaw:
     """`{kind = "two-point-slots", peak = 4, slot = 0.3}`: redrawn in every slot."""
 
     kind: Literal["two-point-slots"] = "two-point-slots"
     peak: float = field(default=4.0, validator=above_one)
     """Delta, above 1."""
     slot: float = field(default=1.0, validator=positive)
-    """Length of a slot, time units; slots begin at a random phase on each server."""
+    """Length of a slot, time units; slots begin at a random phase on each worker."""
     low: float = field(default=0.0, validator=part)
     """The other speed, below 1; probabilities are such that the mean is 1."""
 
-    def process(self, server: int, folder: Path) -> SpeedProcess:
-        """The law of the server's speed."""
+    def process(self, folder: Path) -> SpeedProcess:
+        """The law of the worker's speed."""
         return TwoPointSlots(self.peak, self.slot, self.low)
 
 
 @frozen(kw_only=True)
-class OnOffSection:
+class OnOffLaw:
     """`{kind = "on-off", peak = 4, on = 1}`: a two-state Markov chain."""
 
     kind: Literal["on-off"] = "on-off"
@@ -81,8 +83,8 @@ class OnOffSection:
     on: float = field(default=1.0, validator=positive)
     """Mean length of a time on, time units; a time off lasts on (peak - 1) on average."""
 
-    def process(self, server: int, folder: Path) -> SpeedProcess:
-        """The law of the server's speed."""
+    def process(self, folder: Path) -> SpeedProcess:
+        """The law of the worker's speed."""
         return OnOff(self.peak, self.on)
 
 
@@ -93,57 +95,48 @@ def _uniform_peak(_: object, attribute: object, value: float) -> None:
 
 
 @frozen(kw_only=True)
-class UniformSection:
+class UniformLaw:
     """`{kind = "uniform", peak = 2, slot = 1}`: drawn afresh for every slot."""
 
     kind: Literal["uniform"] = "uniform"
     peak: float = field(default=2.0, validator=_uniform_peak)
     """Delta, in (1, 2]; speeds are uniform in [2 - peak, peak]."""
     slot: float = field(default=1.0, validator=positive)
-    """Length of a slot, time units; slots begin at a random phase on each server."""
+    """Length of a slot, time units; slots begin at a random phase on each worker."""
 
-    def process(self, server: int, folder: Path) -> SpeedProcess:
-        """The law of the server's speed."""
+    def process(self, folder: Path) -> SpeedProcess:
+        """The law of the worker's speed."""
         return UniformSlots(self.peak, self.slot)
 
 
-def _trace(_: object, attribute: object, value: tuple[Change, ...]) -> None:
-    """attrs validator: [time, speed] pairs whose times rise from 0."""
+def _changes(_: object, attribute: object, value: tuple[Change, ...]) -> None:
+    """attrs validator: [time, speed] pairs whose times rise from 0, one speed above 0."""
+    accepted = "[time, speed] pairs: times rise from 0, speeds are finite, 0 or above, not all 0"
     try:
         TraceSpeed(value)
     except ValueError as error:
-        accepted = "[time, speed] pairs: times rise from 0, speeds are finite, 0 or above"
-        raise Unacceptable("servers", value, f"{accepted} ({error})") from None
-
-
-def _moving(_: object, attribute: object, value: tuple[tuple[Change, ...], ...]) -> None:
-    """attrs validator: a speed above 0 at some time."""
-    if not any(speed > 0 for trace in value for _, speed in trace):
-        raise Unacceptable("servers", value, "a speed above 0 at some time")
+        raise Unacceptable("changes", value, f"{accepted} ({error})") from None
+    if not any(speed for _, speed in value):
+        raise Unacceptable("changes", value, accepted)
 
 
 @frozen(kw_only=True)
-class TraceSection:
-    """`{kind = "trace", servers = [[[0, 1], [3, 2]], ...]}`: (time, speed) from that time on."""
+class ListedSpeeds:
+    """`[[0, 1], [3, 2]]` or `{kind = "list", changes = [[0, 1], [3, 2]]}`."""
 
-    kind: Literal["trace"] = "trace"
-    servers: tuple[tuple[Change, ...], ...] = field(
-        validator=[not_empty, deep_iterable(_trace), _moving]
-    )
-    """One trace per server; one for all where only one is given."""
+    SHORT: ClassVar[tuple[type, str]] = (list, "changes")
 
-    def process(self, server: int, folder: Path) -> SpeedProcess:
-        """The trace of that server."""
-        if len(self.servers) == 1:
-            return TraceSpeed(self.servers[0])
-        if server >= len(self.servers):
-            problem = f"{len(self.servers)} traces, and a server {server}"
-            raise InputError("scenario", "servers.speed.servers", problem, "one trace per server")
-        return TraceSpeed(self.servers[server])
+    kind: Literal["list"] = "list"
+    changes: tuple[Change, ...] = field(validator=_changes)
+    """[time, speed from then on]; the last one lasts for ever."""
+
+    def process(self, folder: Path) -> SpeedProcess:
+        """The law of the worker's speed."""
+        return TraceSpeed(self.changes)
 
 
 @frozen(kw_only=True)
-class OwnSection:
+class OwnLaw:
     """`{kind = "own", name = "package.module:Name", parameters = {...}}`: your own process."""
 
     kind: Literal["own"] = "own"
@@ -152,31 +145,25 @@ class OwnSection:
     parameters: dict[str, Any] = Factory(dict)
     """What its constructor takes."""
 
-    def process(self, server: int, folder: Path) -> SpeedProcess:
+    def process(self, folder: Path) -> SpeedProcess:
         """An instance of the class."""
-        law = imported(self.name, folder, "servers.speed.name")
+        law = imported(self.name, folder, "speed.name")
         process: SpeedProcess = law(**self.parameters)
         return process
 
 
-SpeedSection = (
-    ConstantSection
-    | TwoPointSection
-    | TwoPointSlotsSection
-    | OnOffSection
-    | UniformSection
-    | TraceSection
-    | OwnSection
+Speed = (
+    Constant | TwoPointLaw | TwoPointSlotsLaw | OnOffLaw | UniformLaw | ListedSpeeds | OwnLaw
 )
 
 
 @frozen(kw_only=True)
 class ProcessGain:
-    """`"process"`: g(r, t) of the servers' own speed process."""
+    """`"process"`: g(r, t) of the workers' own law of speed."""
 
     kind: Literal["process"] = "process"
     sample: int = field(default=4000, validator=positive)
-    """Servers simulated per time where g cannot be integrated; copies are at most half of it."""
+    """Workers simulated per time where g cannot be integrated; copies are at most half of it."""
 
     def gain(self, process: SpeedProcess, rng: Generator) -> Gain:
         """g(r, t), integrated for two-state speeds, else simulated."""

@@ -12,7 +12,6 @@ from attrs import field, frozen
 from attrs.validators import deep_iterable, optional
 from numpy.random import Generator
 
-from actors.redundant.job import Arrival
 from actors.runtime import System
 from policies.maths.sizes import (
     BoundedPareto,
@@ -37,9 +36,9 @@ class PoissonArrivals:
     load: float = field(validator=positive)
     """Work that arrives per unit of time, as a fraction of M; redundant work not counted."""
 
-    def draw(self, rng: Generator, servers: int, mean: float) -> Iterator[float]:
+    def draw(self, rng: Generator, workers: int, mean: float) -> Iterator[float]:
         """Arrival times of jobs of mean size `mean`; endless."""
-        time, gap = 0.0, mean / (self.load * servers)
+        time, gap = 0.0, mean / (self.load * workers)
         while True:
             for step in rng.exponential(gap, BLOCK).tolist():
                 time += step
@@ -75,7 +74,7 @@ class DeterministicSizes:
 
     kind: Literal["deterministic"] = "deterministic"
     mean: float = field(default=1.0, validator=positive)
-    """Every job's size: time on a machine of unit speed."""
+    """Every job's size: time on a worker of unit speed."""
 
     def law(self) -> SizeLaw:
         """The law of sizes."""
@@ -88,7 +87,7 @@ class ExponentialSizes:
 
     kind: Literal["exponential"] = "exponential"
     mean: float = field(default=1.0, validator=positive)
-    """Time on a machine of unit speed."""
+    """Time on a worker of unit speed."""
 
     def law(self) -> SizeLaw:
         """The law of sizes."""
@@ -146,7 +145,7 @@ class ListedSizes:
 
     kind: Literal["list"] = "list"
     sizes: tuple[float, ...] = field(validator=[not_empty, deep_iterable(positive)])
-    """p_j of job j, time on a machine of unit speed."""
+    """p_j of job j, time on a worker of unit speed."""
 
 
 SizeSection = (
@@ -155,10 +154,9 @@ SizeSection = (
 
 
 @frozen(kw_only=True)
-class RedundantSection:
-    """`[job]`: the stream of jobs."""
+class StreamSection:
+    """`[job.stream]`: jobs of one worker each, arriving over time (004, III)."""
 
-    kind: Literal["redundant"]
     count: int | None = field(default=None, validator=optional(positive))
     """How many jobs come; default: all that are listed."""
     arrivals: ArrivalSection
@@ -169,16 +167,26 @@ class RedundantSection:
 
 
 @frozen
-class Workload:
+class Arrival:
+    """One job that will come."""
+
+    name: str
+    time: float
+    size: float
+    """Work, in time on one worker of speed 1."""
+
+
+@frozen
+class Arrivals:
     """The jobs that will come."""
 
-    arrivals: Iterator[Arrival]
+    jobs: Iterator[Arrival]
     """In time order; of equal times the lower id first."""
     count: int
 
 
-def workload(job: RedundantSection, servers: int, system: System, folder: Path) -> Workload:
-    """The jobs of `[job]`, drawn from the streams `arrivals` and `sizes`.
+def arrivals(job: StreamSection, workers: int, system: System, folder: Path) -> Arrivals:
+    """The jobs of `[job.stream]`, drawn from the streams `arrivals` and `sizes`.
 
     Raises InputError where lists are too short, or no number of jobs is given.
     """
@@ -187,23 +195,23 @@ def workload(job: RedundantSection, servers: int, system: System, folder: Path) 
     sizes, mean = _sizes(job.sizes or ExponentialSizes(), system) if own is None else _list(own)
     if isinstance(job.arrivals, PoissonArrivals):
         rng = system.stream("arrivals")
-        return _endless(job, job.arrivals.draw(rng, servers, mean), sizes)
+        return _endless(job, job.arrivals.draw(rng, workers, mean), sizes)
     times = listed[0] if listed is not None else _times(job.arrivals)
     jobs = _named(times[: job.count], sizes)
     load = job.arrivals.load if isinstance(job.arrivals, FileArrivals) else None
     if load is not None:
-        jobs = _stretched(jobs, load, servers)
-    return Workload(iter(sorted(jobs, key=lambda arrival: arrival.time)), len(jobs))
+        jobs = _stretched(jobs, load, workers)
+    return Arrivals(iter(sorted(jobs, key=lambda arrival: arrival.time)), len(jobs))
 
 
-def _endless(job: RedundantSection, times: Iterator[float], sizes: Iterator[float]) -> Workload:
+def _endless(job: StreamSection, times: Iterator[float], sizes: Iterator[float]) -> Arrivals:
     most = len(job.sizes.sizes) if isinstance(job.sizes, ListedSizes) else None
     number = job.count if job.count is not None else most
     if number is None or number < 1 or (most is not None and number > most):
         accepted = f"1 to {most}" if most is not None else "a whole number above 0"
-        raise InputError("scenario", "job.count", f"{job.count} jobs", accepted)
+        raise InputError("scenario", "job.stream.count", f"{job.count} jobs", accepted)
     jobs = (Arrival(f"job-{k}", *pair) for k, pair in enumerate(zip(times, sizes, strict=False)))
-    return Workload(islice(jobs, number), number)
+    return Arrivals(islice(jobs, number), number)
 
 
 def _times(section: ArrivalSection) -> Sequence[float]:
@@ -214,7 +222,7 @@ def _named(times: Sequence[float], sizes: Iterator[float]) -> list[Arrival]:
     taken = list(islice(sizes, len(times)))
     if len(taken) < len(times):
         problem = f"{len(taken)} sizes for {len(times)} jobs"
-        raise InputError("scenario", "job.sizes", problem, "one size per job")
+        raise InputError("scenario", "job.stream.sizes", problem, "one size per job")
     _refuse_negative(times, taken)
     pairs = zip(times, taken, strict=True)
     return [Arrival(f"job-{k}", time, size) for k, (time, size) in enumerate(pairs)]
@@ -222,11 +230,11 @@ def _named(times: Sequence[float], sizes: Iterator[float]) -> list[Arrival]:
 
 def _refuse_negative(times: Sequence[float], sizes: Sequence[float]) -> None:
     if not times:
-        raise InputError("scenario", "job.count", "no jobs", "a whole number above 0")
+        raise InputError("scenario", "job.stream.count", "no jobs", "a whole number above 0")
     if min(times) < 0:
-        raise InputError("scenario", "job.arrivals.times", f"{min(times)}", "times from 0 on")
+        raise InputError("scenario", "job.stream.arrivals.times", f"{min(times)}", "times from 0 on")
     if min(sizes) <= 0:
-        raise InputError("scenario", "job.sizes.sizes", f"{min(sizes)}", "sizes above 0")
+        raise InputError("scenario", "job.stream.sizes.sizes", f"{min(sizes)}", "sizes above 0")
 
 
 def _sizes(section: SizeSection, system: System) -> tuple[Iterator[float], float]:
@@ -240,7 +248,7 @@ def _list(sizes: Sequence[float]) -> tuple[Iterator[float], float]:
     return iter(sizes), sum(sizes) / len(sizes)
 
 
-def _from_file(job: RedundantSection, folder: Path) -> tuple[list[float], list[float]]:
+def _from_file(job: StreamSection, folder: Path) -> tuple[list[float], list[float]]:
     """Submit and run times, seconds from the first submission."""
     path = folder / job.arrivals.path if isinstance(job.arrivals, FileArrivals) else folder
     jobs = read_swf(path).jobs
@@ -249,7 +257,7 @@ def _from_file(job: RedundantSection, folder: Path) -> tuple[list[float], list[f
     return [entry.submit - jobs[0].submit for entry in jobs], [entry.run for entry in jobs]
 
 
-def _stretched(jobs: Sequence[Arrival], load: float, servers: int) -> list[Arrival]:
+def _stretched(jobs: Sequence[Arrival], load: float, workers: int) -> list[Arrival]:
     work, last = sum(job.size for job in jobs), max(job.time for job in jobs)
-    factor = work / (load * servers * last) if last else 1.0
+    factor = work / (load * workers * last) if last else 1.0
     return [Arrival(job.name, job.time * factor, job.size) for job in jobs]

@@ -2,10 +2,23 @@
 
 import pytest
 
-from actors.batch import BatchScheduler, Job
-from actors.batch.events import BatchOpened, JobKilled, ReservationMade, ShelfOpened, WorkloadEnded
-from actors.events import JobCompleted, JobSubmitted, Outcome, RunEnded, RunStarted
+from actors.attempts import JobOfAttempts
+from actors.deciders.queue import QueueDecider
+from actors.events import (
+    BatchOpened,
+    JobCompleted,
+    JobKilled,
+    JobSubmitted,
+    Outcome,
+    ReservationMade,
+    RunEnded,
+    RunStarted,
+    ShelfOpened,
+    WorkloadEnded,
+)
+from actors.pool import Pool, compact
 from actors.runtime import ActorFailed, Record, System, UnexpectedMessage
+from actors.scheduler import Scheduler
 from policies.batch.allocation import requested
 from policies.batch.batches import Exact
 from policies.batch.lists import Reading, RList
@@ -19,10 +32,12 @@ def world(jobs, strategy, processors=4, failures=None, order=first_come, rule=re
     records: list[Record] = []
     system = System(0, [records.append], start=0)
     policy = BatchPolicy(order, strategy, rule, "mine")
-    scheduler = system.spawn(BatchScheduler("scheduler", processors, policy, len(jobs)))
+    pool = Pool(processors, numbered=True, take=compact)
+    scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
     for job in jobs:
         limit = job.estimate if job.index in kill else None
-        system.spawn(Job(job.name, job, scheduler, (failures or {}).get(job.index, 0), limit))
+        failed = (failures or {}).get(job.index, 0)
+        system.spawn(JobOfAttempts(job.name, job, scheduler, limit, failed))
     system.run()
     return records
 
@@ -159,13 +174,14 @@ def test_a_policy_that_never_starts_anything_is_a_deadlock_that_says_so() -> Non
 
 
 def test_a_job_that_runs_cannot_be_started_again() -> None:
-    from actors.batch.messages import StartAttempt
+    from actors.messages import StartCopy
 
     system = System(0, start=0)
     policy = BatchPolicy(first_come, RList(0), requested)
-    scheduler = system.spawn(BatchScheduler("scheduler", 4, policy, 1))
-    actor = system.spawn(Job("a", job(0, 1, 5), scheduler, 0))
-    scheduler.send(actor, StartAttempt(1, ""))
+    decider = QueueDecider(policy)
+    scheduler = system.spawn(Scheduler("scheduler", Pool(4, numbered=False), decider, 1))
+    actor = system.spawn(JobOfAttempts("a", job(0, 1, 5), scheduler))
+    scheduler.send(actor, StartCopy(1, 1, (), ""))
     with pytest.raises(ActorFailed) as caught:
         system.run()
     assert isinstance(caught.value.error, UnexpectedMessage)

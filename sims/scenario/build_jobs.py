@@ -1,0 +1,182 @@
+"""The actors of jobs: whole attempts where nothing but a fault can touch a run, else runs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from actors.attempts import JobOfAttempts
+from actors.hazards import SilentErrors
+from actors.messages import Needs
+from actors.protection import Kind, protection
+from actors.runs import IterativeJob, JobOfRuns
+from actors.runtime import System
+from actors.scheduler import Scheduler
+from actors.workforce import Workforce
+from policies.interface.batch import BatchJob
+from policies.maths.makespan_bounds import draw_failures
+from policies.maths.speedup import Asking
+from sims.errors import InputError
+from sims.scenario.jobs.section import Overrun
+from sims.scenario.protection import ProtectionSection
+from sims.scenario.scenario import Scenario
+from sims.scenario.workload import Submission, Workload, iterative, refuse_endless, task_times
+
+LONGEST = 100
+"""Times between faults that a run may take: none of e^100 would end."""
+
+
+@frozen
+class Makers:
+    """Whom a job's actor talks to."""
+
+    scheduler: Scheduler
+    workforce: Workforce
+    speeds: Sequence[float]
+    """Live, by worker; empty: all 1, for ever."""
+
+
+def plain(scenario: Scenario, submission: Submission) -> bool:
+    """Whether nothing can change a run's rate or end but faults."""
+    if scenario.master is not None or submission.job.kind == "iterative":
+        return False
+    if submission.job.kind != "rigid" and scenario.errors.rate:
+        return False  # how often its runs fail hangs on how many workers they get
+    alike = all(section.plain for section in scenario.crew.sections)
+    return alike and protection_of(scenario, submission).plain
+
+
+def protection_of(scenario: Scenario, submission: Submission) -> ProtectionSection:
+    """The job's own, or the file's."""
+    own = submission.own.protection if submission.own else None
+    return own or scenario.protection
+
+
+def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Makers) -> None:
+    """All of them. Raises InputError for what would never end."""
+    counts = _failures(scenario, system, jobs)
+    _refuse_hopeless(scenario, jobs)
+    for submission, count in zip(jobs.submissions, counts, strict=True):
+        job, described = None, submission.job
+        if plain(scenario, submission):
+            killed_at = _killed_at(scenario, described)
+            job = JobOfAttempts(
+                described.name, described, makers.scheduler, killed_at, failures=count
+            )
+        else:
+            job = _job_of_runs(scenario, system, submission, makers, _density(scenario, jobs))
+        system.spawn(job)
+
+
+def _killed_at(scenario: Scenario, job: BatchJob) -> float | None:
+    if scenario.job.overrun is Overrun.KILL and job.estimate is not None:
+        return job.estimate + job.verification
+    return None
+
+
+# --- jobs of runs -------------------------------------------------------------------------------
+
+
+def _job_of_runs(
+    scenario: Scenario, system: System, submission: Submission, makers: Makers, density: float
+) -> JobOfRuns:
+    job, needs = submission.job, _needs(scenario, submission)
+    section = protection_of(scenario, submission)
+    _warn_of_single(section, job)
+    image = needs.image if needs else None
+    rules = section.rules(job.verification, image, scenario.faults.mtbf)
+    common = {
+        "protection": protection(rules),
+        "errors": _errors(scenario, system, submission, density),
+        "needs": needs,
+        "workforce": makers.workforce if needs else None,
+        "speeds": makers.speeds or None,
+    }
+    who = job.name, job, makers.scheduler, _killed_at(scenario, job)
+    if job.kind != "iterative":
+        return JobOfRuns(*who, **common)
+    own = iterative(submission)
+    times = task_times(job.index, own, scenario.crew)
+    return IterativeJob(
+        *who, **common, tasks=own.tasks, iterations=own.iterations, task_times=times
+    )
+
+
+def _needs(scenario: Scenario, submission: Submission) -> Needs | None:
+    master, own = scenario.master, submission.own
+    if master is None:
+        return None
+    label = "program" if master.shared_program else submission.job.name
+    said = (own.program, own.data, own.image) if own else (None, None, None)
+    sizes = zip(said, (master.program, master.data, master.image), strict=True)
+    return Needs(label, *(default if given is None else given for given, default in sizes))
+
+
+def _errors(
+    scenario: Scenario, system: System, submission: Submission, density: float
+) -> SilentErrors:
+    verdicts = submission.own.verdicts if submission.own else None
+    if verdicts is not None:
+        return SilentErrors(iter(verdicts))
+    name = submission.job.name
+    return SilentErrors(
+        rate=scenario.errors.rate or 0,
+        per_work=density,
+        stream=lambda: system.stream(f"errors/{name}"),
+    )
+
+
+def _density(scenario: Scenario, jobs: Workload) -> float:
+    return scenario.errors.per_unit([it.job.profile.work for it in jobs.submissions])
+
+
+def _warn_of_single(section: ProtectionSection, job: BatchJob) -> None:
+    alone = isinstance(job.profile, Asking) and job.profile.processors == 1
+    if alone and section.kind is Kind.BUDDIES:
+        text = f"{job.name} has one worker, and no buddy: whenever it goes DOWN, all is lost"
+        warnings.warn(text, stacklevel=2)
+
+
+# --- failures that are drawn beforehand ---------------------------------------------------------
+
+
+def _failures(scenario: Scenario, system: System, jobs: Workload) -> list[int]:
+    """Drawn for every job, so that a job's own count does not shift the others'."""
+    described = [it.job for it in jobs.submissions]
+    refuse_endless(described, [0] * len(described))
+    probabilities = scenario.errors.probabilities([job.profile.work for job in described])
+    _refuse_certain(scenario, described, probabilities)
+    drawn = draw_failures(probabilities, system.stream("failures"))
+    own = [it.own.count if it.own else None for it in jobs.submissions]
+    counts = [n if given is None else given for n, given in zip(drawn, own, strict=True)]
+    refuse_endless(described, counts)
+    return counts
+
+
+def _refuse_certain(
+    scenario: Scenario, jobs: Sequence[BatchJob], probabilities: Sequence[float]
+) -> None:
+    key = scenario.errors.key
+    for job, probability in zip(jobs, probabilities, strict=True):
+        if probability >= 1:
+            problem = (
+                f"at {scenario.errors.of(key)!r} every run of {job.name}, whose work is "
+                f"{job.profile.work!r}, fails: the probability rounds to 1"
+            )
+            raise InputError("scenario", f"errors.{key}", problem, "a lower value, or less work")
+
+
+def _refuse_hopeless(scenario: Scenario, jobs: Workload) -> None:
+    mtbf = scenario.faults.mtbf
+    for submission in jobs.submissions:
+        job = submission.job
+        if not plain(scenario, submission):
+            continue
+        if job.profile.work >= LONGEST * mtbf:
+            problem = (
+                f"at {mtbf!r} no run of {job.name}, whose work is {job.profile.work!r} "
+                f"on one worker, would end without a fault"
+            )
+            raise InputError("scenario", "faults.mtbf", problem, "more time, or less work")

@@ -1,0 +1,1 @@
+"""From a scenario to its decider; a file per way of deciding."""

@@ -1,0 +1,122 @@
+"""`[job]`, by the kind of the jobs that say no other."""
+
+from __future__ import annotations
+
+import enum
+from typing import Literal
+
+from attrs import Factory, field, frozen
+from attrs.validators import deep_iterable, optional
+
+from sims.scenario.fields import not_negative, positive, positive_or_inf
+from sims.scenario.jobs.files import LogFile
+from sims.scenario.jobs.iterative import IterativeJob
+from sims.scenario.jobs.malleable import Draw
+from sims.scenario.jobs.malleable_profiles import Profile, Synthetic
+from sims.scenario.jobs.moldable import MoldableJob, SyntheticJobs
+from sims.scenario.jobs.rigid import RigidJob, UniformJobs
+from sims.scenario.jobs.stream import StreamSection
+
+AnyJob = RigidJob | MoldableJob | IterativeJob
+
+
+class Overrun(enum.Enum):
+    """What becomes of a run that reaches the user's estimate."""
+
+    FINISH = "finish"
+    """It goes on; only reservations believe the estimate."""
+    KILL = "kill"
+    """It is withdrawn and its job is gone."""
+
+
+@frozen(kw_only=True)
+class JobFields:
+    """What `[job]` has for every kind."""
+
+    jobs: tuple[AnyJob, ...] = ()
+    """Listed one by one; of the section's kind where they say no other."""
+    verification: float = field(default=0, validator=not_negative)
+    """v: time units that the detector adds to each run."""
+    overrun: Overrun = Overrun.FINISH
+    """Of a run that reaches the user's estimate: `finish` or `kill`."""
+    cap: float | None = field(default=None, validator=optional(positive_or_inf))
+    """Time at which the run ends, whatever is unfinished; `inf`: never; default: never, but
+    1,000,000 where an enrolment policy decides."""
+
+
+@frozen(kw_only=True)
+class RigidSection(JobFields):
+    """`[job]`: rigid jobs (001); exactly one of `jobs`, `synthetic`, `swf`, `batsim`, `stream`."""
+
+    kind: Literal["rigid"]
+    synthetic: UniformJobs | None = None
+    swf: LogFile | None = None
+    batsim: LogFile | None = None
+    stream: StreamSection | None = None
+
+    @property
+    def sources(self) -> dict[str, object]:
+        """Where jobs may come from."""
+        keys = ("jobs", "synthetic", "swf", "batsim", "stream")
+        return {key: getattr(self, key) for key in keys}
+
+
+@frozen(kw_only=True)
+class MoldableSection(JobFields):
+    """`[job]`: moldable jobs (000); either `jobs` or `synthetic`."""
+
+    kind: Literal["moldable"]
+    synthetic: SyntheticJobs | None = None
+
+    @property
+    def sources(self) -> dict[str, object]:
+        """Where jobs may come from."""
+        return {"jobs": self.jobs, "synthetic": self.synthetic}
+
+
+@frozen(kw_only=True)
+class IterativeSection(JobFields):
+    """`[job]`: an iterative application (002, III.A), or several in `jobs`."""
+
+    kind: Literal["iterative"]
+    name: str = "application"
+    """What the log calls it."""
+    tasks: int | None = field(default=None, validator=optional(positive))
+    """m: tasks per iteration, in lockstep."""
+    iterations: int | None = field(default=None, validator=optional(positive))
+    """Iterations to complete; default: 1."""
+    processors: int | None = field(default=None, validator=optional(positive))
+    """How many workers it asks a queue for; an enrolment policy chooses itself."""
+
+    @property
+    def sources(self) -> dict[str, object]:
+        """Where jobs may come from."""
+        return {"jobs": self.jobs, "tasks": self.tasks}
+
+
+@frozen(kw_only=True)
+class MalleableSection(JobFields):
+    """`[job]`: a pack of malleable applications that start together (003, section 3)."""
+
+    kind: Literal["malleable"]
+    pair: int = field(default=2, validator=positive)
+    """Workers per group of buddies; 1: each keeps its own checkpoint only."""
+    footprints: tuple[float, ...] = field(default=(), validator=deep_iterable(not_negative))
+    """m_i: data units of each application."""
+    draw: Draw | None = None
+    """More applications, drawn at random."""
+    profile: Profile = Factory(Synthetic)
+    """How execution times depend on workers."""
+
+    @property
+    def sources(self) -> dict[str, object]:
+        """Where jobs may come from."""
+        return {"jobs": self.jobs, "footprints": self.footprints or self.draw}
+
+    def pack(self) -> tuple[float, ...]:
+        """All footprints, those listed first."""
+        return (*self.footprints, *(self.draw.footprints() if self.draw else ()))
+
+
+JobSection = RigidSection | MoldableSection | MalleableSection | IterativeSection
+KINDS = ("rigid", "moldable", "malleable", "iterative")

@@ -1,0 +1,167 @@
+"""What a scenario file may say of its workers: a pool of them alike, others one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import evolve, field, frozen
+from attrs.validators import optional
+from numpy.random import Generator
+
+from actors.runtime import stream
+from sims.scenario.availability import AlwaysUp, Availability, Markov
+from sims.scenario.fields import Unacceptable, not_negative, positive, range_of_probabilities
+from sims.scenario.speeds import Constant, GainSection, Speed
+
+MOST = 2**53
+"""Workers: allotments are worked out in doubles, which count no further."""
+
+
+def _countable(_: object, attribute: object, value: int) -> None:
+    """attrs validator: a number above 0, up to 2^53."""
+    if not 1 <= value <= MOST:
+        raise Unacceptable("workers", value, f"a number above 0, up to {MOST}")
+
+
+@frozen(kw_only=True)
+class WorkerFields:
+    """What a worker is; each of several alike has randomness of its own."""
+
+    speed: Speed = field(factory=Constant)
+    """How fast it works: a number, or a law of speed over time (`two-point` and so on)."""
+    availability: Availability = field(factory=AlwaysUp)
+    """Its owner's states: `always`, a string of states such as `uurrdu`, or a table."""
+    task_time: float = field(default=1, validator=positive)
+    """w_q: time units per task of iterative jobs."""
+    memory: int | None = field(default=None, validator=optional(not_negative))
+    """mu_q: the most tasks held at once; default: all of a job's, which never binds."""
+    belief: Markov | None = None
+    """The chain that policies believe in; default: the true chain, or the one fitted to the
+    availability."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether it has neither an owner nor another speed than 1."""
+        return isinstance(self.availability, AlwaysUp) and self.speed == Constant()
+
+
+@frozen(kw_only=True)
+class PlatformSection(WorkerFields):
+    """`[platform]`: workers alike, numbered from 0."""
+
+    workers: int = field(validator=_countable)
+    """P."""
+    multitasking: bool = True
+    """Whether a worker may run several copies at once, where a policy shares them (004)."""
+    augmentation: float = field(default=1.0, validator=positive)
+    """Multiplies all service of redundant copies (004, III.C)."""
+    gain: GainSection | None = None
+    """g(r, t): r copies progress as the mean of their furthest (004, Assumption 2), `process`,
+    `linear` or `frozen-two-point`; default: each copy progresses as its own worker does."""
+
+
+@frozen(kw_only=True)
+class WorkerSection(WorkerFields):
+    """`[[workers]]`: one worker, or `count` alike, after those of `[platform]`."""
+
+    name: str = ""
+    """Default: P1, P2, ...; with `count` above 1 a number is appended."""
+    count: int = field(default=1, validator=positive)
+    """How many workers are alike."""
+
+
+@frozen(kw_only=True)
+class RandomWorkers:
+    """`[random_workers]`: workers drawn as in 002, VII.A, after those of `[[workers]]`."""
+
+    count: int = field(validator=positive)
+    """How many workers."""
+    fastest: int = field(default=1, validator=positive)
+    """w_min: times per task are uniform over w_min..10 w_min."""
+    stay: tuple[float, float] = field(default=(0.90, 0.99), validator=range_of_probabilities)
+    """Probabilities to stay in a state are uniform between these; the rest is split evenly."""
+    memory: int | None = field(default=None, validator=optional(not_negative))
+    """mu_q, as in `[[workers]]`."""
+    seed: int = field(default=0, validator=not_negative)
+    """Which platform is drawn; the scenario's own seed draws what happens on it."""
+
+    def draw(self, first: int) -> tuple[WorkerSection, ...]:
+        """The workers; their names count from P`first`."""
+        rng = stream(self.seed, "platform")
+        return tuple(self._worker(f"P{first + k}", rng) for k in range(self.count))
+
+    def _worker(self, name: str, rng: Generator) -> WorkerSection:
+        u, r, d = rng.uniform(*self.stay, size=3).tolist()
+        off_u, off_r, off_d = 0.5 * (1 - u), 0.5 * (1 - r), 0.5 * (1 - d)
+        rows = ((u, off_u, off_u), (off_r, r, off_r), (off_d, off_d, d))
+        time = int(rng.integers(self.fastest, 10 * self.fastest, endpoint=True))
+        return WorkerSection(
+            name=name,
+            task_time=time,
+            memory=self.memory,
+            availability=Markov(kind="markov", rows=rows),
+        )
+
+
+@frozen
+class Platform:
+    """All workers, by number: the pool's first. Thousands of them alike cost nothing."""
+
+    pool: PlatformSection | None
+    own: tuple[WorkerSection, ...]
+    """Every one named."""
+
+    @classmethod
+    def of(
+        cls,
+        pool: PlatformSection | None,
+        listed: tuple[WorkerSection, ...],
+        drawn: RandomWorkers | None,
+    ) -> Platform:
+        """`count` unfolded."""
+        first = pool.workers if pool else 0
+        own = tuple(_unfolded(listed, first))
+        return cls(pool, (*own, *(drawn.draw(first + len(own) + 1) if drawn else ())))
+
+    @property
+    def alike(self) -> int:
+        """Workers of the pool."""
+        return self.pool.workers if self.pool else 0
+
+    @property
+    def size(self) -> int:
+        """P."""
+        return self.alike + len(self.own)
+
+    @property
+    def sections(self) -> tuple[WorkerFields, ...]:
+        """Each different section once."""
+        return (*((self.pool,) if self.pool else ()), *self.own)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """As the log has them: none for a pool, whose workers have numbers."""
+        return tuple(map(self.name, range(self.size))) if self.own else ()
+
+    def __getitem__(self, worker: int) -> WorkerFields:
+        if self.pool and worker < self.alike:
+            return self.pool
+        return self.own[worker - self.alike]
+
+    def __iter__(self) -> Iterator[WorkerFields]:
+        return map(self.__getitem__, range(self.size))
+
+    def name(self, worker: int) -> str:
+        """What streams of randomness and errors call it."""
+        own = self.own[worker - self.alike].name if worker >= self.alike else ""
+        return own or f"P{worker + 1}"
+
+
+def _unfolded(listed: tuple[WorkerSection, ...], first: int) -> Iterator[WorkerSection]:
+    number = first
+    for section in listed:
+        for k in range(section.count):
+            number += 1
+            base = section.name or f"P{number}"
+            name = f"{base}.{k + 1}" if section.name and section.count > 1 else base
+            yield evolve(section, name=name, count=1)

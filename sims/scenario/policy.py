@@ -1,0 +1,109 @@
+"""`[policy]`: who decides, and by which policy."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from attrs import Factory, field, frozen
+
+from policies import enrolment, malleable
+from policies.batch.lists import Reading
+from policies.batch.names import AllotmentRule, is_strategy
+from policies.malleable import LookAhead
+from policies.maths.markov import Expectation
+from policies.redundancy import named as copies_named
+from sims.scenario.fields import Unacceptable
+
+Parameters = dict[str, Any]
+"""A TOML table; what may stand in it, the policy's own class says."""
+
+FIXED = "FIXED"
+"""Enrolment: always the same members, which its parameters name."""
+
+
+class DeciderKind(enum.Enum):
+    """Which way of deciding a policy belongs to."""
+
+    QUEUE = "queue"
+    """Jobs wait in a queue and start as lists or shelves say (001, 000)."""
+    ENROLMENT = "enrolment"
+    """Workers are enrolled for each iteration, with tasks (002)."""
+    PACK = "pack"
+    """Jobs that started together exchange workers (003)."""
+    COPIES = "copies"
+    """All workers serve copies of jobs, allotted anew at each arrival and end (004)."""
+
+
+def _eps(_: object, attribute: object, value: float) -> None:
+    """attrs validator: a number above 0, up to 1."""
+    if not 0 < value <= 1:
+        raise Unacceptable("eps", value, "a number above 0, up to 1")
+
+
+@frozen(kw_only=True)
+class PolicySection:
+    """`[policy]`: who decides. Beside `name`, each key is of some deciders only."""
+
+    name: str = ""
+    """A paper's name for it (`holdfast policies`), or `package.module:Name` of a class or function
+    of yours; default: R-LIST-0, of a pack `none`."""
+    parameters: Parameters = Factory(dict)
+    """Fields of your policy's class; the papers' own policies take none unless they say so."""
+    decider: DeciderKind | None = None
+    """What a policy of yours decides; default: as its jobs' kind suggests."""
+    order: str = "LPT"
+    """Of a queue: LPT, SPT, HPA, LPA, LA, SA, RANDOM, LJF, FCFS, or `package.module:Name`."""
+    reading: Reading = Reading.FRESH
+    """Of R-LIST's reservations: `fresh`, `easy` or `kept`."""
+    allocation: str | None = None
+    """Of moldable jobs in a queue: `LPA` (the default), `BATCH`, `MINTIME`, `MINAREA`; of a pack:
+    `Opt-NoRedistrib` (the default), `GreedySpeedupProfile`; or `package.module:Name`."""
+    allotment: AllotmentRule = AllotmentRule.SCALED
+    """Of BATCH: `scaled`, `programme`, `exact` or `mixed`."""
+    eps: float = field(default=0.1, validator=_eps)
+    """Of `scaled` and `programme`: 0.1 reproduces 000's Table 1, which states 0.3."""
+    placement: str | None = None
+    """Of a queue, which free workers a run gets: `lowest`, `compact`, `programmed`, `IP`, `IE`,
+    `IY`, `IAY`; of copies: `uniform` (the default), `lowest`."""
+    expectation: Expectation = Expectation.EXACT
+    """Which E(S)(W) of 002, Theorem 5.1, enrolment computes with: `exact` or `printed`."""
+    reuse: bool = True
+    """Whether workers enrolled again at that very decision keep their data (002, III.C)."""
+    look: LookAhead = LookAhead.ANY
+    """When EndLocal and ShortestApplicationsFirst see an application as improvable: `any` number
+    of pairs would help, or the `next-pair` alone."""
+
+
+def decider_kind(section: PolicySection, kind: str, streamed: bool) -> DeciderKind:
+    """Whose policy it is: as it says, as its name says, or as the kind of job suggests."""
+    if section.decider is not None:
+        return section.decider
+    name = section.name
+    if not name:
+        return DeciderKind.PACK if kind == "malleable" else DeciderKind.QUEUE
+    suggested = _suggested(kind, streamed)
+    if ":" in name:
+        return suggested
+    return _by_name(name, suggested)
+
+
+def _suggested(kind: str, streamed: bool) -> DeciderKind:
+    if streamed:
+        return DeciderKind.COPIES
+    by_kind = {"iterative": DeciderKind.ENROLMENT, "malleable": DeciderKind.PACK}
+    return by_kind.get(kind, DeciderKind.QUEUE)
+
+
+def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
+    if is_strategy(name):
+        return DeciderKind.QUEUE
+    if name in enrolment.CATALOGUE or name == FIXED:
+        return DeciderKind.ENROLMENT
+    if name in malleable.CATALOGUE:
+        return DeciderKind.PACK
+    try:
+        copies_named(name)
+    except ValueError:
+        return suggested
+    return DeciderKind.COPIES

@@ -1,0 +1,96 @@
+"""How a job survives: what its runs save, and what the next one begins from (WORLD.md, P)."""
+
+from __future__ import annotations
+
+import enum
+from math import inf
+from typing import Literal
+
+from attrs import field, frozen
+from attrs.validators import optional
+
+from actors.protection import Kind, Rules
+from actors.protection.rules import BySize
+from policies.maths.checkpoint import daly_work, young_work
+from sims.errors import InputError
+from sims.scenario.fields import Unacceptable, not_negative, positive, positive_or_inf
+
+
+class Fatal(enum.Enum):
+    """What a fault does to a pack's job still busy with its last fault or redistribution."""
+
+    IGNORED = "ignored"
+    """Nothing (003, section 6.1)."""
+    POSSIBLE = "possible"
+    """It counts; one on the buddy of a worker in recovery loses both copies of a checkpoint."""
+
+
+def _period(_: object, attribute: object, value: float | str) -> None:
+    """attrs validator: a number above 0, inf included, or a formula's name."""
+    if not isinstance(value, str) and not value > 0:
+        raise Unacceptable("period", value, "a number above 0, inf, young, or daly")
+
+
+@frozen(kw_only=True)
+class ProtectionSection:
+    """`[protection]`: of every job that has no table of its own."""
+
+    kind: Kind = Kind.NONE
+    """Where checkpoints are kept: `none`, `buddies` or `images`."""
+    period: float | Literal["young", "daly"] = field(default=inf, validator=_period)
+    """Work between two checkpoints; `young`, `daly`: by that formula, from the workers' MTBF."""
+    cost: float | None = field(default=None, validator=optional(not_negative))
+    """Time of a checkpoint, all members together, without a master; default: 0, in a pack what
+    [link] says."""
+    recovery: float = field(default=0, validator=not_negative)
+    """Time to restore a checkpoint, likewise."""
+    verified: bool = False
+    """Whether a verification precedes each checkpoint."""
+    copies: int = field(default=1, validator=positive)
+    """r: the most runs at once."""
+    cloning: bool = False
+    """Whether a copy begins from the furthest one's state."""
+    delay: float = field(default=0, validator=not_negative)
+    """Time to fetch a clone without a master."""
+    mtbf: float | None = field(default=None, validator=optional(positive_or_inf))
+    """mu of one worker that formulas count with; default: that of [faults]."""
+    fatal: Fatal = Fatal.IGNORED
+    """Of a pack, whether faults count everywhere: `ignored` or `possible`; elsewhere they do."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether a run that ends early leaves nothing, and there is one at a time."""
+        return self.kind is Kind.NONE and self.copies == 1
+
+    def rules(self, verification: float, image: float | None, mtbf: float) -> Rules:
+        """As actors know it; `image`: its time on a channel, None without a master; `mtbf` of the
+        faults. Raises InputError for a period that no formula gives."""
+        cost = self.cost or 0
+        return Rules(
+            kind=self.kind,
+            period=self._period(image if image and self.kind is Kind.IMAGES else cost, mtbf),
+            cost=cost,
+            recovery=self.recovery,
+            verification=verification,
+            verified=self.verified,
+            copies=self.copies,
+            cloning=self.cloning,
+            delay=self.delay,
+            image=image,
+        )
+
+    def _period(self, cost: float, mtbf: float) -> BySize:
+        period, mu = self.period, mtbf if self.mtbf is None else self.mtbf
+        if self.kind is Kind.NONE:
+            return lambda members: inf
+        if not isinstance(period, str):
+            return lambda members: period
+        if mu == inf:
+            problem = f"{period!r} needs to know how often workers fail"
+            accepted = "a number, or protection.mtbf, or faults with an mtbf"
+            raise InputError("scenario", "protection.period", problem, accepted)
+        if not cost:
+            problem = f"{period!r}: a checkpoint that costs nothing would be taken all the time"
+            raise InputError("scenario", "protection.period", problem, "a number, or a cost")
+        formula = young_work if period == "young" else daly_work
+        return lambda members: formula(mu / members, cost)
