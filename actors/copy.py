@@ -99,4 +99,4 @@ class Copy:
         """The same for some."""
         if self.workforce is not None:
             for worker in workers:
-                actor.send(self.workforce(worker), LeaveRun(keep))
+                actor.send(self.workforce(worker), LeaveRun(self.number, keep))

@@ -17,6 +17,12 @@ def text(intervals: Intervals) -> str:
     return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in intervals)
 
 
+def numbers_in(text: str) -> tuple[int, ...]:
+    """Every number of intervals as logs write them."""
+    parts = (part.partition("-") for part in text.split())
+    return tuple(n for a, _, b in parts for n in range(int(a), int(b or a) + 1))
+
+
 def members(intervals: Intervals) -> tuple[int, ...]:
     """Every number, ascending."""
     return tuple(n for first, last in intervals for n in range(first, last + 1))

@@ -1,10 +1,11 @@
-"""The end of a run that its user sets, whatever runs."""
+"""The ends of a run that its user sets, whatever runs."""
 
 from __future__ import annotations
 
 from attrs import define, frozen
 
 from actors.events import End
+from actors.messages import GiveUp
 from actors.runtime import Actor, Phase, handles
 
 
@@ -25,3 +26,19 @@ class TimeLimit(Actor):
     @handles(LimitReached)
     def end(self, _: LimitReached) -> None:
         self.system.finish(End.CAPPED)
+
+
+@define(eq=False)
+class Cap(Actor):
+    """Ends the run, as CAPPED, at a makespan at which it counts as failed: work that ends then is
+    complete, nothing is decided, and what runs is withdrawn."""
+
+    time: float
+    scheduler: Actor
+
+    def started(self) -> None:
+        self.at(self.time, LimitReached(), Phase.DECISION)
+
+    @handles(LimitReached)
+    def end(self, _: LimitReached) -> None:
+        self.send(self.scheduler, GiveUp())

@@ -11,6 +11,9 @@ from actors.progress import Progress
 PROGRAM, DATA, IMAGE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.IMAGE
 
 
+COUNTED = (PROGRAM, DATA)
+
+
 @define(eq=False)
 class Memory:
     """Complete messages, and what has passed of the one that is not."""
@@ -41,7 +44,7 @@ class Memory:
         section V; the part of a message that has passed counts where that message is wanted."""
         left = 0.0 if needs.label in self.programs else needs.program
         left += max(units - self.data, 0) * needs.data
-        return max(left - self.part.at(now), 0) if left else 0
+        return max(left - self.part.at(now), 0) if left and self.kind in COUNTED else left
 
     def begin(self, kind: TransferKind, size: float, now: float) -> float:
         """A channel serves this message, or the rest of it, from `now` on; what is left of it."""

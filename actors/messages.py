@@ -70,6 +70,8 @@ class SendImage:
 class LeaveRun:
     """Job to worker: the run has ended; what has passed of an incomplete message is lost."""
 
+    copy: int
+    """Whose run that was: the worker may be another copy's by now."""
     keep: bool
     """Whether you stay the job's, with the data that you hold."""
 
@@ -175,6 +177,22 @@ class MembersCame:
     """Who, as logs write them."""
     text: str
     """All that are there now."""
+
+
+class Settle:
+    """Scheduler to job: all of this instant is decided; whom you have not got again may go."""
+
+
+@message
+class MembersWait:
+    """Job to scheduler: who was in my run, which ended early, waits to hear of your decision."""
+
+    job: Job
+
+
+@message
+class GiveUp:
+    """To the scheduler: the makespan is at its cap; withdraw what runs, and decide no more."""
 
 
 @message

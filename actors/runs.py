@@ -23,14 +23,17 @@ from actors.hazards import SilentErrors
 from actors.intervals import members
 from actors.job import RUNNING, WAITING, Job, Life
 from actors.messages import (
+    LeaveRun,
     LimitReached,
     MemberFed,
     MemberMoved,
     MemberSaved,
     MemberSped,
+    MembersWait,
     Needs,
     PartDue,
     Resume,
+    Settle,
     StartCopy,
     WithdrawCopy,
 )
@@ -60,9 +63,14 @@ class JobOfRuns(Job):
     workforce: Workforce | None = field(kw_only=True, default=None)
     speeds: Sequence[float] | None = field(kw_only=True, default=None)
     """Live: the speed of every worker; None: all 1, for ever."""
+    reuse: bool = field(kw_only=True, default=False)
+    """Whether a member of a run that ended early, enrolled again at that very decision, keeps its
+    data and the part of a message that has passed (002)."""
     copies: dict[int, Copy] = field(init=False, factory=dict)
     """By number, in the order in which they were placed."""
     next_run: int = field(init=False, default=0)
+    former: dict[int, int] = field(init=False, factory=dict)
+    """Under `reuse`: members of runs that ended at this instant -> their copy."""
     _resuming: bool = field(init=False, default=False)
 
     def describe(self) -> None:
@@ -127,6 +135,8 @@ class JobOfRuns(Job):
             *(message.copy, held, message.text, self.units(message)),
             *(speeds or None, self.workforce),
         )
+        for worker in held if self.former else ():
+            self.former.pop(worker, None)
         furthest = self._furthest()
         self.copies[copy.number] = copy
         self._start_run(copy, self.protection.placed(copy, furthest), message)
@@ -180,20 +190,32 @@ class JobOfRuns(Job):
     def withdraw(self, message: WithdrawCopy) -> None:
         copy = self.copies.get(message.copy)
         if copy is not None:
-            self._drop(copy, WITHDRAWN)
+            self._drop(copy, WITHDRAWN, early=True)
 
     @handles(WithdrawCopy, during=(Life.WAITING, *GONE))
     def withdrawn_too_late(self, message: WithdrawCopy) -> None:
         """It ended at this very instant."""
 
-    def _drop(self, copy: Copy, outcome: Outcome, gone: bool = False) -> None:
+    @handles(Settle)
+    def settle(self, _: Settle) -> None:
+        """Whoever is not enrolled again leaves."""
+        if self.workforce is not None:
+            for worker, copy in self.former.items():
+                self.send(self.workforce(worker), LeaveRun(copy, keep=False))
+        self.former.clear()
+
+    def _drop(self, copy: Copy, outcome: Outcome, gone: bool = False, early: bool = False) -> None:
         """End the copy, and give its members back."""
         if copy.run is not None:
             copy.run.end(outcome)
         else:
             self.record(MembersReleased, self.name, copy.last)
         copy.run = None
-        copy.leave(self, keep=False)
+        if early and self.reuse:
+            self.former.update(dict.fromkeys(copy.members, copy.number))
+            self.send(self.scheduler, MembersWait(self))
+        else:
+            copy.leave(self, keep=False)
         del self.copies[copy.number]
         waits = not self.copies and not gone
         if waits:
@@ -262,7 +284,7 @@ class JobOfRuns(Job):
     def _end_run(self, copy: Copy, outcome: Outcome) -> None:
         """The run is lost or has failed: its copy waits for the next one, or is over."""
         if not self.protection.keeps:
-            self._drop(copy, outcome)
+            self._drop(copy, outcome, early=True)
             return
         assert copy.run is not None
         copy.run.end(outcome, kept=True)

@@ -8,18 +8,21 @@ from typing import Protocol
 
 from attrs import define, field
 
-from actors.events import Outcome, WorkloadEnded
+from actors.events import End, Outcome, WorkloadEnded
 from actors.intervals import Intervals, intervals_of, members, text
 from actors.job import Job
 from actors.messages import (
     CopyOver,
     Decide,
+    GiveUp,
     MemberMoved,
     MembersCame,
     MemberSped,
+    MembersWait,
     ProgramReceived,
     PromiseCopy,
     ResizeCopy,
+    Settle,
     StartCopy,
     Stood,
     Submit,
@@ -31,7 +34,7 @@ from actors.pool import Pool
 from actors.runtime import Actor, Phase, handles
 from policies.availability import WorkerState
 
-DECIDE = Decide()
+DECIDE, SETTLE = Decide(), Settle()
 NOBODY: Intervals = ()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
@@ -50,8 +53,11 @@ class Decider(Protocol):
     def over(self, message: CopyOver) -> None:
         """A copy has given its workers back; they are free already."""
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> None:
-        """A worker changed state; the pool knows."""
+    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
+        """A worker changed state, and the pool knows; whether that calls for a decision."""
+
+    def programmed(self, worker: int, label: str) -> bool:
+        """A worker holds this program now; whether that calls for a decision."""
 
     def stood(self, message: Stood) -> None:
         """A malleable job tells where it stands."""
@@ -87,6 +93,8 @@ class Scheduler(Actor):
     runs: int = field(init=False, default=0)
     """Copies that are over."""
     deciding: bool = field(init=False, default=False)
+    unsettled: list[Job] = field(init=False, factory=list)
+    """Jobs that wait to hear whom they have got again."""
     _copies: count[int] = field(init=False, factory=count)
 
     def started(self) -> None:
@@ -134,8 +142,7 @@ class Scheduler(Actor):
             job = self.actors.get(self.held[copy][0])
             if job is not None:
                 self.send(job, MemberMoved(copy, worker, state))
-        self.decider.changed(worker, state, message.until)
-        if not self.deciding:
+        if self.decider.changed(worker, state, message.until) and not self.deciding:
             self.decide_soon()
 
     @handles(WorkerSped)
@@ -150,6 +157,19 @@ class Scheduler(Actor):
     @handles(ProgramReceived)
     def program_received(self, message: ProgramReceived) -> None:
         self.programmed.setdefault(message.label, set()).add(message.index)
+        if self.decider.programmed(message.index, message.label) and not self.deciding:
+            self.decide_soon()
+
+    @handles(MembersWait)
+    def members_wait(self, message: MembersWait) -> None:
+        self.unsettled.append(message.job)
+
+    @handles(GiveUp)
+    def give_up(self, _: GiveUp) -> None:
+        for copy in self.held:
+            self.withdraw(copy)
+        self.system.finish(End.CAPPED)
+        self.stop()
 
     def _count_out(self, message: CopyOver) -> None:
         del self.actors[message.index]
@@ -175,6 +195,10 @@ class Scheduler(Actor):
         if self.deciding or self.decider.woken():
             self.deciding = False
             self.decider.decide()
+        if self.unsettled:
+            for job in self.unsettled:
+                self.send(job, SETTLE)
+            self.unsettled.clear()
 
     # --- what it carries out ------------------------------------------------------------------
 

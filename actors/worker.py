@@ -170,20 +170,35 @@ class Worker(Actor):
 
     @handles(Feed, during=(UP,))
     def join(self, feed: Feed) -> None:
-        memory = self.memory
+        if self.feed is not None:
+            self._stay(self.feed, feed)
         self.feed = feed
-        if memory.kind is not None and memory.kind is not self._wanted(feed):
-            self._drop()  # enrolled again: the message under way is not needed any more
         self._go_on(feed)
+
+    def _stay(self, former: Feed, feed: Feed) -> None:
+        """Enrolled again at the very instant at which it left (002): its data are kept, and what
+        has passed of a program or of data."""
+        memory = self.memory
+        self.saving = memory.image = False
+        if feed.job is not former.job:
+            self._drop()
+            memory.leave()
+        elif memory.kind not in (None, PROGRAM, self.memory.lacks(feed.needs, feed.units, False)):
+            keep = memory.kind is DATA and self._wanted(feed) is None
+            self._quit_channel() if keep else self._drop()
 
     @handles(SendImage)
     def send_image(self, _: SendImage) -> None:
         self.saving = True
+        if self.memory.kind is DATA:
+            self._drop()  # of a task that it has no more
         if self.feed is not None and self.state is UP:
             self._go_on(self.feed)
 
     @handles(LeaveRun)
     def leave(self, message: LeaveRun) -> None:
+        if self.feed is None or self.feed.copy != message.copy:
+            return
         self._drop()
         self.feed, self.saving, self.memory.image = None, False, False
         if not message.keep:

@@ -16,7 +16,7 @@ class Workforce:
 
     system: System
     make: Callable[[int], Worker]
-    known: dict[int, Worker] = field(init=False, factory=dict)
+    known: dict[int, Worker] = field(factory=dict)
 
     def __call__(self, index: int) -> Worker:
         worker = self.known.get(index)

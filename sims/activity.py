@@ -1,4 +1,4 @@
-"""Who does what in each slot of a volatile platform: the letters of 002, Figure 1."""
+"""Who does what in each slot: the letters of 002, Figure 1."""
 
 from __future__ import annotations
 
@@ -6,38 +6,55 @@ from collections.abc import Iterable
 
 from attrs import define, field
 
-from actors.events import RunEnded, ScenarioStarted
-from actors.runtime import Record
-from actors.volatile.events import (
-    ComputationStarted,
-    ComputationSuspended,
+from actors.events import (
+    MembersReleased,
+    RateChanged,
+    RunEnded,
+    RunStarted,
+    ScenarioStarted,
+    Stage,
+    StageStarted,
+    TransferDropped,
     TransferEnded,
     TransferKind,
     TransferStarted,
     TransferSuspended,
     WorkerChanged,
-    WorkerEnrolled,
-    WorkerReleased,
 )
+from actors.intervals import numbers_in
+from actors.runtime import Record
 from policies.availability import WorkerState
 
-LETTERS = {TransferKind.PROGRAM: "P", TransferKind.DATA: "D"}
+LETTERS = {
+    TransferKind.PROGRAM: "P",
+    TransferKind.DATA: "D",
+    TransferKind.IMAGE: "M",
+    TransferKind.SAVE: "S",
+}
+UP = WorkerState.UP
+Key = tuple[str, int]
+"""(job, run)."""
 
 
 @define
 class Activity:
     """Fold over a run's events: one string per worker, one letter per slot from 0 on.
 
-    P receives the program, D data, C computes, I idle (enrolled and UP), `.` not enrolled or not
-    UP. Times are whole slots.
+    P receives the program, D data, M an image, S sends one; C computes, I idle (enrolled and UP),
+    `.` not enrolled or not UP. Times are whole slots.
     """
 
     rows: dict[str, str] = field(factory=dict)
     """Worker -> letters, up to the last event seen."""
-    _state: dict[str, WorkerState] = field(factory=dict)
-    _enrolled: set[str] = field(factory=set)
-    _receiving: dict[str, str] = field(factory=dict)
-    _computing: bool = False
+    _absent: set[int] = field(factory=set)
+    """Workers that are not UP."""
+    _members: dict[Key, tuple[int, ...]] = field(factory=dict)
+    _run: dict[int, Key] = field(factory=dict)
+    """Worker -> the run that holds it."""
+    _computing: dict[Key, bool] = field(factory=dict)
+    """Runs in that stage -> whether they advance."""
+    _passing: dict[int, str] = field(factory=dict)
+    """Worker -> letter of its message that is under way."""
     _now: int = 0
 
     @classmethod
@@ -54,32 +71,42 @@ class Activity:
             case ScenarioStarted(workers=workers):
                 self.rows = dict.fromkeys(workers, "")
             case WorkerChanged(worker=worker, state=state):
-                self._change(worker, state)
-            case WorkerEnrolled(worker=worker):
-                self._enrolled.add(worker)
-            case WorkerReleased(worker=worker):
-                self._enrolled.discard(worker)
+                (self._absent.discard if state is UP else self._absent.add)(worker)
+            case RunStarted(job=job, run=run, processors=text):
+                self._members[job, run] = members = numbers_in(text)
+                self._run.update(dict.fromkeys(members, (job, run)))
+            case RunEnded(job=job, run=run, kept=kept):
+                self._computing.pop((job, run), None)
+                if not kept:
+                    self._release((job, run))
+            case MembersReleased(job=job, run=run):
+                self._release((job, run))
             case TransferStarted(worker=worker, kind=kind):
-                self._receiving[worker] = LETTERS[kind]
-            case TransferSuspended(worker=worker) | TransferEnded(worker=worker):
-                self._receiving.pop(worker, None)
-            case ComputationStarted() | ComputationSuspended() | RunEnded():
-                self._computing = isinstance(record.event, ComputationStarted)
+                self._passing[worker] = LETTERS[kind]
+            case TransferSuspended(worker=q) | TransferEnded(worker=q) | TransferDropped(worker=q):
+                self._passing.pop(q, None)
+            case StageStarted(job=job, run=run, stage=stage, rate=rate):
+                self._computing.pop((job, run), None)
+                if stage is Stage.COMPUTING:
+                    self._computing[job, run] = rate > 0
+            case RateChanged(job=job, run=run, rate=rate):
+                if (job, run) in self._computing:
+                    self._computing[job, run] = rate > 0
 
-    def _change(self, worker: str, state: WorkerState) -> None:
-        self._state[worker] = state
-        if state is WorkerState.DOWN:
-            self._enrolled.discard(worker)
+    def _release(self, key: Key) -> None:
+        for worker in self._members.pop(key):
+            if self._run.get(worker) == key:
+                del self._run[worker]
 
     def _pass(self, now: int) -> None:
         slots, self._now = now - self._now, now
         if slots:
-            for worker in self.rows:
-                self.rows[worker] += self._letter(worker) * slots
+            for worker, name in enumerate(self.rows):
+                self.rows[name] += self._letter(worker) * slots
 
-    def _letter(self, worker: str) -> str:
-        if worker not in self._enrolled or self._state[worker] is not WorkerState.UP:
+    def _letter(self, worker: int) -> str:
+        if worker not in self._run or worker in self._absent:
             return "."
-        if self._computing:
+        if self._computing.get(self._run[worker]):
             return "C"
-        return self._receiving.get(worker, "I")
+        return self._passing.get(worker, "I")

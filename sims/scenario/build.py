@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isinf
 from pathlib import Path
 
 from actors.events import JobsLeftOut, LinkDescribed, RunStarted
 from actors.hazards import Hazard
-from actors.limit import TimeLimit
+from actors.limit import Cap
 from actors.master import Master
 from actors.pool import Pool, compact, lowest
 from actors.runtime import System
@@ -36,8 +36,6 @@ def populate(scenario: Scenario, system: System, folder: Path) -> None:
     if not scenario.crew.size:
         accepted = "[platform], [[workers]] or [random_workers]"
         raise InputError("scenario", "platform", "there are no workers", accepted)
-    if not isinf(scenario.cap):
-        system.spawn(TimeLimit(CAP, scenario.cap))
     if scenario.decider is DeciderKind.PACK:
         pack.populate(scenario, system, folder)
     elif scenario.decider is DeciderKind.COPIES:
@@ -51,20 +49,27 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> None:
     for reason, count in jobs.left_out:
         system.journal.describe(JobsLeftOut, reason, count)
     make = enrolment.decider if scenario.decider is DeciderKind.ENROLMENT else queue.decider
-    people(scenario, system, jobs, make(scenario, crew, jobs, system, folder), folder)
+    workers: dict[int, Worker] = {}
+    people(scenario, system, jobs, make(scenario, crew, jobs, folder, workers), folder, workers)
 
 
 def people(
-    scenario: Scenario, system: System, jobs: Workload, decider: Decider, folder: Path
+    scenario: Scenario,
+    system: System,
+    jobs: Workload,
+    decider: Decider,
+    folder: Path,
+    workers: dict[int, Worker],
 ) -> Scheduler:
     """Spawn the scheduler, the master, the workers that have a life of their own, what befalls
-    them, and the jobs. Raises InputError where one of them cannot be."""
+    them, and the jobs; `workers` gets each worker that has an actor, by number. Raises InputError
+    where one of them cannot be."""
     pool = _pool(scenario, system, jobs)
     scheduler = Scheduler(SCHEDULER, pool, decider, len(jobs.submissions))
     pool.take = queue.take(scenario, jobs, scheduler, folder) or pool.take
     system.spawn(scheduler)
     master = _master(scenario, system)
-    workforce = _workforce(scenario, system, scheduler, master, folder)
+    workforce = Workforce(system, _maker(scenario, system, scheduler, master, folder), workers)
     if any(section.speed != Constant() for section in scenario.crew.sections):
         pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
     for worker in _living(scenario):
@@ -72,6 +77,8 @@ def people(
     if not isinstance(scenario.faults, NoFaults):
         faults = scenario.faults.faults(system.stream("faults"), scenario.crew.size)
         system.spawn(Hazard(HAZARD, faults, workforce))
+    if not isinf(scenario.cap):
+        system.spawn(Cap(CAP, scenario.cap, scheduler))
     spawn_jobs(scenario, system, jobs, Makers(scheduler, workforce, pool.speeds))
     return scheduler
 
@@ -108,13 +115,13 @@ def _living(scenario: Scenario) -> Iterator[int]:
             yield worker
 
 
-def _workforce(
+def _maker(
     scenario: Scenario,
     system: System,
     scheduler: Scheduler,
     master: Master | None,
     folder: Path,
-) -> Workforce:
+) -> Callable[[int], Worker]:
     crew, downtime = scenario.crew, scenario.faults.downtime
 
     def make(index: int) -> Worker:
@@ -128,7 +135,7 @@ def _workforce(
             worker.speeds = section.speed.process(folder).path(rng)
         return worker
 
-    return Workforce(system, make)
+    return make
 
 
 def actor_name(crew: Platform, worker: int) -> str:

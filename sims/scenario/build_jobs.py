@@ -20,6 +20,7 @@ from policies.maths.makespan_bounds import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
 from sims.scenario.jobs.section import Overrun
+from sims.scenario.policy import DeciderKind
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative, refuse_endless, task_times
@@ -93,6 +94,7 @@ def _job_of_runs(
         "needs": needs,
         "workforce": makers.workforce if needs else None,
         "speeds": makers.speeds or None,
+        "reuse": scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
     }
     who = job.name, job, makers.scheduler, _killed_at(scenario, job)
     if job.kind != "iterative":

@@ -78,13 +78,20 @@ class PackDecider:
         if message.gone:
             self.ended.append(message.index)
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> None:
+    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
         """See Decider."""
         holder = self.scheduler.pool.holder(worker)
         if state is WorkerState.DOWN and holder >= 0:
             self.struck.add(holder)
-        elif state is WorkerState.UP and holder < 0:
+            return True
+        if state is WorkerState.UP and holder < 0:
             self.freed = True
+            return True
+        return False
+
+    def programmed(self, worker: int, label: str) -> bool:
+        """See Decider."""
+        return False
 
     def stood(self, message: Stood) -> None:
         """See Decider."""

@@ -102,8 +102,13 @@ class QueueDecider:
         else:
             self.copied[message.index] = entry[0], entry[1] - 1
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> None:
+    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
         """See Decider."""
+        return True
+
+    def programmed(self, worker: int, label: str) -> bool:
+        """See Decider."""
+        return False
 
     def stood(self, message: Stood) -> None:
         """See Decider: a queue resizes nobody."""

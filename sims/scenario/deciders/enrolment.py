@@ -1,2 +1,145 @@
-"""."""
-def decider(*a): raise NotImplementedError
+"""The enrolment decider: what its policy is, and what it is to believe of workers (002)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from actors.deciders.enrolment import EnrolmentDecider
+from actors.worker import Worker
+from policies.enrolment import ACCEPTED, FixedConfiguration, named
+from policies.interface import Enrolment, EnrolmentPolicy, Wake
+from policies.maths.markov import Belief, MarkovChain
+from sims.errors import InputError
+from sims.scenario.header import Unit
+from sims.scenario.master import MasterSection
+from sims.scenario.platform import Platform
+from sims.scenario.policies import OWN, load_policy
+from sims.scenario.policy import FIXED, PolicySection
+from sims.scenario.scenario import Scenario
+from sims.scenario.workload import Submission, Workload, iterative, task_times
+
+FREE = MasterSection(channels=1)
+"""Where there is no master, nothing has to be sent."""
+
+
+def decider(
+    scenario: Scenario,
+    platform: Platform,
+    jobs: Workload,
+    folder: Path,
+    workers: Mapping[int, Worker],
+) -> EnrolmentDecider:
+    """Raises InputError for a policy that there is not, and for what no enrolment can serve.
+
+    `workers`: those that have an actor, live.
+    """
+    _refuse_others(jobs)
+    names = [platform.name(k) for k in range(platform.size)]
+    tasks = iterative(jobs.submissions[0]).tasks
+    policy = enrolment_policy(scenario.policy, folder, names, tasks)
+    belief = Belief(chains(platform, folder), scenario.policy.expectation)
+    enrolments = {it.job.index: _enrolment(scenario, it, belief) for it in jobs.submissions}
+    return EnrolmentDecider(policy, enrolments, workers)
+
+
+def _refuse_others(jobs: Workload) -> None:
+    for submission in jobs.submissions:
+        if submission.job.kind != "iterative":
+            problem = f"{submission.job.name} is {submission.job.kind}: it has no tasks to deal"
+            accepted = "iterative jobs, or a queue's policy with policy.placement = IE, say"
+            raise InputError("scenario", "job.kind", problem, accepted)
+
+
+def _enrolment(scenario: Scenario, submission: Submission, belief: Belief) -> Enrolment:
+    platform, own, master = scenario.crew, iterative(submission), scenario.master or FREE
+    bounds = tuple(own.tasks if w.memory is None else w.memory for w in platform)
+    if sum(bounds) < own.tasks:
+        problem = f"the workers hold {sum(bounds)} tasks at once, an iteration has {own.tasks}"
+        raise InputError("scenario", "workers.memory", problem, "memory summing to job.tasks")
+    program = master.program if own.program is None else own.program
+    data = master.data if own.data is None else own.data
+    times = task_times(submission.job.index, own, platform)
+    if scenario.times is Unit.SLOT:
+        _refuse_fractions({"task_time": times, "program": (program,), "data": (data,)})
+    return Enrolment(
+        *(times, bounds, own.tasks),  # type: ignore[arg-type]  # policies count in slots
+        *(master.channels, program, data),  # type: ignore[arg-type]
+        belief,
+    )
+
+
+def _refuse_fractions(times: Mapping[str, Sequence[float]]) -> None:
+    for key, values in times.items():
+        for value in values:
+            if value != int(value):
+                problem = f"{key} = {value!r} is no whole number of slots"
+                raise InputError("scenario", "unit", problem, 'whole numbers, or unit = "s"')
+
+
+def chains(platform: Platform, folder: Path) -> tuple[MarkovChain, ...]:
+    """What policies believe of each worker. Raises InputError where nothing can be."""
+    found = [_chain(platform, k, folder) for k in range(platform.size)]
+    return tuple(found)
+
+
+def _chain(platform: Platform, worker: int, folder: Path) -> MarkovChain:
+    section = platform[worker]
+    try:
+        return (section.belief or section.availability).chain(folder)
+    except ValueError as error:
+        problem = f"{platform.name(worker)}: {error}"
+        accepted = "a worker that is UP at times, or one with a belief"
+        raise InputError("scenario", "workers.availability", problem, accepted) from None
+
+
+def enrolment_policy(
+    section: PolicySection, folder: Path, workers: Sequence[str], tasks: int
+) -> EnrolmentPolicy:
+    """Load it. Raises InputError where there is none of that name, or it is none.
+
+    `FIXED` takes `members`, a table of worker names and their tasks, `tasks` in all.
+    """
+    if section.name == FIXED:
+        return _fixed(section, workers, tasks)
+    policy = load_policy(section, _named, folder)
+    if not callable(policy):
+        accepted = "a function, or a class whose instances can be called"
+        raise _refused(section, "cannot be called", accepted)
+    wake = getattr(policy, "wake", Wake.NEVER)
+    if not isinstance(wake, Wake):
+        accepted = ", ".join(str(member) for member in Wake)
+        raise _refused(section, f"wants to wake {wake!r}", accepted)
+    decides: EnrolmentPolicy = policy
+    return decides
+
+
+def _named(name: str) -> EnrolmentPolicy:
+    try:
+        return named(name)
+    except ValueError:
+        known = f"{ACCEPTED}, {FIXED} with its members, {OWN}"
+        raise ValueError(f"there is no enrolment policy {name!r}; accepted: {known}") from None
+
+
+def _fixed(section: PolicySection, workers: Sequence[str], tasks: int) -> FixedConfiguration:
+    members = section.parameters.get("members")
+    accepted = "a table of worker names and their tasks, such as {P2 = 2, P3 = 1}"
+    if set(section.parameters) != {"members"} or not isinstance(members, dict):
+        given = ", ".join(section.parameters) or "nothing"
+        raise InputError("scenario", "policy.parameters", f"FIXED is given {given}", accepted)
+    for name, own in members.items():
+        if name not in workers or type(own) is not int or own < 1:
+            key = f"policy.parameters.members.{name}"
+            problem = f"{own!r} tasks for {name!r} cannot be"
+            raise InputError("scenario", key, problem, f"whole tasks for {', '.join(workers)}")
+    if sum(members.values()) != tasks:
+        problem = f"{sum(members.values())} tasks in all, an iteration has {tasks}"
+        accepted = "tasks summing to job.tasks"
+        raise InputError("scenario", "policy.parameters.members", problem, accepted)
+    index = {name: k for k, name in enumerate(workers)}
+    return FixedConfiguration(tuple((index[name], tasks) for name, tasks in members.items()))
+
+
+def _refused(section: PolicySection, problem: str, accepted: str) -> InputError:
+    return InputError("scenario", "policy.name", f"{section.name!r} {problem}", accepted)

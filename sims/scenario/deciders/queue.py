@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import cast
 
 from actors.deciders.queue import QueueDecider
 from actors.pool import Take
-from actors.runtime import System
 from actors.scheduler import Scheduler
+from actors.worker import Worker
 from policies.batch.allocation import BatchWhereAsked, WhereAsked, requested
 from policies.batch.names import allocation_named, order_named, strategy_named
 from policies.interface.batch import Allocation, BatchAllocation, BatchPolicy, Order, Strategy
@@ -26,7 +27,11 @@ Rule = Allocation | BatchAllocation
 
 
 def decider(
-    scenario: Scenario, platform: Platform, jobs: Workload, system: System, folder: Path
+    scenario: Scenario,
+    platform: Platform,
+    jobs: Workload,
+    folder: Path,
+    workers: Mapping[int, Worker],
 ) -> QueueDecider:
     """Raises InputError for a policy that there is not, or a job that asks for no workers."""
     _refuse_without_processors(jobs)

@@ -1,0 +1,5 @@
+"""Enrolment: which workers get how many tasks of an iterative job, and when that changes (002)."""
+
+from actors.deciders.enrolment.decider import EnrolmentDecider
+
+__all__ = ["EnrolmentDecider"]

@@ -1,0 +1,267 @@
+"""Small worlds of volatile workers, written down letter by letter, built of actors alone, and what
+a test reads of their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import TypeVar
+
+from attrs import define, evolve, field, frozen
+from numpy.random import Generator
+
+from actors.deciders.enrolment import EnrolmentDecider
+from actors.events import (
+    SCHEMA,
+    End,
+    LinkDescribed,
+    RunEnded,
+    RunStarted,
+    ScenarioEnded,
+    ScenarioStarted,
+    TasksDealt,
+)
+from actors.hazards import SilentErrors
+from actors.limit import Cap
+from actors.master import Master
+from actors.messages import Needs
+from actors.owners import Change, markov_changes
+from actors.pool import Pool
+from actors.protection import Rules, protection
+from actors.runs import IterativeJob
+from actors.runtime import Event, Record, Sink, System
+from actors.scheduler import Scheduler
+from actors.worker import Worker
+from actors.workforce import Workforce
+from policies.enrolment import named
+from policies.enrolment.fixed import FixedConfiguration
+from policies.interface import (
+    Configuration,
+    Enrolment,
+    EnrolmentPolicy,
+    EnrolmentView,
+    Reason,
+    ServiceOrder,
+    Wake,
+)
+from policies.interface.batch import BatchJob
+from policies.maths.markov import Belief, Expectation, MarkovChain
+from policies.maths.speedup import Rigid
+from policies.service import StartedFirst
+from sims.activity import Activity
+from sims.readers.letters import read_letters
+
+BELIEF = MarkovChain(((0.9, 0.05, 0.05), (0.5, 0.5, 0.0), (0.5, 0.0, 0.5)))
+"""What the policies of these worlds believe; the letters are the truth."""
+
+Members = tuple[tuple[int, int], ...]
+"""(worker, tasks)."""
+
+E = TypeVar("E", bound=Event)
+
+
+@frozen(kw_only=True)
+class Costs:
+    """The master's side of a world."""
+
+    channels: int = 1
+    program: int = 0
+    data: int = 0
+    image: float = 0
+    order: ServiceOrder = StartedFirst()
+
+
+FREE = Costs()
+"""No communication at all."""
+
+
+@frozen
+class Machine:
+    """One worker of a world."""
+
+    states: str | MarkovChain
+    """Its life: a letter per slot, the last one for ever; or a law."""
+    task_time: int = 1
+    """w_q."""
+    memory: int | None = None
+    """mu_q; None: m."""
+    belief: MarkovChain = BELIEF
+
+    def life(self, rng: Generator) -> Iterator[Change]:
+        """(time, state) from 0 on."""
+        if isinstance(self.states, MarkovChain):
+            return markov_changes(self.states, rng)
+        return read_letters(self.states, "test", "states").transitions()
+
+
+def workers(
+    states: Sequence[str], speeds: Sequence[int] = (), memory: Sequence[int | None] = ()
+) -> tuple[Machine, ...]:
+    """0, 1, ... with these letters; 1 slot per task and memory for all tasks unless given."""
+    rows = zip(states, speeds or [1] * len(states), memory or [None] * len(states), strict=True)
+    return tuple(Machine(*row) for row in rows)
+
+
+@frozen(kw_only=True)
+class Application:
+    """One iterative job of a world."""
+
+    tasks: int
+    iterations: int = 1
+    errors: tuple[int, ...] = ()
+    """Verdicts of its verifications."""
+    rules: Rules = Rules()
+    costs: Costs = FREE
+    """Sizes of its messages."""
+    submitted: float = 0
+
+
+@frozen(kw_only=True)
+class World:
+    """All that a run needs."""
+
+    platform: tuple[Machine, ...]
+    jobs: tuple[Application, ...]
+    policy: EnrolmentPolicy
+    costs: Costs = FREE
+    cap: float = 1000
+    reuse: bool = True
+    expectation: Expectation = Expectation.EXACT
+    seed: int = 0
+
+    def build(self, sinks: Sequence[Sink]) -> System:
+        """Its actors, in a system of their own."""
+        system, size = System(self.seed, sinks, start=0), len(self.platform)
+        names = tuple(f"P{q + 1}" for q in range(size))
+        start = (SCHEMA, "small", self.seed, ("iterative",), "policy", size, names, "slot")
+        system.journal.record(ScenarioStarted, *start)
+        system.journal.describe(LinkDescribed, self.costs.channels)
+        pool = Pool(size, numbered=True, changing=True)
+        enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}
+        workforce = Workforce(system, lambda q: self._worker(q, scheduler, master))
+        decider = EnrolmentDecider(self.policy, enrolments, workforce.known)
+        scheduler = system.spawn(Scheduler("scheduler", pool, decider, len(self.jobs)))
+        master = system.spawn(Master("master", self.costs.channels, self.costs.order))
+        for q in range(size):
+            workforce(q)
+        for k, job in enumerate(self.jobs):
+            system.spawn(self._job(k, job, scheduler, workforce))
+        if self.cap < inf:
+            system.spawn(Cap("cap", self.cap, scheduler))
+        return system
+
+    def _enrolment(self, job: Application) -> Enrolment:
+        platform = self.platform
+        return Enrolment(
+            tuple(it.task_time for it in platform),
+            tuple(job.tasks if it.memory is None else it.memory for it in platform),
+            *(job.tasks, self.costs.channels, job.costs.program, job.costs.data),
+            Belief(tuple(it.belief for it in platform), self.expectation),
+        )
+
+    def _worker(self, q: int, scheduler: Scheduler, master: Master) -> Worker:
+        rng = scheduler.system.stream(f"availability/P{q + 1}")
+        life = self.platform[q].life(rng)
+        return Worker(f"P{q + 1}", q, scheduler, master, owner=life)
+
+    def _job(
+        self, k: int, job: Application, scheduler: Scheduler, workforce: Workforce
+    ) -> IterativeJob:
+        name, costs = "application" if len(self.jobs) == 1 else f"J{k}", job.costs
+        profile = Rigid(1, 0)
+        return IterativeJob(
+            name,
+            BatchJob(k, name, profile, job.rules.verification, None, job.submitted, "iterative"),
+            scheduler,
+            protection=protection(evolve(job.rules, image=costs.image)),
+            errors=SilentErrors(iter(job.errors)),
+            needs=Needs(name, costs.program, costs.data, costs.image),
+            workforce=workforce,
+            reuse=self.reuse,
+            tasks=job.tasks,
+            iterations=job.iterations,
+            task_times=[it.task_time for it in self.platform],
+        )
+
+
+def world(
+    platform: tuple[Machine, ...],
+    tasks: int,
+    costs: Costs = FREE,
+    iterations: int = 1,
+    cap: float = 1000,
+    policy: EnrolmentPolicy | None = None,
+    rules: Rules = Rules(),
+    errors: tuple[int, ...] = (),
+) -> World:
+    """A world of one job of `tasks` tasks per iteration; its policy is IE unless given."""
+    job = Application(tasks=tasks, iterations=iterations, costs=costs, rules=rules, errors=errors)
+    chooses = policy or named("IE")
+    return World(platform=platform, jobs=(job,), policy=chooses, costs=costs, cap=cap)
+
+
+def fixed(*members: tuple[int, int]) -> EnrolmentPolicy:
+    """Always this configuration, as soon as its workers are all UP."""
+    return FixedConfiguration(members)
+
+
+@frozen
+class Played:
+    """A run and all its records."""
+
+    records: list[Record]
+    end: End
+    time: float
+
+    def told(self, kind: type[E]) -> list[tuple[float, E]]:
+        """(when, event) of each event of this kind."""
+        return [(record.t, record.event) for record in self.records if type(record.event) is kind]
+
+    def times(self, kind: type[Event]) -> list[float]:
+        """When events of this kind happened."""
+        return [t for t, _ in self.told(kind)]
+
+    def rows(self) -> list[str]:
+        """Activity letters of each worker."""
+        return list(Activity.of(self.records).rows.values())
+
+    def outcomes(self) -> list[tuple[float, str]]:
+        """(when, how) each run ended."""
+        return [(t, event.outcome.value) for t, event in self.told(RunEnded)]
+
+    def choices(self) -> list[tuple[float, Members, str | None]]:
+        """(when, members, why) of each configuration."""
+        return [(t, event.tasks, event.reason) for t, event in self.told(TasksDealt)]
+
+    def works(self) -> list[float]:
+        """W of each run."""
+        return [event.work for _, event in self.told(RunStarted)]
+
+
+def play(what: World, policy: EnrolmentPolicy | None = None) -> Played:
+    """Run it to its end, under another policy than its own if one is given."""
+    records: list[Record] = []
+    system = (what if policy is None else evolve(what, policy=policy)).build([records.append])
+    system.run()
+    end = system.result if isinstance(system.result, End) else End.COMPLETED
+    system.journal.record(ScenarioEnded, end)
+    return Played(records, end, system.loop.now)
+
+
+def choice(*members: tuple[int, int]) -> Configuration:
+    """A decision: (worker index, tasks) of each member."""
+    return Configuration(members)
+
+
+@define
+class Script:
+    """Answers each question with the next of its lines, whatever it sees; counts them."""
+
+    lines: Sequence[Configuration | None]
+    wake: Wake = Wake.NEVER
+    asked: list[tuple[int, Reason]] = field(factory=list)
+    """(slots since the iteration began, why) of each question."""
+
+    def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
+        self.asked.append((view.elapsed, view.reason))
+        return self.lines[len(self.asked) - 1]
