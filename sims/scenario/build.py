@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from math import isinf
 from pathlib import Path
 
+from actors.deciders.pack import PackDecider, PaperFaults
 from actors.events import JobsLeftOut, LinkDescribed, RunStarted
 from actors.hazards import Hazard
 from actors.limit import Cap
@@ -36,9 +37,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> None:
     if not scenario.crew.size:
         accepted = "[platform], [[workers]] or [random_workers]"
         raise InputError("scenario", "platform", "there are no workers", accepted)
-    if scenario.decider is DeciderKind.PACK:
-        pack.populate(scenario, system, folder)
-    elif scenario.decider is DeciderKind.COPIES:
+    if scenario.decider is DeciderKind.COPIES:
         copies.populate(scenario, system, folder)
     else:
         _populate(scenario, system, folder)
@@ -48,9 +47,15 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> None:
     jobs, crew = workload(scenario, system, folder), scenario.crew
     for reason, count in jobs.left_out:
         system.journal.describe(JobsLeftOut, reason, count)
-    make = enrolment.decider if scenario.decider is DeciderKind.ENROLMENT else queue.decider
     workers: dict[int, Worker] = {}
-    people(scenario, system, jobs, make(scenario, crew, jobs, folder, workers), folder, workers)
+    decider: Decider
+    if scenario.decider is DeciderKind.PACK:
+        decider = pack.decider(scenario, jobs, system, folder)
+    elif scenario.decider is DeciderKind.ENROLMENT:
+        decider = enrolment.decider(scenario, crew, jobs, folder, workers)
+    else:
+        decider = queue.decider(scenario, crew, jobs, folder, workers)
+    people(scenario, system, jobs, decider, folder, workers)
 
 
 def people(
@@ -76,11 +81,22 @@ def people(
         workforce(worker)
     if not isinstance(scenario.faults, NoFaults):
         faults = scenario.faults.faults(system.stream("faults"), scenario.crew.size)
-        system.spawn(Hazard(HAZARD, faults, workforce))
+        who = HAZARD, faults, workforce
+        if isinstance(decider, PackDecider) and not pack.fatal(scenario):
+            system.spawn(PaperFaults(*who, decider))
+        else:
+            system.spawn(Hazard(*who))
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
-    spawn_jobs(scenario, system, jobs, Makers(scheduler, workforce, pool.speeds))
+    spawn_jobs(scenario, system, jobs, _makers(scenario, scheduler, workforce))
     return scheduler
+
+
+def _makers(scenario: Scenario, scheduler: Scheduler, workforce: Workforce) -> Makers:
+    speeds, decider = scheduler.pool.speeds, scheduler.decider
+    if isinstance(decider, PackDecider):
+        return Makers(scheduler, workforce, speeds, decider.costs, pack.fatal(scenario))
+    return Makers(scheduler, workforce, speeds)
 
 
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
@@ -141,5 +157,3 @@ def _maker(
 def actor_name(crew: Platform, worker: int) -> str:
     """A pool's workers have numbers only."""
     return crew.name(worker) if crew.own else f"worker {worker}"
-
-

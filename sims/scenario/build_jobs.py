@@ -9,13 +9,15 @@ from attrs import frozen
 
 from actors.attempts import JobOfAttempts
 from actors.hazards import SilentErrors
+from actors.malleable_job import MalleableJob
 from actors.messages import Needs
-from actors.protection import Kind, protection
+from actors.protection import Kind, Rules, protection
 from actors.runs import IterativeJob, JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
 from actors.workforce import Workforce
 from policies.interface.batch import BatchJob
+from policies.maths.cosched import Costs
 from policies.maths.makespan_bounds import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
@@ -37,11 +39,21 @@ class Makers:
     workforce: Workforce
     speeds: Sequence[float]
     """Live, by worker; empty: all 1, for ever."""
+    costs: Sequence[Costs] = ()
+    """Of a pack, by job."""
+    fatal: bool = True
+    """Of a pack: whether every fault counts."""
+
+    def costs_of(self, job: BatchJob) -> Costs | None:
+        """None: it is of no pack."""
+        return self.costs[job.index] if self.costs else None
 
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
     """Whether nothing can change a run's rate or end but faults."""
     if scenario.master is not None or submission.job.kind == "iterative":
+        return False
+    if scenario.decider is DeciderKind.PACK:
         return False
     if submission.job.kind != "rigid" and scenario.errors.rate:
         return False  # how often its runs fail hangs on how many workers they get
@@ -87,7 +99,7 @@ def _job_of_runs(
     section = protection_of(scenario, submission)
     _warn_of_single(section, job)
     image = needs.image if needs else None
-    rules = section.rules(job.verification, image, scenario.faults.mtbf)
+    rules, costs = _rules(scenario, submission, makers, image), makers.costs_of(job)
     common = {
         "protection": protection(rules),
         "errors": _errors(scenario, system, submission, density),
@@ -97,6 +109,8 @@ def _job_of_runs(
         "reuse": scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
     }
     who = job.name, job, makers.scheduler, _killed_at(scenario, job)
+    if costs is not None:
+        return MalleableJob(*who, **common, costs=costs)
     if job.kind != "iterative":
         return JobOfRuns(*who, **common)
     own = iterative(submission)
@@ -104,6 +118,16 @@ def _job_of_runs(
     return IterativeJob(
         *who, **common, tasks=own.tasks, iterations=own.iterations, task_times=times
     )
+
+
+def _rules(
+    scenario: Scenario, submission: Submission, makers: Makers, image: float | None
+) -> Rules:
+    section, verification = protection_of(scenario, submission), submission.job.verification
+    costs = makers.costs_of(submission.job)
+    if costs is not None:
+        return section.rules_by_size(verification, image, costs, makers.fatal)
+    return section.rules(verification, image, scenario.faults.mtbf)
 
 
 def _needs(scenario: Scenario, submission: Submission) -> Needs | None:

@@ -17,6 +17,7 @@ from sims.scenario.strict import converter, first_problem
 
 __all__ = ["KINDS", "Scenario", "converter", "first_problem", "load", "read"]
 
+
 def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> Scenario:
     """Read a scenario file; `overrides` are `dotted.key=value`, values as in TOML.
 

@@ -18,6 +18,7 @@ from sims.scenario.strict import told
 OWN = "package.module:Name"
 """How a scenario file names a user's own."""
 
+
 def load_policy(section: PolicySection, named: Callable[[str], Any], folder: Path) -> Any:
     """The policy object that `section` asks for.
 

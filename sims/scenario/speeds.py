@@ -152,9 +152,7 @@ class OwnLaw:
         return process
 
 
-Speed = (
-    Constant | TwoPointLaw | TwoPointSlotsLaw | OnOffLaw | UniformLaw | ListedSpeeds | OwnLaw
-)
+Speed = Constant | TwoPointLaw | TwoPointSlotsLaw | OnOffLaw | UniformLaw | ListedSpeeds | OwnLaw
 
 
 @frozen(kw_only=True)

@@ -1,2 +1,5 @@
 """."""
-def populate(*a): raise NotImplementedError
+
+
+def populate(*a):
+    raise NotImplementedError

@@ -1,2 +1,214 @@
-"""."""
-def populate(*a): raise NotImplementedError
+"""The pack's decider: its policies, and what each size means for each application (003)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from actors.deciders.pack import PackDecider
+from actors.events import PackDescribed
+from actors.protection import Kind
+from actors.runtime import System
+from policies.interface.malleable import AllocationPolicy, RedistributionPolicy
+from policies.malleable import named, named_allocation
+from policies.maths.checkpoint import Times, daly_work, young_period
+from policies.maths.cosched import Costs, Protection, costs
+from policies.maths.redistribution import Link
+from sims.errors import InputError
+from sims.scenario.build_jobs import protection_of
+from sims.scenario.jobs.malleable import Application
+from sims.scenario.jobs.malleable_profiles import Tables
+from sims.scenario.jobs.section import MalleableSection
+from sims.scenario.policies import load_part, load_policy
+from sims.scenario.policy import PolicySection
+from sims.scenario.protection import Fatal, ProtectionSection
+from sims.scenario.scenario import Scenario
+from sims.scenario.workload import Submission, Workload
+
+LONGEST = 100
+"""Times between faults that a period may last: none of e^100 periods would end without a fault."""
+PAIR = 2
+"""Workers in a group, where the section of the jobs does not say."""
+
+
+def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) -> PackDecider:
+    """Raises InputError for a policy that there is not, and for what cannot be a pack's."""
+    _check(scenario, jobs)
+    _describe(scenario, system)
+    section = scenario.policy
+    known = PolicySection(name=scenario.policy_name, parameters=section.parameters)
+    policy = load_policy(known, partial(named, look=section.look), folder)
+    name = section.allocation or "Opt-NoRedistrib"
+    most = {it.job.index: protection_of(scenario, it).copies for it in jobs.submissions}
+    return PackDecider(
+        cast(AllocationPolicy, load_part("allocation", name, named_allocation, folder)),
+        cast(RedistributionPolicy, policy),
+        application_costs(scenario, jobs),
+        pair(scenario),
+        alone(scenario) and not fatal(scenario),
+        {index: copies for index, copies in most.items() if copies > 1},
+    )
+
+
+def pair(scenario: Scenario) -> int:
+    """Workers in a group of buddies."""
+    return scenario.job.pair if isinstance(scenario.job, MalleableSection) else PAIR
+
+
+def fatal(scenario: Scenario) -> bool:
+    """Whether every fault counts; False: 003's own rule, which is its own combination's default."""
+    said = scenario.protection.fatal
+    return not alone(scenario) if said is None else said is Fatal.POSSIBLE
+
+
+def alone(scenario: Scenario) -> bool:
+    """Whether there is only what 003 has: buddies, and nothing but faults."""
+    own = [job.protection for job in scenario.job.jobs if job.protection is not None]
+    return (
+        all(it.kind is Kind.BUDDIES and it.copies == 1 for it in (scenario.protection, *own))
+        and all(worker.plain for worker in scenario.crew.sections)
+        and scenario.master is None
+    )
+
+
+def _describe(scenario: Scenario, system: System) -> None:
+    link, mtbf = scenario.link, _mtbf(scenario, scenario.protection)
+    expected = scenario.protection.kind is not Kind.NONE and mtbf < math.inf
+    system.journal.describe(
+        PackDescribed,
+        pair(scenario),
+        fatal(scenario),
+        scenario.faults.downtime,
+        mtbf if expected else None,
+        link.unit,
+        link.latency,
+        link.startup,
+    )
+
+
+# --- what each size means -----------------------------------------------------------------------
+
+
+def application_costs(scenario: Scenario, jobs: Workload) -> list[Costs]:
+    """By application. Raises InputError for checkpoints that make no sense."""
+    section, width = scenario.link, pair(scenario)
+    link = Link(section.startup, section.latency, section.unit)
+    sizes = width * np.arange(1, scenario.crew.size // width + 1, dtype=np.float64)
+    found = []
+    for it in jobs.submissions:
+        application = _application(it)
+        times, footprint = application.durations(sizes), application.footprint
+        found.append(costs(times, footprint, width, link, _protection(scenario, it)))
+    return found
+
+
+def _application(submission: Submission) -> Application:
+    return cast(Application, submission.job.profile)
+
+
+def _protection(scenario: Scenario, submission: Submission) -> Protection | None:
+    """What expectations count with."""
+    section, link = protection_of(scenario, submission), scenario.link
+    if section.kind is Kind.NONE:
+        return None
+    cost = _cost(scenario, submission)
+    protection = Protection(
+        *(_mtbf(scenario, section), link.unit, link.latency, scenario.faults.downtime),
+        *(_period(section), cost, section.kind is Kind.BUDDIES),
+    )
+    _check_period(scenario, section, protection, _application(submission).footprint)
+    return protection
+
+
+def _cost(scenario: Scenario, submission: Submission) -> float | None:
+    """C where it does not hang on the size; through a master, an image's time on its channel."""
+    section, master, own = protection_of(scenario, submission), scenario.master, submission.own
+    if section.kind is Kind.IMAGES and master is not None:
+        said = own.image if own else None
+        return master.image if said is None else said
+    if section.kind is Kind.IMAGES:
+        return section.cost or 0
+    return section.cost
+
+
+def _mtbf(scenario: Scenario, section: ProtectionSection) -> float:
+    return scenario.faults.mtbf if section.mtbf is None else section.mtbf
+
+
+def _period(section: ProtectionSection) -> Callable[[Times, Times], Times]:
+    """tau, the checkpoint included."""
+    if section.period == "young":
+        return young_period
+    if section.period == "daly":
+        daly = np.vectorize(daly_work, otypes=[np.float64])
+        return lambda mtbf, cost: daly(mtbf, cost) + cost
+    work = float(section.period)
+    return lambda mtbf, cost: work + cost
+
+
+# --- what cannot be -----------------------------------------------------------------------------
+
+
+def _check(scenario: Scenario, jobs: Workload) -> None:
+    for submission in jobs.submissions:
+        if submission.job.kind != "malleable":
+            problem = f"{submission.job.name} is {submission.job.kind}: it cannot be resized"
+            accepted = "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds"
+            raise InputError("scenario", "job.kind", problem, accepted)
+        _check_application(scenario, submission)
+    if scenario.crew.size < pair(scenario):
+        problem = f"{scenario.crew.size} are too few for a group of {pair(scenario)}"
+        raise InputError("scenario", "platform.workers", problem, f"at least {pair(scenario)}")
+    buddies = scenario.protection.kind is Kind.BUDDIES
+    if buddies and fatal(scenario) and pair(scenario) == 1:
+        text = "with pair = 1 a worker has no buddy: whenever one goes DOWN, all is lost"
+        warnings.warn(text, stacklevel=2)
+
+
+def _check_application(scenario: Scenario, submission: Submission) -> None:
+    application, own = _application(submission), submission.own is not None
+    model, index, width = application.model, application.index, pair(scenario)
+    listed = f"job.jobs.{submission.job.index}." if own else "job."
+    if not isinstance(model, Tables):
+        if application.footprint <= 1:
+            problem = f"a footprint of {application.footprint!r} has no work"
+            key = f"{listed}footprint{'' if own else 's'}"
+            raise InputError("scenario", key, problem, "more than 1 data unit")
+        return
+    if index >= len(model.times) or len(model.times[index]) < width:
+        problem = f"{len(model.times)} tables: none of {width} times for {submission.job.name}"
+        accepted = f"one for each application, of at least {width} times"
+        raise InputError("scenario", f"{listed}profile.times", problem, accepted)
+
+
+def _check_period(
+    scenario: Scenario, section: ProtectionSection, protection: Protection, footprint: float
+) -> None:
+    """Formulas are for checkpoints that take something, and far less than passes between faults."""
+    if not isinstance(section.period, str):
+        return
+    width, size = pair(scenario), scenario.crew.size
+    sizes = np.array([width, max(size - size % width, width)], dtype=np.float64)
+    cost, mtbf = protection.checkpoint(footprint, sizes), protection.mtbf / sizes
+    if protection.mtbf == math.inf:
+        problem = f"{section.period!r} needs to know how often workers fail"
+        accepted = "a number, or protection.mtbf, or faults with an mtbf"
+        raise InputError("scenario", "protection.period", problem, accepted)
+    if not cost.all():
+        problem = f"{section.period!r}: a checkpoint that costs nothing would be taken all the time"
+        accepted = "a number, protection.cost, or a link.unit above 0"
+        raise InputError("scenario", "protection.period", problem, accepted)
+    if cost[0] >= mtbf[0] or (protection.period(mtbf, cost) >= LONGEST * mtbf).any():
+        key = "faults.mtbf" if section.mtbf is None else "protection.mtbf"
+        problem = (
+            f"{protection.mtbf!r} is not accepted: a checkpoint would take {cost[0]:.3g}, "
+            f"and {width} workers fail every {mtbf[0]:.3g}"
+        )
+        accepted = "more time, smaller footprints, a cheaper link, or a number as the period"
+        raise InputError("scenario", key, problem, accepted)

@@ -71,8 +71,6 @@ def _refuse_without_processors(jobs: Workload) -> None:
             raise InputError("scenario", "job.processors", problem, accepted)
 
 
-def take(
-    scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path
-) -> Take | None:
+def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path) -> Take | None:
     """Which free workers a run gets, where that is more than their numbers."""
     return None

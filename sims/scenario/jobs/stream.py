@@ -232,7 +232,9 @@ def _refuse_negative(times: Sequence[float], sizes: Sequence[float]) -> None:
     if not times:
         raise InputError("scenario", "job.stream.count", "no jobs", "a whole number above 0")
     if min(times) < 0:
-        raise InputError("scenario", "job.stream.arrivals.times", f"{min(times)}", "times from 0 on")
+        raise InputError(
+            "scenario", "job.stream.arrivals.times", f"{min(times)}", "times from 0 on"
+        )
     if min(sizes) <= 0:
         raise InputError("scenario", "job.stream.sizes.sizes", f"{min(sizes)}", "sizes above 0")
 
