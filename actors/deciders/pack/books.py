@@ -99,7 +99,8 @@ class Books:
     # --- where they stand ---------------------------------------------------------------------
 
     def settle(self, message: Stood) -> Standing | None:
-        """Note what a job says of a copy; None: it ended since."""
+        """Note what a job says of a copy; None: that is nothing new, or it ended since, or it is
+        not its application's oldest."""
         index, copy = message.index, message.copy
         size = self.sizes.get(index, {}).get(copy)
         if size is None:
@@ -116,8 +117,10 @@ class Books:
             message.moving,
             speed,
         )
+        if standing == self.standings.get(copy):
+            return None
         self.standings[copy] = standing
-        return standing
+        return standing if self.leads(copy) else None
 
     def _back(self, copy: int) -> float:
         """When all its members are expected to be UP."""
