@@ -256,6 +256,11 @@ class LimitReached:
     run: int
 
 
+@message
+class FirstCopyEnded:
+    """Decider to job: the first of your copies has ended; columns carry them."""
+
+
 # --- to the scheduler -------------------------------------------------------------------------
 
 
@@ -299,6 +304,13 @@ class Stood:
     """Work per unit of time."""
     moving: bool
     """Whether a redistribution that was interrupted has to be made again."""
+
+
+@message
+class JobOver:
+    """Job to scheduler: I am over, and no copy of mine was yours to take back."""
+
+    index: int
 
 
 @message

@@ -10,18 +10,19 @@ from attrs import define, field
 from actors.intervals import Intervals, Numbers, intervals_of, members
 from policies.availability import WorkerState
 
-Take = Callable[[Numbers, int, Intervals], Intervals]
-"""Takes so many of the free numbers; the last argument is what the job had a moment ago."""
+Take = Callable[[Numbers, int, Intervals, int], Intervals]
+"""Takes so many of the free numbers; the last arguments are what the job had a moment ago, and the
+job's index."""
 
 UP = WorkerState.UP
 
 
-def lowest(numbers: Numbers, count: int, former: Intervals) -> Intervals:
+def lowest(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
     """The lowest numbers (WORLD.md, D2)."""
     return numbers.lowest(count)
 
 
-def compact(numbers: Numbers, count: int, former: Intervals) -> Intervals:
+def compact(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
     """Those that the job had a moment ago, or the fewest gaps: where workers are alike, numbers are
     only names, and it is intervals that cost."""
     return numbers.take(count, former)
@@ -63,11 +64,11 @@ class Pool:
 
     # --- copies take workers, and give them back ----------------------------------------------
 
-    def give_out(self, copy: int, count: int, former: Intervals = ()) -> Intervals:
-        """`count` free workers, which `copy` holds from now on."""
+    def give_out(self, copy: int, count: int, former: Intervals = (), index: int = 0) -> Intervals:
+        """`count` free workers, which `copy` of job `index` holds from now on."""
         assert self.numbers is not None
         self.free -= count
-        taken = self.take(self.numbers, count, former)
+        taken = self.take(self.numbers, count, former, index)
         if self.changing:
             self._hold(taken, copy)
         return taken
@@ -84,17 +85,19 @@ class Pool:
             self._hold(taken, copy)
         return taken
 
-    def exchange(self, copy: int, held: Intervals, count: int) -> Intervals:
-        """Give `copy` `count` workers in place of those that it holds: it gets more of the free
-        ones, or gives back its highest. Those that are not UP it gives back last: nobody else
-        could use them."""
+    def exchange(self, copy: int, held: Intervals, count: int, index: int = 0) -> Intervals:
+        """Give `copy` of job `index` `count` workers in place of those that it holds: it gets more
+        of the free ones, or gives back its highest. Those that are not UP it gives back last:
+        nobody else could use them."""
         had = members(held)
         if count < len(had):
             lost = self._spare(had, len(had) - count)
             self.take_back(len(lost), intervals_of(lost))
             return intervals_of(sorted(set(had).difference(lost)))
-        gained = members(self.give_out(copy, count - len(had))) if count > len(had) else ()
-        return intervals_of(sorted((*had, *gained)))
+        if count == len(had):
+            return held
+        gained = self.give_out(copy, count - len(had), (), index)
+        return intervals_of(sorted((*had, *members(gained))))
 
     def _spare(self, had: Sequence[int], count: int) -> list[int]:
         """Which to give back, ascending."""

@@ -38,7 +38,7 @@ from actors.messages import (
     WithdrawCopy,
 )
 from actors.protection import Protection
-from actors.protection.rules import alike
+from actors.protection.by_size import alike
 from actors.run import Plan, Run, State
 from actors.runtime import Phase, handles
 from actors.workforce import Workforce
@@ -137,11 +137,14 @@ class JobOfRuns(Job):
         )
         for worker in held if self.former else ():
             self.former.pop(worker, None)
-        furthest = self._furthest()
         self.copies[copy.number] = copy
-        self._start_run(copy, self.protection.placed(copy, furthest), message)
+        self._start_run(copy, self.plan(copy), message)
 
-    def _furthest(self) -> State | None:
+    def plan(self, copy: Copy) -> Plan:
+        """What the first run of a copy is to do."""
+        return self.protection.placed(copy, self.furthest())
+
+    def furthest(self) -> State | None:
         """The state of the run under way that has most work done."""
         now = self.now
         states = [copy.run.state(now) for copy in self.copies.values() if copy.run is not None]

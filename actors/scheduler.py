@@ -15,6 +15,7 @@ from actors.messages import (
     CopyOver,
     Decide,
     GiveUp,
+    JobOver,
     MemberMoved,
     MembersCame,
     MemberSped,
@@ -61,6 +62,9 @@ class Decider(Protocol):
 
     def stood(self, message: Stood) -> None:
         """A malleable job tells where it stands."""
+
+    def sped(self, worker: int, speed: float) -> bool:
+        """A worker changed speed, and the pool knows; whether that calls for a decision."""
 
     def woken(self) -> bool:
         """Whether a wake-up call counts: False for one of a decision since replaced, or in an
@@ -122,7 +126,7 @@ class Scheduler(Actor):
         self.runs += 1
         self.decider.over(message)
         if message.gone:
-            self._count_out(message)
+            self._count_out(message.index, message.outcome)
         if not self.deciding:
             self.decide_soon()
 
@@ -153,6 +157,12 @@ class Scheduler(Actor):
             job = self.actors.get(self.held[copy][0])
             if job is not None:
                 self.send(job, MemberSped(copy, message.index, message.speed))
+        if self.decider.sped(message.index, message.speed) and not self.deciding:
+            self.decide_soon()
+
+    @handles(JobOver)
+    def count_job_out(self, message: JobOver) -> None:
+        self._count_out(message.index, COMPLETED)
 
     @handles(ProgramReceived)
     def program_received(self, message: ProgramReceived) -> None:
@@ -171,9 +181,9 @@ class Scheduler(Actor):
         self.system.finish(End.CAPPED)
         self.stop()
 
-    def _count_out(self, message: CopyOver) -> None:
-        del self.actors[message.index]
-        if message.outcome is COMPLETED:
+    def _count_out(self, index: int, outcome: Outcome) -> None:
+        del self.actors[index]
+        if outcome is COMPLETED:
             self.completed += 1
         else:
             self.killed += 1
@@ -210,7 +220,7 @@ class Scheduler(Actor):
         if pool.numbers is None:
             pool.free -= processors  # a call for each attempt took 3 % of the run
         else:
-            numbers = pool.give_out(copy, processors, former)
+            numbers = pool.give_out(copy, processors, former, index)
             named = self._present(numbers)
         self.held[copy] = index, processors, numbers
         self.send(self.actors[index], StartCopy(copy, processors, numbers, named))
@@ -230,7 +240,7 @@ class Scheduler(Actor):
     def resize(self, copy: int, processors: int) -> None:
         """Give this copy's job that many workers in place of those that it has."""
         index, _, held = self.held[copy]
-        numbers = self.pool.exchange(copy, held, processors)
+        numbers = self.pool.exchange(copy, held, processors, index)
         self.held[copy] = index, processors, numbers
         self.send(self.actors[index], ResizeCopy(copy, numbers, self._present(numbers)))
 

@@ -5,7 +5,8 @@ One module per mechanism; together they are the closed vocabulary of the log.
 
 from __future__ import annotations
 
-from actors.events import jobs, link, pack, protection, queue, runs, scenario, workers
+from actors.events import copies, jobs, link, pack, protection, queue, runs, scenario, workers
+from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.events.jobs import (
     IterationCompleted,
     IterationStarted,
@@ -69,9 +70,12 @@ __all__ = [
     "CheckpointLost",
     "CheckpointTaken",
     "Compound",
+    "CopiesPlaced",
+    "CopiesSettled",
     "End",
     "EndExpected",
     "FaultIgnored",
+    "GainDescribed",
     "IterationCompleted",
     "IterationStarted",
     "JobCompleted",
@@ -121,5 +125,6 @@ VOCABULARY: tuple[type[Event], ...] = (
     *runs.VOCABULARY,
     *protection.VOCABULARY,
     *queue.VOCABULARY,
+    *copies.VOCABULARY,
     *pack.VOCABULARY,
 )

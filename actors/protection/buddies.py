@@ -9,7 +9,8 @@ from attrs import define, evolve
 
 from actors.copy import Copy
 from actors.events import Stage
-from actors.protection.rules import Protection, on
+from actors.protection.by_size import on
+from actors.protection.rules import Protection
 from actors.run import Plan, Run, State
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from actors.events import Stage
+from actors.protection.by_size import on
 from actors.run import State
 
 if TYPE_CHECKING:
     from actors.protection.rules import Rules
 
 
-def origin(
-    rules: Rules, recovery: float, saved: State | None, furthest: State | None
-) -> dict[str, Any]:
+def origin(rules: Rules, saved: State | None, furthest: State | None) -> dict[str, Any]:
     """Fields of the plan of a copy that is placed now: the saved image if it is further than the
     furthest run under way, that run's state if copies are cloned, or scratch."""
     clone = furthest if rules.cloning and furthest and furthest.done else None
     if saved is not None and (clone is None or saved.fraction > clone.fraction):
-        return _fetched(rules, saved, recovery)
+        return _fetched(rules, saved, on(rules.recovery, 1))
     if clone is not None:
         return _fetched(rules, clone, rules.delay)
     return {}

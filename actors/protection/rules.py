@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import enum
-import math
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import ClassVar
 
 from attrs import define, evolve, field, frozen
 
 from actors.copy import Copy
+from actors.protection.by_size import BySize, never, on
 from actors.protection.copies import origin
 from actors.run import Plan, Run, State
 
@@ -24,26 +23,6 @@ class Kind(enum.Enum):
     """In the memory of other members."""
     IMAGES = "images"
     """At the master."""
-
-
-BySize = Callable[[int], float]
-"""A time, or an amount of work, by number of members."""
-
-
-def never(members: int) -> float:
-    """No checkpoint is taken."""
-    return math.inf
-
-
-def on(value: float | BySize, members: int) -> float:
-    """What it is on so many members."""
-    return value(members) if callable(value) else value
-
-
-def alike(value: float | BySize) -> float | None:
-    """What it is on any number of members; None: that hangs on it, or it is infinite."""
-    one = on(value, 1)
-    return one if one < math.inf and one == on(value, 2) else None
 
 
 @frozen(kw_only=True)
@@ -88,8 +67,7 @@ class Protection:
 
     def placed(self, copy: Copy, furthest: State | None) -> Plan:
         """The first run of a copy; `furthest`: of the job's runs that are under way."""
-        recovery = on(self.rules.recovery, len(copy.members))
-        return evolve(self.plan(copy), **origin(self.rules, recovery, self.saved, furthest))
+        return evolve(self.plan(copy), **origin(self.rules, self.saved, furthest))
 
     def resumed(self, copy: Copy) -> Plan:
         """The next run on members that were kept."""

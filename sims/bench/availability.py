@@ -6,12 +6,12 @@ import argparse
 import time
 from collections.abc import Sequence
 
+from actors.volatile.availability import markov_changes
 from rich.console import Console
 from rich.table import Table
 
 from actors.limit import TimeLimit
 from actors.runtime import System
-from actors.volatile.availability import markov_changes
 from actors.volatile.holding import Holding
 from actors.volatile.master import Master
 from actors.volatile.scheduler import EnrolmentScheduler

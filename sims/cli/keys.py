@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
-from sims.scenario.loader import FAMILIES
+from sims.scenario.jobs.section import KINDS
 
 if TYPE_CHECKING:
     from sims.scenario.keys import Key, Table
@@ -20,8 +20,8 @@ WIDTH = 120
 INDENT = "  "
 
 MORE = """\
-A file's `[job] kind` is one of these; `holdfast keys KIND` tells their keys. One can be overridden,
-dotted as its table is: `holdfast run FILE --set master.channels=2`."""
+`holdfast keys SECTION` tells a section's keys, `holdfast keys KIND` those of [job] for one kind of
+job. One can be overridden, dotted as its table is: `holdfast run FILE --set master.channels=2`."""
 
 NOTE = """\
 unset: the key is left out. Where a table has kinds and one needs no other key, the kind's name
@@ -30,9 +30,7 @@ alone will do: `KEY = "KIND"`."""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument(
-        "kind", metavar="KIND", nargs="?", choices=FAMILIES, help=f"of job: {', '.join(FAMILIES)}"
-    )
+    parser.add_argument("section", metavar="SECTION", nargs="?", help=f"or {', '.join(KINDS)}")
     parser.add_argument("--json", action="store_true", help="print it as JSON, all keys of all")
 
 
@@ -40,22 +38,22 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
     from sims.scenario.keys import tables  # it takes the source apart: not at every command's start
 
-    kinds = [arguments.kind] if arguments.kind else list(FAMILIES)
-    told = {kind: tables(kind) for kind in kinds}
+    told = tables(arguments.section)
     if arguments.json:
-        print(json.dumps({kind: [t.as_json() for t in listed] for kind, listed in told.items()}))
-    elif arguments.kind:
-        _print_keys(told[arguments.kind])
+        print(json.dumps([table.as_json() for table in told]))
+    elif arguments.section:
+        _print_keys(told)
     else:
-        _print_kinds(told)
+        _print_sections(told)
     return 0
 
 
-def _print_kinds(told: dict[str, list[Table]]) -> None:
-    width = max(map(len, told))
-    for kind, listed in told.items():
-        headings = dict.fromkeys(table.heading() for table in listed[1:])
-        print(f"{kind:<{width}}  {' '.join(headings)}")
+def _print_sections(told: Sequence[Table]) -> None:
+    places = {table.place: table for table in reversed(told)}
+    rows = [(places[key.name], key.meaning) for key in told[0].keys if key.name in places]
+    width = max(len(table.heading()) for table, _ in rows)
+    for table, meaning in rows:
+        print(f"{table.heading():<{width}}  {meaning}")
     print(f"\n{MORE}")
 
 

@@ -7,11 +7,11 @@ import inspect
 from collections.abc import Iterator, Mapping
 
 from policies import enrolment, malleable
-from sims.scenario.batch import ORDERS
+from policies.batch.names import ORDERS
 
 FIXED = {"FIXED": "always the configuration of `parameters.members`, such as {P2 = 2, P3 = 1}"}
 
-BATCH = {
+QUEUE = {
     "R-LIST-m": "the first m of the queue are promised processors; Q: all of it (001, 4.1)",
     "R-SHELF-B": "shelves, with backfilling; -NB: without (001, 4.2)",
     "R-SHELFFILL-B": "as R-SHELF, a failed job restarts where it fits its shelf (001, 4.3)",
@@ -22,6 +22,13 @@ ALLOCATION = {
     "BATCH": "all pending attempts of a batch allotted together (000, section 4.4)",
     "MINTIME": "the fewest processors of least time (000, section 5.1)",
     "MINAREA": "the fewest processors of least area (000, section 5.1)",
+}
+
+PLACEMENT = {
+    "lowest": "the lowest numbers (the default where numbers matter)",
+    "compact": "the fewest intervals of numbers (the default where they do not)",
+    "programmed": "those that hold the job's program first",
+    "IP, IE, IY, IAY": "as 002's passive heuristics choose members",
 }
 
 REDUNDANCY = {
@@ -48,17 +55,18 @@ def execute(arguments: argparse.Namespace) -> int:
         for name, line in catalogue.items():
             print(f"  {name:<{width}}  {line}")
         print()
-    print("any kind: your own, as package.module:Name")
+    print("anywhere: your own, as package.module:Name")
     return 0
 
 
 def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
-    yield "iterative: policy.name (002, section VI)", {**enrolment.CATALOGUE, **FIXED}
-    yield "rigid: policy.name", BATCH
-    yield "moldable: policy.name, over lists", ALLOCATION
-    yield "rigid, moldable: policy.order", _documented(ORDERS)
-    yield "malleable: policy.name (003, section 5)", malleable.CATALOGUE
-    yield "redundant: policy.name (004)", REDUNDANCY
+    yield "of a queue: policy.name", QUEUE
+    yield "of a queue: policy.allocation of moldable jobs", ALLOCATION
+    yield "of a queue: policy.order", _documented(ORDERS)
+    yield "of a queue: policy.placement", PLACEMENT
+    yield "of enrolment: policy.name (002, section VI)", {**enrolment.CATALOGUE, **FIXED}
+    yield "of a pack: policy.name (003, section 5)", malleable.CATALOGUE
+    yield "of copies: policy.name (004)", REDUNDANCY
 
 
 def _documented(objects: Mapping[str, object]) -> dict[str, str]:

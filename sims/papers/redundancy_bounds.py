@@ -7,7 +7,7 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from policies.maths.single_machine import mean_bound, proof_constant, sample_path_bound
-from sims.metrics.redundant import Flowtimes
+from sims.metrics.flowtimes import Flowtimes
 from sims.papers.redundancy_runs import Setting, augmented, capacity, simulate
 from sims.scenario.redundant import RedundantScenario, Semantics
 from sims.scenario.redundant_speeds import SpeedSection

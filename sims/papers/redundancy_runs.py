@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from actors.redundant.assembly import server_name
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
-from actors.redundant.assembly import server_name
 from actors.runtime import System, stream
 from policies.maths.single_machine import Capacity
-from sims.metrics.redundant import FlowtimeFold, Flowtimes
+from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
 from sims.scenario.policies import PolicySection
 from sims.scenario.redundant import RedundantScenario, ServerSection, populate
 from sims.scenario.redundant_speeds import SpeedSection, TwoPointSlotsSection

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from attrs import frozen
 
@@ -71,16 +72,15 @@ def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Maker
     """All of them. Raises InputError for what would never end."""
     counts = _failures(scenario, system, jobs)
     _refuse_hopeless(scenario, jobs)
+    density = _density(scenario, jobs)
     for submission, count in zip(jobs.submissions, counts, strict=True):
-        job, described = None, submission.job
+        job = submission.job
         if plain(scenario, submission):
-            killed_at = _killed_at(scenario, described)
-            job = JobOfAttempts(
-                described.name, described, makers.scheduler, killed_at, failures=count
-            )
+            killed_at = _killed_at(scenario, job)
+            who = job.name, job, makers.scheduler, killed_at
+            system.spawn(JobOfAttempts(*who, failures=count))
         else:
-            job = _job_of_runs(scenario, system, submission, makers, _density(scenario, jobs))
-        system.spawn(job)
+            system.spawn(_job_of_runs(scenario, system, submission, makers, density))
 
 
 def _killed_at(scenario: Scenario, job: BatchJob) -> float | None:
@@ -95,28 +95,26 @@ def _killed_at(scenario: Scenario, job: BatchJob) -> float | None:
 def _job_of_runs(
     scenario: Scenario, system: System, submission: Submission, makers: Makers, density: float
 ) -> JobOfRuns:
-    job, needs = submission.job, _needs(scenario, submission)
+    job, needs = submission.job, needs_of(scenario, submission)
     section = protection_of(scenario, submission)
     _warn_of_single(section, job)
-    image = needs.image if needs else None
-    rules, costs = _rules(scenario, submission, makers, image), makers.costs_of(job)
-    common = {
-        "protection": protection(rules),
-        "errors": _errors(scenario, system, submission, density),
-        "needs": needs,
-        "workforce": makers.workforce if needs else None,
-        "speeds": makers.speeds or None,
-        "reuse": scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
-    }
-    who = job.name, job, makers.scheduler, _killed_at(scenario, job)
-    if costs is not None:
-        return MalleableJob(*who, **common, costs=costs)
-    if job.kind != "iterative":
-        return JobOfRuns(*who, **common)
-    own = iterative(submission)
-    times = task_times(job.index, own, scenario.crew)
-    return IterativeJob(
-        *who, **common, tasks=own.tasks, iterations=own.iterations, task_times=times
+    rules = _rules(scenario, submission, makers, needs.image if needs else None)
+    costs = makers.costs_of(job)
+    make: Callable[..., JobOfRuns] = JobOfRuns
+    if job.kind == "iterative":
+        own = iterative(submission)
+        times = task_times(job.index, own, scenario.crew)
+        make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
+    elif costs is not None:
+        make = partial(MalleableJob, costs=costs)
+    return make(
+        *(job.name, job, makers.scheduler, _killed_at(scenario, job)),
+        protection=protection(rules),
+        errors=_errors(scenario, system, submission, density),
+        needs=needs,
+        workforce=makers.workforce if needs else None,
+        speeds=makers.speeds or None,
+        reuse=scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
     )
 
 
@@ -130,14 +128,23 @@ def _rules(
     return section.rules(verification, image, scenario.faults.mtbf)
 
 
-def _needs(scenario: Scenario, submission: Submission) -> Needs | None:
+def label(scenario: Scenario, submission: Submission) -> str:
+    """What the job's program is known by."""
+    shared = scenario.master is not None and scenario.master.shared_program
+    return "program" if shared else submission.job.name
+
+
+def needs_of(scenario: Scenario, submission: Submission) -> Needs | None:
+    """What members of its runs fetch; None without a master."""
     master, own = scenario.master, submission.own
     if master is None:
         return None
-    label = "program" if master.shared_program else submission.job.name
     said = (own.program, own.data, own.image) if own else (None, None, None)
     sizes = zip(said, (master.program, master.data, master.image), strict=True)
-    return Needs(label, *(default if given is None else given for given, default in sizes))
+    return Needs(
+        label(scenario, submission),
+        *(default if given is None else given for given, default in sizes),
+    )
 
 
 def _errors(

@@ -9,14 +9,20 @@ from typing import Any, get_args, get_origin
 import attrs
 from attrs import frozen
 
+from sims.errors import InputError
 from sims.scenario.attribute_docs import attribute_docs, one_line
-from sims.scenario.loader import family_of
+from sims.scenario.jobs.section import KINDS, JobSection
+from sims.scenario.scenario import Scenario
 from sims.scenario.strict import is_enum, is_literal, tag_of
 from sims.scenario.type_words import bounds, toml, type_words
 
 TAG = "kind"
 HEADING = re.compile(r"`\[[^:]*: ")
 """How the docstring of a section begins that stands in one place only."""
+
+
+SECTIONS = {tag_of(section): section for section in get_args(JobSection)}
+"""Kind of job -> what `[job]` is then."""
 
 
 @frozen
@@ -63,12 +69,25 @@ class Table:
         return {"table": self.heading(), "kind": self.kind, "about": self.about, "keys": keys}
 
 
-def tables(kind: str) -> list[Table]:
-    """All tables of a scenario file of `kind`, each before those within it.
+def tables(about: str | None = None) -> list[Table]:
+    """The tables of a scenario file, each before those within it: all of them, those of one
+    section, or those of `[job]` for one kind of job.
 
-    Raises InputError for an unknown kind.
+    Raises InputError where `about` is neither.
     """
-    return list(_below("", family_of(kind).SCENARIO, repeated=False, kind=None))
+    found = _below("", Scenario, repeated=False, kind=None)
+    if about in KINDS:
+        found = _below("job", SECTIONS[about], repeated=False, kind=about)
+    # What several tables may hold is told once.
+    listed = list({(t.place, t.section, t.kind): t for t in found}.values())
+    if about is None or about in KINDS:
+        return listed
+    chosen = [table for table in listed if table.place.partition(".")[0] == about]
+    if not chosen:
+        known = dict.fromkeys(table.place.partition(".")[0] for table in listed if table.place)
+        accepted = ", ".join((*known, *KINDS))
+        raise InputError("command line", "SECTION", f"{about!r} is none", accepted)
+    return chosen
 
 
 def _below(place: str, section: Any, repeated: bool, kind: str | None) -> Iterator[Table]:
@@ -98,7 +117,7 @@ def _within(kind: Any, wanted: Callable[[Any], bool]) -> Iterator[Any]:
 
 def _key(field: Any, meaning: str, kind: str | None) -> Key:
     picks = kind is not None and field.name == TAG  # of several kinds one has to be named
-    required = picks or field.default is attrs.NOTHING
+    required = (picks and not meaning) or field.default is attrs.NOTHING
     default = None if required else _default(field.default)
     accepted = () if field.validator is None else tuple(bounds(field.validator))
     told = meaning or _implied(field)

@@ -64,7 +64,8 @@ def _holds(table: object, steps: Sequence[str]) -> bool:
 
 def _refuse_slots_per_task(workers: object) -> None:
     for k, worker in enumerate(workers if isinstance(workers, list) else ()):
-        if isinstance(worker, Mapping) and type(worker.get("speed")) is int:
-            if "task_time" not in worker:
-                problem = f"{worker['speed']!r}: the old spelling of its time per task"
-                raise InputError("scenario", f"workers.{k}.speed", problem, "task_time")
+        if not isinstance(worker, Mapping) or "task_time" in worker:
+            continue
+        if type(worker.get("speed")) is int:
+            problem = f"{worker['speed']!r}: the old spelling of its time per task"
+            raise InputError("scenario", f"workers.{k}.speed", problem, "task_time")

@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 from attrs.validators import optional
 
 from actors.protection import Kind, Rules
-from actors.protection.rules import BySize
+from actors.protection.by_size import BySize
 from policies.maths.checkpoint import daly_work, young_work
 from policies.maths.cosched import Costs
 from sims.errors import InputError

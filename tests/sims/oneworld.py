@@ -18,7 +18,7 @@ from actors.events import (
     TransferStarted,
     TransferSuspended,
 )
-from actors.runtime import Record
+from actors.runtime import Event, Record
 
 
 def toml(case: dict[str, Any]) -> str:
@@ -108,6 +108,11 @@ class Told:
                 self.completions[int(event.job)] = now
             case CheckpointTaken():
                 self.checkpoints.append([int(event.job), event.run, now, event.done])
+            case _:
+                self._hear_of_message(event, now)
+
+    def _hear_of_message(self, event: Event, now: float) -> None:
+        match event:
             case TransferStarted() if event.worker in self._open:
                 self._open[event.worker][5].append([now, None])
             case TransferStarted():

@@ -152,6 +152,10 @@ class EnrolmentDecider:
     def stood(self, message: Stood) -> None:
         """See Decider: nobody is resized."""
 
+    def sped(self, worker: int, speed: float) -> bool:
+        """See Decider."""
+        return False
+
     def woken(self) -> bool:
         """See Decider."""
         if self.tick is None or self.scheduler.now < self.tick:

@@ -93,6 +93,10 @@ class PackDecider:
         """See Decider."""
         return False
 
+    def sped(self, worker: int, speed: float) -> bool:
+        """See Decider: the job tells."""
+        return False
+
     def stood(self, message: Stood) -> None:
         """See Decider."""
         standing = self.books.settle(message)

@@ -113,6 +113,10 @@ class QueueDecider:
     def stood(self, message: Stood) -> None:
         """See Decider: a queue resizes nobody."""
 
+    def sped(self, worker: int, speed: float) -> bool:
+        """See Decider."""
+        return False
+
     # --- what it decides ----------------------------------------------------------------------
 
     def woken(self) -> bool:

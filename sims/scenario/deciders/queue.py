@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import cast
 
 from actors.deciders.queue import QueueDecider
+from actors.deciders.queue.placement import ByCriterion, Programmed
 from actors.pool import Take
 from actors.scheduler import Scheduler
 from actors.worker import Worker
 from policies.batch.allocation import BatchWhereAsked, WhereAsked, requested
 from policies.batch.names import allocation_named, order_named, strategy_named
+from policies.enrolment import named as enrolment_named
+from policies.interface import Enrolment
 from policies.interface.batch import Allocation, BatchAllocation, BatchPolicy, Order, Strategy
+from policies.maths.markov import Belief
 from policies.maths.speedup import Asking
 from sims.errors import InputError
-from sims.scenario.build_jobs import protection_of
+from sims.scenario.build_jobs import label, needs_of, protection_of
+from sims.scenario.deciders.enrolment import chains
 from sims.scenario.platform import Platform
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import PolicySection
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Workload, iterative
+from sims.scenario.workload import Submission, Workload, iterative, task_times
 
 Rule = Allocation | BatchAllocation
+CRITERIA = ("IP", "IE", "IY", "IAY")
+"""002's, of which a placement can be one."""
 
 
 def decider(
@@ -71,6 +79,52 @@ def _refuse_without_processors(jobs: Workload) -> None:
             raise InputError("scenario", "job.processors", problem, accepted)
 
 
+# --- which workers a run gets -------------------------------------------------------------------
+
+
 def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path) -> Take | None:
-    """Which free workers a run gets, where that is more than their numbers."""
-    return None
+    """Which free workers a run gets, where they differ; None: where numbers alone say it.
+
+    `compact` is the default where nothing but names hangs on the numbers, as it is faster.
+    Raises InputError for a placement that there is not.
+    """
+    name = scenario.policy.placement
+    if name in (None, "lowest", "compact"):
+        return None
+    labels = {it.job.index: label(scenario, it) for it in jobs.submissions}
+    if name == "programmed":
+        return Programmed(scheduler, labels)
+    if name not in CRITERIA:
+        accepted = f"lowest, compact, programmed, {', '.join(CRITERIA)}"
+        raise InputError("scenario", "policy.placement", f"{name!r} is none", accepted)
+    belief = Belief(chains(scenario.crew, folder), scenario.policy.expectation)
+    submissions = {it.job.index: it for it in jobs.submissions}
+
+    def size(index: int, members: int) -> Enrolment:
+        return _as_enrolment(scenario, submissions[index], members, belief)
+
+    return ByCriterion(scheduler, enrolment_named(name), labels, size)
+
+
+def _as_enrolment(
+    scenario: Scenario, submission: Submission, members: int, belief: Belief
+) -> Enrolment:
+    """One task for each member, which takes it the run's time; in whole units, rounded up."""
+    job, crew, master = submission.job, scenario.crew, scenario.master
+    if job.kind == "iterative":
+        share = -(-iterative(submission).tasks // members)
+        own = task_times(job.index, iterative(submission), crew)
+        times = [share * time for time in own]
+    else:
+        share, times = 1, [job.profile.time(members)] * crew.size
+    needs = needs_of(scenario, submission)
+    program, data = (needs.program, share * needs.data) if needs else (0.0, 0.0)
+    return Enrolment(
+        speeds=tuple(max(1, ceil(time)) for time in times),
+        bounds=(1,) * crew.size,
+        tasks=members,
+        channels=master.channels if master else 1,
+        program=ceil(program),
+        data=ceil(data),
+        belief=belief,
+    )

@@ -16,6 +16,7 @@ class IterativeJob(ListedJob):
     """`[[job.jobs]]`: one iterative job."""
 
     kind: Literal["iterative"] = "iterative"
+    """Default: that of [job]."""
     tasks: int = field(validator=positive)
     """m: tasks per iteration, in lockstep."""
     iterations: int = field(validator=positive)

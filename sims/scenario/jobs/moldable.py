@@ -134,6 +134,7 @@ class MoldableJob(ListedJob):
     """`[[job.jobs]]`: one moldable job."""
 
     kind: Literal["moldable"] = "moldable"
+    """Default: that of [job]."""
     speedup: Roofline | Communication | Amdahl | Mix | Power | Times
     """`{kind = "amdahl", work = 1000, fraction = 0.1}` and the like."""
     processors: int | None = field(default=None, validator=optional(positive))

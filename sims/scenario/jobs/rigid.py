@@ -17,6 +17,7 @@ class RigidJob(ListedJob):
     """`[[job.jobs]]`: one rigid job."""
 
     kind: Literal["rigid"] = "rigid"
+    """Default: that of [job]."""
     processors: int = field(validator=positive)
     """p_j."""
     time: float = field(validator=positive)

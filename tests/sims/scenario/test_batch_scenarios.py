@@ -12,7 +12,7 @@ from sims import world
 from sims.errors import InputError
 from sims.report import Report
 from sims.scenario.loader import read
-from sims.uses.slices import Use
+from sims.ledger import Use
 
 SCENARIOS = Path(world.__file__).parent / "scenarios"
 

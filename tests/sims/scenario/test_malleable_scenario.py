@@ -15,7 +15,7 @@ from actors.malleable.events import RestartedFromScratch
 from actors.runtime import ActorFailed, Record
 from policies.interface.malleable import RedistributionView, Resize
 from sims.errors import InputError
-from sims.metrics.malleable import Makespan
+from sims.metrics.makespan import Makespan
 from sims.scenario.loader import load, read
 from sims.world import run
 from tests.sims.malleable_story import Story

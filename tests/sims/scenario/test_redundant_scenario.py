@@ -14,7 +14,7 @@ from numpy.random import Generator
 from actors.runtime import System
 from policies.maths.speeds import Change
 from sims.errors import InputError
-from sims.metrics.redundant import FlowtimeFold, Flowtimes
+from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
 from sims.scenario.loader import load, read
 from sims.scenario.redundant import RedundantScenario, populate
 

@@ -1,0 +1,110 @@
+"""Whether a decision can be carried out: policies propose, the world disposes."""
+
+from __future__ import annotations
+
+import numpy as np
+from attrs import define, field
+from numpy.random import Generator
+
+from actors.decisions import BadDecision, answer, finite, ours, refusal
+from policies.interface.redundancy import (
+    WHOLE,
+    ActiveJobs,
+    CopyAllocation,
+    RedundancyPolicy,
+    Sharing,
+)
+
+TOLERANCE = 1e-9
+"""Relative: shares given as floats may sum to a hair more than a machine."""
+
+
+@define(eq=False)
+class Checked:
+    """A policy whose answers can be carried out; the user's with their types checked, too."""
+
+    policy: RedundancyPolicy
+    multitasking: bool
+    """Whether a worker may run several copies at once."""
+    cloning: bool | None = None
+    """What the policy has to say of it; None: whatever it likes."""
+    _ask: RedundancyPolicy = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._ask = self.policy if ours(self.policy) else self._typed
+
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        """See RedundancyPolicy. Raises BadDecision, with the policy and what it saw."""
+        allocation = self._ask(jobs, rng)
+        problem = _problem(allocation, jobs, self.multitasking)
+        if self.cloning is not None and allocation.cloning is not self.cloning:
+            problem = f"`cloning` is {self.cloning} for these jobs' copies"
+        if problem:
+            raise _refused(self.policy, allocation, problem, jobs)
+        return allocation
+
+    def _typed(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        allocation = answer(self.policy, jobs, rng)
+        problem = _type_problem(allocation)
+        if problem:
+            raise _refused(self.policy, allocation, problem, jobs)
+        return allocation
+
+
+def _type_problem(allocation: object) -> str | None:
+    if not isinstance(allocation, CopyAllocation):
+        return "an answer is a CopyAllocation(jobs, copies)"
+    for name, given in (("jobs", allocation.jobs), ("copies", allocation.copies)):
+        # An ndarray, as the type says: a list is what a user might give all the same.
+        if not isinstance(given, np.ndarray) or given.ndim != 1 or given.dtype.kind not in "iu":
+            return f"`{name}` is an array of whole numbers, of one dimension"
+    if not finite(allocation.share):
+        return "`share` is a number above 0, up to 1"
+    if not isinstance(allocation.sharing, Sharing):
+        return f"`sharing` is {' or '.join(map(str, Sharing))}"
+    return None
+
+
+def _refused(
+    policy: RedundancyPolicy, allocation: object, problem: str, view: ActiveJobs
+) -> BadDecision:
+    remaining = ", ".join(map(str, view.remaining.tolist()))
+    seen = f"{len(view)} jobs on {view.servers} workers, remaining {remaining}"
+    return refusal(policy, repr(allocation), problem, seen)
+
+
+def _problem(allocation: CopyAllocation, view: ActiveJobs, multitasking: bool) -> str | None:
+    jobs, copies = allocation.jobs, allocation.copies
+    if len(jobs) != len(copies) or not len(jobs):
+        return "`jobs` and `copies` are as long as each other, and not empty"
+    # Lists, because reductions of arrays this short take two to three times as long.
+    positions, counts = jobs.tolist(), copies.tolist()
+    if not 0 <= min(positions) <= max(positions) < len(view.remaining):
+        return f"it serves a job that is not there; positions are 0 to {len(view) - 1}"
+    if len(set(positions)) < len(positions):
+        return "it names a job twice; once is accepted"
+    if not 1 <= min(counts) <= max(counts) <= view.servers:
+        return f"a job has 1 to {view.servers} copies, no more than there are workers"
+    return _overload(allocation, sum(counts), view.servers, multitasking)
+
+
+def _overload(
+    allocation: CopyAllocation, copies: int, servers: int, multitasking: bool
+) -> str | None:
+    share = allocation.share
+    rotating = allocation.sharing is Sharing.ROTATION
+    if share is WHOLE and not rotating and copies <= servers and not allocation.stay:
+        return None
+    if not 0 < share <= 1:
+        return f"it gives a share of {share}; above 0, up to 1 is accepted"
+    if not multitasking and (share < 1 or rotating):
+        return "it shares workers, and each holds one run; a share of 1 is accepted"
+    if allocation.stay and (copies > servers or copies > len(allocation.jobs)):
+        return "jobs that stay have one copy each, and a worker of their own"
+    if rotating and copies > len(allocation.jobs):
+        return "a job that rotates has one copy"
+    together = copies if rotating else -(-copies // servers)
+    if together * share > 1 + TOLERANCE:
+        few = f"at share {share} a worker has room for {int(1 / share)}"
+        return f"it puts {together} copies on one worker; {few}"
+    return None

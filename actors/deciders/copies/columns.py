@@ -1,0 +1,231 @@
+"""The array form: all copies of all jobs as columns, where only speeds change (004)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from attrs import define, field
+from numpy.random import Generator
+
+from actors.deciders.copies.checks import Checked
+from actors.deciders.copies.mean import RunningMean
+from actors.deciders.copies.placed import Placed
+from actors.deciders.copies.placement import PlacementRule, Placer
+from actors.deciders.copies.runlog import RunLog
+from actors.deciders.copies.running import Rotation, Running, RunningCopies
+from actors.deciders.copies.service import NEVER, Service
+from actors.deciders.copies.states import OwnStates
+from actors.deciders.copies.table import ActiveTable
+from actors.events import CopiesPlaced, CopiesSettled, GainDescribed
+from actors.messages import CopyOver, Decide, FirstCopyEnded, Stood
+from actors.runtime import Phase, Timer
+from policies.availability import WorkerState
+from policies.interface.redundancy import (
+    WHOLE,
+    ActiveJobs,
+    CopyAllocation,
+    Counts,
+    RedundancyPolicy,
+    Sharing,
+)
+from policies.maths.gains import Gain
+
+if TYPE_CHECKING:
+    from actors.job import Job
+    from actors.scheduler import Scheduler
+
+DECIDE, ENDED = Decide(), FirstCopyEnded()
+NOBODY = np.zeros(0, dtype=np.intp)
+
+
+@define(eq=False)
+class Columns:
+    """Asks the policy at each arrival and departure, and is itself the account of all copies.
+
+    Twice per arrival every copy is placed afresh: M runs of their own, and messages to each, would
+    cost more than all the rest (measured: `sims.bench redundancy`). Jobs are `JobInColumns`.
+    """
+
+    policy: RedundancyPolicy
+    rule: PlacementRule = PlacementRule.UNIFORM
+    multitasking: bool = True
+    """Whether a worker may run several copies at once."""
+    gain: Gain | None = None
+    """g(r, t) for mean semantics, in which no worker has a path of its own; None: sample path."""
+    augmentation: float = 1
+    """Multiplies g; under sample path it is in the workers' speeds."""
+    exact: bool = False
+    """Rational arithmetic, where all times, sizes and speeds are Fractions: to check results."""
+    scheduler: Scheduler = field(init=False, repr=False)
+    table: ActiveTable = field(init=False)
+    service: Service = field(init=False)
+    placer: Placer = field(init=False)
+    log: RunLog = field(init=False)
+    ask: Checked = field(init=False)
+    rng: Generator = field(init=False)
+    logging: bool = field(init=False)
+    states: OwnStates = field(init=False, factory=OwnStates)
+    arrived: list[Job] = field(init=False, factory=list)
+    placed: Placed | None = field(init=False, default=None)
+    served: Counts = field(init=False, default=NOBODY)
+    """Columns of the jobs that the last decision serves, in its order."""
+    timer: Timer | None = field(init=False, default=None)
+    due: float = field(init=False, default=NEVER)
+    """When `timer` comes: the end of the copy that ends first."""
+
+    def attach(self, scheduler: Scheduler) -> None:
+        """See Decider."""
+        self.scheduler = scheduler
+        system, workers = scheduler.system, scheduler.pool.size
+        self.table = ActiveTable(self.exact)
+        self.service = Service(workers, self.exact)
+        self.placer = Placer(np.arange(workers), self.rule, system.stream("placement"))
+        self.log = RunLog(workers)
+        self.ask = Checked(self.policy, self.multitasking)
+        self.rng = system.stream("policy")
+        journal = system.journal
+        self.logging = journal.wants(CopiesPlaced) or journal.wants(CopiesSettled)
+        if self.gain is not None:
+            journal.describe(GainDescribed, float(self.augmentation))
+
+    # --- what it hears of ---------------------------------------------------------------------
+
+    def submitted(self, job: Job) -> None:
+        """See Decider."""
+        self.arrived.append(job)
+
+    def over(self, message: CopyOver) -> None:
+        """See Decider."""
+        raise AssertionError("no job carries a copy of its own")
+
+    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
+        """See Decider."""
+        raise AssertionError("nothing befalls workers but their speed")
+
+    def programmed(self, worker: int, label: str) -> bool:
+        """See Decider."""
+        return False
+
+    def stood(self, message: Stood) -> None:
+        """See Decider: nobody is resized."""
+
+    def sped(self, worker: int, speed: float) -> bool:
+        """See Decider."""
+        now, placed = self.scheduler.now, self.placed
+        if placed is not None and now >= self.due:
+            placed.running.mark_ended(now)
+        self.service.change(worker, now, speed)
+        if placed is not None:
+            placed.running.change(worker, now)
+            if now < self.due:
+                self._aim(placed.running.earliest())
+        return False
+
+    def woken(self) -> bool:
+        """See Decider: a copy ends now."""
+        return self.scheduler.now >= self.due
+
+    def _aim(self, end: float) -> None:
+        """Have one timer, for the copy that ends first: whatever ends, all copies are placed
+        afresh, so that no later end ever counts."""
+        if end == self.due:
+            return
+        if self.timer is not None:
+            self.scheduler.cancel(self.timer)
+        at, self.due = self.scheduler.at, end
+        self.timer = at(end, DECIDE, Phase.DECISION) if end < NEVER else None
+
+    # --- checkpoints --------------------------------------------------------------------------
+
+    def decide(self) -> None:
+        """See Decider: settle every copy, and place all jobs afresh."""
+        if self.placed is not None:
+            self._settle(self.placed)
+        for job in self.arrived:
+            self.table.add(job, self.scheduler.now)
+        self.arrived.clear()
+        if self.table.jobs:
+            self._place()
+
+    def _settle(self, placed: Placed) -> None:
+        now = self.scheduler.now
+        if now >= self.due:
+            placed.running.mark_ended(now)
+            self.timer, self.due = None, NEVER
+        lefts = placed.running.lefts(now)
+        left = placed.left(lefts, self.exact)
+        if self.logging:
+            self.log.note(placed, lefts)
+        self.scheduler.system.journal.record_costly(
+            CopiesSettled, lambda: self.log.settlement(placed, lefts, left)
+        )
+        self.scheduler.runs += len(lefts)
+        self.placed = None
+        if not placed.allocation.cloning:
+            runs = self.log.runs(placed)
+            self.states.keep(placed.names, placed.allocation.copies, lefts, runs)
+        self.table.update(self.served, left)
+        if np.count_nonzero(left) < len(left):
+            self._depart(self.served[left == 0])
+
+    def _depart(self, columns: Counts) -> None:
+        for column in sorted(columns.tolist(), reverse=True):
+            job = self.table.remove(column)
+            self.log.forget(job.name)
+            self.states.forget(job.name)
+            self.scheduler.send(job, ENDED)
+
+    def _place(self) -> None:
+        view = self.table.view(self.service.workers)
+        allocation = self.ask(view, self.rng)
+        served = self.served = allocation.jobs
+        names, sizes, copies = self.table.names_of(served), view.sizes[served], allocation.copies
+        workers, first = self._workers(allocation, names), copies.cumsum() - copies
+        running = self._running(allocation, names, view, workers, first)
+        self.placed = placed = Placed(allocation, names, sizes, workers, first, running)
+        # Before the timer is set: the copies' end has their beginning for its cause.
+        self.scheduler.system.journal.record_costly(
+            CopiesPlaced, lambda: self.log.placement(placed, self.scheduler.now, self._own(placed))
+        )
+        self._aim(running.earliest())
+
+    def _own(self, placed: Placed) -> list[int] | None:
+        if placed.allocation.cloning:
+            return None
+        return self.states.sources(placed.names, placed.allocation.copies)
+
+    def _workers(self, allocation: CopyAllocation, names: list[str]) -> Counts:
+        """Worker of each copy; a rotating job counts as being on the first of its workers."""
+        if allocation.sharing is Sharing.ROTATION:
+            return np.zeros(len(names), dtype=np.intp)
+        return self.placer.place(allocation, names)
+
+    def _running(
+        self,
+        allocation: CopyAllocation,
+        names: list[str],
+        view: ActiveJobs,
+        workers: Counts,
+        first: Counts,
+    ) -> Running:
+        factor, now, copies = self._share(allocation), self.scheduler.now, allocation.copies
+        remaining = view.remaining[allocation.jobs]
+        rotating = allocation.sharing is Sharing.ROTATION
+        if self.gain is not None:
+            factor *= self.augmentation * (self.service.workers if rotating else 1)
+            return RunningMean(self.gain, copies, remaining, factor, now)
+        self.service.restart(now)
+        if rotating:
+            return Rotation(self.service, remaining, factor)
+        if allocation.cloning:
+            left = remaining.repeat(copies)
+        else:
+            left = self.states.starts(names, view.sizes[allocation.jobs], copies)
+        return RunningCopies(self.service, workers, first, left, factor)
+
+    def _share(self, allocation: CopyAllocation) -> float:
+        share = allocation.share
+        if share is WHOLE:
+            return 1
+        return cast(float, share) if self.exact else float(share)

@@ -1,0 +1,114 @@
+"""Jobs whose copies have one worker each, by who carries these."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Mapping
+from typing import ClassVar
+
+from attrs import define, evolve, field
+
+from actors.copy import Copy
+from actors.events import Outcome, ProtectionDescribed, Stage
+from actors.job import WAITING, Job, Life
+from actors.messages import FirstCopyEnded, JobOver, WithdrawCopy
+from actors.protection.copies import origin
+from actors.run import Plan, Run, State
+from actors.runs import AT_WORK, FAILED, JobOfRuns
+from actors.runtime import handles
+
+FETCHING = (Stage.FEEDING, Stage.RECOVERING)
+
+
+@define(eq=False)
+class JobInColumns(Job):
+    """Submits itself on arrival; which of its copies run where is not its business."""
+
+    transitions: ClassVar[Mapping[Life, frozenset[Life]]] = {
+        Life.PLANNED: frozenset({Life.WAITING}),
+        Life.WAITING: frozenset({Life.COMPLETED}),
+        Life.COMPLETED: frozenset(),
+    }
+
+    copies: int = field(kw_only=True)
+    """The most at once."""
+    cloning: bool = field(kw_only=True, default=True)
+
+    def describe(self) -> None:
+        """See Job."""
+        super().describe()
+        told = (self.name, "none", None, 0, 0, False, self.copies, self.cloning, 0)
+        self.system.journal.describe(ProtectionDescribed, *told)
+
+    @handles(FirstCopyEnded, during=(Life.WAITING,))
+    def leave(self, message: FirstCopyEnded) -> None:
+        self.complete()
+        self.send(self.scheduler, JobOver(self.index))
+        self.stop()
+
+    def waits_for(self) -> str | None:
+        return "the end of its first copy" if self.state is WAITING else super().waits_for()
+
+
+@define(eq=False)
+class JobOfCopies(JobOfRuns):
+    """Each copy is a run of its own; what one has reached that is withdrawn is kept, as the states
+    of 004's jobs outlive their places on machines."""
+
+    kept: list[State] = field(init=False, factory=list)
+    """States of withdrawn runs, the furthest first; with cloning, only that one."""
+
+    def left(self) -> float:
+        """Work that the furthest copy lacks."""
+        work, state = self.described.profile.time(1), self.furthest()
+        return work if state is None else work - state.of(work)
+
+    def done(self, copy: int) -> float:
+        """Work that this copy has done; below 0 where it only waits for its members."""
+        run = self.copies[copy].run
+        return -1 if run is None else run.done(self.now)
+
+    def goes_on(self, copy: int) -> bool:
+        """Whether a copy that stays where it is need not be cloned: it is as far as the furthest,
+        fetches a state just now, or waits for its members."""
+        run, furthest = self.copies[copy].run, self.furthest()
+        if run is None or furthest is None or not self.protection.rules.cloning:
+            return True
+        return run.stage in FETCHING or run.done(self.now) >= furthest.of(run.work)
+
+    def furthest(self) -> State | None:
+        """See JobOfRuns: of all that is known, under way, kept or with the master."""
+        known = [super().furthest(), *self.kept[:1], self.protection.saved]
+        states = [state for state in known if state is not None]
+        return max(states, key=lambda state: (state.fraction, -state.run), default=None)
+
+    def plan(self, copy: Copy) -> Plan:
+        """See JobOfRuns: from the furthest state, or from the furthest that no copy runs."""
+        protection = self.protection
+        rules = protection.rules
+        if rules.cloning:
+            begins = self.furthest()
+        else:
+            begins = self.kept.pop(0) if self.kept else None
+        fields = origin(evolve(rules, cloning=True), protection.saved, begins)
+        return evolve(protection.plan(copy), **fields)
+
+    @handles(WithdrawCopy, during=AT_WORK)
+    def withdraw(self, message: WithdrawCopy) -> None:
+        copy = self.copies.get(message.copy)
+        if copy is not None and copy.run is not None:
+            self._keep(copy.run.state(self.now))
+        super().withdraw(message)
+
+    def _keep(self, state: State) -> None:
+        if not self.protection.rules.cloning:
+            insort(self.kept, state, key=lambda state: (-state.fraction, state.run))
+        elif not self.kept or state.fraction >= self.kept[0].fraction:
+            self.kept = [state]
+
+    def _over(self, run: Run, outcome: Outcome) -> None:
+        if outcome is FAILED and self.kept:
+            # What was kept may be as corrupt as the run (P4).
+            self._give_up(run.copy, self.kept[0].done)
+            self.kept.clear()
+        super()._over(run, outcome)

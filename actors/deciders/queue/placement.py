@@ -1,0 +1,95 @@
+"""Which of the free workers a run gets, where they differ (WORLD.md, D2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from attrs import define, field, frozen
+from numpy.random import Generator, default_rng
+
+from actors.intervals import Intervals, Numbers, intervals_of, members
+from policies.interface import Enrolment, EnrolmentPolicy, Reason, RunningView
+
+if TYPE_CHECKING:
+    from actors.scheduler import Scheduler
+
+NOBODY: frozenset[int] = frozenset()
+
+
+@define(eq=False)
+class Programmed:
+    """Those that hold the job's program first, then the lowest."""
+
+    scheduler: Scheduler
+    labels: Mapping[int, str]
+    """Job index -> what its program is known by."""
+
+    def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
+        """See actors.pool.Take."""
+        held = self.scheduler.programmed.get(self.labels[index], NOBODY)
+        free = members(numbers.intervals())
+        return _taken(numbers, sorted(free, key=lambda n: (n not in held, n))[:count])
+
+
+@frozen
+class Seen:
+    """What a criterion of 002 sees of one job (satisfies policies.interface.EnrolmentView)."""
+
+    enrolment: Enrolment
+    elapsed: int
+    """Since the job was submitted."""
+    up: int
+    programmed: int
+    """Bit mask."""
+    reason: Reason = Reason.START
+    running: RunningView | None = None
+
+    def missing(self, worker: int, tasks: int) -> int:
+        """See EnrolmentView; a member has one share of the job, however many tasks that is."""
+        program = 0 if self.programmed >> worker & 1 else self.enrolment.program
+        return program + tasks * self.enrolment.data
+
+
+@define(eq=False)
+class ByCriterion:
+    """The members that make a criterion of 002 best, found one by one (002, VI.A): as if each had
+    one task, that takes it the run's time."""
+
+    scheduler: Scheduler
+    policy: EnrolmentPolicy
+    labels: Mapping[int, str]
+    size: Callable[[int, int], Enrolment]
+    """Job index, members -> the enrolment, one task for each."""
+    known: dict[tuple[int, int], Enrolment] = field(init=False, factory=dict)
+    rng: Generator = field(init=False, factory=lambda: default_rng(0))
+    """Never drawn from: a passive criterion decides by what it sees."""
+
+    def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
+        """See actors.pool.Take."""
+        chosen = self.policy(self._view(numbers, count, index), self.rng)
+        assert chosen is not None, "the scheduler knows that enough workers are free"
+        return _taken(numbers, [worker for worker, _ in chosen.members])
+
+    def _view(self, numbers: Numbers, count: int, index: int) -> Seen:
+        scheduler = self.scheduler
+        held = scheduler.programmed.get(self.labels[index], NOBODY)
+        elapsed = scheduler.now - scheduler.actors[index].described.submitted
+        free = members(numbers.intervals())
+        return Seen(self._enrolment(index, count), int(elapsed), _mask(free), _mask(held))
+
+    def _enrolment(self, index: int, count: int) -> Enrolment:
+        found = self.known.get((index, count))
+        if found is None:
+            found = self.known[index, count] = self.size(index, count)
+        return found
+
+
+def _mask(workers: Sequence[int] | frozenset[int] | set[int]) -> int:
+    return sum(1 << worker for worker in workers)
+
+
+def _taken(numbers: Numbers, chosen: Sequence[int]) -> Intervals:
+    taken = intervals_of(sorted(chosen))
+    numbers.remove(taken)
+    return taken

@@ -1,0 +1,35 @@
+"""Where jobs come from that are too many to be actors before their time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import define, field
+
+from actors.job import Job
+from actors.messages import Arrive
+from actors.runtime import Actor, handles
+
+
+@define(eq=False)
+class Source(Actor):
+    """Brings each job into the world when it arrives."""
+
+    jobs: Iterator[Job]
+    """By the time of submission; of equal times the lower index first."""
+    following: Job | None = field(init=False, default=None)
+
+    def started(self) -> None:
+        self._await_next()
+
+    @handles(Arrive)
+    def arrive(self, message: Arrive) -> None:
+        job = self.following
+        if job is not None:
+            self.system.spawn(job)
+            self._await_next()
+
+    def _await_next(self) -> None:
+        self.following = next(self.jobs, None)
+        if self.following is not None:
+            self.at(self.following.described.submitted, Arrive())

@@ -1,0 +1,300 @@
+"""What a log has told so far: workers, jobs, copies and runs. Kept once, for all auditors."""
+
+from __future__ import annotations
+
+from attrs import define, field
+
+from actors.events import (
+    JobCompleted,
+    JobDescribed,
+    JobKilled,
+    JobSubmitted,
+    LinkDescribed,
+    MembersJoined,
+    MembersReleased,
+    MessagesDescribed,
+    ProtectionDescribed,
+    RunEnded,
+    RunStarted,
+    ScenarioStarted,
+)
+from actors.runtime import Event, Record
+from policies.availability import WorkerState
+from sims.audit.holders import Holders
+from sims.audit.law import Handlers, Law, Violation
+from sims.ledger.slices import Range, ranges
+
+UP = WorkerState.UP
+
+
+@define(eq=False)
+class Worker:
+    """One to which something has happened; others are UP, at speed 1."""
+
+    state: WorkerState = UP
+    seq: int = 0
+    """What changed its state last."""
+    until: float | None = None
+    """When it may be UP again at the earliest, where it is DOWN and that was told."""
+    speed: float = 1
+
+
+@define(eq=False)
+class Job:
+    """One that has been submitted and is not gone."""
+
+    name: str
+    submitted: int | None
+    """seq of its JobSubmitted; None: it has none, and is not known."""
+    described: JobDescribed | None = None
+    protection: ProtectionDescribed | None = None
+    messages: MessagesDescribed | None = None
+    runs: int = 0
+    """How many there have been."""
+    open: dict[int, Run] = field(factory=dict)
+    kept: dict[int, Copy] = field(factory=dict)
+    """Run that has ended -> the copy that keeps its members."""
+    saved: State | None = None
+    """The furthest image at the master."""
+
+    @property
+    def verification(self) -> float:
+        """v."""
+        return self.described.verification if self.described is not None else 0
+
+    @property
+    def malleable(self) -> bool:
+        """Whether a pack may redistribute it, at costs that hang on its size (003)."""
+        return self.described is not None and self.described.kind == "malleable"
+
+
+@define(eq=False)
+class State:
+    """A state that a run can begin from."""
+
+    run: int
+    done: float
+    work: float
+
+    @property
+    def fraction(self) -> float:
+        """Of the work that is done."""
+        return self.done / self.work if self.work else 0
+
+
+@define(eq=False)
+class Copy:
+    """Members that are held for one run, and kept for the next one."""
+
+    job: Job
+    spans: tuple[Range, ...]
+    share: float
+    rotates: bool
+    seq: int
+    """Of the event by which they came."""
+    run: Run | None = None
+    last: int = 0
+    """Number of its last run."""
+    away: set[int] = field(factory=set)
+    """Members that are not UP."""
+    saved: State | None = None
+    """With its buddies."""
+    struck: set[int] = field(factory=set)
+    """Members that went DOWN since the last recovery was over."""
+    _members: tuple[int, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many members."""
+        return sum(last - first + 1 for first, last in self.spans)
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """Each of them: not for plain attempts on thousands."""
+        if self._members is None:
+            self._members = tuple(n for a, b in self.spans for n in range(a, b + 1))
+        return self._members
+
+    def join(self, spans: tuple[Range, ...]) -> None:
+        """More members."""
+        self.spans, self._members = tuple(sorted((*self.spans, *spans))), None
+
+    def holds(self, worker: int) -> bool:
+        """Whether it is a member."""
+        return any(first <= worker <= last for first, last in self.spans)
+
+
+@define(eq=False)
+class Run:
+    """One that is under way."""
+
+    job: Job
+    copy: Copy
+    event: RunStarted
+    seq: int
+    t: float
+    told: bool
+    """Whether a compound told it: then its costs and speeds are its decider's."""
+    done: float
+    """Work done at `since`; of a plain one, verification included."""
+    since: float
+    rate: float = 1
+    image: bool = False
+    """Whether it begins from what was saved, not from a clone."""
+    staged: bool = False
+    """Whether its stages are told."""
+    advancing: bool = True
+    """Whether `rate` is that of its work."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return f"run {self.event.run} of {self.job.name}"
+
+    def at(self, t: float) -> float:
+        """Work done at `t`."""
+        return self.done + self.rate * (t - self.since) if self.advancing else self.done
+
+
+@define(eq=False)
+class World:
+    """The facts, and the violations found."""
+
+    found: list[Violation] = field(factory=list)
+    broken: bool = False
+    """Whether a law is."""
+    record: Record | None = None
+    """The present one."""
+    ended: bool = False
+    """Whether ScenarioEnded has been told."""
+    processors: int = 0
+    started: ScenarioStarted | None = None
+    link: LinkDescribed | None = None
+    workers: dict[int, Worker] = field(factory=dict)
+    away: set[int] = field(factory=set)
+    """Workers that are not UP."""
+    sped: bool = False
+    """Whether a speed has been told."""
+    jobs: dict[str, Job] = field(factory=dict)
+    gone: set[str] = field(factory=set)
+    """Jobs that have completed or been killed."""
+    held: Holders = field(factory=Holders)
+    touched: dict[Copy, None] = field(factory=dict)
+    """Copies of which, at this instant, a member changed, or whose run did."""
+    compound: bool = False
+    """Whether the present event is part of a compound."""
+
+    def breaks(self, law: Law, events: tuple[int, ...], why: str) -> None:
+        """A law is broken."""
+        self.broken = True
+        self.found.append(Violation(law, events, why))
+
+    def worker(self, number: int) -> Worker:
+        """The worker of this number."""
+        worker = self.workers.get(number)
+        if worker is None:
+            worker = self.workers[number] = Worker()
+        return worker
+
+    def run(self, job: str, number: int) -> Run | None:
+        """One that is under way."""
+        known = self.jobs.get(job)
+        return known.open.get(number) if known is not None else None
+
+    def spans(self, processors: str, seq: int) -> tuple[Range, ...]:
+        """Of an interval set as logs write it."""
+        try:
+            return ranges(processors)
+        except ValueError:
+            self.breaks(Law.FRAME, (seq,), f"{processors!r} is no interval set")
+            return ()
+
+    # --- before the auditors see an event -----------------------------------------------------
+
+    @property
+    def first(self) -> Handlers:
+        """What is so once an event has been told."""
+        return {
+            ScenarioStarted: self._begin,
+            LinkDescribed: self._describe_link,
+            JobSubmitted: self._submit,
+            JobDescribed: self._describe,
+            ProtectionDescribed: self._describe,
+            MessagesDescribed: self._describe,
+            RunStarted: self._start,
+        }
+
+    def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
+        if self.started is None:
+            self.started, self.processors = event, event.processors
+
+    def _describe_link(self, event: LinkDescribed, t: float, seq: int) -> None:
+        if self.link is not None:
+            self.breaks(Law.FRAME, (seq,), "the link is described twice")
+        self.link = event
+
+    def _submit(self, event: JobSubmitted, t: float, seq: int) -> None:
+        name = event.job
+        if name in self.jobs or name in self.gone:
+            self.breaks(Law.LIFE, (seq,), f"{name} is submitted a second time")
+            return
+        self.jobs[name] = Job(name, seq)
+
+    def _describe(self, event: Event, t: float, seq: int) -> None:
+        job = self.jobs.get(event.job)  # type: ignore[attr-defined]
+        if job is None:
+            return
+        if isinstance(event, JobDescribed):
+            job.described = job.described or event
+        elif isinstance(event, ProtectionDescribed):
+            job.protection = job.protection or event
+        elif isinstance(event, MessagesDescribed):
+            job.messages = job.messages or event
+
+    def _start(self, event: RunStarted, t: float, seq: int) -> None:
+        job = self.jobs.get(event.job)
+        if job is None:
+            job = self.jobs[event.job] = Job(event.job, None)
+        copy = None if event.keeps is None else job.kept.pop(event.keeps, None)
+        if copy is None:
+            spans = self.spans(event.processors, seq)
+            copy = Copy(job, spans, event.share, event.rotates, seq)
+        run = Run(job, copy, event, seq, t, self.compound, event.begun, t)
+        copy.run, copy.last = run, event.run
+        job.open[event.run] = run
+
+    # --- once they have -----------------------------------------------------------------------
+
+    @property
+    def last(self) -> Handlers:
+        """What is over once an event has been told."""
+        return {
+            RunEnded: self._end,
+            MembersReleased: self._release,
+            MembersJoined: self._join,
+            JobCompleted: self._leave,
+            JobKilled: self._leave,
+        }
+
+    def _end(self, event: RunEnded, t: float, seq: int) -> None:
+        job = self.jobs.get(event.job)
+        run = job.open.pop(event.run, None) if job is not None else None
+        if job is None or run is None:
+            return
+        run.copy.run = None
+        if event.kept:
+            job.kept[event.run] = run.copy
+
+    def _release(self, event: MembersReleased, t: float, seq: int) -> None:
+        job = self.jobs.get(event.job)
+        if job is not None:
+            job.kept.pop(event.run, None)
+
+    def _join(self, event: MembersJoined, t: float, seq: int) -> None:
+        run = self.run(event.job, event.run)
+        if run is not None:
+            run.copy.join(self.spans(event.processors, seq))
+
+    def _leave(self, event: JobCompleted | JobKilled, t: float, seq: int) -> None:
+        if self.jobs.pop(event.job, None) is not None:
+            self.gone.add(event.job)

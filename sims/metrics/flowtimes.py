@@ -1,0 +1,76 @@
+"""Flowtimes and stretches of jobs that arrive (004): a fold over a run's events."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from attrs import define, field, frozen
+from numpy.typing import NDArray
+
+from actors.events import JobCompleted, JobDescribed, JobSubmitted
+from actors.runtime import Record
+
+
+@frozen(eq=False)
+class Flowtimes:
+    """The completed jobs of a run, in order of submission."""
+
+    jobs: tuple[str, ...]
+    submitted: NDArray[np.float64]
+    """a_j, time units."""
+    sizes: NDArray[np.float64]
+    """p_j, time on a machine of unit speed."""
+    completed: NDArray[np.float64]
+    """c_j, time units."""
+
+    @property
+    def flowtimes(self) -> NDArray[np.float64]:
+        """f_j = c_j - a_j, time units."""
+        return self.completed - self.submitted
+
+    @property
+    def stretches(self) -> NDArray[np.float64]:
+        """f_j / p_j."""
+        return self.flowtimes / self.sizes
+
+    @property
+    def total(self) -> float:
+        """Overall flowtime, what 004 minimizes."""
+        return float(self.flowtimes.sum())
+
+    def after(self, warm_up: float) -> Flowtimes:
+        """Without the first part `warm_up` (in [0, 1)) of the jobs, which met an empty cluster."""
+        first = int(warm_up * len(self.jobs))
+        arrays = (self.submitted, self.sizes, self.completed)
+        return Flowtimes(self.jobs[first:], *(array[first:] for array in arrays))
+
+
+@define
+class FlowtimeFold:
+    """Sink: collects submissions and completions; `result` where the run is over."""
+
+    wants: ClassVar[frozenset[type]] = frozenset({JobSubmitted, JobDescribed, JobCompleted})
+
+    _submitted: dict[str, float] = field(factory=dict)
+    _sizes: dict[str, float] = field(factory=dict)
+    _completed: dict[str, float] = field(factory=dict)
+
+    def __call__(self, record: Record) -> None:
+        event = record.event
+        if isinstance(event, JobSubmitted):
+            self._submitted[event.job] = record.t
+        elif isinstance(event, JobDescribed):
+            self._sizes[event.job] = event.work
+        elif isinstance(event, JobCompleted):
+            self._completed[event.job] = record.t
+
+    def result(self, exact: bool = False) -> Flowtimes:
+        """What the jobs that have completed met; `exact` keeps rational numbers."""
+        kind = object if exact else float
+        jobs = tuple(job for job in self._submitted if job in self._completed)
+        columns = ([times[job] for job in jobs] for times in self._columns())
+        return Flowtimes(jobs, *(np.array(column, dtype=kind) for column in columns))
+
+    def _columns(self) -> tuple[dict[str, float], ...]:
+        return self._submitted, self._sizes, self._completed

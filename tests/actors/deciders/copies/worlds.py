@@ -1,0 +1,160 @@
+"""Small worlds with redundant copies for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from actors.deciders.copies import Columns, JobInColumns, JobOfCopies, PlacementRule, Runs
+from actors.events import Compound, RunEnded, RunStarted
+from actors.hazards import SilentErrors
+from actors.master import Master
+from actors.messages import Needs
+from actors.pool import Pool
+from actors.protection import Rules, protection
+from actors.runtime import Event, Record, System
+from actors.scheduler import Scheduler
+from actors.source import Source
+from actors.worker import Worker
+from actors.workforce import Workforce
+from policies.availability import WorkerState
+from policies.interface.batch import BatchJob
+from policies.interface.redundancy import RedundancyPolicy
+from policies.maths.speeds import SpeedProcess
+from policies.maths.speedup import Rigid
+from policies.redundancy import SrptR
+from policies.service import StartedFirst
+from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
+from sims.parts import parts
+
+Trace = Iterable[tuple[float, float]]
+
+
+def columns(policy: RedundancyPolicy | None = None, **options: Any) -> Columns:
+    """The array form, which places copies on the lowest workers."""
+    return Columns(**{"policy": policy or SrptR(), "rule": PlacementRule.LOWEST, **options})
+
+
+def described(jobs: Iterable[tuple[float, float]]) -> list[BatchJob]:
+    """Jobs given as (arrival, size), by time of arrival; named by their place in `jobs`."""
+    ordered = sorted(enumerate(jobs), key=lambda entry: entry[1][0])
+    return [
+        BatchJob(index, f"{k}", Rigid(1, size), submitted=time)
+        for index, (k, (time, size)) in enumerate(ordered)
+    ]
+
+
+def spawn_columns(
+    system: System,
+    decider: Columns,
+    workers: int,
+    jobs: Sequence[BatchJob],
+    traces: Sequence[Trace] = (),
+) -> None:
+    """The actors of a world in which only speeds vary; workers without a trace have speed 1."""
+    scheduler = Scheduler("scheduler", Pool(workers, True, True), decider, len(jobs))
+    system.spawn(scheduler)
+    for k, trace in enumerate(traces):
+        system.spawn(Worker(f"worker-{k}", k, scheduler, speeds=iter(trace)))
+    actors: Iterator[JobInColumns] = (
+        JobInColumns(job.name, job, scheduler, copies=workers) for job in jobs
+    )
+    system.spawn(Source("source", actors))
+
+
+def run(
+    decider: Columns,
+    jobs: Iterable[tuple[float, float]],
+    traces: Sequence[Trace] = (),
+    records: list[Record] | None = None,
+    seed: int = 0,
+    workers: int = 2,
+    start: float = 0,
+) -> Flowtimes:
+    """Run jobs given as (arrival, size) in the array form."""
+    fold = FlowtimeFold()
+    system = System(seed, [fold] if records is None else [fold, records.append], start=start)
+    spawn_columns(system, decider, workers, described(jobs), traces)
+    system.run()
+    return fold.result(decider.exact)
+
+
+def told(records: list[Record]) -> list[Event]:
+    """All events, those of copies one by one."""
+    events = (record.event for record in records)
+    return [part for it in events for part in (it.parts() if isinstance(it, Compound) else (it,))]
+
+
+def varied(
+    policy: RedundancyPolicy,
+    process: SpeedProcess,
+    jobs: Sequence[tuple[float, float]],
+    workers: int,
+    seed: int,
+) -> Flowtimes:
+    """Run jobs on workers whose speeds are drawn from the streams of `seed`, placed at random."""
+    system = System(seed)
+    paths = [process.path(system.stream(f"speed {k}")) for k in range(workers)]
+    decider = columns(policy, rule=PlacementRule.UNIFORM)
+    return run(decider, jobs, paths, seed=seed, workers=workers)
+
+
+def spawn_runs(
+    system: System,
+    decider: Runs,
+    workers: int,
+    jobs: Sequence[BatchJob],
+    traces: Sequence[Trace] = (),
+    *,
+    rules: Rules | None = None,
+    lives: Sequence[Iterable[tuple[float, WorkerState]]] = (),
+    channels: int | None = None,
+    needs: Needs | None = None,
+    failures: Sequence[int] = (),
+) -> None:
+    """The actors of a world with whatever befalls workers: every copy has a run of its own."""
+    pool = Pool(workers, True, True)
+    scheduler = system.spawn(Scheduler("scheduler", pool, decider, len(jobs)))
+    for k in range(workers):
+        pool.change_speed(k, Fraction(1) if decider.exact else 1)
+    master = Master("master", channels, StartedFirst()) if channels else None
+    if master is not None:
+        system.spawn(master)
+    speeds = dict(enumerate(map(iter, traces)))
+    owners = dict(enumerate(map(iter, lives)))
+
+    def worker(k: int) -> Worker:
+        owner = {"owner": owners[k]} if k in owners else {}
+        return Worker(f"worker-{k}", k, scheduler, master, speeds=speeds.get(k), **owner)
+
+    force = Workforce(system, worker)
+    for k in range(workers):
+        force(k)
+    rules = rules or Rules(copies=workers, cloning=decider.cloning)
+
+    def job(it: BatchJob) -> JobOfCopies:
+        return JobOfCopies(
+            *(it.name, it, scheduler),
+            protection=protection(rules),
+            errors=SilentErrors(iter(failures)),
+            needs=needs,
+            workforce=force if master else None,
+            speeds=pool.speeds,
+        )
+
+    system.spawn(Source("source", map(job, jobs)))
+
+
+def runs_of(records: Iterable[Record]) -> dict[tuple[str, int], tuple[Any, ...]]:
+    """(job, run) -> (workers, start, begun, source, end, outcome, done)."""
+    found: dict[tuple[str, int], tuple[Any, ...]] = {}
+    for record in records:
+        for part in parts(record):
+            event = part.event
+            if isinstance(event, RunStarted):
+                told = (event.processors, record.t, float(event.begun), event.source)
+                found[event.job, event.run] = told
+            elif isinstance(event, RunEnded):
+                found[event.job, event.run] += (record.t, event.outcome, float(event.done))
+    return found
