@@ -19,7 +19,7 @@ from actors.events import (
     RestartedFromScratch,
     RunStarted,
 )
-from actors.runtime import Event, Record, RuntimeFault
+from actors.runtime import Event, Record, RuntimeFault, stream
 from sims.audit.audit import audit
 from sims.ledger import Use, account
 from sims.scenario.faults import Listed, NoFaults
@@ -122,7 +122,7 @@ def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
 
 
 def trials(scenario: Scenario, folder: Path, calm: Calm, length: float, most: int) -> list[Trial]:
-    """Every (blow, worker, moment), or `most` of them, evenly spread."""
+    """Every (blow, worker, moment), or `most` of them, drawn at random."""
     limit = PATIENCE * (calm.makespan + length)
     found = [
         Trial(scenario, folder, blow, worker, time, length, limit)
@@ -130,7 +130,10 @@ def trials(scenario: Scenario, folder: Path, calm: Calm, length: float, most: in
         for worker in range(scenario.crew.size)
         for blow in Blow
     ]
-    return [found[k * len(found) // most] for k in range(most)] if len(found) > most else found
+    if len(found) <= most:
+        return found
+    drawn = stream(scenario.seed, "chaos").choice(len(found), most, replace=False)
+    return [found[k] for k in sorted(drawn.tolist())]
 
 
 def usual_length(scenario: Scenario, calm: Calm) -> float:

@@ -1,4 +1,4 @@
-"""Attempts: how long one lasts, how it ends, how many there are (001, section 3; 000, section 3)."""
+"""Attempts: how long one lasts, how it ends, how many there are (001, 3; 000, 3)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from sims.audit.world import Job, Run, World
 
 ROUNDING = 1e-9
 COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
-LOST, WITHDRAWN = Outcome.LOST, Outcome.WITHDRAWN
 
 
 @define
@@ -32,8 +31,6 @@ class _Job:
     """Verified ones, those not counted that were lost or withdrawn."""
     works: dict[int, float] = field(factory=dict)
     """Members -> the work of a run on so many."""
-    withdrawn: int | None = None
-    """seq of a withdrawal that asks for a JobKilled."""
 
 
 @define(eq=False)
@@ -84,7 +81,7 @@ class AttemptAuditor:
     def _check_work(self, run: Run, seq: int) -> None:
         """It hangs on the number of members only: a rigid job's is its area over them."""
         job, described, size = run.job, run.job.described, run.copy.size
-        if described is None or described.kind == "iterative" or run.told:
+        if described is None or described.kind == "iterative" or run.told or not size:
             return
         works = self.jobs.setdefault(job.name, _Job()).works
         work = run.event.work
@@ -119,8 +116,6 @@ class AttemptAuditor:
         known = self.jobs.setdefault(event.job, _Job())
         if event.outcome in (COMPLETED, FAILED):
             self._count(run, event, known, seq)
-        elif event.outcome is WITHDRAWN and not run.staged and not run.told:
-            known.withdrawn = seq
         if not run.staged and not run.told:
             self._last(run, event, t, seq)
         self._limit(run, event, t, seq)
@@ -137,9 +132,6 @@ class AttemptAuditor:
 
     def _last(self, run: Run, event: RunEnded, t: float, seq: int) -> None:
         """How long a plain attempt lasted, and what was done."""
-        if run.job.protection is not None or run.job.messages is not None:
-            if run.event.work or run.job.verification:
-                return  # its stages should have been told: ProgressAuditor's affair
         work, v, served = run.event.work, run.job.verification, run.at(t)
         whole = event.outcome in (COMPLETED, FAILED)
         early = served < (work + v) * (1 - ROUNDING)

@@ -23,6 +23,7 @@ from sims.audit.placement import PlacementAuditor
 from sims.audit.progress import ProgressAuditor
 from sims.audit.protection import ProtectionAuditor
 from sims.audit.queue import QueueAuditor
+from sims.audit.sharing import SharingAuditor
 from sims.audit.workers import WorkerAuditor
 from sims.audit.world import World
 
@@ -45,6 +46,7 @@ def auditors(world: World) -> list[Auditor]:
         ProgressAuditor(world),
         AttemptAuditor(world),
         QueueAuditor(world),
+        SharingAuditor(world),
         LedgerAuditor(world),
     ]
 
@@ -90,34 +92,43 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
     world = World()
     found, order, asked = world.found, OrderAuditor(world), auditors(world)
     table = Table(world, asked)
-    known, last, now, t, seq = table.handlers, None, 0.0, 0.0, -1
+    known, last, now, seq, t = table.handlers, None, 0.0, -1, 0.0
     for record in records:
-        world.record, t, before, event = record, record.t, seq, record.event
-        seq, cause = record.seq, record.cause
+        before, seq, t, cause, event = seq, record.seq, record.t, record.cause, record.event
+        world.record = record
         if t > now:
-            if last is not None:
-                _pass(world, asked, t, seq)
-            now = t
-        right = seq == before + 1 and t >= now and cause is not None and 0 <= cause < seq
-        if before < 0 or not right or world.ended:
+            now = _pass(world, asked, t, seq)
+        right = cause is not None and 0 <= cause < seq == before + 1 and t >= now
+        if not right or world.ended:
             order.check(last, record)
-        kind = event.__class__
-        for handle in known.get(kind) or table.learn(kind):
+        for handle in known.get(event.__class__) or table.learn(event.__class__):
             handle(event, t, seq)
         last = record
         if found:
-            yield from found
-            found.clear()
-    if last is not None:
-        _pass(world, asked, t, seq)
-        for auditor in asked:
-            auditor.close(t, seq)
-        yield from found
+            yield from _taken(found)
+    _close(world, asked, t, seq)
+    yield from found
 
 
-def _pass(world: World, asked: list[Auditor], t: float, seq: int) -> None:
-    """An instant is over."""
+def _pass(world: World, asked: list[Auditor], t: float, seq: int) -> float:
+    """An instant is over; `t` is the next."""
     for auditor in asked:
         auditor.passed(t, seq)
     if world.touched:
         world.touched.clear()
+    return t
+
+
+def _close(world: World, asked: list[Auditor], t: float, seq: int) -> None:
+    """The log is over; an empty one is none."""
+    if seq >= 0:
+        _pass(world, asked, t, seq)
+        for auditor in asked:
+            auditor.close(t, seq)
+
+
+def _taken(found: list[Violation]) -> list[Violation]:
+    """Those found so far, told only once."""
+    taken = found.copy()
+    found.clear()
+    return taken

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from attrs import define, field
 
@@ -14,6 +15,7 @@ from actors.events import (
     ScenarioStarted,
     WorkerChanged,
 )
+from actors.events.pack import MembersChanged
 from actors.intervals import Numbers
 from policies.availability import WorkerState
 from sims.audit.holders import ROUNDING
@@ -39,6 +41,7 @@ class CapacityAuditor:
             RunEnded: self._end,
             MembersReleased: self._release,
             MembersJoined: self._join,
+            MembersChanged: self._change,
             WorkerChanged: self._move,
         }
 
@@ -79,19 +82,22 @@ class CapacityAuditor:
             why = f"a run starts on worker {worker}, which is not UP"
             self.world.breaks(Law.STATE, (self.world.worker(worker).seq, seq), why)
 
-    def _take(self, copy: Copy, spans: tuple[Range, ...], seq: int) -> None:
+    def _take(
+        self, copy: Copy, spans: tuple[Range, ...], seq: int, known: frozenset[int] = frozenset()
+    ) -> None:
+        """`known`: its members, whom it may take back though they are not UP."""
         if self.free.has(spans) and _apart(spans):
             self.free.remove(spans)
             self.world.held.take(spans, copy)
             return
         for span in spans:
-            if self._lacks(copy, span, seq):
+            if self._lacks(known, span, seq):
                 continue
             self.free.remove(tuple(self._up(span)))
             self.world.held.take((span,), copy)
             copy.away.update(n for n in self.world.away if span[0] <= n <= span[1])
 
-    def _lacks(self, copy: Copy, span: Range, seq: int) -> bool:
+    def _lacks(self, known: frozenset[int], span: Range, seq: int) -> bool:
         """Whether these cannot be taken; what is not UP can where a decider tells all at once."""
         first, last = span
         if not 0 <= first <= last < self.world.processors:
@@ -104,7 +110,8 @@ class CapacityAuditor:
             self.world.breaks(Law.CAPACITY, (holder.seq, seq), why)
             return True
         if not self.world.compound:
-            for worker in sorted(n for n in self.world.away if first <= n <= last):
+            away = self.world.away - known
+            for worker in sorted(n for n in away if first <= n <= last):
                 why = f"a run starts on worker {worker}, which is not UP"
                 self.world.breaks(Law.STATE, (self.world.worker(worker).seq, seq), why)
         return False
@@ -164,6 +171,19 @@ class CapacityAuditor:
         self._take(run.copy, self.world.spans(event.processors, seq), seq)
         self.world.touched[run.copy] = None
 
+    def _change(self, event: MembersChanged, t: float, seq: int) -> None:
+        job = self.world.jobs.get(event.job)
+        copy = job.kept.get(event.run) if job is not None else None
+        if copy is None:
+            why = f"{event.job} keeps nobody of run {event.run}"
+            self.world.breaks(Law.CAPACITY, (seq,), why)
+            return
+        known = frozenset(copy.members)
+        self._free(copy)
+        copy.change(self.world.spans(event.processors, seq))
+        self._take(copy, copy.spans, seq, known)
+        self.world.touched[copy] = None
+
     # --- workers come and go ------------------------------------------------------------------
 
     def _move(self, event: WorkerChanged, t: float, seq: int) -> None:
@@ -182,4 +202,4 @@ class CapacityAuditor:
 
 def _apart(spans: tuple[Range, ...]) -> bool:
     """Whether they are ascending, and share nobody."""
-    return all(one[1] < other[0] for one, other in zip(spans, spans[1:], strict=False))
+    return all(one[1] < other[0] for one, other in pairwise(spans))

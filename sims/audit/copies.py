@@ -42,7 +42,7 @@ class CopiesAuditor:
             elif job is not None and job.kept:
                 why = f"a copy of {name} completes, and another keeps its members"
                 self.world.breaks(Law.COPIES, (first, seq), why)
-        for name, ended in self.withdrawn.items():
+        for name, ended in self.withdrawn.items() if not self.world.cut else ():
             why = f"a run of {name} is withdrawn, and no other has completed"
             self.world.breaks(Law.COPIES, (ended, seq), why)
         self.completed.clear()
@@ -56,6 +56,9 @@ class CopiesAuditor:
         if run is None or run.told:
             return
         job = run.job
+        if event.rotates:
+            why = f"{run.name} goes round its workers, and holds them alone"
+            self.world.breaks(Law.DECISION, (seq,), why)
         most = job.protection.copies if job.protection is not None else 1
         copies = len(job.open) + len(job.kept)
         if copies > most:
@@ -77,8 +80,11 @@ class CopiesAuditor:
                 self.world.breaks(Law.COPIES, (self.completed[event.job], seq), why)
             self.completed[event.job] = seq
         elif event.outcome is WITHDRAWN and not run.job.malleable:
-            if event.job not in self.completed and event.job not in self.minded:
-                self.withdrawn.setdefault(event.job, seq)
+            self._withdraw(event.job, seq)
+
+    def _withdraw(self, job: str, seq: int) -> None:
+        if job not in self.completed and job not in self.minded:
+            self.withdrawn.setdefault(job, seq)
 
     def _kill(self, event: JobKilled, t: float, seq: int) -> None:
         self.withdrawn.pop(event.job, None)

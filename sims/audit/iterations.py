@@ -129,7 +129,7 @@ class IterationAuditor:
 
     def _deal(self, event: TasksDealt, t: float, seq: int) -> None:
         it, run = self._iterations(event.job), self.world.run(event.job, event.run)
-        if it is None or run is None or it.undealt is None or it.undealt[0] != event.run:
+        if it is None or run is None or it.undealt != (event.run, seq - 1):
             why = f"no run {event.run} of {event.job} has just started"
             self.world.breaks(Law.DECISION, (seq,), why)
             return

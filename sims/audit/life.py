@@ -22,6 +22,8 @@ from sims.audit.law import Handlers, Law
 from sims.audit.world import Job, World
 
 COMPLETED, WITHDRAWN = Outcome.COMPLETED, Outcome.WITHDRAWN
+DETAILS: dict[type[Event], int] = {ProtectionDescribed: 2, MessagesDescribed: 3}
+"""At most so many events after a job's submission."""
 
 
 @define(eq=False)
@@ -37,6 +39,8 @@ class LifeAuditor:
     killed: int = 0
     copies: int = 0
     """Those that are over."""
+    resized: bool = False
+    """Whether a pack changes sizes: a copy then goes on with other members."""
 
     @property
     def handlers(self) -> Handlers:
@@ -73,20 +77,31 @@ class LifeAuditor:
         self.undescribed[event.job] = seq
 
     def _describe(self, event: JobDescribed, t: float, seq: int) -> None:
+        started = self.world.started
+        kinds = started.kinds if started is not None else ()
+        self.resized = self.resized or event.kind == "malleable"
+        if event.kind not in kinds or (event.kind == "iterative" and event.work):
+            why = f"{event.job} is {event.kind}, of work {event.work!r}; there are {kinds}"
+            self.world.breaks(Law.FRAME, (seq,), why)
+        if event.estimate is not None and event.kind != "rigid":
+            self.world.breaks(Law.FRAME, (seq,), f"{event.kind} jobs have no estimates")
         if self.undescribed.pop(event.job, None) is None:
             why = f"{event.job} is described when it is not just being submitted"
             self.world.breaks(Law.FRAME, (seq,), why)
 
     def _detail(self, event: Event, t: float, seq: int) -> None:
-        name = event.job  # type: ignore[attr-defined]
-        job = self.world.jobs.get(name)
-        protection, messages = (job.protection, job.messages) if job is not None else (None, None)
-        first = event is protection or event is messages
-        if job is None or job.described is None or job.runs or not first:
-            why = f"{type(event).__name__} of {name} does not follow its submission"
+        job = self.world.jobs.get(event.job)  # type: ignore[attr-defined]
+        twice = job is not None and seq - (job.submitted or 0) > DETAILS[type(event)]
+        if job is None or job.described is None or twice:
+            why = f"{type(event).__name__} is not of a job that is just being submitted"
             self.world.breaks(Law.FRAME, (seq,), why)
-        if isinstance(event, MessagesDescribed) and self.world.link is None:
-            self.world.breaks(Law.FRAME, (seq,), "messages are described, and no link")
+        if isinstance(event, MessagesDescribed):
+            self._sizes(event, seq)
+
+    def _sizes(self, event: MessagesDescribed, seq: int) -> None:
+        if self.world.link is None or min(event.program, event.data, event.image) < 0:
+            link = "and no link" if self.world.link is None else "of negative sizes"
+            self.world.breaks(Law.FRAME, (seq,), f"messages are described, {link}")
 
     def _complete(self, event: JobCompleted, t: float, seq: int) -> None:
         self.completed += 1
@@ -113,6 +128,8 @@ class LifeAuditor:
 
     def _count(self, event: WorkloadEnded, t: float, seq: int) -> None:
         found = (self.completed, self.killed, self.copies)
+        if self.resized:
+            found = (*found[:2], event.runs)
         if found != (event.completed, event.killed, event.runs) or self.world.jobs:
             why = f"{found} jobs completed, killed, and copies over by the log; it says {event}"
             self.world.breaks(Law.ATTEMPTS, (seq,), why)

@@ -84,7 +84,7 @@ class LinkAuditor:
             return
         run = self._run_on(number)
         again = run is not None and run.job.name == memory.leaving and not memory.kept
-        if memory.kind is not None and not again:
+        if memory.kind is not None and not again and not self.world.cut:
             why = f"worker {number} has left its run and keeps part of a message"
             self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
         memory.leave(again)
@@ -195,6 +195,9 @@ class LinkAuditor:
             self.world.breaks(Law.TRANSFER, (seq,), why)
         elif memory.passing or number in self.world.away:
             self.world.breaks(Law.TRANSFER, (memory.seq, seq), f"worker {number} cannot, now")
+        elif run not in self.waiting:
+            why = f"{run.name} neither is fed nor saves"
+            self.world.breaks(Law.TRANSFER, (run.seq, seq), why)
         else:
             self._turn(run, event, memory, seq)
         memory.start(event.kind, event.left, t, seq)
@@ -269,5 +272,3 @@ class LinkAuditor:
             why = f"worker {number} loses a message; it is not DOWN and its run has not ended"
             self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
         memory.drop(seq)
-
-

@@ -117,6 +117,9 @@ class ProgressAuditor:
         self.starting.pop(run, None)
         account = self.accounts.get(run)
         if account is None:
+            if not run.job.malleable and not run.told:
+                why = f"{job} tells its stages, not how it is protected"
+                self.world.breaks(Law.FRAME, (seq,), why)
             account = self.accounts[run] = Account(run, None, seq=run.seq, begun=run.t)
             run.staged = True
         return account
@@ -126,6 +129,8 @@ class ProgressAuditor:
         account.settle(t)
         run = account.run
         slack = self._slack(t, account.rate)
+        if run.job.malleable and account.step is Stage.CHECKPOINTING:
+            run.done = max(run.done, min(done, run.done + account.passed))  # as 003 counts it
         if not isclose(run.done, done, rel_tol=ROUNDING, abs_tol=slack):
             why = f"{run.name} has done {run.done!r} by the log; it says {done!r}"
             self.world.breaks(Law.PROGRESS, (account.seq, seq), why)
@@ -138,6 +143,9 @@ class ProgressAuditor:
         self._settle(account, t, event.done, seq)
         self._follow(account, event.stage, t, seq)
         account.enter(event.stage, event.rate, seq)
+        if event.rate < 0 or (event.rate and event.stage in WAITING):
+            why = f"{event.stage.value} advances by {event.rate:g}"
+            self.world.breaks(Law.PROGRESS, (seq,), why)
 
     def _change(self, event: RateChanged, t: float, seq: int) -> None:
         account = self._account(event.job, event.run, seq)
@@ -169,8 +177,11 @@ class ProgressAuditor:
         self._settle(account, t, event.done, seq)
         if event.outcome in (COMPLETED, FAILED):
             self._judge(account, event, t, seq)
-        else:
+        elif isinstance(account.step, Stage):
             self._not_beyond(account, t, seq)
+        else:
+            why = f"{run.name} ends {event.outcome.value}, and goes over to nothing before"
+            self.world.breaks(Law.PROGRESS, (account.seq, seq), why)
         if event.outcome is COMPLETED and not isclose(event.done, event_work(run), rel_tol=1e-9):
             why = f"{run.name} completes with {event.done!r} of {event_work(run)!r} done"
             self.world.breaks(Law.PROGRESS, (run.seq, seq), why)

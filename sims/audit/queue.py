@@ -92,11 +92,8 @@ class QueueAuditor:
             return
         name = event.job
         first = name not in self.running
-        if not self.running and self.shelf is None and name not in self.ended and not self.shelves:
-            if len(self.loose) < 2:
-                self.loose.append(seq)
-        elif not self.running and self.shelf is None and name not in self.ended:
-            self._outside((seq,))
+        if not self.running and self.shelf is None and name not in self.ended:
+            self._loosen(seq)
         self.running[name] = self.running.get(name, 0) + 1
         if not first:
             return
@@ -107,6 +104,13 @@ class QueueAuditor:
             if self.allowed[name] < 0:
                 why = f"{name} makes more attempts than its batch lets it"
                 self.world.breaks(Law.DECISION, (seq,), why)
+
+    def _loosen(self, seq: int) -> None:
+        """A start outside of a shelf, while nothing runs."""
+        if self.shelves:
+            self._outside((seq,))
+        elif not self.loose:
+            self.loose.append(seq)
 
     def _shelve(self, shelf: _Shelf, name: str, event: RunStarted, t: float) -> None:
         described = self.world.jobs[name].described

@@ -72,6 +72,10 @@ class WorkerAuditor:
             self.world.breaks(Law.STATE, (before.seq, seq), why)
 
     def _fail(self, event: WorkerChanged, until: float, t: float, seq: int) -> None:
+        if until <= t:
+            why = f"worker {event.worker} goes DOWN at {t}, until {until}"
+            self.world.breaks(Law.DURATION, (seq,), why)
+            return
         if self.downtime is None:
             self.downtime = until - t
         if event.state is not DOWN or not isclose(until, t + self.downtime, rel_tol=1e-9):

@@ -46,6 +46,8 @@ class Job:
     name: str
     submitted: int | None
     """seq of its JobSubmitted; None: it has none, and is not known."""
+    told: int
+    """seq of what has described it so far."""
     described: JobDescribed | None = None
     protection: ProtectionDescribed | None = None
     messages: MessagesDescribed | None = None
@@ -115,6 +117,11 @@ class Copy:
             self._members = tuple(n for a, b in self.spans for n in range(a, b + 1))
         return self._members
 
+    def change(self, spans: tuple[Range, ...]) -> None:
+        """Other members."""
+        self.spans, self._members = spans, None
+        self.away.clear()
+
     def join(self, spans: tuple[Range, ...]) -> None:
         """More members."""
         self.spans, self._members = tuple(sorted((*self.spans, *spans))), None
@@ -165,6 +172,8 @@ class World:
     """Whether a law is."""
     record: Record | None = None
     """The present one."""
+    cut: bool = False
+    """Whether the log ended with work unfinished: then its last instant is not whole."""
     ended: bool = False
     """Whether ScenarioEnded has been told."""
     processors: int = 0
@@ -225,8 +234,10 @@ class World:
         }
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
-        if self.started is None:
-            self.started, self.processors = event, event.processors
+        if self.started is not None:
+            self.breaks(Law.FRAME, (seq,), "the scenario starts a second time")
+            return
+        self.started, self.processors = event, event.processors
 
     def _describe_link(self, event: LinkDescribed, t: float, seq: int) -> None:
         if self.link is not None:
@@ -238,23 +249,27 @@ class World:
         if name in self.jobs or name in self.gone:
             self.breaks(Law.LIFE, (seq,), f"{name} is submitted a second time")
             return
-        self.jobs[name] = Job(name, seq)
+        self.jobs[name] = Job(name, seq, seq)
 
     def _describe(self, event: Event, t: float, seq: int) -> None:
         job = self.jobs.get(event.job)  # type: ignore[attr-defined]
         if job is None:
             return
+        if job.told != seq - 1:
+            why = f"{type(event).__name__} of {job.name} does not follow its submission at once"
+            self.breaks(Law.FRAME, (job.told, seq), why)
+        job.told = seq
         if isinstance(event, JobDescribed):
-            job.described = job.described or event
+            job.described = event
         elif isinstance(event, ProtectionDescribed):
-            job.protection = job.protection or event
+            job.protection = event
         elif isinstance(event, MessagesDescribed):
-            job.messages = job.messages or event
+            job.messages = event
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         job = self.jobs.get(event.job)
         if job is None:
-            job = self.jobs[event.job] = Job(event.job, None)
+            job = self.jobs[event.job] = Job(event.job, None, -1)
         copy = None if event.keeps is None else job.kept.pop(event.keeps, None)
         if copy is None:
             spans = self.spans(event.processors, seq)

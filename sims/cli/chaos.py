@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--set", metavar="KEY=VALUE", action="append", default=[], help=about)
     about = "how long a struck worker stays away; default: faults.downtime, or a tenth of the run"
     add("--length", metavar="TIME", type=positive, help=about)
-    add("--most", type=positive_int, default=2000, help="runs; of more, so many evenly spread")
+    add("--most", type=positive_int, default=2000, help="runs; of more, so many are drawn")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -64,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def _announced(scenario: Scenario, calm: Calm, length: float, runs: int) -> str:
     unit, workers = scenario.times.value, scenario.crew.size
     every = 2 * workers * len(calm.instants)
-    which = f"all {every:,}" if runs == every else f"{runs:,} of {every:,}, evenly spread"
+    which = f"all {every:,}" if runs == every else f"{runs:,} of {every:,}, drawn at random"
     return (
         f"{scenario.name}: {counted(workers, 'worker')}, {counted(len(calm.instants), 'moment')}, "
         f"undisturbed makespan {calm.makespan:g} {unit}; each blow lasts {length:g} {unit}; {which}"

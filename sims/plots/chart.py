@@ -33,6 +33,7 @@ SHAPES: dict[Sign, tuple[str, str]] = {
     Sign.ERROR: ("x", BLACK),
     Sign.CRASH: ("v", VERMILION),
     Sign.FAULT: ("X", VERMILION),
+    Sign.IGNORED: ("+", BLUE),
     Sign.FATAL: ("*", PURPLE),
     Sign.CHECKPOINT: ("o", BLUE),
 }

@@ -10,12 +10,14 @@ from attrs import define, field, frozen
 from actors.events import (
     CheckpointLost,
     CheckpointTaken,
+    MembersJoined,
     MembersReleased,
     Outcome,
     RunEnded,
     RunStarted,
     WorkerChanged,
 )
+from actors.events.pack import FaultIgnored, MembersChanged
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.ledger.slices import ranges
@@ -28,6 +30,7 @@ class Sign(enum.Enum):
     CRASH = "DOWN, run lost"
     FAULT = "fault"
     """DOWN by a fault, or while held, and no run was lost by it."""
+    IGNORED = "fault without effect"
     FATAL = "checkpoint lost"
     CHECKPOINT = "checkpoint"
 
@@ -72,14 +75,24 @@ class Marks:
                 yield from self._ended(record, record.event)
             case WorkerChanged(worker=worker, state=WorkerState.DOWN, until=until):
                 self._downs.append(_Down(record, worker, until is not None))
-            case RunStarted() | MembersReleased():
+            case RunStarted() | MembersReleased() | MembersJoined() | MembersChanged():
                 self._hold(record.event)
+            case CheckpointTaken() | CheckpointLost() | FaultIgnored():
+                yield from self._told(record, record.event)
+
+    def _told(
+        self, record: Record, event: CheckpointTaken | CheckpointLost | FaultIgnored
+    ) -> Iterator[Mark]:
+        """What has an event of its own."""
+        match event:
             case CheckpointTaken(job=job, run=run):
                 where = middle(self._held[job, run])
                 yield Mark(record.t, where, Sign.CHECKPOINT, job, run, record.seq)
             case CheckpointLost(job=job, run=run, workers=workers):
                 for worker in workers:
                     yield Mark(record.t, worker, Sign.FATAL, job, run, record.seq)
+            case FaultIgnored(worker=worker):
+                yield Mark(record.t, worker, Sign.IGNORED, None, None, record.seq)
 
     def close(self) -> Iterator[Mark]:
         """Who went DOWN at the last instant, and cost no run."""
@@ -88,12 +101,18 @@ class Marks:
                 yield Mark(down.record.t, down.worker, Sign.FAULT, None, None, down.record.seq)
         self._downs.clear()
 
-    def _hold(self, event: RunStarted | MembersReleased) -> None:
-        former = event.run if isinstance(event, MembersReleased) else event.keeps
-        if former is not None:
-            self._held.pop((event.job, former), None)
-        if isinstance(event, RunStarted):
-            self._held[event.job, event.run] = event.processors
+    def _hold(self, event: RunStarted | MembersReleased | MembersJoined | MembersChanged) -> None:
+        held, key = self._held, (event.job, event.run)
+        match event:
+            case MembersReleased():
+                held.pop(key, None)
+            case MembersJoined(processors=more):
+                held[key] = f"{held[key]} {more}"
+            case MembersChanged(processors=processors):
+                held[key] = processors
+            case RunStarted(processors=processors, keeps=keeps):
+                held.pop((event.job, -1 if keeps is None else keeps), None)
+                held[key] = processors
 
     def _ended(self, record: Record, event: RunEnded) -> Iterator[Mark]:
         key = event.job, event.run

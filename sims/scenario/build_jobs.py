@@ -72,18 +72,19 @@ def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Maker
     """All of them. Raises InputError for what would never end."""
     counts = _failures(scenario, system, jobs)
     _refuse_hopeless(scenario, jobs)
-    density = _density(scenario, jobs)
+    density = error_density(scenario, jobs)
     for submission, count in zip(jobs.submissions, counts, strict=True):
         job = submission.job
         if plain(scenario, submission):
-            killed_at = _killed_at(scenario, job)
+            killed_at = killed_at(scenario, job)
             who = job.name, job, makers.scheduler, killed_at
             system.spawn(JobOfAttempts(*who, failures=count))
         else:
             system.spawn(_job_of_runs(scenario, system, submission, makers, density))
 
 
-def _killed_at(scenario: Scenario, job: BatchJob) -> float | None:
+def killed_at(scenario: Scenario, job: BatchJob) -> float | None:
+    """How long a run may last before its job is killed."""
     if scenario.job.overrun is Overrun.KILL and job.estimate is not None:
         return job.estimate + job.verification
     return None
@@ -108,9 +109,9 @@ def _job_of_runs(
     elif costs is not None:
         make = partial(MalleableJob, costs=costs)
     return make(
-        *(job.name, job, makers.scheduler, _killed_at(scenario, job)),
+        *(job.name, job, makers.scheduler, killed_at(scenario, job)),
         protection=protection(rules),
-        errors=_errors(scenario, system, submission, density),
+        errors=errors_of(scenario, system, submission, density),
         needs=needs,
         workforce=makers.workforce if needs else None,
         speeds=makers.speeds or None,
@@ -147,9 +148,10 @@ def needs_of(scenario: Scenario, submission: Submission) -> Needs | None:
     )
 
 
-def _errors(
+def errors_of(
     scenario: Scenario, system: System, submission: Submission, density: float
 ) -> SilentErrors:
+    """Listed, or drawn from a stream of the job's own."""
     verdicts = submission.own.verdicts if submission.own else None
     if verdicts is not None:
         return SilentErrors(iter(verdicts))
@@ -161,7 +163,8 @@ def _errors(
     )
 
 
-def _density(scenario: Scenario, jobs: Workload) -> float:
+def error_density(scenario: Scenario, jobs: Workload) -> float:
+    """Errors per unit of work, where that is what is given."""
     return scenario.errors.per_unit([it.job.profile.work for it in jobs.submissions])
 
 

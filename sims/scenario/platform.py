@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import cast
 
 from attrs import evolve, field, frozen
@@ -10,6 +11,7 @@ from attrs.validators import optional
 from numpy.random import Generator
 
 from actors.runtime import stream
+from policies.maths.speeds import Change
 from sims.errors import InputError
 from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid
 from sims.scenario.fields import Unacceptable, not_negative, positive, range_of_probabilities
@@ -44,7 +46,16 @@ class WorkerFields:
     @property
     def plain(self) -> bool:
         """Whether it has neither an owner nor another speed than 1."""
-        return isinstance(self.availability, AlwaysUp) and self.speed == Constant()
+        return isinstance(self.availability, AlwaysUp) and not self.varies
+
+    @property
+    def varies(self) -> bool:
+        """Whether its speed may be another than 1."""
+        return self.speed != Constant()
+
+    def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
+        """Its speed over time, drawn from `rng`; files are looked for from `folder`."""
+        return self.speed.process(folder).path(rng)
 
 
 @frozen(kw_only=True)
@@ -56,10 +67,22 @@ class PlatformSection(WorkerFields):
     multitasking: bool = True
     """Whether a worker may run several copies at once, where a policy shares them (004)."""
     augmentation: float = field(default=1.0, validator=positive)
-    """Multiplies all service of redundant copies (004, III.C)."""
+    """Multiplies all speeds, or g(r, t) (004, III.C)."""
     gain: GainSection | None = None
     """g(r, t): r copies progress as the mean of their furthest (004, Assumption 2), `process`,
     `linear` or `frozen-two-point`; default: each copy progresses as its own worker does."""
+
+    @property
+    def varies(self) -> bool:
+        """See WorkerFields: never where jobs progress by g(r, t)."""
+        return self.gain is None and (self.augmentation != 1 or self.speed != Constant())
+
+    def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
+        """See WorkerFields."""
+        path = self.speed.process(folder).path(rng)
+        if self.augmentation == 1:
+            return path
+        return ((time, self.augmentation * speed) for time, speed in path)
 
 
 @frozen(kw_only=True)

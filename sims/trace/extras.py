@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from actors.runtime import Event
-from sims.trace import queue
+from sims.trace import pack, queue
 
-Titles = Mapping[type[Event], Callable[[Any], str]]
-"""What to say of an event of this class that names the job (and maybe a run of it)."""
+Titles = Mapping[type[Event], Callable[[Any, str], str | None]]
+"""What to say of an event of this class in the life of a job; None where it is not concerned."""
 
-EXTRAS: Titles = {**queue.TITLES}
+EXTRAS: Titles = {**queue.TITLES, **pack.TITLES}

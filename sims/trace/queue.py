@@ -10,8 +10,9 @@ from actors.runtime import Event
 from sims.telling import counted
 
 
-def _promise(event: ReservationMade) -> str:
-    return f"promised {counted(event.processors, 'worker')} from {event.start:g} on"
+def _promise(event: ReservationMade, job: str) -> str | None:
+    title = f"promised {counted(event.processors, 'worker')} from {event.start:g} on"
+    return title if event.job == job else None
 
 
-TITLES: Mapping[type[Event], Callable[[Any], str]] = {ReservationMade: _promise}
+TITLES: Mapping[type[Event], Callable[[Any, str], str | None]] = {ReservationMade: _promise}

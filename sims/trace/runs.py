@@ -23,6 +23,7 @@ from actors.events import (
     WorkerChanged,
     WorkerSpeedChanged,
 )
+from actors.events.pack import MembersChanged
 from actors.runtime import Record
 from sims.ledger.slices import count
 from sims.telling import counted, in_units
@@ -173,6 +174,12 @@ class Runs:
         run = self.running[event.run]
         run.numbers = f"{run.numbers} {event.processors}".strip()
         run.span.happened(f"workers {event.processors} join", record)
+
+    def exchange(self, event: MembersChanged, record: Record) -> None:
+        """A job keeps other workers than before for its next run."""
+        held = self.kept[event.run]
+        held.numbers = event.processors
+        held.span.happened(f"keeps workers {event.processors} from now on", record)
 
     # --- what they do -------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ from actors.events import (
     WorkerChanged,
     WorkerSpeedChanged,
 )
+from actors.events.pack import MembersChanged
 from actors.runtime import Event, Record
 from sims.trace.account import FlowAccount
 from sims.trace.described import kind_of, protection_of
@@ -57,6 +58,7 @@ HANDLERS = {
     RestartedFromScratch: Runs.restart,
     MembersReleased: Runs.release,
     MembersJoined: Runs.join,
+    MembersChanged: Runs.exchange,
     TransferStarted: Runs.transfer,
 }
 """What the runs are told of."""
@@ -105,6 +107,8 @@ class Tale:
                 self._befall(event, record)
             case WorkerChanged() | TransferSuspended() | TransferEnded() | TransferDropped():
                 self._befall(event, record)
+            case _ if type(event) in EXTRAS:
+                self._remark(event, record)
             case _ if getattr(event, "job", None) == self.job:
                 self._tell(event, record)
 
@@ -127,6 +131,12 @@ class Tale:
             self.runs.settle(self.account, now)
             self.runs = None
 
+    def _remark(self, event: Event, record: Record) -> None:
+        """Something that one mechanism alone tells of."""
+        title = EXTRAS[type(event)](event, self.job)
+        if title is not None and self.runs is not None:
+            self.runs.remark(getattr(event, "run", None), title, record)
+
     # --- what names the job -------------------------------------------------------------------
 
     def _tell(self, event: Event, record: Record) -> None:
@@ -136,9 +146,6 @@ class Tale:
             handler = HANDLERS.get(type(event))
             if handler is not None:
                 handler(self.runs, event, record)  # type: ignore[operator]
-            elif type(event) in EXTRAS:
-                title = EXTRAS[type(event)](event)
-                self.runs.remark(getattr(event, "run", None), title, record)
             else:
                 self._live(self.runs, event, record)
 

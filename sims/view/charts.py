@@ -45,6 +45,7 @@ SHAPES = {
     Sign.ERROR: ("x", BLACK),
     Sign.CRASH: ("inverted_triangle", VERMILION),
     Sign.FAULT: ("diamond", VERMILION),
+    Sign.IGNORED: ("cross", BLUE),
     Sign.FATAL: ("star", PURPLE),
     Sign.CHECKPOINT: ("circle", BLUE),
 }

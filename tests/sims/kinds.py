@@ -23,7 +23,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "batch-faults": (),
     "malleable10": (),
     "malleable-fatal": (),
-    "redundant": ("job.count=40",),
+    "redundant": ("job.stream.count=40",),
     "redundant-laps": (),
 }
 """Scenario -> what is overridden, so that tests stay fast."""

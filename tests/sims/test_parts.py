@@ -7,7 +7,7 @@ from attrs import evolve
 
 from actors.events import CopiesPlaced, CopiesSettled, Outcome, RunEnded, RunStarted
 from actors.runtime import Record
-from sims.audit.families import audit
+from sims.audit.audit import audit
 from sims.parts import parted, parts
 from sims.scenario.loader import load
 from sims.summary import Summary

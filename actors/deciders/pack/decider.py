@@ -44,6 +44,8 @@ class PackDecider:
     costs: Sequence[Costs] = field(repr=False)
     """By application index."""
     pair: int
+    fatal: bool = True
+    """Whether every fault counts; False: 003's own rule (see PaperFaults)."""
     early_release: bool = False
     """Whether applications that end before the faulty one computes again release their workers at
     the fault: 003's own, where nothing but faults that never meet befalls anybody."""

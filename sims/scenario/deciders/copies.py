@@ -1,22 +1,48 @@
-"""The copies' decider: which policy, what speeds, what mean gain (004)."""
+"""The copies' decider: which policy, which jobs, and who carries their copies (004)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isinf
 from pathlib import Path
 from typing import cast
 
+from attrs import evolve, frozen
+
+from actors.deciders.copies import Columns, JobInColumns, JobOfCopies, PlacementRule, Runs
+from actors.events import JobsLeftOut
+from actors.pool import Pool
+from actors.protection import Kind, Rules, protection
 from actors.runtime import System
+from actors.source import Source
 from policies.interface import RedundancyPolicy
+from policies.interface.batch import BatchJob
 from policies.maths.gains import Gain
-from policies.maths.speeds import Change, SpeedProcess
-from policies.redundancy import named
+from policies.maths.speedup import Rigid
+from policies.redundancy import Laps, LapsR, ProcessorSharing, named
 from sims.errors import InputError
+from sims.scenario.availability import AlwaysUp
+from sims.scenario.build_crew import spawn_crew
+from sims.scenario.build_jobs import (
+    Makers,
+    error_density,
+    errors_of,
+    killed_at,
+    needs_of,
+    protection_of,
+)
 from sims.scenario.faults import NoFaults
-from sims.scenario.jobs.section import RigidSection
-from sims.scenario.jobs.stream import Arrivals, arrivals
+from sims.scenario.jobs.common import SOURCE
+from sims.scenario.jobs.rigid import RigidJob
+from sims.scenario.jobs.section import AnyJob, RigidSection
+from sims.scenario.jobs.stream import arrivals
 from sims.scenario.policies import load_policy
 from sims.scenario.scenario import Scenario
+from sims.scenario.workload import Submission, Workload, workload
+
+ACCEPTED = "platform.gain left out"
+SHARING = (Laps, LapsR, ProcessorSharing)
+"""004's policies that give a worker to several copies at once, where there are many jobs."""
 
 
 def populate(scenario: Scenario, system: System, folder: Path) -> None:
@@ -24,21 +50,41 @@ def populate(scenario: Scenario, system: System, folder: Path) -> None:
 
     Raises InputError for what cannot be run.
     """
-    check(scenario)
-    raise NotImplementedError("the copies' actors are still to come")
+    if in_columns(scenario):
+        _populate_columns(scenario, system, folder)
+    else:
+        _populate_runs(scenario, system, folder)
 
 
-def check(scenario: Scenario) -> None:
-    """Raises InputError for what means nothing together."""
-    pool = scenario.platform
-    if pool is None or pool.gain is None:
-        return
-    if not isinstance(scenario.faults, NoFaults):
-        problem = "under a mean gain no worker has a life of its own that could fail"
-        raise InputError("scenario", "faults", problem, "platform.gain left out")
-    if scenario.policy.name == "SRPT+R-noclone":
-        problem = "g(r, t) is the furthest of copies that start from one state, by cloning"
-        raise InputError("scenario", "policy.name", problem, "platform.gain left out")
+def in_columns(scenario: Scenario) -> bool:
+    """Whether nothing befalls workers but their speed, and nothing but work takes time: then
+    arrays can carry all copies."""
+    job, own = scenario.job, scenario.protection
+    if not isinstance(job, RigidSection) or not (job.stream or job.jobs):
+        return False
+    bare = own.kind is Kind.NONE and not own.delay and not job.verification
+    listed = all(map(_bare, job.jobs))
+    return bare and listed and not any(_happenings(scenario).values())
+
+
+def _bare(job: AnyJob) -> bool:
+    """A listed job of one worker that is nothing but work."""
+    said = job.protection or job.verdicts or job.verification or job.estimate
+    return isinstance(job, RigidJob) and job.processors == 1 and not said
+
+
+def _happenings(scenario: Scenario) -> dict[str, bool]:
+    """What there may be beside speeds, by section."""
+    errors, crew = scenario.errors, scenario.crew
+    return {
+        "faults": not isinstance(scenario.faults, NoFaults),
+        "errors": any(errors.of(key) for key in ("rate", "average", "per_work")),
+        "master": scenario.master is not None,
+        "platform.availability": any(
+            not isinstance(section.availability, AlwaysUp) for section in crew.sections
+        ),
+        "job.cap": not isinf(scenario.cap),
+    }
 
 
 def policy(scenario: Scenario, folder: Path) -> RedundancyPolicy:
@@ -46,35 +92,155 @@ def policy(scenario: Scenario, folder: Path) -> RedundancyPolicy:
     return cast(RedundancyPolicy, load_policy(scenario.policy, named, folder))
 
 
-def stream(scenario: Scenario, system: System, folder: Path) -> Arrivals | None:
-    """The jobs of `[job.stream]`, drawn as they come; None: there is no such table."""
-    job = scenario.job
-    if not isinstance(job, RigidSection) or job.stream is None:
-        return None
-    return arrivals(job.stream, scenario.crew.size, system, folder)
+def clones(policy: RedundancyPolicy) -> bool:
+    """Whether its copies go on from the furthest one's state."""
+    return bool(getattr(policy, "cloning", True))
 
 
-def processes(scenario: Scenario, folder: Path) -> list[SpeedProcess]:
-    """Each worker's law of speed. Raises InputError."""
+def _rule(scenario: Scenario) -> PlacementRule:
+    name = scenario.policy.placement or PlacementRule.UNIFORM.value
     try:
-        return [worker.speed.process(folder) for worker in scenario.crew]
-    except (ValueError, TypeError) as error:
-        accepted = "parameters that its class takes"
-        raise InputError("scenario", "platform.speed", str(error), accepted) from None
+        return PlacementRule(name)
+    except ValueError:
+        accepted = " or ".join(rule.value for rule in PlacementRule)
+        raise InputError("scenario", "policy.placement", f"{name!r}", accepted) from None
 
 
-def paths(scenario: Scenario, system: System, folder: Path) -> list[Iterator[Change]]:
-    """One stream per worker, so that all policies meet the same speeds."""
-    crew = scenario.crew
-    return [
-        process.path(system.stream(f"speed/{crew.name(worker)}"))
-        for worker, process in enumerate(processes(scenario, folder))
-    ]
+# --- arrays ---------------------------------------------------------------------------------------
 
 
-def gain(scenario: Scenario, system: System, folder: Path) -> Gain | None:
+def _populate_columns(scenario: Scenario, system: System, folder: Path) -> None:
+    size, pool = scenario.crew.size, scenario.platform
+    decides = policy(scenario, folder)
+    cloning = clones(decides)
+    decider = Columns(
+        decides,
+        _rule(scenario),
+        multitasking=pool.multitasking if pool else True,
+        gain=_gain(scenario, system, folder, cloning),
+        augmentation=pool.augmentation if pool else 1,
+    )
+    jobs, count = _coming(scenario, system, folder)
+    workers = Pool(size, numbered=True, changing=True)
+    scheduler = spawn_crew(scenario, system, folder, workers, decider, count).scheduler
+    actors = (JobInColumns(it.name, it, scheduler, copies=size, cloning=cloning) for it in jobs)
+    system.spawn(Source(SOURCE, actors))
+
+
+def _coming(scenario: Scenario, system: System, folder: Path) -> tuple[Iterator[BatchJob], int]:
+    """By time of submission; those of a stream are drawn as they come."""
+    job = cast(RigidSection, scenario.job)
+    if job.stream is None or job.jobs:
+        listed = [it.job for it in workload(scenario, system, folder).submissions]
+        return iter(sorted(listed, key=lambda job: job.submitted)), len(listed)
+    coming = arrivals(job.stream, scenario.crew.size, system, folder)
+    jobs = (
+        BatchJob(index, it.name, Rigid(1, it.size), submitted=it.time)
+        for index, it in enumerate(coming.jobs)
+    )
+    return jobs, coming.count
+
+
+def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Gain | None:
     """g(r, t) under mean semantics; None: every copy progresses as its worker does."""
     pool = scenario.platform
     if pool is None or pool.gain is None:
         return None
-    return pool.gain.gain(processes(scenario, folder)[0], system.stream("gain"))
+    if not cloning:
+        problem = "g(r, t) is the furthest of copies that start from one state, by cloning"
+        raise InputError("scenario", "policy.name", problem, ACCEPTED)
+    if scenario.crew.own:
+        problem = "g(r, t) is of workers that are all alike"
+        raise InputError("scenario", "workers", problem, ACCEPTED)
+    return pool.gain.gain(pool.speed.process(folder), system.stream("gain"))
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+def _populate_runs(scenario: Scenario, system: System, folder: Path) -> None:
+    decides, jobs = policy(scenario, folder), workload(scenario, system, folder)
+    _refuse_mean(scenario)
+    _refuse_sharing(scenario, decides)
+    _refuse_wide(jobs)
+    for reason, many in jobs.left_out:
+        system.journal.describe(JobsLeftOut, reason, many)
+    cloning = clones(decides)
+    rules = [_rules(scenario, it, cloning) for it in jobs.submissions]
+    decider = Runs(
+        decides,
+        _rule(scenario),
+        afresh=scenario.master is None and all(map(_free, rules)),
+        cloning=cloning,
+    )
+    pool = Pool(scenario.crew.size, numbered=True, changing=True)
+    count = len(jobs.submissions)
+    makers = spawn_crew(scenario, system, folder, pool, decider, count)
+    make = _Maker(scenario, system, makers, error_density(scenario, jobs))
+    pairs = sorted(
+        zip(jobs.submissions, rules, strict=True), key=lambda pair: pair[0].job.submitted
+    )
+    system.spawn(Source(SOURCE, (make(it, own) for it, own in pairs)))
+
+
+def _free(rules: Rules) -> bool:
+    """Whether ending a run at any time, and going on elsewhere, costs nothing."""
+    return rules.kind is Kind.NONE and not rules.delay and not rules.verification
+
+
+def _rules(scenario: Scenario, submission: Submission, cloning: bool) -> Rules:
+    needs = needs_of(scenario, submission)
+    rules = protection_of(scenario, submission).rules(
+        submission.job.verification, needs.image if needs else None, scenario.faults.mtbf
+    )
+    return evolve(rules, copies=scenario.crew.size, cloning=cloning)
+
+
+@frozen
+class _Maker:
+    """Makes jobs whose copies have runs of their own."""
+
+    scenario: Scenario
+    system: System
+    makers: Makers
+    density: float
+
+    def __call__(self, submission: Submission, rules: Rules) -> JobOfCopies:
+        job, needs = submission.job, needs_of(self.scenario, submission)
+        return JobOfCopies(
+            *(job.name, job, self.makers.scheduler, killed_at(self.scenario, job)),
+            protection=protection(rules),
+            errors=errors_of(self.scenario, self.system, submission, self.density),
+            needs=needs,
+            workforce=self.makers.workforce if needs else None,
+            speeds=self.makers.speeds or None,
+        )
+
+
+def _refuse_mean(scenario: Scenario) -> None:
+    pool = scenario.platform
+    if pool is None or pool.gain is None:
+        return
+    own = [key for key, there in _happenings(scenario).items() if there]
+    key = next(iter(own), "protection")
+    problem = "under a mean gain no worker and no copy has a life of its own"
+    raise InputError("scenario", key, problem, ACCEPTED)
+
+
+def _refuse_sharing(scenario: Scenario, policy: RedundancyPolicy) -> None:
+    if isinstance(policy, SHARING):
+        problem = (
+            f"{scenario.policy.name!r} lets workers run several copies at once, and one that can "
+            "be lost, or has something to fetch or to save, holds one run"
+        )
+        accepted = "SRPT+R, say; or workers to which nothing happens but their speed"
+        raise InputError("scenario", "policy.name", problem, accepted)
+
+
+def _refuse_wide(jobs: Workload) -> None:
+    for submission in jobs.submissions:
+        job = submission.job
+        if not isinstance(job.profile, Rigid) or job.profile.processors != 1:
+            problem = f"{job.name} is {job.kind}, and not of one worker, as each copy has to be"
+            accepted = "rigid jobs of one processor, or a queue's policy with protection.copies"
+            raise InputError("scenario", "job.jobs", problem, accepted)

@@ -51,6 +51,7 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
         cast(RedistributionPolicy, policy),
         application_costs(scenario, jobs),
         pair(scenario),
+        fatal(scenario),
         alone(scenario) and not fatal(scenario),
         {index: copies for index, copies in most.items() if copies > 1},
     )

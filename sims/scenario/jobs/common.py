@@ -9,12 +9,13 @@ from sims.scenario.fields import Unacceptable, not_negative, positive
 from sims.scenario.protection import ProtectionSection
 
 SCHEDULER, HAZARD, MASTER, CAP = "scheduler", "hazard", "master", "cap"
-RESERVED = (SCHEDULER, HAZARD, MASTER, CAP)
+SOURCE = "source"
+RESERVED = (SCHEDULER, HAZARD, MASTER, CAP, SOURCE)
 """Actors that no job can be called like."""
 
 
 def _free(_: object, attribute: object, value: str) -> None:
-    """attrs validator: not `scheduler`, `hazard`, `master` or `cap`."""
+    """attrs validator: no name of `RESERVED`."""
     if value in RESERVED:
         raise Unacceptable("name", value, f"another name: it is the {value}'s in the log")
 

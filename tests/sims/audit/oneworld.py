@@ -90,13 +90,11 @@ def _spawn(system: System, scenario: Mapping[str, Any]) -> None:
     policy = BatchPolicy(
         ORDERS[scenario["order"]],
         RList(0),
-        lambda waiting, _: [job.profile.processors for job in waiting],  # type: ignore[attr-defined]
+        lambda waiting, _: [job.profile.processors for job in waiting],
     )
     most = {index: job["copies"] for index, job in enumerate(jobs) if job["copies"] > 1}
     pool = Pool(size, True, True)
-    scheduler = system.spawn(
-        Scheduler("scheduler", pool, QueueDecider(policy, most), len(jobs))
-    )
+    scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy, most), len(jobs)))
     link, speeds = scenario["master"], scenario["speeds"]
     master = None
     if link:
@@ -114,12 +112,19 @@ def _spawn(system: System, scenario: Mapping[str, Any]) -> None:
     workforce = Workforce(system, make)
     for number in range(size):
         workforce(number)
+    _jobs(system, scenario, scheduler, workforce)
+
+
+def _jobs(
+    system: System, scenario: Mapping[str, Any], scheduler: Scheduler, workforce: Workforce
+) -> None:
+    pool, link, speeds = scheduler.pool, scenario["master"], scenario["speeds"]
     if speeds:
         pool.change_speed(0, pool.speeds[0] if pool.speeds else 1.0)
     faults = sorted((time, worker) for time, worker in scenario["faults"])
     if faults:
         system.spawn(Hazard("hazard", iter(faults), workforce))
-    for index, job in enumerate(jobs):
+    for index, job in enumerate(scenario["jobs"]):
         common = {
             "workforce": workforce if link else None,
             "speeds": pool.speeds if speeds else None,

@@ -81,7 +81,7 @@ def test_every_axis_has_a_label_that_tells_its_unit(
     what: str, name: str, drawn: Callable[[str, str], Figure]
 ) -> None:
     figure = drawn(what, name)
-    unit = "slots" if name in ("figure1", "volatile20") else "s"
+    unit = "slots" if name in ("figure1", "volatile20", "iterative") else "s"
     labels = [text for axes in figure.axes for text in (axes.get_xlabel(), axes.get_ylabel())]
     if what == "ledger":
         assert f" {unit}" in figure.axes[0].get_xlabel()

@@ -17,7 +17,7 @@ from actors.volatile.events import WorkerChanged
 from sims.activity import Activity
 from sims.scenario.loader import load
 from sims.trace.span import Span
-from sims.trace.volatile import IterativeTrace
+from sims.trace.tale import Tale
 from sims.world import run
 
 ZONES = Path(__file__).parents[2] / "data" / "zones"
@@ -86,7 +86,7 @@ def test_longer_slots_see_the_state_at_their_start(folder: Path) -> None:
 
 
 def test_the_life_of_the_job_tells_where_its_time_went() -> None:
-    trace = IterativeTrace("application")
+    trace = Tale("application")
     for record in records(ZONES):
         trace(record)
     assert trace.root is not None

@@ -1,0 +1,105 @@
+"""From a scenario to its scheduler, its master, its workers, and what befalls them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import isinf
+from pathlib import Path
+
+from actors.deciders.pack import PackDecider, PaperFaults
+from actors.events import LinkDescribed
+from actors.hazards import Hazard
+from actors.limit import Cap
+from actors.master import Master
+from actors.pool import Pool
+from actors.runtime import System
+from actors.scheduler import Decider, Scheduler
+from actors.worker import Worker
+from actors.workforce import Workforce
+from sims.scenario.build_jobs import Makers
+from sims.scenario.faults import NoFaults
+from sims.scenario.jobs.common import CAP, HAZARD, MASTER, SCHEDULER
+from sims.scenario.platform import Platform
+from sims.scenario.scenario import Scenario
+
+
+def spawn_crew(
+    scenario: Scenario,
+    system: System,
+    folder: Path,
+    pool: Pool,
+    decider: Decider,
+    jobs: int,
+    workers: dict[int, Worker] | None = None,
+) -> Makers:
+    """Spawn the scheduler, the master, the workers that have a life of their own, and what befalls
+    them; `jobs`: how many will come; `workers` gets each worker that has an actor, by number.
+    Raises InputError where one of them cannot be."""
+    scheduler = system.spawn(Scheduler(SCHEDULER, pool, decider, jobs))
+    master = _master(scenario, system)
+    make = _maker(scenario, system, scheduler, master, folder)
+    workforce = Workforce(system, make, {} if workers is None else workers)
+    if any(section.varies for section in scenario.crew.sections):
+        pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
+    for worker in _living(scenario):
+        workforce(worker)
+    if not isinstance(scenario.faults, NoFaults):
+        system.spawn(_hazard(scenario, system, decider, workforce))
+    if not isinf(scenario.cap):
+        system.spawn(Cap(CAP, scenario.cap, scheduler))
+    if isinstance(decider, PackDecider):
+        return Makers(scheduler, workforce, pool.speeds, decider.costs, decider.fatal)
+    return Makers(scheduler, workforce, pool.speeds)
+
+
+def _hazard(scenario: Scenario, system: System, decider: Decider, workforce: Workforce) -> Hazard:
+    faults = scenario.faults.faults(system.stream("faults"), scenario.crew.size)
+    if isinstance(decider, PackDecider) and not decider.fatal:
+        return PaperFaults(HAZARD, faults, workforce, decider)
+    return Hazard(HAZARD, faults, workforce)
+
+
+def _master(scenario: Scenario, system: System) -> Master | None:
+    section = scenario.master
+    if section is None:
+        return None
+    system.journal.describe(LinkDescribed, section.channels)
+    order = section.service(scenario.crew, scenario.cap)
+    return system.spawn(Master(MASTER, section.channels, order))
+
+
+def _living(scenario: Scenario) -> Iterator[int]:
+    """Workers with an owner, a speed of their own, or a memory that a master fills."""
+    crew = scenario.crew
+    if scenario.master is None and all(section.plain for section in crew.sections):
+        return
+    for worker in range(crew.size):
+        if scenario.master is not None or not crew[worker].plain:
+            yield worker
+
+
+def _maker(
+    scenario: Scenario,
+    system: System,
+    scheduler: Scheduler,
+    master: Master | None,
+    folder: Path,
+) -> Callable[[int], Worker]:
+    crew, downtime = scenario.crew, scenario.faults.downtime
+
+    def make(index: int) -> Worker:
+        section, name = crew[index], crew.name(index)
+        worker = Worker(actor_name(crew, index), index, scheduler, master, downtime=downtime)
+        if not section.plain:
+            rng = system.stream(f"availability/{name}")
+            worker.owner = section.availability.changes(rng, folder)
+        if section.varies:
+            worker.speeds = section.speeds(system.stream(f"speed/{name}"), folder)
+        return worker
+
+    return make
+
+
+def actor_name(crew: Platform, worker: int) -> str:
+    """A pool's workers have numbers only."""
+    return crew.name(worker) if crew.own else f"worker {worker}"
