@@ -13,6 +13,7 @@ from actors.events import (
     JobCompleted,
     JobDescribed,
     JobKilled,
+    MembersChanged,
     MembersJoined,
     MembersReleased,
     Outcome,
@@ -69,10 +70,11 @@ class Accountant:
         self._on = {
             RunStarted: self._start,
             RunEnded: self._end,
-            StageStarted: self._stage,
-            RateChanged: self._change_rate,
+            StageStarted: self._advance,
+            RateChanged: self._advance,
             CheckpointTaken: self._save,
             MembersJoined: self._join,
+            MembersChanged: self._join,
             MembersReleased: self._release,
             JobDescribed: self._describe,
             JobCompleted: self._complete,
@@ -102,9 +104,6 @@ class Accountant:
             yield from job.close()
         for own in self._own.values():
             yield from own.settle(now, 0)
-        self._spans.clear()
-        self._jobs.clear()
-        self._own.clear()
 
     # --- jobs ---------------------------------------------------------------------------------
 
@@ -208,27 +207,29 @@ class Accountant:
 
     # --- what runs do -------------------------------------------------------------------------
 
-    def _stage(self, record: Record, event: StageStarted) -> Iterator[Slice]:
-        span = self._known((event.job, event.run))
-        yield from span.settle(record.t, record.seq, event.done)
-        span.stage, span.rate = event.stage, event.rate
-
-    def _change_rate(self, record: Record, event: RateChanged) -> Iterator[Slice]:
+    def _advance(self, record: Record, event: StageStarted | RateChanged) -> Iterator[Slice]:
         span = self._known((event.job, event.run))
         yield from span.settle(record.t, record.seq, event.done)
         span.rate = event.rate
+        if isinstance(event, StageStarted):
+            span.stage = event.stage
 
     def _save(self, record: Record, event: CheckpointTaken) -> Slices:
         self._known((event.job, event.run)).safe = True
         return NOTHING
 
-    def _join(self, record: Record, event: MembersJoined) -> Iterator[Slice]:
+    def _join(self, record: Record, event: MembersJoined | MembersChanged) -> Iterator[Slice]:
         key = event.job, event.run
         span = self._known(key)
         yield from span.settle(record.t, record.seq, span.done)
-        span.processors = together(span.processors, event.processors)
+        if isinstance(event, MembersChanged):
+            self._holders.give(key, span.processors)
+            span.moves, span.processors = {}, event.processors
+        else:
+            span.processors = together(span.processors, event.processors)
         if self._holders.asked:
             self._holders.take(key, event.processors, span.share != 1)
+            yield from self._recall(key, record, event.processors)
 
     # --- what befalls their members -----------------------------------------------------------
 
