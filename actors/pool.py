@@ -94,6 +94,26 @@ class Pool:
         holders, away = self._holders, self.away
         return all(holders[n] < 0 and n not in away for n in numbers)
 
+    def exchange(self, copy: int, held: Intervals, count: int, index: int = 0) -> Intervals:
+        """Give `copy` of job `index` `count` workers in place of those that it holds: it gets more
+        of the free ones, or gives back its highest. Those that are not UP it gives back last:
+        nobody else could use them."""
+        had = members(held)
+        if count < len(had):
+            lost = self._spare(had, len(had) - count)
+            self.take_back(len(lost), intervals_of(lost))
+            return intervals_of(sorted(set(had).difference(lost)))
+        if count == len(had):
+            return held
+        gained = self.give_out(copy, count - len(had), (), index)
+        return intervals_of(sorted((*had, *members(gained))))
+
+    def _spare(self, had: Sequence[int], count: int) -> list[int]:
+        """Which to give back, ascending."""
+        if self.away:
+            had = sorted(had, key=lambda n: (n not in self.away, n))
+        return sorted(had[-count:])
+
     def take_back(self, count: int, taken: Intervals) -> None:
         """Those of them that are UP are free again."""
         if self.changing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -39,6 +38,7 @@ from actors.messages import (
     WithdrawCopy,
 )
 from actors.protection import Protection
+from actors.protection.by_size import alike
 from actors.run import Plan, Run, State
 from actors.runtime import Phase, handles
 from actors.workforce import Workforce
@@ -77,16 +77,13 @@ class JobOfRuns(Job):
         """See Job."""
         super().describe()
         rules, describe = self.protection.rules, self.system.journal.describe
-        period = rules.period(1)
-        if period != rules.period(2):
-            period = float("inf")  # it hangs on the members: there is no one number to tell
         describe(
             ProtectionDescribed,
             self.name,
             rules.kind.value,
-            None if period == math.inf else period,
-            rules.cost,
-            rules.recovery,
+            alike(rules.period),
+            alike(rules.cost),
+            alike(rules.recovery),
             rules.verified,
             rules.copies,
             rules.cloning,
@@ -106,6 +103,17 @@ class JobOfRuns(Job):
     def work(self, copy: Copy) -> float:
         """The whole work of a run on these members, in time at speed 1."""
         return self.described.profile.time(len(copy.members))
+
+    def resumed(self, copy: Copy) -> Plan:
+        """The next run on members that were kept."""
+        return self.protection.resumed(copy)
+
+    def settled(self, copy: Copy) -> None:
+        """Tell whoever counts on it that a copy goes on otherwise than before."""
+
+    def saved(self, run: Run) -> None:
+        """A checkpoint is complete."""
+        self.protection.save(run)
 
     def last_work(self) -> bool:
         """Whether the run that completes now completes the job."""
@@ -144,13 +152,18 @@ class JobOfRuns(Job):
         states = [copy.run.state(now) for copy in self.copies.values() if copy.run is not None]
         return max(states, key=lambda state: state.fraction, default=None)
 
-    def _start_run(self, copy: Copy, plan: Plan, message: StartCopy | None = None) -> None:
-        keeps = copy.last if message is None else None
+    def _start_run(
+        self,
+        copy: Copy,
+        plan: Plan,
+        message: StartCopy | None = None,
+        keeps: int | None = None,
+    ) -> None:
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
             strike=self._strike(copy),
-            saved=self.protection.save,
+            saved=self.saved,
             recovered=self._recovered,
             over=self._over,
         )
@@ -164,6 +177,7 @@ class JobOfRuns(Job):
         else:
             run.feed()
             copy.feed(self, self.needs, plan.image)
+        self.settled(copy)
 
     def _strike(self, copy: Copy) -> Callable[[float], bool]:
         if not self.errors.per_work:
@@ -227,6 +241,7 @@ class JobOfRuns(Job):
             copy.run.review()
         else:
             self._resume_soon()
+        self.settled(copy)
 
     @handles(MemberSped, during=AT_WORK)
     def member_sped(self, message: MemberSped) -> None:
@@ -235,6 +250,7 @@ class JobOfRuns(Job):
             copy.speeds[message.worker] = message.speed
             if copy.run is not None:
                 copy.run.review()
+            self.settled(copy)
 
     @handles(MemberFed, during=AT_WORK)
     def member_fed(self, message: MemberFed) -> None:
@@ -248,6 +264,7 @@ class JobOfRuns(Job):
         copy = self.copies.get(number)
         if copy is not None and copy.run is not None and copy.run.number == run:
             copy.run.fed(worker)
+            self.settled(copy)
 
     @handles(MemberMoved, during=(Life.WAITING, *GONE))
     @handles(MemberSped, during=(Life.WAITING, *GONE))
@@ -290,7 +307,7 @@ class JobOfRuns(Job):
         self._resuming = False
         for copy in list(self.copies.values()):
             if copy.run is None and not copy.absent:
-                self._start_run(copy, self.protection.resumed(copy))
+                self._start_run(copy, self.resumed(copy), keeps=copy.last)
 
     # --- parts and ends of runs ---------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from actors.events import (
     JobCompleted,
     JobDescribed,
     JobKilled,
+    MembersChanged,
     MembersJoined,
     MembersReleased,
     Outcome,
@@ -73,6 +74,7 @@ class Accountant:
             RateChanged: self._advance,
             CheckpointTaken: self._save,
             MembersJoined: self._join,
+            MembersChanged: self._join,
             MembersReleased: self._release,
             JobDescribed: self._describe,
             JobCompleted: self._complete,
@@ -102,9 +104,6 @@ class Accountant:
             yield from job.close()
         for own in self._own.values():
             yield from own.settle(now, 0)
-        self._spans.clear()
-        self._jobs.clear()
-        self._own.clear()
 
     # --- jobs ---------------------------------------------------------------------------------
 
@@ -219,13 +218,18 @@ class Accountant:
         self._known((event.job, event.run)).safe = True
         return NOTHING
 
-    def _join(self, record: Record, event: MembersJoined) -> Iterator[Slice]:
+    def _join(self, record: Record, event: MembersJoined | MembersChanged) -> Iterator[Slice]:
         key = event.job, event.run
         span = self._known(key)
         yield from span.settle(record.t, record.seq, span.done)
-        span.processors = together(span.processors, event.processors)
+        if isinstance(event, MembersChanged):
+            self._holders.give(key, span.processors)
+            span.moves, span.processors = {}, event.processors
+        else:
+            span.processors = together(span.processors, event.processors)
         if self._holders.asked:
             self._holders.take(key, event.processors, span.share != 1)
+            yield from self._recall(key, record, event.processors)
 
     # --- what befalls their members -----------------------------------------------------------
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from attrs import define, field, frozen
 
-from actors.events import JobCompleted
-from actors.malleable.events import FaultStruck, ProgressSettled
+from actors.events import EndExpected, JobCompleted, Outcome, RunEnded
 from actors.runtime import Record
 
 
@@ -24,7 +23,7 @@ class Moment:
 class Course:
     """Expected makespan and spread of sizes after each fault that counted (003, figure 11)."""
 
-    wants: frozenset[type] = frozenset((JobCompleted, ProgressSettled, FaultStruck))
+    wants: frozenset[type] = frozenset((JobCompleted, EndExpected, RunEnded))
     moments: list[Moment] = field(factory=list)
     _expected: dict[str, float] = field(factory=dict)
     _sizes: dict[str, int] = field(factory=dict)
@@ -35,10 +34,12 @@ class Course:
         if self._fault is not None and record.t > self._fault:
             self._take(self._fault)
         match record.event:
-            case FaultStruck():
+            case RunEnded(outcome=Outcome.LOST):
                 self._fault = record.t
-            case ProgressSettled(job=job, processors=size, expected=expected):
-                self._expected[job], self._sizes[job] = expected, size
+            case EndExpected(job=job, processors=size, expected=expected):
+                self._sizes[job] = size
+                if expected is not None:
+                    self._expected[job] = expected
             case JobCompleted(job=job):
                 self._ended = record.t
                 del self._expected[job], self._sizes[job]

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.enrolment.window import Running, Window
 from actors.events import End, Outcome
-from actors.messages import CopyOver, Decide
+from actors.messages import CopyOver, Decide, Stood
 from actors.runs import IterativeJob
 from actors.runtime import Phase
 from policies.availability import WorkerState
@@ -152,6 +152,9 @@ class EnrolmentDecider:
         """See Decider."""
         self.holders[label] = self.holders.get(label, 0) | 1 << worker
         return self._call() if self.proactive else False
+
+    def stood(self, message: Stood) -> None:
+        """See Decider: nobody is resized."""
 
     def sped(self, worker: int, speed: float) -> bool:
         """See Decider."""

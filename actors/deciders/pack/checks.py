@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from operator import attrgetter, index
 from typing import cast
 
+from actors.deciders.pack.views import Event, Pack
 from actors.decisions import BadDecision, answer, items, ours, refusal
-from actors.malleable.views import Event, Pack
 from policies.interface.malleable import AllocationPolicy, RedistributionPolicy, Resize
 
 SHOWN = 10
