@@ -57,7 +57,9 @@ class RunLog:
         """They have ended; the furthest copy of a job that is over completes it."""
         done = (_sizes(placed) - lefts).tolist()
         completed = list[int | None]()
-        for job, (lacks, first) in enumerate(zip(left.tolist(), placed.first.tolist(), strict=True)):
+        for job, (lacks, first) in enumerate(
+            zip(left.tolist(), placed.first.tolist(), strict=True)
+        ):
             completed.append(None if lacks else placed.best[job])
             if not lacks:
                 done[first + placed.best[job] - self.runs(placed)[job]] = placed.sizes.item(job)
