@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from attrs import define, field
 
 from actors.events import Outcome
-from actors.messages import Feed, LeaveRun, Needs, SendImage
+from actors.intervals import members
+from actors.messages import Feed, LeaveRun, Needs, ResizeCopy, SendImage
 from policies.availability import WorkerState
 
 if TYPE_CHECKING:
@@ -41,10 +43,26 @@ class Copy:
     """Number of its last run."""
     saved: State | None = field(init=False, default=None)
     """What buddies have saved."""
+    holders: int = field(init=False)
+    """Members among which that, or the input, is spread."""
     struck: set[int] = field(init=False, factory=set)
     """Members that went DOWN since the last recovery was over."""
     outcome: Outcome = field(init=False, default=Outcome.LOST)
     """How its last run ended."""
+
+    def __attrs_post_init__(self) -> None:
+        self.holders = len(self.members)
+
+    def exchange(self, message: ResizeCopy, speeds: Sequence[float] | None) -> tuple[int, ...]:
+        """Have other members, each with one unit of data; who left."""
+        held = members(message.numbers)
+        left = tuple(sorted(set(self.members).difference(held)))
+        self.members, self.text, self.units = held, message.text, (1,) * len(held)
+        if speeds:
+            self.speeds = {n: speeds[n] for n in held}
+        self.absent.difference_update(left)
+        self.struck.difference_update(left)
+        return left
 
     def speed(self) -> float:
         """The slowest member's (R1)."""
@@ -75,6 +93,10 @@ class Copy:
 
     def leave(self, actor: Actor, keep: bool) -> None:
         """The run has ended: nobody fetches anything for it any more."""
+        self.dismiss(actor, self.members, keep)
+
+    def dismiss(self, actor: Actor, workers: Sequence[int], keep: bool) -> None:
+        """The same for some."""
         if self.workforce is not None:
-            for worker in self.members:
+            for worker in workers:
                 actor.send(self.workforce(worker), LeaveRun(self.number, keep))

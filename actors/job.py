@@ -73,9 +73,13 @@ class Job(Actor):
         described = self.described
         self.system.journal.describe(
             JobDescribed,
-            *(self.name, described.kind, described.profile.work, described.verification),
+            *(self.name, described.kind, self.work_told(), described.verification),
             *(self.failures_told(), described.estimate, self.killed_at),
         )
+
+    def work_told(self) -> float:
+        """Its work, where that does not hang on its workers."""
+        return self.described.profile.work
 
     def failures_told(self) -> int | None:
         """f_j, where it is known beforehand."""

@@ -12,6 +12,9 @@ from actors.worker import Worker
 from policies.interface import ServiceOrder, Waiting
 
 
+SERVE, GRANTED, PREEMPTED = Serve(), Granted(), Preempted()
+
+
 @define
 class _Request:
     """One worker that wants a channel, as the order of service sees it."""
@@ -47,6 +50,7 @@ class Master(Actor):
     @handles(AskForChannel)
     def ask(self, request: AskForChannel) -> None:
         self.requests[request.index] = request.worker
+        self.serving.pop(request.index, None)
         self._serve_soon()
 
     @handles(NeedNoChannel)
@@ -58,7 +62,7 @@ class Master(Actor):
     def _serve_soon(self) -> None:
         if not self._due:
             self._due = True
-            self.later(Serve(), Phase.SERVICE)
+            self.later(SERVE, Phase.SERVICE)
 
     @handles(SlotBegan)
     def slot_began(self, _: SlotBegan) -> None:
@@ -68,14 +72,18 @@ class Master(Actor):
     def serve(self, _: Serve) -> None:
         self._due = False
         requests, serving = self.requests, self.serving
-        chosen = {waiting.index: requests[waiting.index] for waiting in self._choose()}
-        for index in [index for index in serving if index not in chosen]:
-            self.send(serving[index], Preempted())
+        if len(requests) <= self.channels and not self.order.every_slot:
+            chosen = {index: requests[index] for index in sorted(requests)}  # no choice
+        else:
+            chosen = {waiting.index: requests[waiting.index] for waiting in self._choose()}
+        for index in serving:
+            if index not in chosen:
+                self.send(serving[index], PREEMPTED)
         for index, worker in chosen.items():
             if index not in serving:
-                self.send(worker, Granted())
+                self.send(worker, GRANTED)
         self.serving = chosen
-        if self.order.every_slot and self.requests:
+        if self.order.every_slot and requests:
             self.after(1, SlotBegan(), Phase.STATES_CHANGE)
 
     def _choose(self) -> Sequence[Waiting]:

@@ -11,7 +11,7 @@ from actors.progress import Progress
 PROGRAM, DATA, IMAGE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.IMAGE
 
 
-COUNTED = (PROGRAM, DATA)
+OTHERS = (IMAGE, TransferKind.SAVE)
 
 
 @define(eq=False)
@@ -27,7 +27,7 @@ class Memory:
     kind: TransferKind | None = None
     """Of the incomplete message, if a part of one has passed or is passing."""
     part: Progress = field(factory=lambda: Progress(0))
-    """That message; its rate is 1 while it passes."""
+    """That message, where there is one; its rate is 1 while it passes."""
 
     def lacks(self, needs: Needs, units: int, image: bool) -> TransferKind | None:
         """The message to fetch next; None: nothing is missing."""
@@ -43,13 +43,18 @@ class Memory:
         """Time of communication that a run of `units` units would still lack at `now`: n_q of 002,
         section V; the part of a message that has passed counts where that message is wanted."""
         left = 0.0 if needs.label in self.programs else needs.program
-        left += max(units - self.data, 0) * needs.data
-        return max(left - self.part.at(now), 0) if left and self.kind in COUNTED else left
+        if units > self.data:
+            left += (units - self.data) * needs.data
+        kind = self.kind
+        if not left or kind is None or kind in OTHERS:
+            return left
+        return max(left - self.part.at(now), 0)
 
     def begin(self, kind: TransferKind, size: float, now: float) -> float:
         """A channel serves this message, or the rest of it, from `now` on; what is left of it."""
         if self.kind is not kind:
-            self.kind, self.part = kind, Progress(size)
+            self.kind, self.part = kind, Progress(size, 0, 1, now)
+            return size
         self.part.change(now, 1)
         return self.part.left(now)
 
@@ -67,8 +72,7 @@ class Memory:
 
     def drop(self) -> None:
         """Lose what has passed of the incomplete message."""
-        if self.kind is not None:
-            self.kind, self.part = None, Progress(0)
+        self.kind = None
 
     def leave(self) -> None:
         """Keep complete programs only: what leaving a run leaves."""

@@ -152,6 +152,33 @@ class WithdrawCopy:
 
 
 @message
+class ResizeCopy:
+    """Scheduler to job: from now on this copy has these workers in place of those it had."""
+
+    copy: int
+    numbers: Intervals
+    text: str
+    """Those of them that are there already, as logs write them: others were promised."""
+
+
+@message
+class PromiseCopy:
+    """Scheduler to job: this copy's workers will be others' once its run has ended."""
+
+    copy: int
+
+
+@message
+class MembersCame:
+    """Scheduler to job: workers that were promised to this copy are there."""
+
+    copy: int
+    joined: str
+    """Who, as logs write them."""
+    text: str
+    """All that are there now."""
+
+
 class Settle:
     """Scheduler to job: all of this instant is decided; whom you have not got again may go."""
 
@@ -256,6 +283,27 @@ class CopyOver:
     """Whether the job waits in the queue again: it has no other copy."""
     gone: bool = False
     """Whether the job is completed, or was killed."""
+
+
+@message
+class Stood:
+    """Malleable job to scheduler: where a copy stands, whenever that changes otherwise than by
+    computing on."""
+
+    index: int
+    """The job's."""
+    copy: int
+    start: float | None
+    """When the present part of its run ends or, while it computes, when it has begun; inf: nobody
+    knows; None: its next run begins once all its members are UP."""
+    parts: tuple[float, ...]
+    """Times of the parts between `start` and computing."""
+    left: float
+    """alpha: the fraction of the work that is left then."""
+    speed: float
+    """Work per unit of time."""
+    moving: bool
+    """Whether a redistribution that was interrupted has to be made again."""
 
 
 @message

@@ -42,6 +42,9 @@ class Pool:
     changing: bool = False
     """Whether workers change state or speed: then it is looked up who holds them."""
     take: Take = lowest
+    named: bool = False
+    """Whether a decider names whom it starts a copy on: then nobody looks for free ones here, and
+    intervals of them would cost a tenth of the run of a volatile platform."""
     free: int = field(init=False)
     """Workers that are UP and held by nobody."""
     up: int = field(init=False)
@@ -57,7 +60,7 @@ class Pool:
 
     def __attrs_post_init__(self) -> None:
         self.free = self.up = self.size
-        if self.numbered or self.changing:
+        if (self.numbered or self.changing) and not self.named:
             self.numbers = Numbers(self.size)
         if self.changing:
             self._holders = [-1] * self.size
@@ -76,25 +79,51 @@ class Pool:
     def give(self, copy: int, numbers: Sequence[int]) -> Intervals:
         """These free workers, ascending. Raises ValueError where one is not free."""
         taken = intervals_of(numbers)
-        assert self.numbers is not None
-        if not self.numbers.has(taken):
+        if not self._all_free(taken, numbers):
             raise ValueError(f"not all of {list(numbers)} are free")
-        self.numbers.remove(taken)
+        if self.numbers is not None:
+            self.numbers.remove(taken)
         self.free -= len(numbers)
         if self.changing:
             self._hold(taken, copy)
         return taken
 
+    def _all_free(self, taken: Intervals, numbers: Sequence[int]) -> bool:
+        if self.numbers is not None:
+            return self.numbers.has(taken)
+        holders, away = self._holders, self.away
+        return all(holders[n] < 0 and n not in away for n in numbers)
+
+    def exchange(self, copy: int, held: Intervals, count: int, index: int = 0) -> Intervals:
+        """Give `copy` of job `index` `count` workers in place of those that it holds: it gets more
+        of the free ones, or gives back its highest. Those that are not UP it gives back last:
+        nobody else could use them."""
+        had = members(held)
+        if count < len(had):
+            lost = self._spare(had, len(had) - count)
+            self.take_back(len(lost), intervals_of(lost))
+            return intervals_of(sorted(set(had).difference(lost)))
+        if count == len(had):
+            return held
+        gained = self.give_out(copy, count - len(had), (), index)
+        return intervals_of(sorted((*had, *members(gained))))
+
+    def _spare(self, had: Sequence[int], count: int) -> list[int]:
+        """Which to give back, ascending."""
+        if self.away:
+            had = sorted(had, key=lambda n: (n not in self.away, n))
+        return sorted(had[-count:])
+
     def take_back(self, count: int, taken: Intervals) -> None:
         """Those of them that are UP are free again."""
-        assert self.numbers is not None
         if self.changing:
             self._hold(taken, -1)
         if self.away:
             here = [n for n in members(taken) if n not in self.away]
             taken, count = intervals_of(here), len(here)
         self.free += count
-        self.numbers.give(taken)
+        if self.numbers is not None:
+            self.numbers.give(taken)
 
     def _hold(self, taken: Intervals, copy: int) -> None:
         for first, last in taken:
@@ -114,9 +143,9 @@ class Pool:
         if worker not in self.away:
             self.up -= 1
             if self._holders[worker] < 0:
-                assert self.numbers is not None
-                self.numbers.remove(((worker, worker),))
                 self.free -= 1
+                if self.numbers is not None:
+                    self.numbers.remove(((worker, worker),))
         self.away[worker] = math.inf if until is None else until
 
     def _return(self, worker: int) -> None:
@@ -124,9 +153,9 @@ class Pool:
             return
         self.up += 1
         if self._holders[worker] < 0:
-            assert self.numbers is not None
-            self.numbers.give(((worker, worker),))
             self.free += 1
+            if self.numbers is not None:
+                self.numbers.give(((worker, worker),))
 
     def change_speed(self, worker: int, speed: float) -> None:
         """The worker's speed from now on."""

@@ -66,9 +66,20 @@ class Plan:
     verification: float = 0
     verified: bool = False
     """Whether a verification precedes each checkpoint."""
+    closes: bool = False
+    """Whether a checkpoint closes what comes before computing: the saved state is spread among
+    other members (003, section 3.3.2)."""
+
+    def ahead(self, passed: int = 0) -> tuple[float, ...]:
+        """Times of the parts before computing, but for feeding and so many that are over."""
+        times = [length for _, length in self.before[passed:]]
+        if self.closes:
+            closing = (self.verification, self.cost or 0)
+            times.extend(closing if self.verified else closing[1:])
+        return tuple(times)
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Run:
     """The account of one run, and the timer of the part that it is in.
 
@@ -93,6 +104,8 @@ class Run:
     part: Progress = field(init=False, factory=lambda: Progress(0))
     base: float = field(init=False)
     """Work done when the present part began."""
+    computes: bool = field(init=False, default=False)
+    """Whether it has begun to compute."""
     exposed: float = field(init=False, default=0)
     """Workers x computing time since the last verified point."""
     missing: set[int] = field(init=False, factory=set)
@@ -103,6 +116,9 @@ class Run:
     ended: bool = field(init=False, default=False)
     _left: int = field(init=False, default=0)
     """Parts of the plan before computing that are over."""
+    _reach: float = field(init=False, default=0)
+    """Work done when the present computing ends. Not summed up then: base + (work - base) need not
+    be work, and a checkpoint would be taken with nothing left."""
 
     def __attrs_post_init__(self) -> None:
         begins = self.plan.begins
@@ -118,6 +134,14 @@ class Run:
     def state(self, now: float) -> State:
         """What another copy would clone at `now`."""
         return State(self.number, self.done(now), self.work, self._exposure(now))
+
+    def ahead(self) -> tuple[float, ...]:
+        """Times of the parts between the present one and computing."""
+        if self.computes:
+            return ()
+        if self.stage is CHECKPOINTING:
+            return ()
+        return self.plan.ahead(self._left)[self.stage is VERIFYING :]
 
     def _exposure(self, now: float) -> float:
         if self.stage is not COMPUTING or not self.part.rate:
@@ -189,13 +213,23 @@ class Run:
         self.part = Progress(0, since=now)
         self.actor.record(RunEnded, self.actor.name, self.number, outcome, self.base, kept)
 
+    def hand_over(self) -> State:
+        """End it for a run on other members, which keeps all its work, saved or not. The part of a
+        checkpoint that has passed counts as work (003, section 3.3.2, read literally)."""
+        now = self.actor.now
+        if self.stage is CHECKPOINTING and self.computes:
+            self.base = min(self.base + self.part.at(now), self.work)
+        state = self.state(now)
+        self.end(Outcome.WITHDRAWN)
+        return state
+
     # --- its parts ----------------------------------------------------------------------------
 
     def _next(self) -> bool:
         """Begin the part after the present one; whether it is over already."""
         plan, stage = self.plan, self.stage
         if stage is COMPUTING:
-            self.base += self.part.work
+            self.base = self._reach
             self.part = Progress(0)
             return self._after_computing()
         if stage is VERIFYING:
@@ -204,21 +238,29 @@ class Run:
             self.saved(self)
             self.actor.record(CheckpointTaken, self.actor.name, self.number, self.base)
             return self._compute()
+        if stage is RECOVERING:
+            self.recovered(self)
         if self._left < len(plan.before):
             part, length = plan.before[self._left]
             self._left += 1
             return self._enter(part, length)
-        self.recovered(self)
-        return self._compute()
+        return self._secure() if plan.closes else self._compute()
 
     def _compute(self) -> bool:
-        return self._enter(COMPUTING, min(self.plan.period, self.work - self.base))
+        self.computes = True
+        left, period = self.work - self.base, self.plan.period
+        self._reach = self.base + period if period < left else self.work
+        return self._enter(COMPUTING, min(period, left))
 
     def _after_computing(self) -> bool:
         if self.base >= self.work:
             # Always as a timer: the last verifications of an instant come after all other parts.
             self.phase = Phase.RUNS_END
             return self._enter(VERIFYING, self.plan.verification, at_once=False)
+        return self._secure()
+
+    def _secure(self) -> bool:
+        """Save the present state, after a verification where one precedes checkpoints."""
         if self.plan.verified:
             return self._enter(VERIFYING, self.plan.verification)
         return self._checkpoint()

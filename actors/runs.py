@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -39,6 +38,7 @@ from actors.messages import (
     WithdrawCopy,
 )
 from actors.protection import Protection
+from actors.protection.by_size import alike
 from actors.run import Plan, Run, State
 from actors.runtime import Phase, handles
 from actors.workforce import Workforce
@@ -77,14 +77,13 @@ class JobOfRuns(Job):
         """See Job."""
         super().describe()
         rules, describe = self.protection.rules, self.system.journal.describe
-        period = rules.period(1)
         describe(
             ProtectionDescribed,
             self.name,
             rules.kind.value,
-            None if period == math.inf else period,
-            rules.cost,
-            rules.recovery,
+            alike(rules.period),
+            alike(rules.cost),
+            alike(rules.recovery),
             rules.verified,
             rules.copies,
             rules.cloning,
@@ -104,6 +103,17 @@ class JobOfRuns(Job):
     def work(self, copy: Copy) -> float:
         """The whole work of a run on these members, in time at speed 1."""
         return self.described.profile.time(len(copy.members))
+
+    def resumed(self, copy: Copy) -> Plan:
+        """The next run on members that were kept."""
+        return self.protection.resumed(copy)
+
+    def settled(self, copy: Copy) -> None:
+        """Tell whoever counts on it that a copy goes on otherwise than before."""
+
+    def saved(self, run: Run) -> None:
+        """A checkpoint is complete."""
+        self.protection.save(run)
 
     def last_work(self) -> bool:
         """Whether the run that completes now completes the job."""
@@ -136,17 +146,24 @@ class JobOfRuns(Job):
 
     def furthest(self) -> State | None:
         """The state of the run under way that has most work done."""
+        if not self.copies:
+            return None
         now = self.now
         states = [copy.run.state(now) for copy in self.copies.values() if copy.run is not None]
         return max(states, key=lambda state: state.fraction, default=None)
 
-    def _start_run(self, copy: Copy, plan: Plan, message: StartCopy | None = None) -> None:
-        keeps = copy.last if message is None else None
+    def _start_run(
+        self,
+        copy: Copy,
+        plan: Plan,
+        message: StartCopy | None = None,
+        keeps: int | None = None,
+    ) -> None:
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
             strike=self._strike(copy),
-            saved=self.protection.save,
+            saved=self.saved,
             recovered=self._recovered,
             over=self._over,
         )
@@ -160,6 +177,7 @@ class JobOfRuns(Job):
         else:
             run.feed()
             copy.feed(self, self.needs, plan.image)
+        self.settled(copy)
 
     def _strike(self, copy: Copy) -> Callable[[float], bool]:
         if not self.errors.per_work:
@@ -223,6 +241,7 @@ class JobOfRuns(Job):
             copy.run.review()
         else:
             self._resume_soon()
+        self.settled(copy)
 
     @handles(MemberSped, during=AT_WORK)
     def member_sped(self, message: MemberSped) -> None:
@@ -231,6 +250,7 @@ class JobOfRuns(Job):
             copy.speeds[message.worker] = message.speed
             if copy.run is not None:
                 copy.run.review()
+            self.settled(copy)
 
     @handles(MemberFed, during=AT_WORK)
     def member_fed(self, message: MemberFed) -> None:
@@ -244,6 +264,7 @@ class JobOfRuns(Job):
         copy = self.copies.get(number)
         if copy is not None and copy.run is not None and copy.run.number == run:
             copy.run.fed(worker)
+            self.settled(copy)
 
     @handles(MemberMoved, during=(Life.WAITING, *GONE))
     @handles(MemberSped, during=(Life.WAITING, *GONE))
@@ -286,7 +307,7 @@ class JobOfRuns(Job):
         self._resuming = False
         for copy in list(self.copies.values()):
             if copy.run is None and not copy.absent:
-                self._start_run(copy, self.protection.resumed(copy))
+                self._start_run(copy, self.resumed(copy), keeps=copy.last)
 
     # --- parts and ends of runs ---------------------------------------------------------------
 
@@ -345,11 +366,16 @@ class JobOfRuns(Job):
             self.die()
 
     def waits_for(self) -> str | None:
-        kept = [copy for copy in self.copies.values() if copy.absent]
-        if kept:
-            names = ", ".join(f"worker {n}" for copy in kept for n in sorted(copy.absent))
-            return f"{names} to be UP again"
-        return super().waits_for()
+        copies = self.copies.values()
+        absent = sorted(worker for copy in copies for worker in copy.absent)
+        if absent:
+            return f"{self._names(absent)} to be UP again"
+        lack = sorted(worker for copy in copies if copy.run for worker in copy.run.missing)
+        return f"messages of {self._names(lack)}" if lack else super().waits_for()
+
+    def _names(self, workers: Sequence[int]) -> str:
+        known = self.workforce.known if self.workforce is not None else {}
+        return ", ".join(known[n].name if n in known else f"worker {n}" for n in workers)
 
 
 @define(eq=False)
@@ -369,6 +395,10 @@ class IterativeJob(JobOfRuns):
         super().describe()
         self.record(IterationStarted, self.name, self.iteration)
 
+    def work_told(self) -> float:
+        """See Job: it hangs on the workers."""
+        return 0
+
     def units(self, message: StartCopy) -> tuple[int, ...]:
         """Its tasks: as the decider dealt them, or one by one round the members."""
         if message.tasks:
@@ -383,7 +413,8 @@ class IterativeJob(JobOfRuns):
 
     def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
         """See JobOfRuns."""
-        tasks = tuple(zip(copy.members, copy.units, strict=True))
+        wanted = self.system.journal.wants(TasksDealt)
+        tasks = tuple(zip(copy.members, copy.units, strict=True)) if wanted else ()
         reason = message.reason if message is not None else None
         self.record(TasksDealt, self.name, self.iteration, copy.last, tasks, reason)
 
@@ -397,3 +428,8 @@ class IterativeJob(JobOfRuns):
         self.iteration += 1
         if self.iteration < self.iterations:
             self.record(IterationStarted, self.name, self.iteration)
+
+    def waits_for(self) -> str | None:
+        if self.state is WAITING:
+            return f"workers for iteration {self.iteration}"
+        return super().waits_for()

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from attrs import define, field
 
-from actors.events import End, Outcome, WorkloadEnded
-from actors.intervals import Intervals, text
+from actors.events import End, Outcome, RunStarted, WorkloadEnded
+from actors.intervals import Intervals, intervals_of, members, text
 from actors.job import Job
 from actors.messages import (
     CopyOver,
@@ -17,11 +17,15 @@ from actors.messages import (
     GiveUp,
     JobOver,
     MemberMoved,
+    MembersCame,
     MemberSped,
     MembersWait,
     ProgramReceived,
+    PromiseCopy,
+    ResizeCopy,
     Settle,
     StartCopy,
+    Stood,
     Submit,
     WithdrawCopy,
     WorkerMoved,
@@ -56,6 +60,9 @@ class Decider(Protocol):
     def programmed(self, worker: int, label: str) -> bool:
         """A worker holds this program now; whether that calls for a decision."""
 
+    def stood(self, message: Stood) -> None:
+        """A malleable job tells where it stands."""
+
     def sped(self, worker: int, speed: float) -> bool:
         """A worker changed speed, and the pool knows; whether that calls for a decision."""
 
@@ -83,6 +90,8 @@ class Scheduler(Actor):
     """By copy: the job's index, how many workers, which ones."""
     programmed: dict[str, set[int]] = field(init=False, factory=dict)
     """Label of a program -> the workers that hold it."""
+    promised: dict[int, int] = field(init=False, factory=dict)
+    """Worker -> the copy that computes on it to its end, though it is somebody else's, or free."""
     completed: int = field(init=False, default=0)
     killed: int = field(init=False, default=0)
     runs: int = field(init=False, default=0)
@@ -112,12 +121,18 @@ class Scheduler(Actor):
             self.pool.take_back(processors, numbers)
         else:
             self.pool.free += processors
+        if self.promised:
+            self._hand_on(message.copy)
         self.runs += 1
         self.decider.over(message)
         if message.gone:
             self._count_out(message.index, message.outcome)
         if not self.deciding:
             self.decide_soon()
+
+    @handles(Stood)
+    def hear_standing(self, message: Stood) -> None:
+        self.decider.stood(message)
 
     @handles(WorkerMoved)
     def worker_moved(self, message: WorkerMoved) -> None:
@@ -206,7 +221,7 @@ class Scheduler(Actor):
             pool.free -= processors  # a call for each attempt took 3 % of the run
         else:
             numbers = pool.give_out(copy, processors, former, index)
-            named = text(numbers)
+            named = self._present(numbers)
         self.held[copy] = index, processors, numbers
         self.send(self.actors[index], StartCopy(copy, processors, numbers, named))
         return copy, numbers
@@ -218,9 +233,45 @@ class Scheduler(Actor):
         copy = next(self._copies)
         numbers = self.pool.give(copy, workers)
         self.held[copy] = index, len(workers), numbers
-        message = StartCopy(copy, len(workers), numbers, text(numbers), tasks, reason)
+        named = text(numbers) if self.system.journal.wants(RunStarted) else ""
+        message = StartCopy(copy, len(workers), numbers, named, tasks, reason)
         self.send(self.actors[index], message)
         return copy
+
+    def resize(self, copy: int, processors: int) -> None:
+        """Give this copy's job that many workers in place of those that it has."""
+        index, _, held = self.held[copy]
+        numbers = self.pool.exchange(copy, held, processors, index)
+        self.held[copy] = index, processors, numbers
+        self.send(self.actors[index], ResizeCopy(copy, numbers, self._present(numbers)))
+
+    def promise(self, copy: int) -> None:
+        """Free this copy's workers, on which it computes to its end: whoever gets one of them can
+        use it from then on only (003, section 5)."""
+        index, processors, numbers = self.held[copy]
+        self.pool.take_back(processors, numbers)
+        self.held[copy] = index, 0, ()
+        for worker in members(numbers):
+            self.promised.setdefault(worker, copy)
+        self.send(self.actors[index], PromiseCopy(copy))
+
+    def _present(self, numbers: Intervals) -> str:
+        """Those that nobody computes on any more to his end, as logs write them."""
+        if not self.promised:
+            return text(numbers)
+        return text(intervals_of(n for n in members(numbers) if n not in self.promised))
+
+    def _hand_on(self, over: int) -> None:
+        """This copy is over: what it had promised joins its new holders."""
+        joined: dict[int, list[int]] = {}
+        for worker in sorted(worker for worker, copy in self.promised.items() if copy == over):
+            del self.promised[worker]
+            joined.setdefault(self.pool.holder(worker), []).append(worker)
+        for copy, workers in joined.items():
+            if copy >= 0:
+                index, _, numbers = self.held[copy]
+                came = MembersCame(copy, text(intervals_of(workers)), self._present(numbers))
+                self.send(self.actors[index], came)
 
     def withdraw(self, copy: int) -> None:
         """End this copy's run."""

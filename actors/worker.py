@@ -40,6 +40,7 @@ from policies.availability import WorkerState
 
 UP, RECLAIMED, DOWN = WorkerState.UP, WorkerState.RECLAIMED, WorkerState.DOWN
 PROGRAM, DATA, SAVE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.SAVE
+IMAGES = (TransferKind.IMAGE, SAVE)
 STATES_CHANGE = Phase.STATES_CHANGE
 TURN, SPEED_DUE, TRANSFER_DUE = Turn(), SpeedDue(), TransferDue()
 Change = tuple[float, WorkerState]
@@ -90,6 +91,8 @@ class Worker(Actor):
     _speed: float = field(init=False, default=1)
     _transfer: Timer | None = field(init=False, default=None)
     """The end of the message that is passing."""
+    _asking: bool = field(init=False, default=False)
+    """The master knows that it wants a channel."""
 
     def started(self) -> None:
         _, self._owned = next(self.owner)
@@ -116,9 +119,9 @@ class Worker(Actor):
     @handles(Turn)
     def turn(self, _: Turn) -> None:
         """Look at all that is due at this instant at once, whichever of it came first."""
-        now = self.now
-        if self._next is not None and self._next[0] <= now:
-            self._owned = self._next[1]
+        now, following = self.system.loop.now, self._next
+        if following is not None and following[0] <= now:
+            self._owned = following[1]
             self._await_owner()
         owned = self._owned
         down = owned is DOWN or now < self._until
@@ -139,7 +142,9 @@ class Worker(Actor):
             self._change(DOWN)
 
     def _change(self, state: WorkerState) -> None:
-        was, until = self.state, self._until if state is DOWN and self._until > self.now else None
+        was, until = self.state, None
+        if state is DOWN and self._until > self.now:
+            until = self._until
         self.become(state)
         self.record(WorkerChanged, self.index, state, was, until)
         self.send(self.scheduler, WorkerMoved(self.index, state, until))
@@ -183,9 +188,12 @@ class Worker(Actor):
         if feed.job is not former.job:
             self._drop()
             memory.leave()
-        elif memory.kind not in (None, PROGRAM, self.memory.lacks(feed.needs, feed.units, False)):
-            keep = memory.kind is DATA and self._wanted(feed) is None
-            self._quit_channel() if keep else self._drop()
+            return
+        wanted = self._wanted(feed)
+        if memory.kind in IMAGES or (memory.kind and wanted and memory.kind is not wanted):
+            self._drop()
+        elif wanted is None:
+            self._quit_channel()
 
     @handles(SendImage)
     def send_image(self, _: SendImage) -> None:
@@ -215,7 +223,12 @@ class Worker(Actor):
         """Ask for a channel, or tell the job that nothing is missing."""
         if self._wanted(feed) is None:
             self.send(feed.job, MemberFed(feed.copy, feed.run, self.index))
-        elif self._transfer is None and self.master is not None:
+        elif not self._asking:
+            self._ask_for_channel()
+
+    def _ask_for_channel(self) -> None:
+        if self.master is not None:
+            self._asking = True
             self.send(self.master, AskForChannel(self, self.index))
 
     @property
@@ -236,7 +249,7 @@ class Worker(Actor):
         kind = self._wanted(feed)
         assert kind is not None
         needs = feed.needs
-        size = {PROGRAM: needs.program, DATA: needs.data}.get(kind, needs.image)
+        size = needs.program if kind is PROGRAM else needs.data if kind is DATA else needs.image
         left = self.memory.begin(kind, size, self.now)
         self.record(TransferStarted, self.index, feed.job.name, feed.run, kind, left)
         self._transfer = self.after(left, TRANSFER_DUE)
@@ -253,14 +266,17 @@ class Worker(Actor):
         kind = self.memory.complete(feed.needs.label)
         assert kind is not None
         self.record(TransferEnded, self.index, kind)
-        self.send(self.master, NeedNoChannel(self.index))
+        if kind is PROGRAM:
+            self.send(self.scheduler, ProgramReceived(self.index, feed.needs.label))
+        if kind is not SAVE and self._wanted(feed) is not None:
+            self._ask_for_channel()  # anew: the one that it had is free
+            return
+        self._need_no_channel()
         if kind is SAVE:
             self.saving = False
             self.send(feed.job, MemberSaved(feed.copy, feed.run, self.index))
-            return
-        if kind is PROGRAM:
-            self.send(self.scheduler, ProgramReceived(self.index, feed.needs.label))
-        self._go_on(feed)
+        else:
+            self.send(feed.job, MemberFed(feed.copy, feed.run, self.index))
 
     def _suspend(self) -> None:
         if self._transfer is None:
@@ -274,7 +290,11 @@ class Worker(Actor):
 
     def _quit_channel(self) -> None:
         self._suspend()
-        if self.master is not None:
+        self._need_no_channel()
+
+    def _need_no_channel(self) -> None:
+        if self._asking and self.master is not None:
+            self._asking = False
             self.send(self.master, NeedNoChannel(self.index))
 
     def _drop(self) -> None:
@@ -285,10 +305,10 @@ class Worker(Actor):
         if self.memory.kind is not None:
             self.record(TransferDropped, self.index, self.memory.kind)
             self.memory.drop()
-        if self.master is not None:
-            self.send(self.master, NeedNoChannel(self.index))
+        self._need_no_channel()
 
     def waits_for(self) -> str | None:
         if self.feed is None or self.state is UP:
             return None
-        return f"its return: it is {self.state.name}, and a run holds it"
+        lacks = f", which lacks {self.left:g} time units of messages" if self.left else ""
+        return f"its return: it is {self.state.name}, and a run holds it{lacks}"

@@ -28,13 +28,11 @@ from sims.campaign import run_many
 from sims.options import Parser, natural, positive_int
 from sims.plots.curves import draw_curves
 from sims.scenario.availability import Markov
-from sims.scenario.volatile import (
-    IterativeSection,
-    MasterSection,
-    VolatilePolicy,
-    VolatileScenario,
-    WorkerSection,
-)
+from sims.scenario.jobs.section import IterativeSection
+from sims.scenario.master import MasterSection
+from sims.scenario.platform import WorkerSection
+from sims.scenario.policy import PolicySection
+from sims.scenario.scenario import Scenario
 from sims.script import prepare_pictures, run_script, wide_console
 from sims.statistics import Interval, mean_interval
 from sims.summary import Summary
@@ -91,15 +89,15 @@ def makespan(task: Task) -> float | None:
     return summary.makespan
 
 
-def scenario(question: Question, task: Task) -> VolatileScenario:
+def scenario(question: Question, task: Task) -> Scenario:
     """The scenario of one run."""
     leave = (1 - question.stay) / 2
     rows = ((question.stay, leave, leave), (0.05, 0.95, 0.0), (0.05, 0.0, 0.95))
     worker = WorkerSection(
-        speed=question.speed, availability=Markov(rows=rows), count=question.workers
+        task_time=question.speed, availability=Markov(rows=rows), count=question.workers
     )
     policy = {"workers": task.enrolled}
-    return VolatileScenario(
+    return Scenario(
         name="bandwidth",
         seed=task.trial,
         master=MasterSection(channels=task.channels, program=question.program, data=task.data),
@@ -110,7 +108,7 @@ def scenario(question: Question, task: Task) -> VolatileScenario:
             iterations=question.iterations,
             cap=question.cap,
         ),
-        policy=VolatilePolicy(name=f"{Spread.__module__}:{Spread.__name__}", parameters=policy),
+        policy=PolicySection(name=f"{Spread.__module__}:{Spread.__name__}", parameters=policy),
     )
 
 

@@ -13,17 +13,9 @@ import attrs
 from attrs import frozen
 
 from actors import events
-from actors.batch import events as batch
-from actors.malleable import events as malleable
-from actors.redundant import events as redundant
 from actors.runtime import Event, Record
-from actors.volatile import events as volatile
 
-VOCABULARY: dict[str, type[Event]] = {
-    kind.__name__: kind
-    for module in (events, volatile, batch, malleable, redundant)
-    for kind in module.VOCABULARY
-}
+VOCABULARY: dict[str, type[Event]] = {kind.__name__: kind for kind in events.VOCABULARY}
 """Every event that a log may hold, by name: the closed vocabulary."""
 
 Decoder = Callable[[Any], Any]

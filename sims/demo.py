@@ -18,7 +18,7 @@ from sims.plots.scene import Scene
 from sims.scenario.loader import load
 from sims.script import prepare_pictures, run_script
 from sims.summary import Summary
-from sims.trace.volatile import IterativeTrace
+from sims.trace.read import read_trace
 from sims.world import run
 
 SCENARIOS = Path(__file__).parent / "scenarios"
@@ -41,15 +41,13 @@ def show(name: str, out: Path) -> Shown:
     with LogWriter(shown.log) as log:
         run(scenario, [summary, log], SCENARIOS)
     print("\n".join(summary.lines()))
-    _write_trace(shown, scenario.job.name)
+    _write_trace(shown)
     draw_processors(Scene.of(LogFile(shown.log)), shown.picture)
     return shown
 
 
-def _write_trace(shown: Shown, job: str) -> None:
-    trace = IterativeTrace(job)
-    for record in LogFile(shown.log):
-        trace(record)
+def _write_trace(shown: Shown) -> None:
+    trace = read_trace(LogFile(shown.log), "application")
     lines = trace.root.lines() if trace.root else ()
     shown.trace.write_text("\n".join(lines) + "\n")
 

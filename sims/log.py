@@ -18,7 +18,6 @@ from sims.errors import InputError
 from sims.interrupt import HeldBack
 from sims.packing import pack
 from sims.readers.files import UNREADABLE, open_binary
-from sims.uses.families import ACCOUNTANTS
 from sims.writing import check_packing, refusing
 
 
@@ -201,9 +200,6 @@ class LogFile:
         if first["schema"] != SCHEMA:
             problem = f"version {first['schema']} of the log's format is not known here"
             raise self._wrong(1, "schema", problem, str(SCHEMA))
-        if first.get("kind") not in ACCOUNTANTS:
-            problem = f"{first.get('kind')!r} is no kind of job"
-            raise self._wrong(1, "kind", problem, ", ".join(ACCOUNTANTS))
 
     def _empty(self) -> InputError:
         problem = "it is cut within its first records" if self.cut else "the file is empty"

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from attrs import evolve, frozen
 
+from actors.events import IterationCompleted
+from actors.protection import Kind
 from actors.runtime import Record, stream
-from actors.volatile.events import IterationCompleted
 from policies.availability import WorkerState
 from policies.maths.offline import (
     Bound,
@@ -19,8 +20,10 @@ from policies.maths.offline import (
     most_iterations,
 )
 from sims.errors import InputError
-from sims.scenario.loader import Scenario
-from sims.scenario.volatile import VolatileScenario
+from sims.scenario.faults import NoFaults
+from sims.scenario.jobs.section import IterativeSection
+from sims.scenario.scenario import Scenario
+from sims.scenario.speeds import Constant
 from sims.telling import SLOT, counted
 from sims.world import run
 
@@ -67,15 +70,10 @@ def reference(
 
     `time_limit`: seconds for each search. Raises InputError for another kind of scenario.
     """
-    if not isinstance(scenario, VolatileScenario):
-        problem = f"{scenario.job.kind!r} has no off-line optimum here"
-        raise InputError("scenario", "job.kind", problem, "iterative")
-    if scenario.failures.rate:
-        problem = f"{scenario.failures.rate!r}: nobody can foresee silent errors"
-        raise InputError("scenario", "failures.rate", problem, "0")
+    tasks = _tasks(scenario)
     states = realised(scenario, slots, folder)
     up, down = states == WorkerState.UP.value, states == WorkerState.DOWN.value
-    tasks, speed, bound = scenario.job.tasks, fastest(scenario), memory(scenario)
+    speed, bound = fastest(scenario), memory(scenario)
     ends = list(_policy_ends(scenario, slots, folder))
     return Reference(
         slots,
@@ -87,11 +85,29 @@ def reference(
     )
 
 
-def realised(scenario: VolatileScenario, slots: int, folder: Path) -> np.ndarray:
+def _tasks(scenario: Scenario) -> int:
+    """m of its one job. Raises InputError where there is no optimum to work out."""
+    job, errors, rules = scenario.job, scenario.errors, scenario.protection
+    if not isinstance(job, IterativeSection) or job.tasks is None:
+        problem = f"{job.kind!r} has no off-line optimum here"
+        raise InputError("scenario", "job.kind", problem, "iterative, one job of its own `tasks`")
+    if errors.of(errors.key):
+        problem = f"{errors.of(errors.key)!r}: nobody can foresee silent errors"
+        raise InputError("scenario", f"errors.{errors.key}", problem, "0")
+    if rules.kind is not Kind.NONE:
+        problem = f"{rules.kind.value!r}: the optimum starts again from scratch, this may go on"
+        raise InputError("scenario", "protection.kind", problem, Kind.NONE.value)
+    if any(worker.speed != Constant() for worker in scenario.crew):
+        problem = "workers are of speeds of their own: tasks take no whole slots"
+        raise InputError("scenario", "workers.speed", problem, "workers.task_time")
+    return job.tasks
+
+
+def realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
     """Letters u, r, d: workers x slots, as the scenario's run meets them."""
     rows = []
-    for worker in scenario.platform():
-        rng = stream(scenario.seed, f"availability/{worker.name}")
+    for k, worker in enumerate(scenario.crew):
+        rng = stream(scenario.seed, f"availability/{scenario.crew.name(k)}")
         row = np.empty(slots, "U1")
         for time, state in worker.availability.changes(rng, folder):
             if time >= slots:
@@ -101,27 +117,29 @@ def realised(scenario: VolatileScenario, slots: int, folder: Path) -> np.ndarray
     return np.array(rows)
 
 
-def fastest(scenario: VolatileScenario) -> int:
+def fastest(scenario: Scenario) -> int:
     """The least w_q: nobody does a task in fewer slots."""
-    return min(worker.speed for worker in scenario.platform())
+    return int(min(worker.task_time for worker in scenario.crew))
 
 
-def memory(scenario: VolatileScenario) -> Bound:
+def memory(scenario: Scenario) -> Bound:
     """mu = 1 where every worker holds one task; else no bound, which no memory exceeds."""
-    ones = all(worker.memory == 1 for worker in scenario.platform())
+    ones = all(worker.memory == 1 for worker in scenario.crew)
     return Bound.ONE if ones else Bound.UNBOUNDED
 
 
-def is_coupled(scenario: VolatileScenario) -> bool:
+def is_coupled(scenario: Scenario) -> bool:
     """Whether the scenario is an OFF-LINE-COUPLED problem exactly."""
-    workers, tasks = scenario.platform(), scenario.job.tasks
-    alike = len({worker.speed for worker in workers}) == 1
+    workers, tasks, master = tuple(scenario.crew), _tasks(scenario), scenario.master
+    alike = len({worker.task_time for worker in workers}) == 1
     bounds = [tasks if worker.memory is None else worker.memory for worker in workers]
-    free = scenario.master.program == scenario.master.data == 0
-    return alike and free and (all(b == 1 for b in bounds) or all(b >= tasks for b in bounds))
+    free = master is None or master.program == master.data == 0
+    unstruck = isinstance(scenario.faults, NoFaults)
+    held = all(b == 1 for b in bounds) or all(b >= tasks for b in bounds)
+    return alike and free and unstruck and held
 
 
-def _policy_ends(scenario: VolatileScenario, slots: int, folder: Path) -> Iterator[int]:
+def _policy_ends(scenario: Scenario, slots: int, folder: Path) -> Iterator[int]:
     records: list[Record] = []
     endless = evolve(scenario.job, iterations=slots + 1, cap=slots + 1)
     run(evolve(scenario, job=endless), [records.append], folder)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from attrs import define, field, frozen
 
-from actors.events import ScenarioStarted
+from actors.events import Compound, LinkDescribed, ScenarioStarted
 from actors.runtime import Record
-from actors.volatile.events import PlatformDescribed
-from sims.ledger import Account, Ledger
+from sims.ledger import Account, Accountant, Ledger, Use
 from sims.metrics.queue import Queue
 from sims.metrics.stretch import OwnTimes
 from sims.parts import parts
 from sims.summary import Summary
 from sims.telling import counted, units
-from sims.uses.families import accountant
-from sims.uses.slices import Accountant, Use
 
 AWAY = (Use.IDLE, Use.RECLAIMED, Use.DOWN)
 """What processors do when no run holds them."""
@@ -66,6 +63,9 @@ class Report:
     channels: int | None = None
     """n_com, where a master has a link."""
     _accountant: Accountant | None = None
+    _folds: dict[type, tuple[Callable[[Record], None], ...]] = field(factory=dict)
+    """What takes events of a class: most classes are wanted by few."""
+    _last: Record | None = None
 
     @classmethod
     def of(cls, records: Iterable[Record], workers: bool = False) -> Report:
@@ -77,21 +77,54 @@ class Report:
         return report
 
     def __call__(self, record: Record) -> None:
+        self._last = record
+        kind = type(record.event)
+        folds = self._folds.get(kind)
+        if folds is None:
+            folds = self._folds[kind] = tuple(self._wanting(kind))
+        for fold in folds:
+            fold(record)
+
+    def _wanting(self, kind: type) -> Iterator[Callable[[Record], None]]:
+        if kind in self.summary.wants:
+            yield self.summary
+        if kind is ScenarioStarted:
+            yield self._begin
+        if kind is LinkDescribed:
+            yield self._describe_link
+        if issubclass(kind, Compound):
+            yield self._take_apart
+        yield from (fold for fold in (self.own, self.queue) if kind in fold.wants)
+        if self._accountant is not None and kind in self._accountant.wants:
+            yield self._account
+
+    def _begin(self, record: Record) -> None:
         event = record.event
-        if isinstance(event, ScenarioStarted):
-            self.ledger = Ledger(event.processors, workers=self.workers)
-            self._accountant = accountant(event.kind)
-        elif isinstance(event, PlatformDescribed):
-            self.channels = event.channels
-        self.summary(record)
-        self.own(record)
+        assert isinstance(event, ScenarioStarted)
+        self.ledger = Ledger(event.processors, workers=self.workers)
+        self._accountant = Accountant(event.processors)
+
+    def _describe_link(self, record: Record) -> None:
+        assert isinstance(record.event, LinkDescribed)
+        self.channels = record.event.channels
+
+    def _take_apart(self, record: Record) -> None:
         for part in parts(record):
-            self.queue(part)
-            if self._accountant is not None:
-                self.ledger.add(self._accountant(part))
+            for fold in (self.own, self.queue):
+                if type(part.event) in fold.wants:
+                    fold(part)
+            self._account(part)
+
+    def _account(self, record: Record) -> None:
+        assert self._accountant is not None
+        self.ledger.add(self._accountant(record))
 
     def close(self) -> None:
         """The log ends here."""
+        last = self._last
+        if last is not None:
+            self.summary.time, self.summary.events = last.t, last.seq + 1
+            self.queue.close(last.t)
         end = self.summary.time
         if self._accountant is not None:
             self.ledger.add(self._accountant.close(end))

@@ -6,19 +6,20 @@ from collections import Counter
 
 from attrs import define, field
 
-from actors.batch.events import JobKilled, JobsLeftOut
 from actors.events import (
+    CopiesSettled,
     End,
+    IterationCompleted,
     JobCompleted,
+    JobKilled,
+    JobsLeftOut,
     JobSubmitted,
     Outcome,
     RunEnded,
     ScenarioEnded,
     ScenarioStarted,
 )
-from actors.redundant.events import CopiesSettled
 from actors.runtime import Event, Record
-from actors.volatile.events import IterationCompleted
 from sims.telling import in_units, title_of
 
 
@@ -77,7 +78,7 @@ class Summary:
         if isinstance(event, RunEnded):
             self.outcomes[event.outcome] += 1
         else:
-            completed = len(event.completed)
+            completed = sum(run is not None for run in event.completed)
             self.outcomes[Outcome.COMPLETED] += completed
             self.outcomes[Outcome.WITHDRAWN] += sum(event.copies) - completed
 
@@ -99,7 +100,7 @@ class Summary:
         return {
             "scenario": started.scenario if started else None,
             "seed": started.seed if started else None,
-            "kind": started.kind if started else None,
+            "kinds": list(started.kinds) if started else [],
             "policy": started.policy if started else None,
             "settings": list(started.settings) if started else [],
             "makespan": self.makespan,

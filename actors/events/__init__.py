@@ -5,7 +5,7 @@ One module per mechanism; together they are the closed vocabulary of the log.
 
 from __future__ import annotations
 
-from actors.events import copies, jobs, link, protection, queue, runs, scenario, workers
+from actors.events import copies, jobs, link, pack, protection, queue, runs, scenario, workers
 from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.events.jobs import (
     IterationCompleted,
@@ -26,6 +26,17 @@ from actors.events.link import (
     TransferKind,
     TransferStarted,
     TransferSuspended,
+)
+from actors.events.pack import (
+    ApplicationDescribed,
+    EndExpected,
+    FaultIgnored,
+    MembersChanged,
+    MembersPromised,
+    PackDescribed,
+    RedistributionDecided,
+    RedistributionPlanned,
+    WhyIgnored,
 )
 from actors.events.protection import CheckpointLost, CheckpointTaken, RestartedFromScratch
 from actors.events.queue import BatchOpened, ReservationMade, ShelfOpened
@@ -54,6 +65,7 @@ from actors.runtime import Event
 __all__ = [
     "SCHEMA",
     "VOCABULARY",
+    "ApplicationDescribed",
     "BatchOpened",
     "CheckpointLost",
     "CheckpointTaken",
@@ -61,6 +73,8 @@ __all__ = [
     "CopiesPlaced",
     "CopiesSettled",
     "End",
+    "EndExpected",
+    "FaultIgnored",
     "GainDescribed",
     "IterationCompleted",
     "IterationStarted",
@@ -70,12 +84,17 @@ __all__ = [
     "JobSubmitted",
     "JobsLeftOut",
     "LinkDescribed",
+    "MembersChanged",
     "MembersJoined",
+    "MembersPromised",
     "MembersReleased",
     "MessagesDescribed",
     "Outcome",
+    "PackDescribed",
     "ProtectionDescribed",
     "RateChanged",
+    "RedistributionDecided",
+    "RedistributionPlanned",
     "ReservationMade",
     "RestartedFromScratch",
     "RunEnded",
@@ -92,6 +111,7 @@ __all__ = [
     "TransferKind",
     "TransferStarted",
     "TransferSuspended",
+    "WhyIgnored",
     "WorkerChanged",
     "WorkerSpeedChanged",
     "WorkloadEnded",
@@ -106,4 +126,5 @@ VOCABULARY: tuple[type[Event], ...] = (
     *protection.VOCABULARY,
     *queue.VOCABULARY,
     *copies.VOCABULARY,
+    *pack.VOCABULARY,
 )

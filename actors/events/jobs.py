@@ -43,9 +43,10 @@ class ProtectionDescribed(Event):
     """none, buddies, images."""
     period: float | None
     """Work between two checkpoints; None: none is taken, or it hangs on the run's members."""
-    cost: float
-    """Time of a checkpoint without a master."""
-    recovery: float
+    cost: float | None
+    """Time of a checkpoint without a master; None: it hangs on the run's members."""
+    recovery: float | None
+    """Likewise."""
     verified: bool
     """Whether a verification precedes each checkpoint."""
     copies: int

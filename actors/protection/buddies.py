@@ -9,40 +9,55 @@ from attrs import define, evolve
 
 from actors.copy import Copy
 from actors.events import Stage
+from actors.protection.by_size import on
 from actors.protection.rules import Protection
 from actors.run import Plan, Run, State
 
 
-def groups(members: Sequence[int]) -> list[tuple[int, ...]]:
-    """Pairs by increasing number; an odd last member makes a ring of three with the pair before
-    it; one alone is a group of its own."""
-    pairs = [tuple(members[k : k + 2]) for k in range(0, len(members), 2)]
-    if len(pairs) > 1 and len(pairs[-1]) == 1:
-        pairs[-2:] = [(*pairs[-2], *pairs[-1])]
-    return pairs
+def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
+    """Rings of `size` by increasing number; those that are left over join the ring before them (an
+    odd last member makes a ring of three with a pair), or are one of their own."""
+    rings = [tuple(members[k : k + size]) for k in range(0, len(members), size)]
+    if len(rings) > 1 and len(rings[-1]) < size:
+        rings[-2:] = [(*rings[-2], *rings[-1])]
+    return rings
+
+
+def buddies(members: Sequence[int], worker: int, size: int = 2) -> set[int]:
+    """Who keeps a copy of this member's state, or whose copy it keeps: its neighbours."""
+    ring = next(ring for ring in groups(members, size) if worker in ring)
+    place = ring.index(worker)
+    return {ring[place - 1], ring[(place + 1) % len(ring)]} - {worker}
 
 
 @define(eq=False)
 class Buddies(Protection):
-    """A copy keeps its members; what they saved is gone once two of a group have gone DOWN before
-    a recovery was over."""
+    """A copy keeps its members; what they saved is gone once two neighbours of a ring have gone
+    DOWN before a recovery was over. Any two of a pair or of a ring of three are neighbours.
+
+    Where a job was resized, the rings are those of its present members. Memory is data of the copy:
+    a message for each member and checkpoint would cost more than all else of a run of 003.
+    """
 
     keeps: ClassVar[bool] = True
 
     def resumed(self, copy: Copy) -> Plan:
         """See Protection: the recovery is spent from scratch, too."""
-        before = ((Stage.RECOVERING, self.rules.recovery),)
+        before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
         return evolve(self.plan(copy), begins=copy.saved, before=before)
 
     def save(self, run: Run) -> None:
         """See Protection."""
         run.copy.saved = State(run.number, run.base, run.work, run.exposed)
+        run.copy.holders = len(run.copy.members)
 
     def struck(self, copy: Copy, worker: int) -> float | None:
         """See Protection: the same member twice is not fatal, but for one that has no buddy."""
         copy.struck.add(worker)
-        group = next(group for group in groups(copy.members) if worker in group)
-        if len(group) > 1 and len(copy.struck.intersection(group)) < 2:
+        if not self.rules.fatal:
+            return None
+        others = buddies(copy.members, worker, self.rules.group)
+        if others and copy.struck.isdisjoint(others):
             return None
         return self._give_up(copy)
 
@@ -57,5 +72,5 @@ class Buddies(Protection):
     @staticmethod
     def _give_up(copy: Copy) -> float:
         lost = copy.saved.done if copy.saved else 0
-        copy.saved = None
+        copy.saved, copy.holders = None, len(copy.members)
         return lost

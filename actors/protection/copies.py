@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from actors.events import Stage
+from actors.protection.by_size import on
 from actors.run import State
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def origin(rules: Rules, saved: State | None, furthest: State | None) -> dict[st
     furthest run under way, that run's state if copies are cloned, or scratch."""
     clone = furthest if rules.cloning and furthest and furthest.done else None
     if saved is not None and (clone is None or saved.fraction > clone.fraction):
-        return _fetched(rules, saved, rules.recovery)
+        return _fetched(rules, saved, on(rules.recovery, 1))
     if clone is not None:
         return _fetched(rules, clone, rules.delay)
     return {}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import enum
-import math
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import ClassVar
 
 from attrs import define, evolve, field, frozen
 
 from actors.copy import Copy
+from actors.protection.by_size import BySize, never, on
 from actors.protection.copies import origin
 from actors.run import Plan, Run, State
 
@@ -26,24 +25,21 @@ class Kind(enum.Enum):
     """At the master."""
 
 
-Period = Callable[[int], float]
-"""Work between two checkpoints, by number of members."""
-
-
-def never(members: int) -> float:
-    """No checkpoint is taken."""
-    return math.inf
-
-
 @frozen(kw_only=True)
 class Rules:
     """One job's protection, as its scenario gives it; times in the scenario's unit."""
 
     kind: Kind = Kind.NONE
-    period: Period = never
-    cost: float = 0
+    period: BySize = never
+    """Work between two checkpoints."""
+    cost: float | BySize = 0
     """Time of a checkpoint, all members together."""
-    recovery: float = 0
+    recovery: float | BySize = 0
+    group: int = 2
+    """Members that are each other's buddies, in a ring."""
+    fatal: bool = True
+    """Whether a state that two buddies have lost is gone; False: 003's own, whose faults never meet
+    (section 6.1)."""
     verification: float = 0
     """v: the detector's time."""
     verified: bool = False
@@ -68,10 +64,13 @@ class Protection:
     rules: Rules
     saved: State | None = field(init=False, default=None)
     """What is kept for the whole job."""
+    _plans: dict[int, Plan] = field(init=False, factory=dict)
+    """By number of members: one is needed for every run."""
 
     def placed(self, copy: Copy, furthest: State | None) -> Plan:
         """The first run of a copy; `furthest`: of the job's runs that are under way."""
-        return evolve(self.plan(copy), **origin(self.rules, self.saved, furthest))
+        begins = origin(self.rules, self.saved, furthest)
+        return evolve(self.plan(copy), **begins) if begins else self.plan(copy)
 
     def resumed(self, copy: Copy) -> Plan:
         """The next run on members that were kept."""
@@ -79,13 +78,16 @@ class Protection:
 
     def plan(self, copy: Copy) -> Plan:
         """A run from scratch."""
-        rules = self.rules
-        return Plan(
-            period=rules.period(len(copy.members)),
-            cost=rules.cost,
-            verification=rules.verification,
-            verified=rules.verified,
-        )
+        rules, members = self.rules, len(copy.members)
+        plan = self._plans.get(members)
+        if plan is None:
+            plan = self._plans[members] = Plan(
+                period=rules.period(members),
+                cost=on(rules.cost, members),
+                verification=rules.verification,
+                verified=rules.verified,
+            )
+        return plan
 
     @abstractmethod
     def save(self, run: Run) -> None:

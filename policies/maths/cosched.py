@@ -8,28 +8,46 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import expm1
 
 import numpy as np
 from attrs import field, frozen
 
-from policies.maths.checkpoint import Times, checkpoint_cost, expected_time, young_period
+from policies.maths.checkpoint import (
+    Times,
+    checkpoint_cost,
+    checkpoints,
+    expected_time,
+    young_period,
+)
 from policies.maths.redistribution import Link
 
 
 @frozen
 class Protection:
-    """Buddy checkpoints against fail-stop faults (003, section 3.1)."""
+    """Checkpoints against fail-stop faults (003, section 3.1)."""
 
     mtbf: float
-    """mu of one processor, in s; applications on j processors have mu / j."""
+    """mu of one processor, in s; applications on j processors have mu / j; inf: no fault comes."""
     unit_cost: float = 1.0
     """c, s to checkpoint one data unit on one processor."""
     latency: float = 0.0
     """beta, s for each checkpoint message."""
     downtime: float = 60.0
     """D, s between a fault and the start of the recovery."""
+    period: Callable[[Times, Times], Times] = young_period
+    """tau by MTBF and C, the checkpoint included."""
+    cost: float | None = None
+    """C whatever the size; None: m c / j + beta."""
+    closes: bool = True
+    """Whether a checkpoint closes each redistribution: what buddies keep has to move."""
+
+    def checkpoint(self, footprint: float, sizes: Times) -> Times:
+        """C_ij."""
+        if self.cost is not None:
+            return np.full(len(sizes), self.cost)
+        return checkpoint_cost(footprint, sizes, self.unit_cost, self.latency)
 
 
 def synthetic_times(footprint: float, sequential: float, sizes: Times) -> Times:
@@ -37,6 +55,9 @@ def synthetic_times(footprint: float, sequential: float, sizes: Times) -> Times:
     whole = footprint * math.log2(footprint)
     return sequential * 2 * whole + (1 - sequential) * 2 * whole / sizes + whole / sizes
 
+
+LONGEST = 1e300
+"""s: a period that no work reaches. Infinity times no checkpoints would not be a number."""
 
 Table = Sequence[float]
 """Doubles by size: a thousand applications on 5,000 processors are 2.5 million sizes, and lists
@@ -47,8 +68,8 @@ of floats take four times the memory."""
 class Costs:
     """One application's times by size; sizes are multiples of `pair`, times in s.
 
-    Tables are indexed by size // pair - 1. Without protection (`downtime` is None) nothing is
-    checkpointed and t^R = alpha t.
+    Tables are indexed by size // pair - 1. Where nothing is checkpointed and no fault expected,
+    t^R = alpha t.
     """
 
     pair: int
@@ -56,14 +77,14 @@ class Costs:
     link: Link
     largest: int
     """j_max: the smallest size with the least t^R of the whole work."""
-    downtime: float | None
-    """D."""
     rate: float
-    """lambda: faults of one processor, per s."""
+    """lambda: faults of one processor, per s; 0: none is expected."""
     times: Table = field(repr=False)
     """t_ij without faults and checkpoints."""
     checkpoint: Table = field(repr=False)
     """C_ij, which is also the recovery R_ij."""
+    closings: Table = field(repr=False)
+    """The same where a checkpoint closes each redistribution, else 0."""
     period: Table = field(repr=False)
     """tau_ij, the checkpoint included."""
     work: Table = field(repr=False)
@@ -77,16 +98,16 @@ class Costs:
         """t^R of the fraction `left` of the work (003, eq. 3)."""
         at = size // self.pair - 1
         work = left * self.times[at]
-        if self.downtime is None:
-            return work
         count = int(work / self.work[at])
+        if not self.rate:
+            return work + count * self.checkpoint[at]
         rest = expm1(self.rate * size * (work - count * self.work[at]))
         return self.scale[at] * (count * self.full[at] + rest)
 
     def checkpoints(self, size: int, left: float) -> int:
         """N_ff of the fraction `left` of the work (003, eq. 2)."""
         at = size // self.pair - 1
-        return 0 if self.downtime is None else int(left * self.times[at] / self.work[at])
+        return int(left * self.times[at] / self.work[at])
 
     def duration(self, size: int, left: float) -> float:
         """Time of the fraction `left` of the work if no fault comes."""
@@ -123,20 +144,32 @@ class Costs:
         message = self.footprint * link.inverse_bandwidth / (before * after) + link.latency
         moved = start + (link.startup + (apart if apart > least else least) * message)
         work = left * self.times[at]
-        if self.downtime is None:
-            return moved + work
         length = self.work[at]
         count = int(work / length)
+        if not self.rate:
+            return moved + self.closings[at] + work + count * self.checkpoint[at]
         rest = expm1(self.rate * after * (work - count * length))
-        return moved + self.checkpoint[at] + self.scale[at] * (count * self.full[at] + rest)
+        return moved + self.closings[at] + self.scale[at] * (count * self.full[at] + rest)
 
     def redistribution(self, before: int, after: int) -> float:
         """RC, in s (003, eq. 6)."""
         return self.link.cost(self.footprint, before, after)
 
     def closing(self, size: int) -> float:
-        """C of the checkpoint that closes a redistribution to `size`; 0 without protection."""
-        return self.checkpoint[size // self.pair - 1]
+        """C of the checkpoint that closes a redistribution to `size`; 0 where none does."""
+        return self.closings[size // self.pair - 1]
+
+    def computing(self, size: int) -> float:
+        """tau - C: work between two checkpoints."""
+        return self.work[self.row(size)]
+
+    def saving(self, size: int) -> float:
+        """C, and R."""
+        return self.checkpoint[self.row(size)]
+
+    def row(self, size: int) -> int:
+        """Where the tables tell of `size`, or of the nearest that they know."""
+        return min(max(size // self.pair, 1), len(self.times)) - 1
 
 
 def costs(
@@ -148,10 +181,10 @@ def costs(
 ) -> Costs:
     """The tables of an application that takes `times` (s) on pair, 2 pair, 3 pair... processors."""
     if protection is None:
-        largest = pair * (int(np.argmin(times)) + 1)
-        none, never = np.zeros(len(times)), np.full(len(times), math.inf)
-        tables = map(_table, (times, none, never, never, none, none))
-        return Costs(pair, footprint, link, largest, None, 0.0, *tables)
+        none, never = np.zeros(len(times)), np.full(len(times), LONGEST)
+        least = pair * (int(np.argmin(times)) + 1)
+        tables = map(_table, (times, none, none, never, never, none, none))
+        return Costs(pair, footprint, link, least, 0.0, *tables)
     return _protected(times, footprint, pair, link, protection)
 
 
@@ -159,14 +192,31 @@ def _protected(
     times: Times, footprint: float, pair: int, link: Link, protection: Protection
 ) -> Costs:
     sizes = pair * np.arange(1, len(times) + 1, dtype=np.float64)
+    cost = protection.checkpoint(footprint, sizes)
+    with np.errstate(divide="ignore", over="ignore"):
+        period = np.minimum(protection.period(protection.mtbf / sizes, cost), LONGEST)
+        rates = _rates(times, sizes, cost, period, protection)
+    whole, scale, full = rates
+    closings = cost if protection.closes else np.zeros(len(times))
+    tables = map(_table, (times, cost, closings, period, period - cost, scale, full))
+    least = pair * (int(np.argmin(whole)) + 1)
+    return Costs(pair, footprint, link, least, 1 / protection.mtbf, *tables)
+
+
+def _rates(
+    times: Times, sizes: Times, cost: Times, period: Times, protection: Protection
+) -> tuple[Times, Times, Times]:
+    """t^R of the whole work, e^(lambda j R) (1 / (lambda j) + D), e^(lambda j tau) - 1."""
+    if math.isinf(protection.mtbf):
+        none = np.zeros(len(times))
+        return times + checkpoints(times, period, cost) * cost, none, none
     rate, downtime = sizes / protection.mtbf, protection.downtime
-    cost = checkpoint_cost(footprint, sizes, protection.unit_cost, protection.latency)
-    period = young_period(1 / rate, cost)
-    whole = expected_time(times, rate, cost, period, downtime)
-    scale, full = np.exp(rate * cost) * (1 / rate + downtime), np.expm1(rate * period)
-    tables = map(_table, (times, cost, period, period - cost, scale, full))
-    largest = pair * (int(np.argmin(whole)) + 1)
-    return Costs(pair, footprint, link, largest, downtime, 1 / protection.mtbf, *tables)
+    scale = np.exp(rate * cost) * (1 / rate + downtime)
+    # None is taken of a period without end: not infinitely many times nothing.
+    full = np.where(period < LONGEST, np.expm1(rate * period), 0)
+    if (period < LONGEST).all():
+        return expected_time(times, rate, cost, period, downtime), scale, full
+    return scale * np.expm1(rate * times), scale, full
 
 
 def _table(values: Times) -> Table:

@@ -1,92 +1,206 @@
-"""Capacity: who holds which processors, and a ledger that sums to processors x makespan."""
+"""Who holds which workers: no more than there are, and only those that are UP (WORLD.md, W3)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
-import numpy as np
 from attrs import define, field
-from numpy.typing import NDArray
 
-from actors.events import RunEnded, RunStarted, ScenarioStarted
-from actors.runtime import Record
-from sims.audit.law import Law, Violation
-from sims.ledger import Ledger
-from sims.parts import parts
-from sims.uses.families import accountant
-from sims.uses.slices import Accountant, Slice, Use, ranges
-
-
-@define
-class HoldingAuditor:
-    """No processor is held by two runs at once; for runs that keep what they started with."""
-
-    held: NDArray[np.bool_] = field(factory=lambda: np.zeros(0, bool))
-    open: dict[tuple[str, int], tuple[str, int]] = field(factory=dict)
-
-    def __call__(self, record: Record) -> Iterator[Violation]:
-        match record.event:
-            case ScenarioStarted(processors=processors):
-                self.held = np.zeros(processors, bool)
-            case RunStarted(job=job, run=run, processors=processors):
-                self.open[job, run] = (processors, record.seq)
-                yield from self._take(processors, record.seq)
-            case RunEnded(job=job, run=run):
-                processors, _ = self.open.pop((job, run), ("", 0))
-                self._give(processors)
-
-    def close(self, last: Record) -> Iterator[Violation]:
-        return iter(())
-
-    def _give(self, processors: str) -> None:
-        for first, last in ranges(processors):
-            self.held[first : last + 1] = False
-
-    def _take(self, processors: str, seq: int) -> Iterator[Violation]:
-        for first, last in ranges(processors):
-            if not first <= last < len(self.held):
-                why = f"processors {first}-{last} of {len(self.held)}"
-                yield Violation(Law.CAPACITY, (seq,), why)
-            elif self.held[first : last + 1].any():
-                why = f"processors {first}-{last} are not all free"
-                yield Violation(Law.CAPACITY, (seq,), why)
-            self.held[first : last + 1] = True
+from actors.events import (
+    MembersJoined,
+    MembersReleased,
+    RunEnded,
+    RunStarted,
+    ScenarioStarted,
+    WorkerChanged,
+)
+from actors.events.pack import MembersChanged
+from actors.intervals import Numbers
+from policies.availability import WorkerState
+from sims.audit.facts import Copy
+from sims.audit.holders import ROUNDING
+from sims.audit.law import Handlers, Law
+from sims.audit.world import World
+from sims.ledger.slices import Range
 
 
-@define
-class LedgerAuditor:
-    """Enters every slice in a ledger; the idle rest must not be negative."""
+@define(eq=False)
+class CapacityAuditor:
+    """A worker is held by one copy at a time, kept members included; by several only where their
+    shares add up to no more than 1."""
 
-    slices: Accountant | None = None
-    ledger: Ledger | None = None
+    world: World
+    free: Numbers = field(factory=lambda: Numbers(0))
+    """Workers that are UP and held by nobody whole."""
 
-    def __call__(self, record: Record) -> Iterator[Violation]:
-        if isinstance(record.event, ScenarioStarted):
-            self.slices = accountant(record.event.kind)
-            self.ledger = Ledger(record.event.processors)
-        if self.slices is not None:
-            try:
-                for part in parts(record):
-                    for it in self.slices(part):
-                        yield from self._enter(it)
-            except LookupError as missing:
-                # Other laws say what is wrong; no account can be made of such a log.
-                why = f"nothing is known of {missing} that it is about"
-                yield Violation(Law.LEDGER, (record.seq,), why)
+    @property
+    def handlers(self) -> Handlers:
+        return {
+            ScenarioStarted: self._begin,
+            RunStarted: self._start,
+            RunEnded: self._end,
+            MembersReleased: self._release,
+            MembersJoined: self._join,
+            MembersChanged: self._change,
+            WorkerChanged: self._move,
+        }
 
-    def close(self, last: Record) -> Iterator[Violation]:
-        if self.slices is None or self.ledger is None:
+    def passed(self, t: float, seq: int) -> None:
+        pass
+
+    def close(self, t: float, seq: int) -> None:
+        pass
+
+    def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
+        self.free = Numbers(self.world.processors)
+
+    # --- runs take and give -------------------------------------------------------------------
+
+    def _start(self, event: RunStarted, t: float, seq: int) -> None:
+        run = self.world.run(event.job, event.run)
+        assert run is not None
+        copy = run.copy
+        if event.keeps is not None:
+            self._keep(copy, event, seq)
+        elif not copy.spans:
+            self.world.breaks(Law.CAPACITY, (seq,), f"{run.name} holds nobody")
+        elif event.share == 1:
+            self._take(copy, copy.spans, seq)
+        else:
+            self._share(copy, seq)
+
+    def _keep(self, copy: Copy, event: RunStarted, seq: int) -> None:
+        spans = self.world.spans(event.processors, seq)
+        if copy.seq == seq:
+            why = f"{event.job} keeps nobody of run {event.keeps}"
+            self.world.breaks(Law.CAPACITY, (seq,), why)
+            self._take(copy, copy.spans, seq)
+        elif spans != copy.spans or event.share != copy.share:
+            why = f"{event.job} kept {copy.spans} and starts on {event.processors}"
+            self.world.breaks(Law.CAPACITY, (copy.seq, seq), why)
+        for worker in sorted(copy.away):
+            why = f"a run starts on worker {worker}, which is not UP"
+            self.world.breaks(Law.STATE, (self.world.worker(worker).seq, seq), why)
+
+    def _take(
+        self, copy: Copy, spans: tuple[Range, ...], seq: int, known: frozenset[int] = frozenset()
+    ) -> None:
+        """`known`: its members, whom it may take back though they are not UP."""
+        if self.free.has(spans) and _apart(spans):
+            self.free.remove(spans)
+            self.world.held.take(spans, copy)
             return
-        for it in self.slices.close(last.t):
-            yield from self._enter(it)
-        self.ledger.close(last.t)
-        idle = self.ledger.total[Use.IDLE]
-        if idle < 0:
-            why = f"{float(-idle):g} processor-time more than there was"
-            yield Violation(Law.LEDGER, (last.seq,), why)
+        for span in spans:
+            if self._lacks(known, span, seq):
+                continue
+            self.free.remove(tuple(self._up(span)))
+            self.world.held.take((span,), copy)
+            copy.away.update(n for n in self.world.away if span[0] <= n <= span[1])
 
-    def _enter(self, it: Slice) -> Iterator[Violation]:
-        assert self.ledger is not None
-        self.ledger.add((it,))
-        if it.start > it.end:
-            yield Violation(Law.LEDGER, (it.seq,), f"a slice from {it.start} to {it.end}")
+    def _lacks(self, known: frozenset[int], span: Range, seq: int) -> bool:
+        """Whether these cannot be taken; what is not UP can where a decider tells all at once."""
+        first, last = span
+        if not 0 <= first <= last < self.world.processors:
+            why = f"workers {first}-{last} of {self.world.processors}"
+            self.world.breaks(Law.CAPACITY, (seq,), why)
+            return True
+        holder = self.world.held.within(first, last)
+        if holder is not None:
+            why = f"{holder.job.name} holds some of workers {first}-{last}"
+            self.world.breaks(Law.CAPACITY, (holder.seq, seq), why)
+            return True
+        if not self.world.compound:
+            away = self.world.away - known
+            for worker in sorted(n for n in away if first <= n <= last):
+                why = f"a run starts on worker {worker}, which is not UP"
+                self.world.breaks(Law.STATE, (self.world.worker(worker).seq, seq), why)
+        return False
+
+    def _up(self, span: Range) -> Iterator[Range]:
+        """Those of them that are UP."""
+        first, last = span
+        for worker in sorted(n for n in self.world.away if first <= n <= last):
+            if first < worker:
+                yield first, worker - 1
+            first = worker + 1
+        if first <= last:
+            yield first, last
+
+    def _share(self, copy: Copy, seq: int) -> None:
+        if not 0 < copy.share < 1:
+            self.world.breaks(Law.CAPACITY, (seq,), f"a share of {copy.share}")
+        for worker in copy.members:
+            if not 0 <= worker < self.world.processors:
+                why = f"worker {worker} of {self.world.processors}"
+                self.world.breaks(Law.CAPACITY, (seq,), why)
+            holder = self.world.held.within(worker, worker)
+            shares = self.world.held.share(worker, copy)
+            if holder is not None or shares > 1 + ROUNDING:
+                why = f"worker {worker} gives away {shares + (holder is not None):g} of itself"
+                self.world.breaks(Law.CAPACITY, (seq,), why)
+
+    def _end(self, event: RunEnded, t: float, seq: int) -> None:
+        run = self.world.run(event.job, event.run)
+        if run is not None and not event.kept:
+            self._free(run.copy)
+
+    def _release(self, event: MembersReleased, t: float, seq: int) -> None:
+        job = self.world.jobs.get(event.job)
+        copy = job.kept.get(event.run) if job is not None else None
+        if copy is None:
+            why = f"{event.job} keeps nobody of run {event.run}"
+            self.world.breaks(Law.CAPACITY, (seq,), why)
+            return
+        self._free(copy)
+
+    def _free(self, copy: Copy) -> None:
+        if copy.share != 1:
+            self.world.held.unshare(copy)
+            return
+        spans = self.world.held.give(copy)
+        if copy.away:
+            spans = [part for span in spans for part in self._up(span)]
+        self.free.give(tuple(spans))
+
+    def _join(self, event: MembersJoined, t: float, seq: int) -> None:
+        run = self.world.run(event.job, event.run)
+        if run is None:
+            why = f"workers join run {event.run} of {event.job}, which is not going on"
+            self.world.breaks(Law.SEQUENCE, (seq,), why)
+            return
+        self._take(run.copy, self.world.spans(event.processors, seq), seq)
+        self.world.touched[run.copy] = None
+
+    def _change(self, event: MembersChanged, t: float, seq: int) -> None:
+        job = self.world.jobs.get(event.job)
+        copy = job.kept.get(event.run) if job is not None else None
+        if copy is None:
+            why = f"{event.job} keeps nobody of run {event.run}"
+            self.world.breaks(Law.CAPACITY, (seq,), why)
+            return
+        known = frozenset(copy.members)
+        self._free(copy)
+        copy.change(self.world.spans(event.processors, seq))
+        self._take(copy, copy.spans, seq, known)
+        self.world.touched[copy] = None
+
+    # --- workers come and go ------------------------------------------------------------------
+
+    def _move(self, event: WorkerChanged, t: float, seq: int) -> None:
+        number = event.worker
+        if not 0 <= number < self.world.processors:
+            return
+        if self.world.held.within(number, number) is not None:
+            return
+        span = ((number, number),)
+        if event.state is not WorkerState.UP:
+            if self.free.has(span):
+                self.free.remove(span)
+        elif not self.free.has(span):
+            self.free.give(span)
+
+
+def _apart(spans: tuple[Range, ...]) -> bool:
+    """Whether they are ascending, and share nobody."""
+    return all(one[1] < other[0] for one, other in pairwise(spans))

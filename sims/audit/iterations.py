@@ -1,85 +1,170 @@
-"""Laws of an iterative application's iterations and configurations (002, III.A)."""
+"""Iterations and their tasks (002, III.A; WORLD.md, R1)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from math import isclose
 
 from attrs import define, field
 
-from actors.events import JobCompleted, RunEnded, ScenarioStarted
-from actors.runtime import Record
-from actors.volatile.events import (
-    ConfigurationChosen,
+from actors.events import (
     IterationCompleted,
     IterationStarted,
-    PlatformDescribed,
+    JobCompleted,
+    Outcome,
+    RunEnded,
+    RunStarted,
+    TasksDealt,
 )
-from sims.audit.law import Law, Violation
-from sims.telling import counted
+from sims.audit.law import Handlers, Law
+from sims.audit.world import World
+
+ROUNDING = 1e-9
+REMEMBERED = 1000
+"""Dealings of a job that are looked at again at the end: a long log has 10^5."""
+Dealt = tuple[tuple[int, int], ...]
 
 
 @define
+class _Iterations:
+    """Of one job."""
+
+    now: int = -1
+    under_way: bool = False
+    tasks: int | None = None
+    """m."""
+    slowest: dict[int, float] = field(factory=dict)
+    """Worker -> the most time that a task can take it, by the works told."""
+    works: dict[Dealt, float] = field(factory=dict)
+    undealt: tuple[int, int] | None = None
+    """(run, seq) of a run whose tasks must follow."""
+    completed: int | None = None
+    """seq of a completed run, whose iteration must be told."""
+
+
+@define(eq=False)
 class IterationAuditor:
-    """Iterations follow each other; a configuration has all tasks, and no more than fit."""
+    """Iterations follow each other; each run has all tasks, and W = max x_q w_q."""
 
-    platform: PlatformDescribed | None = None
-    index: dict[str, int] = field(factory=dict)
-    """Worker -> its number."""
-    iteration: int = -1
-    iterating: bool = False
-    running: bool = False
+    world: World
+    jobs: dict[str, _Iterations] = field(factory=dict)
+    stirred: set[str] = field(factory=set)
+    """Jobs that were told of at this instant."""
 
-    def __call__(self, record: Record) -> Iterator[Violation]:
-        match record.event:
-            case ScenarioStarted(workers=names):
-                self.index = {name: k for k, name in enumerate(names)}
-            case PlatformDescribed():
-                self.platform = record.event
-            case IterationStarted(iteration=iteration):
-                yield from self._begin(iteration, record.seq)
-            case IterationCompleted(iteration=iteration):
-                yield from self._end(iteration, record.seq)
-            case ConfigurationChosen():
-                self.running = True
-                yield from self._configure(record.event, record.seq)
-            case RunEnded():
-                self.running = False
-            case JobCompleted():
-                yield from self._complete(record.seq)
+    @property
+    def handlers(self) -> Handlers:
+        return {
+            IterationStarted: self._begin,
+            IterationCompleted: self._complete,
+            RunStarted: self._start,
+            TasksDealt: self._deal,
+            RunEnded: self._end,
+            JobCompleted: self._leave,
+        }
 
-    def close(self, last: Record) -> Iterator[Violation]:
-        return iter(())
+    def passed(self, t: float, seq: int) -> None:
+        for name in sorted(self.stirred) if self.stirred else ():
+            it = self.jobs[name]
+            if it.undealt is not None:
+                why = f"nothing says who has which tasks of {name}"
+                self.world.breaks(Law.DECISION, (it.undealt[1], seq), why)
+            if it.completed is not None:
+                why = f"a run of {name} completes, and its iteration does not"
+                self.world.breaks(Law.SEQUENCE, (it.completed, seq), why)
+            it.undealt = it.completed = None
+        self.stirred.clear()
 
-    def _begin(self, iteration: int, seq: int) -> Iterator[Violation]:
-        if self.iterating or iteration != self.iteration + 1:
-            yield Violation(Law.SEQUENCE, (seq,), f"iteration {iteration} follows {self.iteration}")
-        self.iteration, self.iterating = iteration, True
+    def close(self, t: float, seq: int) -> None:
+        for name, it in self.jobs.items():
+            for dealt, work in it.works.items():
+                self._reached(name, it, dealt, work, seq)
 
-    def _end(self, iteration: int, seq: int) -> Iterator[Violation]:
-        if not self.iterating or iteration != self.iteration or self.running:
-            yield Violation(Law.SEQUENCE, (seq,), f"iteration {iteration} was not about to end")
-        self.iterating = False
+    def _iterations(self, name: str) -> _Iterations | None:
+        job = self.world.jobs.get(name)
+        if job is None or job.described is None or job.described.kind != "iterative":
+            return None
+        self.stirred.add(name)
+        return self.jobs.setdefault(name, _Iterations())
 
-    def _complete(self, seq: int) -> Iterator[Violation]:
-        wanted = self.platform.iterations if self.platform is not None else None
-        if self.iterating or self.iteration + 1 != wanted:
-            why = f"{counted(self.iteration + 1, 'iteration')} of {wanted}"
-            yield Violation(Law.SEQUENCE, (seq,), why)
+    # --- iterations ---------------------------------------------------------------------------
 
-    def _configure(self, event: ConfigurationChosen, seq: int) -> Iterator[Violation]:
-        if not self.iterating or event.iteration != self.iteration:
-            yield Violation(Law.SEQUENCE, (seq,), f"iteration {event.iteration} is not under way")
-        platform, index = self.platform, self.index
-        if platform is None or not all(name in index for name, _ in event.members):
-            yield Violation(Law.DECISION, (seq,), "a worker that is not of the platform")
+    def _begin(self, event: IterationStarted, t: float, seq: int) -> None:
+        it = self._iterations(event.job)
+        if it is None or it.under_way or event.iteration != it.now + 1:
+            why = f"iteration {event.iteration} of {event.job} cannot begin now"
+            self.world.breaks(Law.SEQUENCE, (seq,), why)
+        if it is not None:
+            it.now, it.under_way = event.iteration, True
+
+    def _complete(self, event: IterationCompleted, t: float, seq: int) -> None:
+        it = self._iterations(event.job)
+        if it is None or it.completed is None or event.iteration != it.now or not it.under_way:
+            why = f"iteration {event.iteration} of {event.job} was not about to end"
+            self.world.breaks(Law.SEQUENCE, (seq,), why)
+        if it is not None:
+            it.under_way, it.completed = False, None
+
+    def _leave(self, event: JobCompleted, t: float, seq: int) -> None:
+        it = self._iterations(event.job)
+        if it is not None and (it.under_way or it.completed is not None):
+            why = f"{event.job} completes within iteration {it.now}"
+            self.world.breaks(Law.SEQUENCE, (seq,), why)
+
+    # --- runs ---------------------------------------------------------------------------------
+
+    def _start(self, event: RunStarted, t: float, seq: int) -> None:
+        it = self._iterations(event.job)
+        if it is None:
             return
-        if sum(tasks for _, tasks in event.members) != platform.tasks:
-            yield Violation(Law.DECISION, (seq,), f"not {counted(platform.tasks, 'task')} in all")
-        work = max(tasks * platform.speeds[index[name]] for name, tasks in event.members)
-        if event.work != work:
-            yield Violation(Law.LOCKSTEP, (seq,), f"W = {event.work}, max x_q w_q = {work}")
-        for name, tasks in event.members:
-            if tasks > platform.bounds[index[name]]:
-                yield Violation(
-                    Law.CAPACITY, (seq,), f"{name} cannot hold {counted(tasks, 'task')}"
-                )
+        if not it.under_way:
+            why = f"run {event.run} of {event.job} belongs to no iteration"
+            self.world.breaks(Law.SEQUENCE, (seq,), why)
+        if it.undealt is not None:
+            self.world.breaks(Law.DECISION, (it.undealt[1], seq), "its tasks were not dealt")
+        it.undealt = event.run, seq
+
+    def _end(self, event: RunEnded, t: float, seq: int) -> None:
+        it = self._iterations(event.job)
+        if it is not None and event.outcome is Outcome.COMPLETED:
+            it.completed = seq
+
+    def _deal(self, event: TasksDealt, t: float, seq: int) -> None:
+        it, run = self._iterations(event.job), self.world.run(event.job, event.run)
+        if it is None or run is None or it.undealt != (event.run, seq - 1):
+            why = f"no run {event.run} of {event.job} has just started"
+            self.world.breaks(Law.DECISION, (seq,), why)
+            return
+        it.undealt = None
+        if event.iteration != it.now:
+            why = f"iteration {event.iteration} is not under way, {it.now} is"
+            self.world.breaks(Law.SEQUENCE, (seq,), why)
+        if tuple(worker for worker, _ in event.tasks) != run.copy.members:
+            why = f"{run.name} is on {run.event.processors}, its tasks on {event.tasks}"
+            self.world.breaks(Law.DECISION, (run.seq, seq), why)
+        if any(tasks < 0 for _, tasks in event.tasks):
+            self.world.breaks(Law.DECISION, (seq,), f"tasks {event.tasks}")
+        self._sum(it, event, seq)
+        self._work(it, event, run.event.work, seq)
+
+    def _sum(self, it: _Iterations, event: TasksDealt, seq: int) -> None:
+        tasks = sum(tasks for _, tasks in event.tasks)
+        if it.tasks is None:
+            it.tasks = tasks
+        if tasks != it.tasks:
+            why = f"{tasks} tasks of {event.job} are dealt; it has {it.tasks}"
+            self.world.breaks(Law.DECISION, (seq,), why)
+
+    def _work(self, it: _Iterations, event: TasksDealt, work: float, seq: int) -> None:
+        """The log does not tell w_q: each work bounds those of its members, and one reaches it."""
+        for worker, tasks in event.tasks:
+            if tasks > 0:
+                most = min(work / tasks, it.slowest.get(worker, float("inf")))
+                it.slowest[worker] = most
+        self._reached(event.job, it, event.tasks, work, seq)
+        if len(it.works) < REMEMBERED:
+            it.works[event.tasks] = work
+
+    def _reached(self, name: str, it: _Iterations, dealt: Dealt, work: float, seq: int) -> None:
+        found = max((tasks * it.slowest.get(q, 0) for q, tasks in dealt), default=0.0)
+        if not isclose(found, work, rel_tol=ROUNDING):
+            why = f"W = {work!r}; with these tasks {name} was faster before: {found!r} at most"
+            self.world.breaks(Law.LOCKSTEP, (seq,), why)

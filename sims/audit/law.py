@@ -1,14 +1,14 @@
-"""What an auditor is: a fold over records that reports violations."""
+"""What the laws are, and what an auditor is: handlers of events that report violations."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from attrs import frozen
 
-from actors.runtime import Record
+from actors.runtime import Event
 
 
 class Law(enum.Enum):
@@ -17,22 +17,23 @@ class Law(enum.Enum):
     ORDER = "events are numbered in order, time does not run backwards, causes come before effects"
     FRAME = "a log begins with its scenario and ends once, after everything else"
     LIFE = "a job is submitted, runs, and completes, each once and in this order"
-    SEQUENCE = "a job's runs are numbered in sequence, and each ends once"
-    CAPACITY = "a processor serves no more than it has"
+    SEQUENCE = "a job's runs and iterations are numbered in sequence, and each ends once"
+    CAPACITY = "a worker serves no more than it has"
     STATE = "a worker is in one state at a time and changes only between different ones"
     LINK = "the master serves at most n_com transfers at once"
-    TRANSFER = "a message is received whole, in its time, by an enrolled worker that is UP"
+    TRANSFER = "a message passes whole, in its time and turn, to or from a member that is UP"
     PROGRESS = "nothing advances unless its workers are UP and have all that they need"
-    LOCKSTEP = "an iteration takes max x_q w_q slots of simultaneous computation"
-    MEMORY = "what runs on a processor that goes DOWN is lost at once, and nothing else is"
-    DURATION = "an attempt takes its time and its verification"
+    LOCKSTEP = "an iteration takes max x_q w_q time units of simultaneous computation"
+    MEMORY = "what runs on a worker that goes DOWN is lost at once, and nothing else is"
+    DURATION = "each part of a run takes its time"
     ATTEMPTS = "a job makes as many attempts as it has failures, and one"
-    CHECKPOINT = "a checkpoint is restored only where it was held"
+    CHECKPOINT = "a checkpoint is taken when it is due and restored only where it was held"
     REDISTRIBUTION = "a redistribution takes its time and keeps the processors' number"
     CLONE = "a clone is never ahead of its source"
-    SPEED = "a copy progresses by its servers' speed and share"
+    COPIES = "a job has at most r copies; the first to complete ends the others"
+    SPEED = "a run advances by its workers' speed and share"
     LEDGER = "each processor-second goes to exactly one use"
-    POOL = "an attempt takes the processors that it had a moment ago, or the pool's fewest gaps"
+    POOL = "a run gets the free workers that the placement says"
     PROMISE = "what is promised can be kept"
     DECISION = "what was decided is what is carried out"
 
@@ -52,11 +53,20 @@ class Violation:
         return f"{self.law.name}: {self.why} ({events}); law: {self.law.value}"
 
 
+Handler = Callable[[Any, float, int], None]
+"""Called with an event, its time and its seq."""
+Handlers = Mapping[type[Event], Handler]
+
+
 class Auditor(Protocol):
-    """Checks some laws of one log."""
+    """Checks some laws of one log; what it finds, it reports to the world that it was made with."""
 
-    def __call__(self, record: Record) -> Iterator[Violation]:
-        """What `record` breaks, given the records before it."""
+    @property
+    def handlers(self) -> Handlers:
+        """What it wants to be called with, by class of event."""
 
-    def close(self, last: Record) -> Iterator[Violation]:
-        """What only the end of the log shows."""
+    def passed(self, t: float, seq: int) -> None:
+        """An instant is over: event `seq`, at a later time `t`, is the next."""
+
+    def close(self, t: float, seq: int) -> None:
+        """The log is over; the last instant has passed. `seq` is the last event."""

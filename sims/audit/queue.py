@@ -1,23 +1,25 @@
-"""Laws of the queue of rigid and moldable jobs: shelves, batches, reservations."""
+"""Laws of the queue: shelves, batches, reservations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import isclose
 
 from attrs import define, field
 
-from actors.batch.events import (
-    AttemptSized,
+from actors.events import (
     BatchOpened,
-    JobDescribed,
+    JobCompleted,
     JobKilled,
+    JobSubmitted,
+    Outcome,
     ReservationMade,
+    RunEnded,
+    RunStarted,
     ShelfOpened,
 )
-from actors.events import JobCompleted, JobSubmitted, Outcome, RunEnded, RunStarted, ScenarioStarted
-from actors.runtime import Record
-from sims.audit.law import Law, Violation
+from sims.audit.facts import Run
+from sims.audit.law import Handlers, Law
+from sims.audit.world import World
 from sims.telling import counted
 
 
@@ -25,135 +27,162 @@ from sims.telling import counted
 class _Shelf:
     """One that opened at this instant."""
 
-    record: Record
+    seq: int
     opened: ShelfOpened
     jobs: int = 0
     end: float = 0
     """When the longest of its attempts is believed to end."""
 
 
-@define
+@define(eq=False)
 class QueueAuditor:
-    """A shelf holds what starts with it; a batch all that is pending; promises lie ahead."""
+    """A shelf holds what starts with it; a batch all that is pending; promises lie ahead. Only a
+    job's first copy comes from the queue, and no run on members that were kept."""
 
-    processors: int = 0
-    pending: dict[str, int] = field(factory=dict)
+    world: World
+    running: dict[str, int] = field(factory=dict)
+    """Job -> its copies."""
+    joined: dict[str, int] = field(factory=dict)
     """Job, submitted and not gone -> batches that it has been in."""
-    running: set[str] = field(factory=set)
-    estimates: dict[str, float] = field(factory=dict)
     batches: int = 0
     allowed: dict[str, int] = field(factory=dict)
     """Job -> attempts that it may still make in this batch."""
-    promised: dict[str, Record] = field(factory=dict)
+    promised: dict[str, tuple[float, ReservationMade, int]] = field(factory=dict)
     shelf: _Shelf | None = None
     shelves: bool = False
     """Whether one has ever opened."""
     loose: list[int] = field(factory=list)
     """Starts while nothing ran, outside of a shelf, of jobs that did not just fail."""
-    ended: dict[str, float] = field(factory=dict)
-    """Job -> when its last attempt ended."""
+    ended: set[str] = field(factory=set)
+    """Jobs of which a copy ended at this instant."""
 
-    def __call__(self, record: Record) -> Iterator[Violation]:
-        if self.shelf is not None and record.t > self.shelf.record.t:
-            yield from self._close_shelf(self.shelf)
-        match record.event:
-            case ScenarioStarted(processors=processors):
-                self.processors = processors
-            case ShelfOpened():
-                yield from self._open_shelf(record.event, record)
-            case BatchOpened():
-                yield from self._open_batch(record.event, record.seq)
-            case ReservationMade():
-                yield from self._promise(record.event, record)
-            case RunStarted():
-                yield from self._begin(record.event, record)
-            case _:
-                self._note(record)
+    @property
+    def handlers(self) -> Handlers:
+        return {
+            JobSubmitted: self._submit,
+            ShelfOpened: self._open_shelf,
+            BatchOpened: self._open_batch,
+            ReservationMade: self._promise,
+            RunStarted: self._start,
+            RunEnded: self._end,
+            JobCompleted: self._leave,
+            JobKilled: self._leave,
+        }
 
-    def close(self, last: Record) -> Iterator[Violation]:
+    def passed(self, t: float, seq: int) -> None:
         if self.shelf is not None:
-            yield from self._close_shelf(self.shelf)
+            self._close_shelf(self.shelf)
+        if self.ended:
+            self.ended.clear()
 
-    def _note(self, record: Record) -> None:
-        match record.event:
-            case JobSubmitted(job=job):
-                self.pending[job] = 0
-            case JobDescribed(job=job, estimate=estimate):
-                if estimate is not None:
-                    self.estimates[job] = estimate
-            case AttemptSized():
-                self._start(record.event, record.t)
-            case RunEnded(job=job, outcome=outcome):
-                self.running.discard(job)
-                self.ended[job] = record.t
-                if outcome is Outcome.LOST and self.batches:
-                    self.allowed[job] += 1
-            case JobCompleted(job=job) | JobKilled(job=job):
-                self.pending.pop(job, None)
+    def close(self, t: float, seq: int) -> None:
+        pass
 
-    def _begin(self, event: RunStarted, record: Record) -> Iterator[Violation]:
-        seq = record.seq
-        alone = not self.running and self.ended.get(event.job) != record.t
-        self.running.add(event.job)
-        if alone and self.shelf is None:
-            self.loose.append(seq)
-        yield from self._loose()
-        if not self.batches:
+    def _submit(self, event: JobSubmitted, t: float, seq: int) -> None:
+        self.joined[event.job] = 0
+
+    def _leave(self, event: JobCompleted | JobKilled, t: float, seq: int) -> None:
+        self.joined.pop(event.job, None)
+        self.allowed.pop(event.job, None)
+        self.promised.pop(event.job, None)
+
+    # --- runs ---------------------------------------------------------------------------------
+
+    def _start(self, event: RunStarted, t: float, seq: int) -> None:
+        if event.keeps is not None:
             return
-        self.allowed[event.job] = self.allowed.get(event.job, 0) - 1
-        if self.allowed[event.job] < 0:
-            why = f"{event.job} makes more attempts than its batch lets it"
-            yield Violation(Law.DECISION, (seq,), why)
-
-    def _start(self, event: AttemptSized, now: float) -> None:
+        name = event.job
+        first = name not in self.running
+        if not self.running and self.shelf is None and name not in self.ended:
+            self._loosen(seq)
+        self.running[name] = self.running.get(name, 0) + 1
+        if not first:
+            return
         if self.shelf is not None:
-            believed = self.estimates.get(event.job, event.time) + event.verification
-            self.shelf.jobs += 1
-            self.shelf.end = max(self.shelf.end, now + believed)
+            self._shelve(self.shelf, name, event, t)
+        if self.batches:
+            self.allowed[name] = self.allowed.get(name, 0) - 1
+            if self.allowed[name] < 0:
+                why = f"{name} makes more attempts than its batch lets it"
+                self.world.breaks(Law.DECISION, (seq,), why)
 
-    def _open_shelf(self, event: ShelfOpened, record: Record) -> Iterator[Violation]:
+    def _loosen(self, seq: int) -> None:
+        """A start outside of a shelf, while nothing runs."""
+        if self.shelves:
+            self._outside((seq,))
+        elif not self.loose:
+            self.loose.append(seq)
+
+    def _shelve(self, shelf: _Shelf, name: str, event: RunStarted, t: float) -> None:
+        described = self.world.jobs[name].described
+        believed = described.estimate if described is not None else None
+        time = event.work if believed is None else believed
+        shelf.jobs += 1
+        shelf.end = max(shelf.end, t + (time + self.world.jobs[name].verification))
+
+    def _end(self, event: RunEnded, t: float, seq: int) -> None:
+        run = self.world.run(event.job, event.run)
+        if run is None or event.kept:
+            return
+        self.ended.add(event.job)
+        self._over(run, event)
+
+    def _over(self, run: Run, event: RunEnded) -> None:
+        name, left = event.job, self.running.get(event.job, 1) - 1
+        if left:
+            self.running[name] = left
+            return
+        self.running.pop(name, None)
+        if self.batches and event.outcome is not Outcome.FAILED:
+            self.allowed[name] = self.allowed.get(name, 0) + 1  # the same attempt again
+
+    # --- shelves ------------------------------------------------------------------------------
+
+    def _open_shelf(self, event: ShelfOpened, t: float, seq: int) -> None:
         if self.shelf is not None:
-            yield Violation(Law.DECISION, (self.shelf.record.seq, record.seq), "two shelves open")
+            why = "two shelves open"
+            self.world.breaks(Law.DECISION, (self.shelf.seq, seq), why)
         if self.running:
             why = f"a shelf opens while {min(self.running)} runs"
-            yield Violation(Law.DECISION, (record.seq,), why)
-        self.shelf, self.shelves = _Shelf(record, event), True
-        yield from self._loose()
-
-    def _loose(self) -> Iterator[Violation]:
-        if self.shelves and self.loose:
-            why = "jobs start outside of a shelf"
-            yield Violation(Law.DECISION, tuple(self.loose), why)
+            self.world.breaks(Law.DECISION, (seq,), why)
+        self.shelf, self.shelves = _Shelf(seq, event), True
+        if self.loose:
+            self._outside(tuple(self.loose))
             self.loose.clear()
 
-    def _close_shelf(self, shelf: _Shelf) -> Iterator[Violation]:
+    def _outside(self, starts: tuple[int, ...]) -> None:
+        self.world.breaks(Law.DECISION, starts, "jobs start outside of a shelf")
+
+    def _close_shelf(self, shelf: _Shelf) -> None:
         self.shelf = None
-        opened, seq = shelf.opened, shelf.record.seq
+        opened = shelf.opened
         if shelf.jobs != opened.jobs or not isclose(shelf.end, opened.end, rel_tol=1e-12):
             why = f"{counted(shelf.jobs, 'attempt')} that end by {shelf.end}; it says {opened}"
-            yield Violation(Law.DECISION, (seq,), why)
+            self.world.breaks(Law.DECISION, (shelf.seq,), why)
 
-    def _open_batch(self, event: BatchOpened, seq: int) -> Iterator[Violation]:
+    # --- batches and promises -----------------------------------------------------------------
+
+    def _open_batch(self, event: BatchOpened, t: float, seq: int) -> None:
         self.batches += 1
-        attempts = max((2**joined for joined in self.pending.values()), default=0)
-        found = (self.batches, len(self.pending), attempts)
+        attempts = max((2**joined for joined in self.joined.values()), default=0)
+        found = (self.batches, len(self.joined), attempts)
         if found != (event.batch, event.jobs, event.attempts):
             why = f"batch, jobs and attempts are {found} by the log; it says {event}"
-            yield Violation(Law.DECISION, (seq,), why)
+            self.world.breaks(Law.DECISION, (seq,), why)
         if self.running:
             why = f"a batch opens while {min(self.running)} runs"
-            yield Violation(Law.DECISION, (seq,), why)
-        for job in self.pending:
-            self.allowed[job] = 2 ** self.pending[job]
-            self.pending[job] += 1
+            self.world.breaks(Law.DECISION, (seq,), why)
+        for job in self.joined:
+            self.allowed[job] = 2 ** self.joined[job]
+            self.joined[job] += 1
 
-    def _promise(self, event: ReservationMade, record: Record) -> Iterator[Violation]:
+    def _promise(self, event: ReservationMade, t: float, seq: int) -> None:
         before = self.promised.get(event.job)
-        if before is not None and (before.t, before.event) == (record.t, event):
-            yield Violation(Law.PROMISE, (before.seq, record.seq), "it is promised twice")
-        self.promised[event.job] = record
-        waiting = event.job in self.pending and event.job not in self.running
-        fits = 1 <= event.processors <= self.processors
-        if not (waiting and fits and event.start >= record.t):
-            why = f"{counted(event.processors, 'processor')} from {event.start} on for {event.job}"
-            yield Violation(Law.PROMISE, (record.seq,), why)
+        if before is not None and before[:2] == (t, event):
+            self.world.breaks(Law.PROMISE, (before[2], seq), "it is promised twice")
+        self.promised[event.job] = t, event, seq
+        waiting = event.job in self.world.jobs and event.job not in self.running
+        fits = 1 <= event.processors <= self.world.processors
+        if not (waiting and fits and event.start >= t):
+            why = f"{counted(event.processors, 'worker')} from {event.start} on for {event.job}"
+            self.world.breaks(Law.PROMISE, (seq,), why)

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from actors.deciders.enrolment import EnrolmentDecider
 from actors.limit import TimeLimit
+from actors.master import Master
+from actors.owners import markov_changes
+from actors.pool import Pool
 from actors.runtime import System
-from actors.volatile.availability import markov_changes
-from actors.volatile.holding import Holding
-from actors.volatile.master import Master
-from actors.volatile.scheduler import EnrolmentScheduler
-from actors.volatile.worker import Worker
+from actors.scheduler import Scheduler
+from actors.worker import Worker
 from policies.enrolment import named
-from policies.interface import Enrolment
-from policies.maths.markov import Belief, MarkovChain
+from policies.maths.markov import MarkovChain
 from policies.service import StartedFirst
 from sims.telling import SLOT, counted
 
@@ -34,13 +34,14 @@ def simulate(workers: int, slots: int, stay: float) -> tuple[float, float, int]:
     began = time.perf_counter()
     system = System(seed=1, start=0)
     law = chain(stay)
-    enrolment = Enrolment((1,) * workers, (1,) * workers, 1, 1, 1, 1, Belief((law,) * workers))
-    scheduler = system.spawn(EnrolmentScheduler("scheduler", named("IE"), enrolment))
+    pool = Pool(workers, numbered=True, changing=True, named=True)
+    decider = EnrolmentDecider(named("IE"), {}, {})
+    scheduler = system.spawn(Scheduler("scheduler", pool, decider, 1))
     master = system.spawn(Master("master", 1, StartedFirst()))
     for k in range(workers):
         name = f"P{k + 1}"
-        life = markov_changes(law, system.stream(name))
-        system.spawn(Worker(name, k, master, scheduler, life, Holding(1, 1)))
+        owner = markov_changes(law, system.stream(name))
+        system.spawn(Worker(name, k, scheduler, master, owner))
     system.spawn(TimeLimit("end", slots))
     built = time.perf_counter()
     before = system.journal.length

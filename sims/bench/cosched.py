@@ -16,7 +16,7 @@ from rich.table import Table
 from actors.runtime import System
 from policies.malleable import LookAhead
 from sims.bench.simpy_loop import seconds_per_task
-from sims.metrics.malleable import Makespan
+from sims.metrics.makespan import Makespan
 from sims.papers.cosched_trials import Setting, Trial, scenario
 from sims.scenario.malleable import populate
 

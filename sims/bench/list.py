@@ -30,7 +30,7 @@ from policies.maths.makespan_bounds import (
 from sims.bench.simpy_loop import seconds_per_task
 from sims.papers.batch_runs import described, spawn
 from sims.papers.rigid_runs import synthetic
-from sims.scenario.moldable_jobs import Model, SyntheticJobs
+from sims.scenario.jobs.moldable import Model, SyntheticJobs
 
 
 @frozen

@@ -12,27 +12,25 @@ from rich.table import Table
 
 from policies.maths.markov import Expectation
 from sims.bench.simpy_loop import seconds_per_task
-from sims.scenario.volatile import (
-    IterativeSection,
-    MasterSection,
-    RandomWorkers,
-    VolatilePolicy,
-    VolatileScenario,
-)
+from sims.scenario.jobs.section import IterativeSection
+from sims.scenario.master import MasterSection
+from sims.scenario.platform import RandomWorkers
+from sims.scenario.policy import PolicySection
+from sims.scenario.scenario import Scenario
 from sims.world import run
 
 POLICIES = ("IE", "Y-IE", "P-IE", "E-IAY", "Y-IY", "RANDOM")
 
 
-def scenario(policy: str, seed: int, fastest: int, cap: int) -> VolatileScenario:
+def scenario(policy: str, seed: int, fastest: int, cap: int) -> Scenario:
     """002, VII.A with 20 workers, m = 10, n_com = 5, stopped at `cap` slots."""
-    return VolatileScenario(
+    return Scenario(
         name="bench",
         seed=seed,
         master=MasterSection(channels=5, program=5 * fastest, data=fastest),
         random_workers=RandomWorkers(count=20, fastest=fastest, seed=seed),
         job=IterativeSection(kind="iterative", tasks=10, iterations=1_000_000, cap=cap),
-        policy=VolatilePolicy(name=policy, expectation=Expectation.EXACT),
+        policy=PolicySection(name=policy, expectation=Expectation.EXACT),
     )
 
 

@@ -7,7 +7,7 @@ import json
 from itertools import islice
 from pathlib import Path
 
-from sims.audit.families import audit
+from sims.audit.audit import audit
 from sims.cli.logs import reading
 from sims.telling import counted
 

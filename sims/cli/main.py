@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -21,6 +22,8 @@ COMMANDS = {
     "summary": "Tell a log's run in numbers: makespan, flowtimes, where the processor-time went.",
     "trace": "Tell the life of one job, from a log.",
     "why": "Walk the chain of causes back from one event of a log.",
+    "matrix": "Print every cell of job, hazard, protection and communication, with an example.",
+    "chaos": "Run a scenario again with each worker killed, or taken back, at each moment.",
     "audit": "Check a log against the world's laws, without the simulator.",
     "export": "Export a log for other tools: Perfetto, evalys, pandas, polars.",
     "plot": "Draw a log: Gantt by processor or job, ledger, bandwidth or queue over time.",
@@ -58,6 +61,7 @@ class Version(argparse.Action):
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
+    warnings.formatwarning = _told
     try:
         with printing():
             return _execute(words)
@@ -72,6 +76,11 @@ def main(words: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return 0
+
+
+def _told(message: Warning | str, *_: object, **__: object) -> str:
+    """A warning as one line, without the place in our code."""
+    return f"holdfast: {message}\n"
 
 
 def _execute(words: Sequence[str] | None) -> int:

@@ -11,7 +11,7 @@ from actors.events import JobSubmitted
 from sims.cli.logs import reading
 from sims.errors import InputError
 from sims.log import LogFile
-from sims.trace.families import read_trace
+from sims.trace.read import read_trace
 
 SHOWN = 20
 """Jobs that are named to who asks for another."""

@@ -10,7 +10,7 @@ from attrs import define, field, frozen
 
 from actors.runtime import Record
 from sims.exports.trace_event import EVENTS, JOBS, Json, flow, meta, micro
-from sims.uses.runs import Run
+from sims.ledger.runs import Run
 
 
 @frozen

@@ -7,12 +7,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
-from actors.batch.events import JobDescribed
-from actors.events import Outcome, ScenarioStarted
+from actors.events import JobDescribed, Outcome, ScenarioStarted
 from actors.runtime import Record
+from sims.ledger.runs import Run, Runs
+from sims.ledger.slices import count
 from sims.parts import parted
-from sims.uses.runs import Run, Runs
-from sims.uses.slices import count
 
 COLUMNS = (
     *("job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources"),

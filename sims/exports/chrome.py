@@ -9,18 +9,24 @@ from typing import BinaryIO
 import orjson
 from attrs import define, field
 
-from actors.batch.events import JobKilled
-from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted, ScenarioStarted
+from actors.events import (
+    JobCompleted,
+    JobKilled,
+    JobSubmitted,
+    RunEnded,
+    RunStarted,
+    ScenarioStarted,
+)
 from actors.runtime import Record
 from sims.exports.arrows import Arrows, Tail
 from sims.exports.batsim import run_id
 from sims.exports.trace_event import JOBS, PROCESSORS, Json, counter, meta, micro, pair, whole
+from sims.ledger import Accountant, Slice
+from sims.ledger.runs import Run, Runs
+from sims.ledger.slices import ranges
 from sims.parts import parts
 from sims.plots.lanes import Lanes
 from sims.plots.levels import Levels
-from sims.uses.families import accountant
-from sims.uses.runs import Run, Runs
-from sims.uses.slices import Accountant, Slice, ranges
 
 ALL = 0
 """The one row that all runs' lanes lie in."""
@@ -78,8 +84,8 @@ class _Trace:
 
     def _event(self, record: Record) -> Iterator[Json]:
         match record.event:
-            case ScenarioStarted(workers=names, scenario=scenario, kind=kind):
-                self.names, self.slices = names, accountant(kind)
+            case ScenarioStarted(workers=names, scenario=scenario, processors=size):
+                self.names, self.slices = names, Accountant(size)
                 yield from _processes(scenario)
             case JobSubmitted(job=job):
                 self.submitted[job] = record.t

@@ -13,13 +13,12 @@ import attrs
 import orjson
 from attrs import define, field
 
-from actors.batch.events import JobKilled
-from actors.events import JobCompleted, JobSubmitted, Outcome
+from actors.events import JobCompleted, JobKilled, JobSubmitted, Outcome
 from actors.runtime import Record
 from sims.errors import InputError
+from sims.ledger.runs import Run, Runs
+from sims.ledger.slices import count
 from sims.parts import parted
-from sims.uses.runs import Run, Runs
-from sims.uses.slices import count
 from sims.writing import replacing
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from actors.runtime import System
 from actors.scheduler import Scheduler
 from policies.interface.batch import BatchJob, BatchPolicy
 from policies.maths.speedup import Profile
-from sims.metrics.batch import Makespan
+from sims.metrics.makespan import Makespan
 
 
 def described(profiles: Sequence[Profile], verification: float = 0) -> tuple[BatchJob, ...]:
@@ -30,7 +30,7 @@ def makespan(
     policy: BatchPolicy,
     seed: int = 0,
 ) -> Makespan:
-    """Makespan and attempts of one run; `seed` draws priorities where the order is RANDOM.
+    """Makespan and runs of one run; `seed` draws priorities where the order is RANDOM.
 
     Exact for integer and fractional times. Raises what the runtime raises.
     """

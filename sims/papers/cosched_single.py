@@ -10,7 +10,7 @@ from rich.table import Table
 
 from actors.runtime import System
 from policies.malleable import LookAhead
-from sims.metrics.malleable import Course, Moment
+from sims.metrics.course import Course, Moment
 from sims.papers.cosched_trials import NONE, Setting, Trial, scenario
 from sims.plots.axes import PLAIN
 from sims.plots.curves import HEIGHT, WIDTH, legend_below

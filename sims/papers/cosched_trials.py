@@ -9,7 +9,7 @@ from attrs import frozen
 
 from actors.runtime import System
 from policies.malleable import LookAhead
-from sims.metrics.malleable import Makespan
+from sims.metrics.makespan import Makespan
 from sims.scenario.malleable import MalleableScenario, populate
 from sims.scenario.malleable_profiles import Synthetic
 from sims.scenario.malleable_sections import (

@@ -22,7 +22,7 @@ from sims.papers.moldable_example import example
 from sims.papers.moldable_runs import ALGORITHMS, Cell, Point, mean, ratios
 from sims.plots.curves import draw_curves
 from sims.plots.groups import draw_groups
-from sims.scenario.moldable_jobs import Model
+from sims.scenario.jobs.moldable import Model
 from sims.script import run_script, wide_console
 from sims.statistics import Interval, mean_interval
 from sims.telling import counted

@@ -20,7 +20,7 @@ from policies.maths.makespan_bounds import (
     rate_probabilities,
 )
 from sims.papers.batch_runs import described, makespan
-from sims.scenario.moldable_jobs import Model, SyntheticJobs
+from sims.scenario.jobs.moldable import Model, SyntheticJobs
 
 ALGORITHMS = ("LPA", "BATCH", "MINTIME", "MINAREA")
 

@@ -10,13 +10,13 @@ from attrs import frozen
 from actors.runtime import stream
 from policies.batch.allocation import requested
 from policies.batch.lists import Reading
+from policies.batch.names import strategy_named
 from policies.batch.orders import PAPER_ORDERS
 from policies.interface.batch import BatchPolicy
 from policies.maths.makespan_bounds import draw_failures, failure_probabilities, rigid_bound
 from policies.maths.speedup import Rigid
 from sims.papers.batch_runs import described, makespan
-from sims.scenario.batch import strategy_named
-from sims.scenario.rigid import UniformJobs
+from sims.scenario.jobs.rigid import UniformJobs
 
 SHELVES = ("R-SHELF-B", "R-SHELF-NB", "R-SHELFFILL-B", "R-SHELFFILL-NB")
 HEURISTICS = ("R-LIST-0", "R-LIST-1", "R-LIST-Q", "R-SHELFFILL-B", "R-SHELFFILL-NB")

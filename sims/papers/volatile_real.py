@@ -33,13 +33,11 @@ from sims.plots.bars import draw_pairs
 from sims.readers.markov_fit import MarkovFit, fit_markov
 from sims.readers.spot import read_spot_trace
 from sims.scenario.availability import After, Availability, Letters, Markov, Row
-from sims.scenario.volatile import (
-    IterativeSection,
-    MasterSection,
-    VolatilePolicy,
-    VolatileScenario,
-    WorkerSection,
-)
+from sims.scenario.jobs.section import IterativeSection
+from sims.scenario.master import MasterSection
+from sims.scenario.platform import WorkerSection
+from sims.scenario.policy import PolicySection
+from sims.scenario.scenario import Scenario
 from sims.script import wide_console
 from sims.statistics import Interval, mean_interval
 from sims.telling import counted
@@ -198,18 +196,18 @@ def _turned(letters: str, start: int) -> str:
 
 def _scenario(
     trial: Trial, speeds: Sequence[int], availability: Sequence[Availability]
-) -> VolatileScenario:
+) -> Scenario:
     sections = tuple(
-        WorkerSection(name=it.name, speed=speed, availability=life, belief=Markov(rows=it.rows))
+        WorkerSection(name=it.name, task_time=speed, availability=life, belief=Markov(rows=it.rows))
         for it, speed, life in zip(trial.platform.workers, speeds, availability, strict=True)
     )
-    return VolatileScenario(
+    return Scenario(
         name="realtraces",
         seed=trial.number,
         master=MasterSection(channels=5, program=5 * trial.fastest, data=trial.fastest),
         workers=sections,
         job=IterativeSection(kind="iterative", tasks=trial.tasks, iterations=10, cap=trial.cap),
-        policy=VolatilePolicy(name="IE"),
+        policy=PolicySection(name="IE"),
     )
 
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from attrs import evolve, frozen
 
 from actors.runtime import System
-from policies.maths.markov import Expectation
-from sims.scenario.volatile import (
-    IterativeSection,
-    MasterSection,
-    Prepared,
-    RandomWorkers,
-    VolatilePolicy,
-    VolatileScenario,
-    prepare,
-    spawn,
-)
+from actors.worker import Worker
+from policies.maths.markov import Belief, Expectation
+from sims.scenario.build import people
+from sims.scenario.deciders.enrolment import belief, decider
+from sims.scenario.jobs.section import IterativeSection
+from sims.scenario.master import MasterSection
+from sims.scenario.platform import RandomWorkers
+from sims.scenario.policy import PolicySection
+from sims.scenario.scenario import Scenario
+from sims.scenario.workload import workload
 from sims.summary import Summary
 
 
@@ -58,11 +58,11 @@ def instances(
     ]
 
 
-def scenario(instance: Instance) -> VolatileScenario:
+def scenario(instance: Instance) -> Scenario:
     """The instance as a scenario; its policy is still to be chosen."""
     wmin = instance.fastest
     place = 1000 * (100 * instance.channels + wmin) + instance.scenario
-    return VolatileScenario(
+    return Scenario(
         name="002-VII-A",
         seed=1000 * place + instance.trial,
         master=MasterSection(channels=instance.channels, program=5 * wmin, data=wmin),
@@ -70,7 +70,7 @@ def scenario(instance: Instance) -> VolatileScenario:
         job=IterativeSection(
             kind="iterative", tasks=instance.tasks, iterations=10, cap=instance.cap
         ),
-        policy=VolatilePolicy(name="IE", expectation=instance.expectation),
+        policy=PolicySection(name="IE", expectation=instance.expectation),
     )
 
 
@@ -79,16 +79,21 @@ def makespans(instance: Instance) -> dict[str, int | None]:
     return run_heuristics(scenario(instance), instance.heuristics)
 
 
-def run_heuristics(base: VolatileScenario, heuristics: Sequence[str]) -> dict[str, int | None]:
-    """Makespan in slots of each heuristic in the scenario `base`, on the same availability."""
-    prepared = prepare(base)
-    return {name: _makespan(base, prepared, name) for name in heuristics}
+def run_heuristics(base: Scenario, heuristics: Sequence[str]) -> dict[str, int | None]:
+    """Makespan in slots of each heuristic in the scenario `base`, on the same availability.
+
+    They share one belief, for it remembers their analysis.
+    """
+    believed = belief(base, Path())
+    return {name: _makespan(base, believed, name) for name in heuristics}
 
 
-def _makespan(base: VolatileScenario, prepared: Prepared, heuristic: str) -> int | None:
-    summary = Summary()
+def _makespan(base: Scenario, believed: Belief, heuristic: str) -> int | None:
+    summary, folder, workers = Summary(), Path(), dict[int, Worker]()
     system = System(base.seed, [summary], start=0)
-    policy = VolatilePolicy(name=heuristic, expectation=base.policy.expectation)
-    spawn(evolve(base, policy=policy), prepared, system)
+    scenario = evolve(base, policy=evolve(base.policy, name=heuristic))
+    jobs = workload(scenario, system, folder)
+    asked = decider(scenario, scenario.crew, jobs, folder, workers, believed)
+    people(scenario, system, jobs, asked, folder, workers)
     system.run()
     return None if summary.makespan is None else int(summary.makespan)

@@ -10,7 +10,7 @@ import numpy as np
 from sims.plots.axes import number_wholly
 from sims.plots.boxes import Boxes, Floats
 from sims.plots.density import Raster, image, rgb
-from sims.plots.marks import Failure, Mark
+from sims.plots.marks import Mark, Sign
 from sims.plots.palette import BLACK, BLUE, GREY, PURPLE, VERMILION, WHITE, Paint
 
 if TYPE_CHECKING:
@@ -29,20 +29,21 @@ EDGED = 3.0
 """Points of height and width from which on a box has an outline: of smaller ones it would leave
 nothing."""
 
-SHAPES: dict[Failure, tuple[str, str]] = {
-    Failure.ERROR: ("x", BLACK),
-    Failure.CRASH: ("v", VERMILION),
-    Failure.FAULT: ("X", VERMILION),
-    Failure.IGNORED: ("+", BLUE),
-    Failure.FATAL: ("*", PURPLE),
+SHAPES: dict[Sign, tuple[str, str]] = {
+    Sign.ERROR: ("x", BLACK),
+    Sign.CRASH: ("v", VERMILION),
+    Sign.FAULT: ("X", VERMILION),
+    Sign.IGNORED: ("+", BLUE),
+    Sign.FATAL: ("*", PURPLE),
+    Sign.CHECKPOINT: ("o", BLUE),
 }
-"""Marker and colour of each failure; the shape alone tells them apart."""
+"""Marker and colour of each sign; the shape alone tells them apart."""
 FEW_MARKS = 100
-"""Up to so many failures are marked large."""
+"""Up to so many signs are marked large."""
 STRIP = 200
 """Bars of that strip, at most."""
 MANY_MARKS = 300
-"""More failures than this are counted in a strip below the chart."""
+"""More signs than this are counted in a strip below the chart."""
 
 
 def draw_boxes(
@@ -137,8 +138,15 @@ def mark_size(marks: int) -> float:
     return 7.7 if marks < FEW_MARKS else 4.5
 
 
-def draw_marks(axes: Axes, marks: Sequence[tuple[float, float, Failure]]) -> None:
-    """Mark failures (t, row, kind) on the chart."""
+def signs(marks: Sequence[Mark]) -> list[Mark]:
+    """All marks; of too many to mark each only what went wrong."""
+    if len(marks) <= MANY_MARKS:
+        return list(marks)
+    return [mark for mark in marks if mark.kind is not Sign.CHECKPOINT]
+
+
+def draw_marks(axes: Axes, marks: Sequence[tuple[float, float, Sign]]) -> None:
+    """Mark signs (t, row, kind) on the chart."""
     for kind, (marker, colour) in SHAPES.items():
         found = [(t, y) for t, y, it in marks if it is kind]
         if found:
@@ -158,7 +166,7 @@ def draw_marks(axes: Axes, marks: Sequence[tuple[float, float, Failure]]) -> Non
 
 
 def draw_strip(axes: Axes, marks: Sequence[Mark], end: float) -> None:
-    """Count failures over time: where marking each would hide the chart."""
+    """Count signs over time: where marking each would hide the chart."""
     kinds = [kind for kind in SHAPES if any(mark.kind is kind for mark in marks)]
     times = [[mark.t for mark in marks if mark.kind is kind] for kind in kinds]
     colours = [SHAPES[kind][1] for kind in kinds]
@@ -171,12 +179,12 @@ def draw_legend(
     figure: Figure,
     paints: Sequence[Paint],
     shown: set[int],
-    kinds: set[Failure],
+    kinds: set[Sign],
     counted: bool = False,
 ) -> None:
     """What the colours and marks that occur mean, below the chart.
 
-    `counted`: failures are counted in a strip, not marked.
+    `counted`: signs are counted in a strip, not marked.
     """
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch

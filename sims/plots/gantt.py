@@ -21,6 +21,7 @@ from sims.plots.chart import (
     draw_strip,
     mark_size,
     raster_of,
+    signs,
 )
 from sims.plots.figure import blank_figure, check_suffix, save
 from sims.plots.marks import Mark
@@ -44,22 +45,27 @@ WIDTH = 13.0
 
 @frozen(eq=False)
 class _Chart:
-    """Axes with `rows` rows over a scene's time, and a strip below where failures are many."""
+    """Axes with `rows` rows over a scene's time, and a strip below where signs are many."""
 
     scene: Scene
     rows: int
     figure: Figure
     axes: Axes
     strip: Axes | None
+    signs: list[Mark]
+    """What is marked, or counted."""
 
     @classmethod
     def of(cls, scene: Scene, rows: int) -> _Chart:
-        figure = blank_figure(WIDTH, min(max(2.2 + 0.28 * rows, 3.4), 8.0))
-        if len(scene.marks) <= MANY_MARKS:
-            return cls(scene, rows, figure, figure.add_subplot(), None)
+        figure, found = (
+            blank_figure(WIDTH, min(max(2.2 + 0.28 * rows, 3.4), 8.0)),
+            signs(scene.marks),
+        )
+        if len(found) <= MANY_MARKS:
+            return cls(scene, rows, figure, figure.add_subplot(), None, found)
         grid = figure.add_gridspec(2, 1, height_ratios=(6, 1))
         axes = figure.add_subplot(grid[0])
-        return cls(scene, rows, figure, axes, figure.add_subplot(grid[1], sharex=axes))
+        return cls(scene, rows, figure, axes, figure.add_subplot(grid[1], sharex=axes), found)
 
     def fill(
         self,
@@ -71,7 +77,7 @@ class _Chart:
     ) -> None:
         """Draw the boxes; say what their colours and those of `marks`, which are to come, mean."""
         shown = {int(kind) for kind in np.unique(boxes.kind)}
-        found = {mark.kind for mark in (marks if self.strip is None else self.scene.marks)}
+        found = {mark.kind for mark in (marks if self.strip is None else self.signs)}
         draw_legend(self.figure, paints, shown, found, counted=self.strip is not None)
         self.figure.draw_without_rendering()  # outlines and names need the axes' final size
         raster = raster_of(self.rows, self.scene.end, pixels)
@@ -89,15 +95,16 @@ class _Chart:
         label_time(self.strip or self.axes, self.scene.header)
 
     def mark(self, marks: Sequence[tuple[Mark, float]]) -> None:
-        """Mark each failure at its row, or count them."""
+        """Mark each sign at its row, or count them."""
         if self.strip is None:
             draw_marks(self.axes, [(mark.t, row, mark.kind) for mark, row in marks])
         else:
-            draw_strip(self.strip, self.scene.marks, self.scene.end)
+            draw_strip(self.strip, self.signs, self.scene.end)
 
 
 def draw_processors(scene: Scene, path: Path, title: str | None = None) -> Path:
-    """Processors over time: what each did; a worker's state lies behind it; failures are marked.
+    """Processors over time: what each did; a worker's state lies behind it; failures and
+    checkpoints are marked.
 
     A row per processor up to some thousands of boxes; beyond, rows and moments share pixels, whose
     colour mixes what their area went to. Returns `path`; raises InputError as `save` does.
@@ -107,10 +114,10 @@ def draw_processors(scene: Scene, path: Path, title: str | None = None) -> Path:
     chart = _Chart.of(scene, rows)
     names = scene.header.workers or [str(k) for k in range(rows)]
     chart.label(names, row_of(scene.header), title)
-    chart.fill(boxes, USE_PAINTS, scene.marks)
-    chart.mark([(mark, mark.processor + 0.5) for mark in scene.marks])
+    chart.fill(boxes, USE_PAINTS, chart.signs)
+    chart.mark([(mark, mark.processor + 0.5) for mark in chart.signs])
     if len(scene.jobs) > 1:
-        margin = mark_size(len(scene.marks)) if scene.marks and chart.strip is None else 0
+        margin = mark_size(len(chart.signs)) if chart.signs and chart.strip is None else 0
         draw_names(chart.axes, boxes, list(scene.jobs), margin)
     return save(chart.figure, path)
 
@@ -127,7 +134,16 @@ def draw_jobs(scene: Scene, path: Path, title: str | None = None) -> Path:
     boxes = scene.rows_of_jobs()
     # Completed runs last: among many copies side by side the one that counts must be seen.
     boxes = boxes.where(np.argsort(-boxes.kind, kind="stable"))
-    named = [(mark, mark.job) for mark in scene.marks if mark.job is not None]
-    chart.fill(boxes, RUN_PAINTS, [mark for mark, _ in named], COARSE, FAINT)
-    chart.mark([(mark, scene.jobs[job] + 0.5) for mark, job in named])
+    marks = _in_lanes(scene, boxes, chart.signs)
+    chart.fill(boxes, RUN_PAINTS, [mark for mark, _ in marks], COARSE, FAINT)
+    chart.mark(marks)
     return save(chart.figure, path)
+
+
+def _in_lanes(scene: Scene, boxes: Boxes, marks: Sequence[Mark]) -> list[tuple[Mark, float]]:
+    """Each run's marks in the middle of its box; what is nobody's is not shown among jobs."""
+    if not marks:
+        return []
+    runs = zip(boxes.job.tolist(), boxes.run.tolist(), strict=True)
+    lanes = dict(zip(runs, ((boxes.low + boxes.high) / 2).tolist(), strict=True))
+    return [(it, lanes[scene.jobs[it.job], it.run]) for it in marks if it.job is not None]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sims.ledger import Use
 from sims.plots.axes import number_wholly, title_within
 from sims.plots.boxes import Boxes, Floats
 from sims.plots.chart import draw_legend
@@ -15,7 +16,6 @@ from sims.plots.gantt import WIDTH
 from sims.plots.palette import GREY, KIND, USE_PAINTS, USES
 from sims.plots.scene import Scene
 from sims.telling import counted, in_units, row_of, title_of
-from sims.uses.slices import Use
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

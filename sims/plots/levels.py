@@ -7,11 +7,17 @@ from array import array
 import numpy as np
 from attrs import define, field
 
-from actors.batch.events import JobKilled
-from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted
+from actors.events import (
+    JobCompleted,
+    JobKilled,
+    JobSubmitted,
+    MembersReleased,
+    RunEnded,
+    RunStarted,
+)
 from actors.runtime import Record
+from sims.ledger import Slice
 from sims.plots.boxes import Floats
-from sims.uses.slices import Slice
 
 FINEST = 2000
 """Steps that a chart shows one by one; more are averaged over as many equal intervals."""
@@ -63,18 +69,18 @@ class Levels:
     waiting: Level = field(factory=Level)
     running: Level = field(factory=Level)
     transfers: dict[str, Level] = field(factory=dict)
-    """By the slices' note: `program`, `data`."""
+    """By the slices' note: `program`, `data`, `image`, `save`."""
     _runs: dict[str, int] = field(factory=dict)
-    """Job in the system -> runs under way."""
+    """Job in the system -> runs under way, and workers kept between two."""
 
     def __call__(self, record: Record) -> None:
         match record.event:
             case JobSubmitted(job=job):
                 self._runs[job] = 0
                 self.waiting.step(record.t, 1)
-            case RunStarted(job=job):
+            case RunStarted(job=job, keeps=None):
                 self._change(record.t, job, 1)
-            case RunEnded(job=job):
+            case RunEnded(job=job, kept=False) | MembersReleased(job=job):
                 self._change(record.t, job, -1)
             case JobCompleted(job=job) | JobKilled(job=job):
                 self._leave(record.t, job)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from attrs import frozen
 
 from actors.events import Outcome
-from sims.uses.slices import Use
+from actors.events import TransferKind as Kind
+from sims.ledger import Use
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE, GREY = "#FFD92F", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB"
 MINT, BROWN, SAND, WHITE, MIST = "#A8EBD6", "#6B3E12", "#F5E6B3", "#FFFFFF", "#E4E4E4"
-COAL = "#303030"
+COAL, VIOLET = "#303030", "#8040E0"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 
-PROGRAM = "program"
-"""Note of the slices in which a worker receives the program (002), not data."""
+PROGRAM, IMAGE, SAVE = (kind.value for kind in (Kind.PROGRAM, Kind.IMAGE, Kind.SAVE))
+"""Notes of the slices in which a worker's message is no data."""
 
 
 @frozen
@@ -41,9 +42,11 @@ USES: dict[Use, Paint] = {
     Use.RECLAIMED: Paint("RECLAIMED", GREY, state=True),
     Use.DOWN: Paint("DOWN", COAL, state=True),
 }
-RECEIVES_PROGRAM = Paint("transfer (program)", ORANGE)
+PROGRAMS, IMAGES = Paint("transfer (program)", ORANGE), Paint("transfer (image)", VIOLET)
+MESSAGES: dict[str, Paint] = {PROGRAM: PROGRAMS, IMAGE: IMAGES, SAVE: IMAGES}
+"""By the slices' note, where that is no data."""
 
-USE_PAINTS: tuple[Paint, ...] = (*USES.values(), RECEIVES_PROGRAM)
+USE_PAINTS: tuple[Paint, ...] = (*USES.values(), PROGRAMS, IMAGES)
 """A box's kind is an index here."""
 
 KIND: dict[Use, int] = {use: k for k, use in enumerate(USES)}
@@ -51,16 +54,14 @@ KIND: dict[Use, int] = {use: k for k, use in enumerate(USES)}
 
 def kind_of(use: Use, note: str) -> int:
     """Index in USE_PAINTS of a slice."""
-    if use is Use.TRANSFER and note == PROGRAM:
-        return len(USE_PAINTS) - 1
-    return KIND[use]
+    return USE_PAINTS.index(MESSAGES[note]) if note in MESSAGES else KIND[use]
 
 
 OUTCOMES: dict[Outcome | None, Paint] = {
     Outcome.COMPLETED: Paint("completed", GREEN),
     Outcome.FAILED: Paint("failed: an error was found", VERMILION),
-    Outcome.LOST: Paint("lost: a processor failed", PURPLE),
-    Outcome.WITHDRAWN: Paint("withdrawn by the scheduler", SKY),
+    Outcome.LOST: Paint("lost: a worker went DOWN", PURPLE),
+    Outcome.WITHDRAWN: Paint("withdrawn", SKY),
     None: Paint("still going on", ORANGE),
 }
 IN_SYSTEM = Paint("in the system", MIST, state=True)

@@ -7,20 +7,25 @@ from collections.abc import Iterable
 import numpy as np
 from attrs import define, evolve, field
 
-from actors.batch.events import JobKilled
-from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted, ScenarioStarted
+from actors.events import (
+    JobCompleted,
+    JobKilled,
+    JobSubmitted,
+    LinkDescribed,
+    RunEnded,
+    RunStarted,
+    ScenarioStarted,
+)
 from actors.runtime import Record
-from actors.volatile.events import PlatformDescribed
-from sims.ledger import Ledger
+from sims.ledger import Accountant, Ledger, Slice, Use
+from sims.ledger.runs import Run, Runs
+from sims.ledger.slices import ranges
 from sims.parts import parted
 from sims.plots.boxes import Boxes, BoxTable
 from sims.plots.lanes import Lanes, side_by_side
 from sims.plots.levels import Levels
 from sims.plots.marks import Mark, Marks
 from sims.plots.palette import IN_SYSTEM, RUN_KIND, RUN_PAINTS, USE_PAINTS, kind_of
-from sims.uses.families import accountant
-from sims.uses.runs import Run, Runs
-from sims.uses.slices import Accountant, Slice, Use, ranges
 
 INSET = 0.15
 """Part of a row above and below what a worker does that shows its state."""
@@ -49,7 +54,7 @@ class Scene:
     jobs: dict[str, int] = field(factory=dict)
     """Job -> its row: jobs in order of submission."""
     _open: Runs = field(factory=Runs)
-    _failures: Marks = field(factory=Marks)
+    _signs: Marks = field(factory=Marks)
     _lanes: Lanes = field(factory=Lanes)
     _waiting: dict[str, tuple[float, int]] = field(factory=dict)
 
@@ -60,7 +65,7 @@ class Scene:
         first = next(told)
         assert isinstance(first.event, ScenarioStarted)
         header = first.event
-        scene = cls(header, accountant(header.kind), Ledger(header.processors), ledger)
+        scene = cls(header, Accountant(header.processors), Ledger(header.processors), ledger)
         scene.enter(first)
         for record in parted(told):
             scene.enter(record)
@@ -76,7 +81,7 @@ class Scene:
             self._slice(it)
         for run in self._open(record):
             self._run(run)
-        self.marks += self._failures(record)
+        self.marks += self._signs(record)
 
     def close(self) -> None:
         """The log ends here."""
@@ -84,6 +89,7 @@ class Scene:
             self._slice(it)
         for run in self._open.close(self.end):
             self._run(run)
+        self.marks += self._signs.close()
         for job in list(self._waiting):
             self._left(job, self.end)
         self.ledger.close(self.end)
@@ -94,7 +100,7 @@ class Scene:
         behind = np.array([paint.state for paint in USE_PAINTS])[boxes.kind]
         if not behind.any():
             return boxes
-        inset = np.where(behind, 0, INSET * (boxes.high - boxes.low))
+        inset = np.where(behind, 0, INSET * np.minimum(boxes.high - boxes.low, 1))
         return evolve(boxes, low=boxes.low + inset, high=boxes.high - inset)
 
     def rows_of_jobs(self) -> Boxes:
@@ -112,7 +118,7 @@ class Scene:
                 self._lanes.start(self._row(job), run)
             case RunEnded(job=job, run=run):
                 self._lanes.end(self._row(job), run)
-            case PlatformDescribed(channels=channels):
+            case LinkDescribed(channels=channels):
                 self.channels = channels
 
     def _row(self, job: str) -> int:

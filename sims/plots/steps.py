@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sims.errors import InputError
+from sims.ledger import Use
 from sims.plots.axes import label_time, number_wholly, title_within
 from sims.plots.figure import check_suffix, new_figure, save
 from sims.plots.gantt import WIDTH
 from sims.plots.levels import Level
-from sims.plots.palette import BLUE, GREEN, ORANGE, PROGRAM, RECEIVES_PROGRAM, USES, VERMILION
+from sims.plots.palette import BLUE, GREEN, MESSAGES, ORANGE, SAVE, USES, VERMILION
 from sims.plots.scene import Scene
 from sims.telling import counted, title_of
-from sims.uses.slices import Use
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+LILAC = "#B9A0E8"
+
 
 def draw_bandwidth(scene: Scene, path: Path, title: str | None = None) -> Path:
-    """How many of the master's channels carried program and data over time.
+    """How many of the master's channels were in use over time, and for what.
 
     Returns `path`. Raises InputError for a log without transfers, and as `save` does.
     """
@@ -53,11 +55,12 @@ def draw_queue(scene: Scene, path: Path, title: str | None = None) -> Path:
 
 
 def _label(note: str) -> str:
-    return note or "data"
+    return "saved image" if note == SAVE else note or "data"
 
 
 def _colour(note: str) -> str:
-    return RECEIVES_PROGRAM.colour if note == PROGRAM else USES[Use.TRANSFER].colour
+    # Images that are saved lie beside those that are fetched, in an area of their own.
+    return LILAC if note == SAVE else MESSAGES.get(note, USES[Use.TRANSFER]).colour
 
 
 def _axes(scene: Scene, title: str | None) -> tuple[Figure, Axes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -201,3 +201,43 @@ def _then_up(changes: Iterator[Change], end: int) -> Iterator[Change]:
 
 
 Availability = AlwaysUp | Markov | Letters | SpotFile | FtaFile | SimGridFile
+
+
+@frozen
+class Overlaid:
+    """An availability, and times at which the owner takes the worker back whatever it says."""
+
+    under: Availability
+    spans: tuple[tuple[float, float], ...]
+    """[from, until), in any order."""
+
+    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+        """(time, state) from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md, W1)."""
+        bounds = sorted({time for span in self.spans for time in span if time > 0})
+        last: WorkerState | None = None
+        for time, state in _cut(self.under.changes(rng, folder), bounds):
+            if state is WorkerState.UP and any(a <= time < b for a, b in self.spans):
+                state = WorkerState.RECLAIMED
+            if state is not last:
+                yield time, state
+            last = state
+
+    def chain(self, folder: Path) -> MarkovChain:
+        """What policies believe by default: they know nothing of the spans."""
+        return self.under.chain(folder)
+
+
+def _cut(changes: Iterator[Change], bounds: Sequence[float]) -> Iterator[Change]:
+    """The changes, and at each bound between them the state once more."""
+    _, state = first = next(changes)
+    yield first
+    following = next(changes, None)
+    for bound in bounds:
+        while following is not None and following[0] <= bound:
+            state = following[1]
+            yield following
+            following = next(changes, None)
+        yield bound, state
+    if following is not None:
+        yield following
+    yield from changes

@@ -7,6 +7,7 @@ from pathlib import Path
 from actors.events import JobsLeftOut, RunStarted
 from actors.pool import Pool, compact, lowest
 from actors.runtime import System
+from actors.scheduler import Decider
 from actors.worker import Worker
 from sims.errors import InputError
 from sims.scenario.build_crew import spawn_crew
@@ -27,9 +28,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> None:
     if not scenario.crew.size:
         accepted = "[platform], [[workers]] or [random_workers]"
         raise InputError("scenario", "platform", "there are no workers", accepted)
-    if scenario.decider is DeciderKind.PACK:
-        pack.populate(scenario, system, folder)
-    elif scenario.decider is DeciderKind.COPIES:
+    if scenario.decider is DeciderKind.COPIES:
         copies.populate(scenario, system, folder)
     else:
         _populate(scenario, system, folder)
@@ -39,9 +38,14 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> None:
     jobs, crew = workload(scenario, system, folder), scenario.crew
     for reason, count in jobs.left_out:
         system.journal.describe(JobsLeftOut, reason, count)
-    make = enrolment.decider if scenario.decider is DeciderKind.ENROLMENT else queue.decider
     workers: dict[int, Worker] = {}
-    decider = make(scenario, crew, jobs, folder, workers)
+    decider: Decider
+    if scenario.decider is DeciderKind.PACK:
+        decider = pack.decider(scenario, jobs, system, folder)
+    elif scenario.decider is DeciderKind.ENROLMENT:
+        decider = enrolment.decider(scenario, crew, jobs, folder, workers)
+    else:
+        decider = queue.decider(scenario, crew, jobs, folder, workers)
     pool, count = _pool(scenario, system, jobs), len(jobs.submissions)
     makers = spawn_crew(scenario, system, folder, pool, decider, count, workers)
     pool.take = queue.take(scenario, jobs, makers.scheduler, folder) or pool.take
@@ -51,6 +55,8 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> None:
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     """Numbers are looked up only where they matter; where they are only names, a run gets the
     fewest intervals of them."""
+    if scenario.decider is DeciderKind.ENROLMENT:
+        return Pool(scenario.crew.size, numbered=True, changing=True, named=True)
     faults = not isinstance(scenario.faults, NoFaults)
     changing = faults or not all(section.plain for section in scenario.crew.sections)
     whole = all(plain(scenario, it) for it in jobs.submissions)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from math import isinf
 from pathlib import Path
 
+from actors.deciders.pack import PackDecider, PaperFaults
 from actors.events import LinkDescribed
 from actors.hazards import Hazard
 from actors.limit import Cap
@@ -43,11 +44,19 @@ def spawn_crew(
     for worker in _living(scenario):
         workforce(worker)
     if not isinstance(scenario.faults, NoFaults):
-        faults = scenario.faults.faults(system.stream("faults"), scenario.crew.size)
-        system.spawn(Hazard(HAZARD, faults, workforce))
+        system.spawn(_hazard(scenario, system, decider, workforce))
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
+    if isinstance(decider, PackDecider):
+        return Makers(scheduler, workforce, pool.speeds, decider.costs, decider.fatal)
     return Makers(scheduler, workforce, pool.speeds)
+
+
+def _hazard(scenario: Scenario, system: System, decider: Decider, workforce: Workforce) -> Hazard:
+    faults = scenario.faults.faults(system.stream("faults"), scenario.crew.size)
+    if isinstance(decider, PackDecider) and not decider.fatal:
+        return PaperFaults(HAZARD, faults, workforce, decider)
+    return Hazard(HAZARD, faults, workforce)
 
 
 def _master(scenario: Scenario, system: System) -> Master | None:

@@ -10,13 +10,15 @@ from attrs import frozen
 
 from actors.attempts import JobOfAttempts
 from actors.hazards import SilentErrors
+from actors.malleable_job import MalleableJob
 from actors.messages import Needs
-from actors.protection import Kind, protection
+from actors.protection import Kind, Rules, protection
 from actors.runs import IterativeJob, JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
 from actors.workforce import Workforce
 from policies.interface.batch import BatchJob
+from policies.maths.cosched import Costs
 from policies.maths.makespan_bounds import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
@@ -38,11 +40,21 @@ class Makers:
     workforce: Workforce
     speeds: Sequence[float]
     """Live, by worker; empty: all 1, for ever."""
+    costs: Sequence[Costs] = ()
+    """Of a pack, by job."""
+    fatal: bool = True
+    """Of a pack: whether every fault counts."""
+
+    def costs_of(self, job: BatchJob) -> Costs | None:
+        """None: it is of no pack."""
+        return self.costs[job.index] if self.costs else None
 
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
     """Whether nothing can change a run's rate or end but faults."""
     if scenario.master is not None or submission.job.kind == "iterative":
+        return False
+    if scenario.decider is DeciderKind.PACK:
         return False
     if submission.job.kind != "rigid" and scenario.errors.rate:
         return False  # how often its runs fail hangs on how many workers they get
@@ -86,12 +98,15 @@ def _job_of_runs(
     job, needs = submission.job, needs_of(scenario, submission)
     section = protection_of(scenario, submission)
     _warn_of_single(section, job)
-    rules = section.rules(job.verification, needs.image if needs else None, scenario.faults.mtbf)
+    rules = _rules(scenario, submission, makers, needs.image if needs else None)
+    costs = makers.costs_of(job)
     make: Callable[..., JobOfRuns] = JobOfRuns
     if job.kind == "iterative":
         own = iterative(submission)
         times = task_times(job.index, own, scenario.crew)
         make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
+    elif costs is not None:
+        make = partial(MalleableJob, costs=costs)
     return make(
         *(job.name, job, makers.scheduler, killed_at(scenario, job)),
         protection=protection(rules),
@@ -101,6 +116,16 @@ def _job_of_runs(
         speeds=makers.speeds or None,
         reuse=scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
     )
+
+
+def _rules(
+    scenario: Scenario, submission: Submission, makers: Makers, image: float | None
+) -> Rules:
+    section, verification = protection_of(scenario, submission), submission.job.verification
+    costs = makers.costs_of(submission.job)
+    if costs is not None:
+        return section.rules_by_size(verification, image, costs, makers.fatal)
+    return section.rules(verification, image, scenario.faults.mtbf)
 
 
 def label(scenario: Scenario, submission: Submission) -> str:

@@ -27,7 +27,7 @@ class ErrorSection:
     @property
     def key(self) -> str:
         """Which one is given."""
-        return next((key for key in ("rate", "average", "per_work") if self.of(key)), "rate")
+        return next((key for key in ("average", "rate", "per_work") if self.of(key)), "rate")
 
     def of(self, key: str) -> float:
         """That one's value, 0 where it is not given."""
@@ -36,7 +36,7 @@ class ErrorSection:
 
     def check(self) -> None:
         """Raises InputError where several are given."""
-        given = [k for k in ("rate", "average", "per_work") if getattr(self, k) is not None]
+        given = [k for k in ("average", "rate", "per_work") if getattr(self, k) is not None]
         if len(given) > 1:
             raise InputError("scenario", "errors", f"both {' and '.join(given)}", "one of them")
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from attrs import evolve, field, frozen
 from attrs.validators import optional
@@ -11,7 +12,8 @@ from numpy.random import Generator
 
 from actors.runtime import stream
 from policies.maths.speeds import Change
-from sims.scenario.availability import AlwaysUp, Availability, Markov
+from sims.errors import InputError
+from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid
 from sims.scenario.fields import Unacceptable, not_negative, positive, range_of_probabilities
 from sims.scenario.speeds import Constant, GainSection, Speed
 
@@ -133,6 +135,8 @@ class Platform:
     pool: PlatformSection | None
     own: tuple[WorkerSection, ...]
     """Every one named."""
+    reclaimed: Mapping[int, WorkerFields] = field(factory=dict)
+    """Workers that are taken back at listed times, too."""
 
     @classmethod
     def of(
@@ -140,11 +144,13 @@ class Platform:
         pool: PlatformSection | None,
         listed: tuple[WorkerSection, ...],
         drawn: RandomWorkers | None,
+        reclaims: Sequence[tuple[float, float, int]] = (),
     ) -> Platform:
-        """`count` unfolded."""
+        """`count` unfolded. Raises InputError for a reclaim of a worker that there is not."""
         first = pool.workers if pool else 0
         own = tuple(_unfolded(listed, first))
-        return cls(pool, (*own, *(drawn.draw(first + len(own) + 1) if drawn else ())))
+        bare = cls(pool, (*own, *(drawn.draw(first + len(own) + 1) if drawn else ())))
+        return evolve(bare, reclaimed=_reclaimed(bare, reclaims)) if reclaims else bare
 
     @property
     def alike(self) -> int:
@@ -159,7 +165,7 @@ class Platform:
     @property
     def sections(self) -> tuple[WorkerFields, ...]:
         """Each different section once."""
-        return (*((self.pool,) if self.pool else ()), *self.own)
+        return (*((self.pool,) if self.pool else ()), *self.own, *self.reclaimed.values())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -167,6 +173,8 @@ class Platform:
         return tuple(map(self.name, range(self.size))) if self.own else ()
 
     def __getitem__(self, worker: int) -> WorkerFields:
+        if worker in self.reclaimed:
+            return self.reclaimed[worker]
         if self.pool and worker < self.alike:
             return self.pool
         return self.own[worker - self.alike]
@@ -178,6 +186,25 @@ class Platform:
         """What streams of randomness and errors call it."""
         own = self.own[worker - self.alike].name if worker >= self.alike else ""
         return own or f"P{worker + 1}"
+
+
+def _reclaimed(
+    platform: Platform, reclaims: Sequence[tuple[float, float, int]]
+) -> dict[int, WorkerFields]:
+    spans: dict[int, list[tuple[float, float]]] = {}
+    for start, end, worker in reclaims:
+        if not 0 <= worker < platform.size:
+            problem = f"there is no worker {worker!r}"
+            accepted = f"a worker from 0 to {platform.size - 1}"
+            raise InputError("scenario", "reclaims", problem, accepted)
+        spans.setdefault(worker, []).append((start, end))
+    return {worker: _taken_back(platform[worker], tuple(times)) for worker, times in spans.items()}
+
+
+def _taken_back(section: WorkerFields, spans: tuple[tuple[float, float], ...]) -> WorkerFields:
+    # It answers what every availability answers; that no file can spell it is on purpose.
+    overlaid = cast(Availability, Overlaid(section.availability, spans))
+    return evolve(section, availability=overlaid)
 
 
 def _unfolded(listed: tuple[WorkerSection, ...], first: int) -> Iterator[WorkerSection]:

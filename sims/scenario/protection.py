@@ -6,12 +6,13 @@ import enum
 from math import inf
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from attrs.validators import optional
 
 from actors.protection import Kind, Rules
-from actors.protection.rules import Period
+from actors.protection.by_size import BySize
 from policies.maths.checkpoint import daly_work, young_work
+from policies.maths.cosched import Costs
 from sims.errors import InputError
 from sims.scenario.fields import Unacceptable, not_negative, positive, positive_or_inf
 
@@ -42,7 +43,7 @@ class ProtectionSection:
     cost: float | None = field(default=None, validator=optional(not_negative))
     """Time of a checkpoint, all members together, without a master; default: 0, in a pack what
     [link] says."""
-    recovery: float = field(default=0, validator=not_negative)
+    recovery: float | None = field(default=None, validator=optional(not_negative))
     """Time to restore a checkpoint, likewise."""
     verified: bool = False
     """Whether a verification precedes each checkpoint."""
@@ -54,8 +55,9 @@ class ProtectionSection:
     """Time to fetch a clone without a master."""
     mtbf: float | None = field(default=None, validator=optional(positive_or_inf))
     """mu of one worker that formulas count with; default: that of [faults]."""
-    fatal: Fatal = Fatal.IGNORED
-    """Of a pack, whether faults count everywhere: `ignored` or `possible`; elsewhere they do."""
+    fatal: Fatal | None = None
+    """Of a pack, whether every fault counts: `ignored` or `possible`; default: ignored where there
+    is only what 003 has (buddies, and nothing but faults), elsewhere possible."""
 
     @property
     def plain(self) -> bool:
@@ -70,7 +72,7 @@ class ProtectionSection:
             kind=self.kind,
             period=self._period(image if image and self.kind is Kind.IMAGES else cost, mtbf),
             cost=cost,
-            recovery=self.recovery,
+            recovery=self.recovery or 0,
             verification=verification,
             verified=self.verified,
             copies=self.copies,
@@ -79,7 +81,25 @@ class ProtectionSection:
             image=image,
         )
 
-    def _period(self, cost: float, mtbf: float) -> Period:
+    def rules_by_size(
+        self, verification: float, image: float | None, costs: Costs, fatal: bool
+    ) -> Rules:
+        """The same of a pack's application, whose `costs` tell its periods by size and, of buddies,
+        what this section does not say."""
+        plain = evolve(self, period=inf).rules(verification, image, inf)
+        if self.kind is Kind.NONE:
+            return plain
+        linked = self.kind is Kind.BUDDIES
+        return evolve(
+            plain,
+            period=costs.computing,
+            cost=costs.saving if self.cost is None and linked else plain.cost,
+            recovery=costs.saving if self.recovery is None and linked else plain.recovery,
+            group=costs.pair,
+            fatal=fatal,
+        )
+
+    def _period(self, cost: float, mtbf: float) -> BySize:
         period, mu = self.period, mtbf if self.mtbf is None else self.mtbf
         if self.kind is Kind.NONE:
             return lambda members: inf

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import inf
 
 from attrs import Factory, field, frozen
+from attrs.validators import deep_iterable
 
 from sims.scenario.errors import ErrorSection
 from sims.scenario.faults import AnyFaults, NoFaults
+from sims.scenario.fields import Unacceptable
 from sims.scenario.header import Head, Header, Unit
 from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
 from sims.scenario.link import LinkSection
@@ -20,13 +23,25 @@ CAP = 1_000_000
 """Slots at which a run of 002 counts as failed."""
 
 
-@frozen(kw_only=True, slots=False)
+def _span(_: object, attribute: object, value: tuple[float, float, int]) -> None:
+    """attrs validator: a time from 0 on, a later one, and a worker."""
+    start, end, worker = value
+    if not (0 <= start < end < inf and worker >= 0):
+        accepted = "a time from 0 on, a later finite one, and a worker"
+        raise Unacceptable("reclaims", value, accepted)
+
+
+@frozen(kw_only=True)
 class Scenario(Head):
     """A whole scenario file; all times are in its one unit."""
 
     platform: PlatformSection | None = None
     workers: tuple[WorkerSection, ...] = ()
     random_workers: RandomWorkers | None = None
+    reclaims: tuple[tuple[float, float, int], ...] = field(
+        default=(), validator=deep_iterable(_span)
+    )
+    """[from, until, worker]: an owner takes this worker back then, whatever else it does."""
     faults: AnyFaults = field(factory=NoFaults)
     """Whether and when workers fail."""
     errors: ErrorSection = Factory(ErrorSection)
@@ -41,7 +56,7 @@ class Scenario(Head):
     @cached_property
     def crew(self) -> Platform:
         """All workers."""
-        return Platform.of(self.platform, self.workers, self.random_workers)
+        return Platform.of(self.platform, self.workers, self.random_workers, self.reclaims)
 
     @property
     def decider(self) -> DeciderKind:

@@ -12,13 +12,14 @@ from attrs import frozen
 
 from actors.runtime import System
 from policies.interface.batch import BatchJob
-from policies.maths.speedup import Asking, Fixed, Lockstep, Profile, Rigid, Table
+from policies.maths.speedup import Asking, Fixed, Lockstep, Profile, Rigid
 from sims.errors import InputError
 from sims.readers.batsim import read_batsim_workload
 from sims.readers.swf import read_swf
 from sims.scenario.jobs.common import RESERVED
 from sims.scenario.jobs.files import LogFile
 from sims.scenario.jobs.iterative import IterativeJob
+from sims.scenario.jobs.malleable import Application, MalleableJob
 from sims.scenario.jobs.moldable import MoldableJob
 from sims.scenario.jobs.rigid import RigidJob
 from sims.scenario.jobs.section import (
@@ -134,6 +135,8 @@ def _profile(index: int, job: AnyJob, crew: Platform) -> Profile:
     if isinstance(job, MoldableJob):
         profile = job.speedup.profile()
         return Fixed(profile, job.processors) if job.processors else profile
+    if isinstance(job, MalleableJob):
+        return Application(job.footprint, job.profile, 0, crew.size)
     times = task_times(index, job, crew)
     return Lockstep(job.processors or 1, job.tasks, sum(times) / len(times))
 
@@ -203,14 +206,10 @@ def _from_stream(
 
 
 def _pack(section: MalleableSection, workers: int) -> Iterator[BatchJob]:
-    """A pack's applications as a queue knows them: moldable, and never resized."""
-    import numpy as np
-
-    sizes = np.arange(1, workers + 1, dtype=np.float64)
+    """A queue takes them as moldable, and resizes none."""
     for index, footprint in enumerate(section.pack()):
-        times = section.profile.durations(index, footprint, sizes)
-        name, v = f"T{index + 1}", section.verification
-        yield BatchJob(index, name, Table(tuple(times.tolist())), v, kind="malleable")
+        profile = Application(footprint, section.profile, index, workers)
+        yield BatchJob(index, f"T{index + 1}", profile, section.verification, kind="malleable")
 
 
 # --- what cannot be -----------------------------------------------------------------------------

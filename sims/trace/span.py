@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from attrs import define, field
 
+from actors.runtime import Record
+
 
 @define
 class Span:
@@ -21,10 +23,30 @@ class Span:
     """The event that caused it."""
     children: list[Span] = field(factory=list)
 
-    def add(self, child: Span) -> Span:
-        """Append `child`; returns it."""
-        self.children.append(child)
+    @classmethod
+    def of(cls, title: str, record: Record) -> Span:
+        """What begins with `record`."""
+        return cls(title, record.t, seq=record.seq, cause=record.cause)
+
+    def below(self, title: str, record: Record) -> Span:
+        """What begins with `record`, within this."""
+        self.children.append(child := Span.of(title, record))
         return child
+
+    def happened(self, title: str, record: Record) -> None:
+        """Within this, at once over."""
+        self.below(title, record).end = record.t
+
+    def close(self, now: float) -> None:
+        """It is over, if it was not before."""
+        if self.end is None:
+            self.end = now
+
+    def close_within(self, parent: Span, now: float) -> None:
+        """The same; not told at all where nothing of it was to be seen."""
+        self.close(now)
+        if self.start == self.end and not self.children:
+            parent.children = [child for child in parent.children if child is not self]
 
     def as_json(self) -> dict[str, object]:
         """The span as data."""

@@ -10,9 +10,10 @@ import numpy as np
 
 from sims.errors import InputError
 from sims.plots.boxes import Boxes
+from sims.plots.chart import signs
 from sims.plots.density import Raster, image
 from sims.plots.gantt import FAINT, NAMED
-from sims.plots.marks import Failure
+from sims.plots.marks import Sign
 from sims.plots.palette import (
     BLACK,
     BLUE,
@@ -41,11 +42,12 @@ IMAGE = (700, 2000)
 """Rows and columns of such an image."""
 
 SHAPES = {
-    Failure.ERROR: ("x", BLACK),
-    Failure.CRASH: ("inverted_triangle", VERMILION),
-    Failure.FAULT: ("diamond", VERMILION),
-    Failure.IGNORED: ("cross", BLUE),
-    Failure.FATAL: ("star", PURPLE),
+    Sign.ERROR: ("x", BLACK),
+    Sign.CRASH: ("inverted_triangle", VERMILION),
+    Sign.FAULT: ("diamond", VERMILION),
+    Sign.IGNORED: ("cross", BLUE),
+    Sign.FATAL: ("star", PURPLE),
+    Sign.CHECKPOINT: ("circle", BLUE),
 }
 
 TOOLTIP = """
@@ -216,8 +218,9 @@ def _hover(renderers: Sequence[GlyphRenderer[Quad]]) -> HoverTool:
 
 
 def _mark(chart: Figure, scene: Scene) -> None:
+    marks = signs(scene.marks)
     for kind, (marker, colour) in SHAPES.items():
-        found = [mark for mark in scene.marks if mark.kind is kind]
+        found = [mark for mark in marks if mark.kind is kind]
         if found:
             chart.scatter(
                 [mark.t for mark in found],

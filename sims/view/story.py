@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from attrs import define, field
 
-from actors.batch.events import JobKilled
-from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted
+from actors.events import JobCompleted, JobKilled, JobSubmitted, RunEnded, RunStarted
 from actors.runtime import Record
 from sims.parts import parts
 from sims.telling import told

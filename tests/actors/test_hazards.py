@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from math import exp
+from pathlib import Path
 
 import numpy as np
 import pytest
 from attrs import evolve
 
-from actors.events import JobCompleted, Outcome, RunEnded
-from actors.hazards import SilentErrors
-from actors.volatile.events import (
-    ConfigurationChosen,
+from actors.events import (
     IterationStarted,
+    JobCompleted,
+    Outcome,
+    RunEnded,
     TransferStarted,
     WorkerChanged,
 )
-from policies.interface import Reason
+from actors.hazards import SilentErrors
 from sims.errors import InputError
 from sims.optimum import reference
-from sims.scenario.hazards import SilentErrorSection
-from tests.actors.volatile.worlds import Costs, Played, play, workers, world
+from sims.scenario.errors import ErrorSection
+from sims.scenario.loader import load
+from tests.actors.deciders.enrolment.worlds import Costs, Played, play, workers, world
 
+SCENARIOS = Path(__file__).parents[2] / "sims" / "scenarios"
 STEADY = ["u" * 40] * 2
 
 
@@ -34,11 +37,11 @@ def under(rate: float, seed: int = 0, states: list[str] = STEADY, iterations: in
         iterations,
         cap=100_000,
     )
-    return play(evolve(asked, seed=seed, failures=SilentErrorSection(rate=rate)))
+    return play(evolve(asked, seed=seed, jobs=(evolve(asked.jobs[0], rate=rate),)))
 
 
 def test_a_run_is_struck_as_often_as_its_area_says() -> None:
-    errors = SilentErrors(0.02, np.random.default_rng(1))
+    errors = SilentErrors(rate=0.02, stream=lambda: np.random.default_rng(1))
     struck = sum(errors.strike(30.0) for _ in range(20_000)) / 20_000
     expected = 1 - exp(-0.6)
     assert struck == pytest.approx(expected, abs=4 * (expected * (1 - expected) / 20_000) ** 0.5)
@@ -48,9 +51,7 @@ def test_an_error_is_found_at_the_end_and_the_iteration_begins_again_at_once() -
     played = next(it for it in (under(0.2, seed) for seed in range(50)) if len(it.outcomes()) == 3)
     assert played.outcomes() == [(6, "failed"), (10, "failed"), (14, "completed")]
     assert played.times(IterationStarted) == [0]
-    assert [event.reason for _, event in played.told(ConfigurationChosen)] == [
-        *(Reason.START, Reason.ERROR, Reason.ERROR),
-    ]
+    assert [why for _, _, why in played.choices()] == ["start", "error", "error"]
     assert played.time == 14
 
 
@@ -84,6 +85,6 @@ def test_without_a_rate_nothing_fails() -> None:
 
 
 def test_nobody_can_foresee_silent_errors() -> None:
-    asked = world(workers(STEADY, speeds=[4, 4]), 2)
-    with pytest.raises(InputError, match=r"failures\.rate: 0\.1: nobody can foresee silent errors"):
-        reference(evolve(asked, failures=SilentErrorSection(rate=0.1)), 40, 1.0)
+    asked = evolve(load(SCENARIOS / "coupled.toml"), errors=ErrorSection(rate=0.1))
+    with pytest.raises(InputError, match=r"errors\.rate: 0\.1: nobody can foresee silent errors"):
+        reference(asked, 40, 1.0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sims.audit.families import audit
+from sims.audit.audit import audit
 from sims.cli import main
 from sims.exports.batsim import write_batsim
 from sims.exports.chrome import write_chrome

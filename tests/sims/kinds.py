@@ -1,4 +1,5 @@
-"""One small run of each kind of scenario, in memory: what pictures and exports are tested on."""
+"""One small run of each kind of scenario, and of each mechanism, in memory: what traces, pictures
+and exports are tested on."""
 
 from __future__ import annotations
 
@@ -6,14 +7,14 @@ from functools import cache
 from pathlib import Path
 
 from actors.runtime import Record
-from sims.log import LogWriter
 from sims.parts import parted
 from sims.scenario.loader import load
 from sims.world import run
+from tests.sims.worlds import WORLDS, play, write
 
 SCENARIOS = Path(__file__).parents[2] / "sims" / "scenarios"
 
-KINDS: dict[str, tuple[str, ...]] = {
+FILES: dict[str, tuple[str, ...]] = {
     "figure1": (),
     "volatile20": (),
     "batch-rigid": (),
@@ -22,17 +23,21 @@ KINDS: dict[str, tuple[str, ...]] = {
     "batch-faults": (),
     "malleable10": (),
     "malleable-fatal": (),
-    "redundant": ("job.count=40",),
+    "redundant": ("job.stream.count=40",),
     "redundant-laps": (),
 }
 """Scenario -> what is overridden, so that tests stay fast."""
 
+KINDS: tuple[str, ...] = (*WORLDS, *FILES)
+
 
 @cache
 def records_of(name: str) -> tuple[Record, ...]:
-    """The records of a run of scenario `name`."""
+    """The records of a run of scenario, or small world, `name`."""
+    if name in WORLDS:
+        return tuple(play(WORLDS[name]))
     records: list[Record] = []
-    run(load(SCENARIOS / f"{name}.toml", list(KINDS[name])), [records.append], SCENARIOS)
+    run(load(SCENARIOS / f"{name}.toml", list(FILES[name])), [records.append], SCENARIOS)
     return tuple(records)
 
 
@@ -43,8 +48,4 @@ def parts_of(name: str) -> tuple[Record, ...]:
 
 def written(name: str, folder: Path, suffix: str = ".jsonl") -> Path:
     """The same records as a log in `folder`."""
-    path = folder / f"{name}{suffix}"
-    with LogWriter(path) as log:
-        for record in records_of(name):
-            log(record)
-    return path
+    return write(records_of(name), folder / f"{name}{suffix}")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.events import WorkerChanged
 from actors.runtime import Record
-from actors.volatile.events import WorkerChanged
 from sims.compare import Comparison, Fate, Run, compare, run_of, simulate, tasks
 from sims.errors import InputError
 from sims.metrics.measures import Measure

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.volatile.events import WorkerChanged
+from actors.events import WorkerChanged
 from policies.enrolment import CATALOGUE
 from sims.log import LogFile, LogWriter
 from sims.scenario.loader import load
@@ -72,14 +72,14 @@ def test_another_seed_gives_another_run(tmp_path: Path) -> None:
 
 
 MORE = (
-    "speed = 1\navailability = { kind = 'markov', rows = [[0.5, 0.5, 0], [1, 0, 0], [1, 0, 0]] }\n"
+    "task_time = 1\navailability = { kind = 'markov', rows = [[0.5, 0.5, 0], [1, 0, 0], [1, 0, 0]] }\n"
 )
 
 
-def lives(path: Path, folder: Path, policy: str = "IE") -> dict[str, list[tuple[float, str]]]:
+def lives(path: Path, folder: Path, policy: str = "IE") -> dict[int, list[tuple[float, str]]]:
     """What each worker's owner and crashes did to it, as far as the run went."""
     log_of(path, folder, f"policy.name={policy}", "job.cap=400", "job.iterations=50")
-    found: dict[str, list[tuple[float, str]]] = {}
+    found: dict[int, list[tuple[float, str]]] = {}
     for record in LogFile(folder / "run.jsonl"):
         if isinstance(record.event, WorkerChanged):
             found.setdefault(record.event.worker, []).append((record.t, record.event.state.value))
@@ -102,7 +102,7 @@ def test_a_worker_more_leaves_the_others_lives_as_they_were(tmp_path: Path) -> N
     few = lives(path, tmp_path)
     path.write_text(TINY.replace("[job]", '[[workers]]\nname = "more"\n' + MORE + "[job]"))
     many = lives(path, tmp_path)
-    assert set(many) == {*few, "more"}
-    shorter = min(len(few["P2"]), len(many["P2"]))
+    assert set(many) == {*few, 2}
+    shorter = min(len(few[1]), len(many[1]))
     assert shorter > 2
-    assert few["P2"][:shorter] == many["P2"][:shorter]
+    assert few[1][:shorter] == many[1][:shorter]

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from actors.batch.events import AttemptSized
-from actors.events import RunEnded
+from actors.events import RunEnded, RunStarted
 from actors.runtime import Record, System
 from policies.batch.allocation import LocalProcessorAllocation, MinArea, MinTime
 from policies.batch.batches import Exact
@@ -38,6 +37,7 @@ from policies.maths.speedup import (
     power,
     roofline,
 )
+from sims.ledger.slices import count
 from sims.papers.batch_runs import described, spawn
 from tests.case_files import case_file
 
@@ -96,9 +96,9 @@ def attempts(
     system.run()
     ends = {(r.event.job, r.event.run): r.t for r in records if isinstance(r.event, RunEnded)}
     rows = [
-        (int(e.job[1:]) - 1, e.run, e.processors, r.t, ends[e.job, e.run])
+        (int(e.job[1:]) - 1, e.run, count(e.processors), r.t, ends[e.job, e.run])
         for r in records
-        if isinstance(e := r.event, AttemptSized)
+        if isinstance(e := r.event, RunStarted)
     ]
     return max(ends.values()), sorted(rows)
 

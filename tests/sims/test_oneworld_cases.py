@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from actors.events import ScenarioStarted
 from actors.runtime import Record
 from sims import world
+from sims.ledger import Use, account
 from sims.scenario.loader import read
 from tests.case_files import case_file
 from tests.sims.oneworld import Told, toml
@@ -35,8 +37,11 @@ def check(case: dict[str, Any]) -> list[str]:
 
 
 def ledger(records: list[Record], expected: dict[str, float]) -> dict[str, tuple[Any, Any]]:
-    """The time ledger's categories; not compared before sims.ledger reads schema 3."""
-    return {}
+    """The time ledger's categories: where every worker's time went."""
+    header = records[0].event
+    assert isinstance(header, ScenarioStarted)
+    told = account(records, header.processors).total
+    return {use: (told[Use(use)], value) for use, value in expected.items()}
 
 
 @pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")

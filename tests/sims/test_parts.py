@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from actors.events import Outcome
-from actors.redundant.events import CopiesPlaced, CopiesSettled, CopyPlaced, CopySettled
+from actors.events import CopiesPlaced, CopiesSettled, Outcome, RunEnded, RunStarted
 from actors.runtime import Record
-from sims.audit.families import audit
+from sims.audit.audit import audit
 from sims.parts import parted, parts
 from sims.scenario.loader import load
 from sims.summary import Summary
@@ -16,25 +15,25 @@ from sims.world import run
 from tests.sims.kinds import KINDS, SCENARIOS, records_of
 
 PLACED = CopiesPlaced(
-    *(("a", "b"), (3, 0), (2, 1), (4, 0, 2), 1, 0.5),
-    *((1.0, 1.0, 0.0), (7.0, 7.5, 7.0)),
+    *(("a", "b"), (3, 0), (2, 1), (9.0, 5.0), (4, 0, 2), 1, 0.5),
+    *((1.0, 1.0, 0.0), (2, 2, None)),
 )
-SETTLED = CopiesSettled(("a", "b"), (3, 0), (2, 1), (2.0, 3.0, 0.5), (4, 0), ("a",))
+SETTLED = CopiesSettled(("a", "b"), (3, 0), (2, 1), (2.0, 3.0, 0.5), (4, None))
 
 
 def test_a_placement_is_a_run_started_per_copy_job_after_job() -> None:
     assert list(PLACED.parts()) == [
-        CopyPlaced("a", 3, "4", 0.5, 1.0, 7.0),
-        CopyPlaced("a", 4, "0", 0.5, 1.0, 7.5),
-        CopyPlaced("b", 0, "2", 0.5, 0.0, 7.0),
+        RunStarted("a", 3, "4", 9.0, 1.0, 2, 1.0, share=0.5),
+        RunStarted("a", 4, "0", 9.0, 1.0, 2, 1.0, share=0.5),
+        RunStarted("b", 0, "2", 5.0, 0.0, None, 0.0, share=0.5),
     ]
 
 
-def test_a_checkpoint_is_a_run_ended_per_copy_and_the_furthest_completes_its_job() -> None:
+def test_a_checkpoint_is_a_run_ended_per_copy_and_the_first_completes_its_job() -> None:
     assert list(SETTLED.parts()) == [
-        CopySettled("a", 3, Outcome.WITHDRAWN, 2.0, False),
-        CopySettled("a", 4, Outcome.COMPLETED, 3.0, True),
-        CopySettled("b", 0, Outcome.WITHDRAWN, 0.5, True),
+        RunEnded("a", 3, Outcome.WITHDRAWN, 2.0),
+        RunEnded("a", 4, Outcome.COMPLETED, 3.0),
+        RunEnded("b", 0, Outcome.WITHDRAWN, 0.5),
     ]
 
 
@@ -49,7 +48,9 @@ def test_what_tells_one_event_is_its_own_part() -> None:
     assert list(parts(record)) == [record]
 
 
-@pytest.mark.parametrize("column", ["jobs", "runs", "copies", "servers", "progress", "starts"])
+@pytest.mark.parametrize(
+    "column", ["jobs", "runs", "copies", "sizes", "workers", "begun", "sources"]
+)
 def test_columns_that_do_not_fit_together_are_refused(column: str) -> None:
     misfit = evolve(PLACED, **{column: getattr(PLACED, column)[:-1]})
     with pytest.raises(ValueError):

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from actors.batch.events import AttemptSized, JobKilled, JobsLeftOut
 from actors.events import (
     SCHEMA,
     JobCompleted,
+    JobDescribed,
+    JobKilled,
+    JobsLeftOut,
     JobSubmitted,
     Outcome,
     RunEnded,
@@ -17,14 +19,14 @@ from actors.events import (
     ScenarioStarted,
 )
 from actors.runtime import Event, Record
+from sims.ledger import Use
 from sims.report import Report, Spread, table
 from sims.scenario.loader import read
-from sims.uses.slices import Use
 from tests.sims.anything import records_of
 
 TWO_JOBS: dict[str, Any] = {
     "name": "two",
-    "platform": {"processors": 2},
+    "platform": {"workers": 2},
     "job": {
         "kind": "rigid",
         "verification": 1,
@@ -69,7 +71,7 @@ def test_ledgers_per_worker_and_job_are_told_in_a_table(report: Report) -> None:
 
 def test_a_master_is_asked_how_busy_its_link_is() -> None:
     worker = {
-        "speed": 2,
+        "task_time": 2,
         "availability": "u",
         "belief": {"rows": [[1, 0, 0], [1, 0, 0], [1, 0, 0]]},
     }
@@ -90,20 +92,19 @@ def test_nothing_has_no_spread() -> None:
 
 
 KILLED: list[tuple[float, Event]] = [
-    (0, ScenarioStarted(SCHEMA, "killed", 0, "rigid", "R-LIST-0", 4, (), "s")),
+    (0, ScenarioStarted(SCHEMA, "killed", 0, ("rigid",), "R-LIST-0", 4, (), "s")),
     (0, JobsLeftOut("too wide", 2)),
     (0, JobSubmitted("a")),
+    (0, JobDescribed("a", "rigid", 10, 1, None, None, None)),
     (1, JobSubmitted("b")),
-    (2, RunStarted("a", 0, "0-1")),
-    (2, AttemptSized("a", 0, 2, 5, 1)),
-    (8, RunEnded("a", 0, Outcome.FAILED)),
-    (8, RunStarted("a", 1, "0-1")),
-    (8, AttemptSized("a", 1, 2, 5, 1)),
-    (9, RunStarted("b", 0, "2")),
-    (9, AttemptSized("b", 0, 1, 50, 0)),
-    (12, RunEnded("b", 0, Outcome.WITHDRAWN)),
+    (1, JobDescribed("b", "rigid", 50, 0, None, None, 3)),
+    (2, RunStarted("a", 0, "0-1", 5)),
+    (8, RunEnded("a", 0, Outcome.FAILED, 5)),
+    (8, RunStarted("a", 1, "0-1", 5)),
+    (9, RunStarted("b", 0, "2", 50)),
+    (12, RunEnded("b", 0, Outcome.WITHDRAWN, 3)),
     (12, JobKilled("b")),
-    (14, RunEnded("a", 1, Outcome.COMPLETED)),
+    (14, RunEnded("a", 1, Outcome.COMPLETED, 5)),
     (14, JobCompleted("a")),
 ]
 

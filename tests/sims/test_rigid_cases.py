@@ -18,7 +18,7 @@ from policies.maths.makespan_bounds import rigid_bound
 from policies.maths.speedup import Rigid
 from sims.papers.batch_runs import described, makespan, spawn
 from sims.papers.prop3 import expected_ratio
-from sims.scenario.batch import strategy_named
+from policies.batch.names import strategy_named
 from tests.case_files import case_file
 
 

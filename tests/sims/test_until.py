@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from actors.events import End
 from actors.runtime import Record
-from sims.audit.families import audit
+from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.report import Report
 from sims.scenario.loader import load

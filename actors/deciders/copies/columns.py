@@ -18,7 +18,7 @@ from actors.deciders.copies.service import NEVER, Service
 from actors.deciders.copies.states import OwnStates
 from actors.deciders.copies.table import ActiveTable
 from actors.events import CopiesPlaced, CopiesSettled, GainDescribed
-from actors.messages import CopyOver, Decide, FirstCopyEnded
+from actors.messages import CopyOver, Decide, FirstCopyEnded, Stood
 from actors.runtime import Phase, Timer
 from policies.availability import WorkerState
 from policies.interface.redundancy import (
@@ -106,6 +106,9 @@ class Columns:
     def programmed(self, worker: int, label: str) -> bool:
         """See Decider."""
         return False
+
+    def stood(self, message: Stood) -> None:
+        """See Decider: nobody is resized."""
 
     def sped(self, worker: int, speed: float) -> bool:
         """See Decider."""

@@ -14,7 +14,7 @@ from actors.deciders.copies.checks import Checked
 from actors.deciders.copies.jobs import JobOfCopies
 from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.deciders.copies.table import ActiveTable
-from actors.messages import CopyOver
+from actors.messages import CopyOver, Stood
 from policies.availability import WorkerState
 from policies.interface.redundancy import Counts, RedundancyPolicy
 
@@ -103,6 +103,9 @@ class Runs:
     def programmed(self, worker: int, label: str) -> bool:
         """See Decider."""
         return False
+
+    def stood(self, message: Stood) -> None:
+        """See Decider: nobody is resized."""
 
     def sped(self, worker: int, speed: float) -> bool:
         """See Decider: its run knows."""

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.enrolment.window import Running, Window
 from actors.events import End, Outcome
-from actors.messages import CopyOver, Decide
+from actors.messages import CopyOver, Decide, Stood
 from actors.runs import IterativeJob
 from actors.runtime import Phase
 from policies.availability import WorkerState
@@ -81,6 +81,7 @@ class EnrolmentDecider:
     workers: Mapping[int, Worker]
     """Those that have an actor (live)."""
     wake: Wake = field(init=False)
+    proactive: bool = field(init=False)
     rng: Generator = field(init=False)
     scheduler: Scheduler = field(init=False, repr=False)
     applications: dict[int, Application] = field(init=False, factory=dict)
@@ -89,6 +90,8 @@ class EnrolmentDecider:
     """Bit mask of the workers that are UP."""
     holders: dict[str, int] = field(init=False, factory=dict)
     """Label of a program -> bit mask of the workers that hold it."""
+    alert: bool = field(init=False)
+    """Whether any change of a worker calls for a decision."""
     due: bool = field(init=False, default=False)
     """Whether the policy is to be asked at this instant."""
     tick: float | None = field(init=False, default=None)
@@ -101,6 +104,7 @@ class EnrolmentDecider:
         """See Decider."""
         self.scheduler = scheduler
         self.wake = getattr(self.policy, "wake", Wake.NEVER)
+        self.proactive = self.alert = self.wake is not Wake.NEVER
         self.rng = scheduler.system.stream("policy")
         self.up = (1 << scheduler.pool.size) - 1
 
@@ -112,7 +116,7 @@ class EnrolmentDecider:
         view = Window(job, self.enrolments[job.index], self.workers)
         self.applications[job.index] = Application(view, began=self.scheduler.now)
         self.applications = dict(sorted(self.applications.items()))
-        self._call()
+        self.alert = self._call()
 
     def over(self, message: CopyOver) -> None:
         """See Decider."""
@@ -124,7 +128,7 @@ class EnrolmentDecider:
         else:
             self._need(application, REASONS[message.outcome])
         if self._needy():
-            self._call()
+            self.alert = self._call()
 
     def _need(self, application: Application, reason: Reason) -> None:
         application.running, application.needed = None, reason
@@ -142,12 +146,15 @@ class EnrolmentDecider:
             if state is DOWN:
                 for label in self.holders:
                     self.holders[label] &= ~bit
-        return self._call() if self.wake is not Wake.NEVER or self._needy() else False
+        return self._call() if self.alert else False
 
     def programmed(self, worker: int, label: str) -> bool:
         """See Decider."""
         self.holders[label] = self.holders.get(label, 0) | 1 << worker
-        return self._call() if self.wake is not Wake.NEVER else False
+        return self._call() if self.proactive else False
+
+    def stood(self, message: Stood) -> None:
+        """See Decider: nobody is resized."""
 
     def sped(self, worker: int, speed: float) -> bool:
         """See Decider."""
@@ -180,8 +187,9 @@ class EnrolmentDecider:
             self.scheduler.system.loop.cause = self.cause
         self.due, self.cause = False, None
         for index, application in self.applications.items():
-            if application.needed is not None or self.wake is not Wake.NEVER:
+            if self.proactive or application.needed is not None:
                 self._consider(index, application)
+        self.alert = self.proactive or self._needy()
 
     def _consider(self, index: int, application: Application) -> None:
         held = application.running.held if application.running else None
@@ -202,7 +210,7 @@ class EnrolmentDecider:
         Also once after each decision, for all proactive policies: after a failure the choice
         used what workers held, and a candidate from scratch may differ.
         """
-        if self.tick is not None or self.wake is Wake.NEVER:
+        if self.tick is not None or not self.proactive:
             return
         if self.wake is Wake.EVERY_SLOT or chosen is not None:
             self.tick = self.scheduler.now + 1

@@ -77,10 +77,15 @@ class Window:
     programmed: int = field(default=0, repr=bin)
     running: Running | None = field(default=None, repr=False)
     now: float = 0
+    needs: Needs = field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.needs = self.job.needs or FREE
 
     def missing(self, worker: int, tasks: int) -> int:
-        needs, known = self.job.needs or FREE, self.workers.get(worker)
-        if known is None or (known.feed is not None and known.feed.job is not self.job):
-            program = 0 if self.programmed >> worker & 1 else needs.program
-            return int(program + tasks * needs.data)
-        return int(known.memory.missing(needs, tasks, self.now))
+        known, needs = self.workers.get(worker), self.needs
+        if known is not None and (known.feed is None or known.feed.job is self.job):
+            return int(known.memory.missing(needs, tasks, self.now))
+        # Nothing has happened to it, or it holds another job's data until this instant is decided.
+        program = 0 if self.programmed >> worker & 1 else needs.program
+        return int(program + tasks * needs.data)

@@ -13,7 +13,7 @@ from actors.deciders.queue.books import Books
 from actors.deciders.queue.checks import checked
 from actors.deciders.queue.intake import Entries, Intake, intake
 from actors.events import BatchOpened, Outcome, ReservationMade, ShelfOpened
-from actors.messages import CopyOver, Decide
+from actors.messages import CopyOver, Decide, Stood
 from actors.runtime import Phase, System
 from policies.availability import WorkerState
 from policies.interface.batch import BatchJob, BatchPolicy, Decision, Queued
@@ -109,6 +109,9 @@ class QueueDecider:
     def programmed(self, worker: int, label: str) -> bool:
         """See Decider."""
         return False
+
+    def stood(self, message: Stood) -> None:
+        """See Decider: a queue resizes nobody."""
 
     def sped(self, worker: int, speed: float) -> bool:
         """See Decider."""

@@ -29,18 +29,25 @@ def decider(
     jobs: Workload,
     folder: Path,
     workers: Mapping[int, Worker],
+    believed: Belief | None = None,
 ) -> EnrolmentDecider:
     """Raises InputError for a policy that there is not, and for what no enrolment can serve.
 
-    `workers`: those that have an actor, live.
+    `workers`: those that have an actor, live. `believed`: another run's belief on this platform,
+    which remembers what policies worked out.
     """
     _refuse_others(jobs)
     names = [platform.name(k) for k in range(platform.size)]
     tasks = iterative(jobs.submissions[0]).tasks
     policy = enrolment_policy(scenario.policy, folder, names, tasks)
-    belief = Belief(chains(platform, folder), scenario.policy.expectation)
-    enrolments = {it.job.index: _enrolment(scenario, it, belief) for it in jobs.submissions}
+    believed = believed or belief(scenario, folder)
+    enrolments = {it.job.index: _enrolment(scenario, it, believed) for it in jobs.submissions}
     return EnrolmentDecider(policy, enrolments, workers)
+
+
+def belief(scenario: Scenario, folder: Path) -> Belief:
+    """What policies believe of the platform. Raises InputError."""
+    return Belief(chains(scenario.crew, folder), scenario.policy.expectation)
 
 
 def _refuse_others(jobs: Workload) -> None:

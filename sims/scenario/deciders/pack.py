@@ -1,147 +1,215 @@
-"""The pack's decider: what each number of workers means for each of its applications (003)."""
+"""The pack's decider: its policies, and what each size means for each application (003)."""
 
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
+from actors.deciders.pack import PackDecider
+from actors.events import PackDescribed
 from actors.protection import Kind
 from actors.runtime import System
-from policies.interface import AllocationPolicy, RedistributionPolicy
+from policies.interface.malleable import AllocationPolicy, RedistributionPolicy
 from policies.malleable import named, named_allocation
-from policies.maths.checkpoint import checkpoint_cost, young_period
+from policies.maths.checkpoint import Times, daly_work, young_period
 from policies.maths.cosched import Costs, Protection, costs
 from policies.maths.redistribution import Link
 from sims.errors import InputError
+from sims.scenario.build_jobs import protection_of
+from sims.scenario.jobs.malleable import Application
 from sims.scenario.jobs.malleable_profiles import Tables
 from sims.scenario.jobs.section import MalleableSection
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import PolicySection
-from sims.scenario.protection import Fatal
+from sims.scenario.protection import Fatal, ProtectionSection
 from sims.scenario.scenario import Scenario
+from sims.scenario.workload import Submission, Workload
 
 LONGEST = 100
 """Times between faults that a period may last: none of e^100 periods would end without a fault."""
+PAIR = 2
+"""Workers in a group, where the section of the jobs does not say."""
 
 
-def populate(scenario: Scenario, system: System, folder: Path) -> None:
-    """Spawn the scenario's actors in `system`; files are looked for from `folder`.
-
-    Raises InputError for what cannot be run.
-    """
-    check(scenario)
-    raise NotImplementedError("the pack's actors are still to come")
-
-
-def policies(
-    section: PolicySection, name: str, folder: Path
-) -> tuple[AllocationPolicy, RedistributionPolicy]:
-    """Who shares workers out before the start, and who redistributes them. Raises InputError."""
-    first = section.allocation or "Opt-NoRedistrib"
-    own = PolicySection(name=name, parameters=section.parameters)
-    return (
-        load_part("allocation", first, named_allocation, folder),
-        load_policy(own, partial(named, look=section.look), folder),
+def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) -> PackDecider:
+    """Raises InputError for a policy that there is not, and for what cannot be a pack's."""
+    _check(scenario, jobs)
+    _describe(scenario, system)
+    section = scenario.policy
+    known = PolicySection(name=scenario.policy_name, parameters=section.parameters)
+    policy = load_policy(known, partial(named, look=section.look), folder)
+    name = section.allocation or "Opt-NoRedistrib"
+    most = {it.job.index: protection_of(scenario, it).copies for it in jobs.submissions}
+    return PackDecider(
+        cast(AllocationPolicy, load_part("allocation", name, named_allocation, folder)),
+        cast(RedistributionPolicy, policy),
+        application_costs(scenario, jobs),
+        pair(scenario),
+        fatal(scenario),
+        alone(scenario) and not fatal(scenario),
+        {index: copies for index, copies in most.items() if copies > 1},
     )
 
 
-def pack_of(scenario: Scenario) -> MalleableSection:
-    """`[job]`. Raises InputError where jobs are of another kind, or listed with one."""
-    job = scenario.job
-    if isinstance(job, MalleableSection) and not job.jobs:
-        return job
-    problem = f"{job.kind} jobs cannot change their workers while they run"
-    raise InputError("scenario", "job.kind", problem, "malleable, or a queue's policy")
+def pair(scenario: Scenario) -> int:
+    """Workers in a group of buddies."""
+    return scenario.job.pair if isinstance(scenario.job, MalleableSection) else PAIR
 
 
-def application_name(index: int) -> str:
-    """Applications count from T1."""
-    return f"T{index + 1}"
+def fatal(scenario: Scenario) -> bool:
+    """Whether every fault counts; False: 003's own rule, which is its own combination's default."""
+    said = scenario.protection.fatal
+    return not alone(scenario) if said is None else said is Fatal.POSSIBLE
 
 
-def application_costs(scenario: Scenario) -> list[Costs]:
-    """What each number of workers means for each application of the pack."""
-    job, section, workers = pack_of(scenario), scenario.link, scenario.crew.size
+def alone(scenario: Scenario) -> bool:
+    """Whether there is only what 003 has: buddies, and nothing but faults."""
+    own = [job.protection for job in scenario.job.jobs if job.protection is not None]
+    return (
+        all(it.kind is Kind.BUDDIES and it.copies == 1 for it in (scenario.protection, *own))
+        and all(worker.plain for worker in scenario.crew.sections)
+        and scenario.master is None
+    )
+
+
+def _describe(scenario: Scenario, system: System) -> None:
+    link, mtbf = scenario.link, _mtbf(scenario, scenario.protection)
+    expected = scenario.protection.kind is not Kind.NONE and mtbf < math.inf
+    system.journal.describe(
+        PackDescribed,
+        pair(scenario),
+        fatal(scenario),
+        scenario.faults.downtime,
+        mtbf if expected else None,
+        link.unit,
+        link.latency,
+        link.startup,
+    )
+
+
+# --- what each size means -----------------------------------------------------------------------
+
+
+def application_costs(scenario: Scenario, jobs: Workload) -> list[Costs]:
+    """By application. Raises InputError for checkpoints that make no sense."""
+    section, width = scenario.link, pair(scenario)
     link = Link(section.startup, section.latency, section.unit)
-    protection = protection_of(scenario)
-    sizes = job.pair * np.arange(1, workers // job.pair + 1, dtype=np.float64)
-    return [
-        costs(job.profile.durations(index, footprint, sizes), footprint, job.pair, link, protection)
-        for index, footprint in enumerate(job.pack())
-    ]
+    sizes = width * np.arange(1, scenario.crew.size // width + 1, dtype=np.float64)
+    found = []
+    for it in jobs.submissions:
+        application = _application(it)
+        times, footprint = application.durations(sizes), application.footprint
+        found.append(costs(times, footprint, width, link, _protection(scenario, it)))
+    return found
 
 
-def mtbf_of(scenario: Scenario) -> float:
-    """mu of one worker that periods and expectations count with; inf: no checkpoints."""
-    own = scenario.protection.mtbf
-    return scenario.faults.mtbf if own is None else own
+def _application(submission: Submission) -> Application:
+    return cast(Application, submission.job.profile)
 
 
-def protection_of(scenario: Scenario) -> Protection | None:
-    """Buddies' checkpoints with Young's period; None: a fault restarts the application."""
-    mtbf, link = mtbf_of(scenario), scenario.link
-    if scenario.protection.kind is Kind.NONE or math.isinf(mtbf):
+def _protection(scenario: Scenario, submission: Submission) -> Protection | None:
+    """What expectations count with."""
+    section, link = protection_of(scenario, submission), scenario.link
+    if section.kind is Kind.NONE:
         return None
-    return Protection(mtbf, link.unit, link.latency, scenario.faults.downtime)
+    cost = _cost(scenario, submission)
+    protection = Protection(
+        *(_mtbf(scenario, section), link.unit, link.latency, scenario.faults.downtime),
+        *(_period(section), cost, section.kind is Kind.BUDDIES),
+    )
+    _check_period(scenario, section, protection, _application(submission).footprint)
+    return protection
 
 
-def check(scenario: Scenario) -> None:
-    """Raises InputError for a pack that cannot be run."""
-    job, workers, pack = pack_of(scenario), scenario.crew.size, pack_of(scenario).pack()
-    if not pack:
-        raise InputError("scenario", "job", "there is no application", "footprints or [job.draw]")
-    if workers < job.pair * len(pack):
-        problem = f"{workers} workers are too few for {len(pack)} applications"
-        least = f"at least {job.pair * len(pack)}: {job.pair} for each"
-        raise InputError("scenario", "platform.workers", problem, least)
-    if scenario.protection.fatal is Fatal.POSSIBLE and job.pair == 1:
-        problem = "a fatal failure needs a buddy to fail, and with pair = 1 there is none"
-        raise InputError("scenario", "protection.fatal", problem, 'pair = 2, or fatal = "ignored"')
-    if scenario.protection.kind is Kind.IMAGES:
-        problem = "images: a pack's link leads from worker to worker, to no master"
-        raise InputError("scenario", "protection.kind", problem, "none, buddies")
-    _check_protection(scenario, pack)
-    _check_tables(scenario, pack)
+def _cost(scenario: Scenario, submission: Submission) -> float | None:
+    """C where it does not hang on the size; through a master, an image's time on its channel."""
+    section, master, own = protection_of(scenario, submission), scenario.master, submission.own
+    if section.kind is Kind.IMAGES and master is not None:
+        said = own.image if own else None
+        return master.image if said is None else said
+    if section.kind is Kind.IMAGES:
+        return section.cost or 0
+    return section.cost
 
 
-def _check_protection(scenario: Scenario, pack: tuple[float, ...]) -> None:
-    protection, link = protection_of(scenario), scenario.link
-    if protection is None:
+def _mtbf(scenario: Scenario, section: ProtectionSection) -> float:
+    return scenario.faults.mtbf if section.mtbf is None else section.mtbf
+
+
+def _period(section: ProtectionSection) -> Callable[[Times, Times], Times]:
+    """tau, the checkpoint included."""
+    if section.period == "young":
+        return young_period
+    if section.period == "daly":
+        daly = np.vectorize(daly_work, otypes=[np.float64])
+        return lambda mtbf, cost: daly(mtbf, cost) + cost
+    work = float(section.period)
+    return lambda mtbf, cost: work + cost
+
+
+# --- what cannot be -----------------------------------------------------------------------------
+
+
+def _check(scenario: Scenario, jobs: Workload) -> None:
+    for submission in jobs.submissions:
+        if submission.job.kind != "malleable":
+            problem = f"{submission.job.name} is {submission.job.kind}: it cannot be resized"
+            accepted = "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds"
+            raise InputError("scenario", "job.kind", problem, accepted)
+        _check_application(scenario, submission)
+    if scenario.crew.size < pair(scenario):
+        problem = f"{scenario.crew.size} are too few for a group of {pair(scenario)}"
+        raise InputError("scenario", "platform.workers", problem, f"at least {pair(scenario)}")
+    buddies = scenario.protection.kind is Kind.BUDDIES
+    if buddies and fatal(scenario) and pair(scenario) == 1:
+        text = "with pair = 1 a worker has no buddy: whenever one goes DOWN, all is lost"
+        warnings.warn(text, stacklevel=2)
+
+
+def _check_application(scenario: Scenario, submission: Submission) -> None:
+    application, own = _application(submission), submission.own is not None
+    model, index, width = application.model, application.index, pair(scenario)
+    listed = f"job.jobs.{submission.job.index}." if own else "job."
+    if not isinstance(model, Tables):
+        if application.footprint <= 1:
+            problem = f"a footprint of {application.footprint!r} has no work"
+            key = f"{listed}footprint{'' if own else 's'}"
+            raise InputError("scenario", key, problem, "more than 1 data unit")
         return
-    if link.latency == 0 and (link.unit == 0 or min(pack) <= 0):
-        problem = "a checkpoint would cost nothing, and Young's period would be 0"
-        raise InputError("scenario", "link.unit", problem, 'a cost above 0, or kind = "none"')
-    _check_period(scenario, protection, max(pack))
+    if index >= len(model.times) or len(model.times[index]) < width:
+        problem = f"{len(model.times)} tables: none of {width} times for {submission.job.name}"
+        accepted = f"one for each application, of at least {width} times"
+        raise InputError("scenario", f"{listed}profile.times", problem, accepted)
 
 
-def _check_period(scenario: Scenario, protection: Protection, footprint: float) -> None:
-    """Young's period is for checkpoints that take far less time than passes between two faults."""
-    pair, workers = pack_of(scenario).pair, scenario.crew.size
-    sizes = np.array([pair, workers], dtype=np.float64)
-    cost = checkpoint_cost(footprint, sizes, protection.unit_cost, protection.latency)
-    mtbf = protection.mtbf / sizes
-    if cost[0] >= mtbf[0] or (young_period(mtbf, cost) >= LONGEST * mtbf).any():
-        section = "faults" if scenario.protection.mtbf is None else "protection"
+def _check_period(
+    scenario: Scenario, section: ProtectionSection, protection: Protection, footprint: float
+) -> None:
+    """Formulas are for checkpoints that take something, and far less than passes between faults."""
+    if not isinstance(section.period, str):
+        return
+    width, size = pair(scenario), scenario.crew.size
+    sizes = np.array([width, max(size - size % width, width)], dtype=np.float64)
+    cost, mtbf = protection.checkpoint(footprint, sizes), protection.mtbf / sizes
+    if protection.mtbf == math.inf:
+        problem = f"{section.period!r} needs to know how often workers fail"
+        accepted = "a number, or protection.mtbf, or faults with an mtbf"
+        raise InputError("scenario", "protection.period", problem, accepted)
+    if not cost.all():
+        problem = f"{section.period!r}: a checkpoint that costs nothing would be taken all the time"
+        accepted = "a number, protection.cost, or a link.unit above 0"
+        raise InputError("scenario", "protection.period", problem, accepted)
+    if cost[0] >= mtbf[0] or (protection.period(mtbf, cost) >= LONGEST * mtbf).any():
+        key = "faults.mtbf" if section.mtbf is None else "protection.mtbf"
         problem = (
-            f"{protection.mtbf!r} is not accepted: a checkpoint would take {cost[0]:.3g} s, "
-            f"and {pair} workers fail every {mtbf[0]:.3g} s"
+            f"{protection.mtbf!r} is not accepted: a checkpoint would take {cost[0]:.3g}, "
+            f"and {width} workers fail every {mtbf[0]:.3g}"
         )
-        accepted = 'a longer one, smaller footprints, a cheaper link, or kind = "none"'
-        raise InputError("scenario", f"{section}.mtbf", problem, accepted)
-
-
-def _check_tables(scenario: Scenario, pack: tuple[float, ...]) -> None:
-    profile, pair = pack_of(scenario).profile, pack_of(scenario).pair
-    if not isinstance(profile, Tables):
-        if min(pack) <= 1:
-            problem = f"a footprint of {min(pack)!r} has no work"
-            raise InputError("scenario", "job.footprints", problem, "more than 1 data unit")
-        return
-    lengths = [len(times) for times in profile.times]
-    if len(lengths) != len(pack) or min(lengths) < pair:
-        problem = f"{len(lengths)} tables for {len(pack)} applications"
-        accepted = f"one for each, of at least {pair} times"
-        raise InputError("scenario", "job.profile.times", problem, accepted)
+        accepted = "more time, smaller footprints, a cheaper link, or a number as the period"
+        raise InputError("scenario", key, problem, accepted)

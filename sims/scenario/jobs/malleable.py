@@ -1,14 +1,64 @@
-"""Packs of malleable applications drawn as in 003, section 6.1."""
+"""Malleable applications: one by one, or drawn as in 003, section 6.1."""
 
 from __future__ import annotations
 
-from attrs import field, frozen
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from attrs import Factory, field, frozen
 
 from actors.runtime import stream
 from sims.scenario.fields import Unacceptable, not_negative, positive
+from sims.scenario.jobs.common import ListedJob
+from sims.scenario.jobs.malleable_profiles import Profile, Sizes, Synthetic
 
 LARGEST = 2.0**63
 """Footprints are drawn as 64-bit integers."""
+
+
+@frozen(kw_only=True)
+class MalleableJob(ListedJob):
+    """`[[job.jobs]]`: one malleable application."""
+
+    kind: Literal["malleable"] = "malleable"
+    footprint: float = field(validator=not_negative)
+    """m_i: data units."""
+    profile: Profile = Factory(Synthetic)
+    """How execution times depend on workers."""
+
+
+@frozen(eq=False, slots=False)
+class Application:
+    """What a malleable application takes on any number of workers; worked out where somebody asks:
+    a thousand of them on 5,000 workers are five million times."""
+
+    footprint: float
+    model: Profile
+    index: int
+    """Which of the model's tables is its own, where it has several."""
+    workers: int
+    """P."""
+
+    @cached_property
+    def times(self) -> list[float]:
+        """t(p) for p = 1 .. P, or as far as its table goes."""
+        sizes = np.arange(1, self.workers + 1, dtype=np.float64)
+        return self.durations(sizes).tolist()
+
+    def durations(self, sizes: Sizes) -> Sizes:
+        """t(p) for each of `sizes` that the model knows."""
+        return self.model.durations(self.index, self.footprint, sizes)
+
+    @property
+    def work(self) -> float:
+        """See policies.maths.speedup.Profile."""
+        return float(self.durations(np.ones(1))[0])
+
+    def time(self, processors: int) -> float:
+        """See policies.maths.speedup.Profile: beyond its table, its best time up to there."""
+        times = self.times
+        return times[processors - 1] if processors <= len(times) else min(times)
 
 
 @frozen(kw_only=True)

@@ -11,13 +11,13 @@ from attrs.validators import deep_iterable, optional
 from sims.scenario.fields import not_negative, positive, positive_or_inf
 from sims.scenario.jobs.files import LogFile
 from sims.scenario.jobs.iterative import IterativeJob
-from sims.scenario.jobs.malleable import Draw
+from sims.scenario.jobs.malleable import Draw, MalleableJob
 from sims.scenario.jobs.malleable_profiles import Profile, Synthetic
 from sims.scenario.jobs.moldable import MoldableJob, SyntheticJobs
 from sims.scenario.jobs.rigid import RigidJob, UniformJobs
 from sims.scenario.jobs.stream import StreamSection
 
-AnyJob = RigidJob | MoldableJob | IterativeJob
+AnyJob = RigidJob | MoldableJob | MalleableJob | IterativeJob
 
 
 class Overrun(enum.Enum):

@@ -14,14 +14,14 @@ import attrs
 from attrs import evolve, frozen
 from numpy.random import Generator
 
-from actors.batch.events import JobsLeftOut
-from actors.events import ScenarioStarted
-from actors.redundant.events import ServerSpeedChanged
+from actors.events import JobsLeftOut, ScenarioStarted, WorkerSpeedChanged
 from actors.runtime import Event, Record
 
 REACH = 12
 """How far an event is moved at most."""
-NAMES = frozenset(("scenario", "seed", "policy", "unit", "schema", "workers", "reason"))
+NAMES = frozenset(
+    ("scenario", "seed", "policy", "unit", "schema", "workers", "reason", "kinds", "settings")
+)
 """Fields that name something and mean nothing to the world."""
 
 
@@ -67,7 +67,7 @@ def _drop(records: Sequence[Record], rng: Generator) -> Mutant | None:
 
 def _double(records: Sequence[Record], rng: Generator) -> Mutant | None:
     at = int(rng.integers(len(records)))
-    if isinstance(records[at].event, ServerSpeedChanged):
+    if isinstance(records[at].event, WorkerSpeedChanged):
         return None  # twice the same speed is that speed
     twice = [*records[: at + 1], *records[at:]]
     return Mutant(Change.DOUBLE, _renumbered(twice), f"twice {_told(records[at])}")
@@ -163,14 +163,14 @@ def _one_of(values: Sequence[Any], rng: Generator) -> Any:
 
 
 def _says_nothing_new(records: Sequence[Record], at: int) -> bool:
-    """A server's speed that was the same before."""
+    """A worker's speed that was the same before."""
     event = records[at].event
     if isinstance(event, JobsLeftOut):
         return True
-    if not isinstance(event, ServerSpeedChanged):
+    if not isinstance(event, WorkerSpeedChanged):
         return False
-    said = (r.event for r in reversed(records[:at]) if isinstance(r.event, ServerSpeedChanged))
-    before = next((other.speed for other in said if other.server == event.server), 0.0)
+    said = (r.event for r in reversed(records[:at]) if isinstance(r.event, WorkerSpeedChanged))
+    before = next((other.speed for other in said if other.worker == event.worker), 1)
     return before == event.speed
 
 

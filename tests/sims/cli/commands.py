@@ -26,11 +26,11 @@ data = 1
 
 [[workers]]
 name = "slow"
-speed = 3
+task_time = 3
 availability = "uuuurruuuuuuuuuuuu"
 
 [[workers]]
-speed = 2
+task_time = 2
 availability = { kind = "markov", rows = [[0.9, 0.05, 0.05], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]] }
 
 [job]

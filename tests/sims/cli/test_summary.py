@@ -9,8 +9,7 @@ import pytest
 
 from sims.cli.main import main
 from sims.cli.summary import in_order
-from sims.ledger import Account
-from sims.uses.slices import Use
+from sims.ledger import Account, Use
 from tests.sims.cli.commands import Shell
 from tests.sims.kinds import written
 
@@ -42,7 +41,7 @@ def test_the_table_by_job_follows_the_submissions(
 def test_names_longer_than_their_column_keep_it_straight(shell: Shell) -> None:
     name = "a-name-longer-than-sixteen-letters"
     text = (
-        'name = "long"\n[platform]\nprocessors = 2\n[job]\nkind = "rigid"\n'
+        'name = "long"\n[platform]\nworkers = 2\n[job]\nkind = "rigid"\n'
         f'jobs = [{{name = "{name}", processors = 1, time = 2}}, {{processors = 1, time = 1}}]\n'
         '[policy]\nname = "R-LIST-0"\norder = "LPT"\n'
     )

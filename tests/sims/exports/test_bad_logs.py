@@ -25,7 +25,7 @@ SPOILT = {
 
 def spoil(folder: Path, how: str, suffix: str) -> Path:
     """A log that cannot be read to its end."""
-    log = written("figure1", folder, suffix)
+    log = written("iterative", folder, suffix)
     content = gzip.decompress(log.read_bytes()) if suffix == ".gz" else log.read_bytes()
     if how == "empty":
         content = b""
@@ -65,7 +65,7 @@ def test_an_older_target_stays_and_nothing_is_left_beside_it(
 def test_an_older_target_is_replaced_where_all_went_well(
     target: str, suffix: str, tmp_path: Path
 ) -> None:
-    log, path = written("figure1", tmp_path), tmp_path / f"out{suffix}"
+    log, path = written("iterative", tmp_path), tmp_path / f"out{suffix}"
     for old in (None, b"older"):
         if old is not None:
             path.write_bytes(old)
@@ -78,7 +78,7 @@ def test_an_older_target_is_replaced_where_all_went_well(
 def test_a_full_disk_is_told_in_one_line(
     target: str, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log, path = written("figure1", tmp_path), tmp_path / f"out{suffix}"
+    log, path = written("iterative", tmp_path), tmp_path / f"out{suffix}"
     path.symlink_to("/dev/full")
     assert main(["export", str(log), "--to", target, "-o", str(path)]) == 2
     [line] = capsys.readouterr().err.splitlines()

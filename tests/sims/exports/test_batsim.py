@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.batch.events import JobDescribed
-from actors.events import Outcome, RunEnded, RunStarted, ScenarioStarted
+from actors.events import JobDescribed, Outcome, RunEnded, RunStarted, ScenarioStarted
 from sims.exports.batsim import write_batsim
 from tests.sims.kinds import KINDS, parts_of, records_of
 

@@ -10,13 +10,10 @@ from typing import Any
 import orjson
 import pytest
 
-from actors.events import JobSubmitted, RunStarted
-from actors.redundant.events import CopiesPlaced
+from actors.events import CopiesPlaced, JobSubmitted, RunStarted
 from sims.exports.chrome import write_chrome
 from sims.exports.trace_event import EVENTS, JOBS, PROCESSORS
-from sims.ledger import Ledger
-from sims.uses.families import accountant
-from sims.uses.slices import Use
+from sims.ledger import Use, account
 from tests.sims.kinds import KINDS, parts_of, records_of
 
 Json = dict[str, Any]
@@ -144,10 +141,7 @@ def test_all_jobs_and_runs_are_there(name: str) -> None:
 def test_slices_last_as_long_as_the_ledger_says(name: str) -> None:
     records = records_of(name)
     first: Any = records[0].event
-    ledger, account = Ledger(first.processors), accountant(first.kind)
-    for record in parts_of(name):
-        ledger.add(account(record))
-    ledger.add(account.close(records[-1].t))
+    ledger = account(records, first.processors)
     trace = trace_of(name)
     shared = {it["cat"] for it in trace if it["ph"] == "b" and it["pid"] == PROCESSORS}
     for use in (Use.USEFUL, Use.LOST, Use.DOWN):

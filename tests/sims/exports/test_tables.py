@@ -60,7 +60,7 @@ def test_the_table_of_jobs_agrees_with_the_summary(name: str, tmp_path: Path) ->
 
 def test_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
     for suffix in (".csv", ".parquet"):
-        write_jobs(records_of("batch-rigid"), tmp_path / f"jobs{suffix}")
+        write_jobs(records_of("attempts"), tmp_path / f"jobs{suffix}")
     assert read(tmp_path / "jobs.csv").equals(read(tmp_path / "jobs.parquet"))
 
 
@@ -101,7 +101,7 @@ def test_copies_that_end_after_their_job_count_as_its_runs(tmp_path: Path) -> No
 def test_the_command_exports_packed_logs_too(
     target: str, suffix: str, packed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log = written("figure1", tmp_path, f".jsonl{packed}")
+    log = written("iterative", tmp_path, f".jsonl{packed}")
     path = tmp_path / f"new/out{suffix}"
     assert main(["export", str(log), "--to", target, "-o", str(path)]) == 0
     assert str(path) in capsys.readouterr().out
@@ -111,7 +111,7 @@ def test_the_command_exports_packed_logs_too(
 def test_a_suffix_that_a_format_does_not_have_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log, path = written("figure1", tmp_path), tmp_path / "out.csv"
+    log, path = written("iterative", tmp_path), tmp_path / "out.csv"
     assert main(["export", str(log), "--to", "chrome", "-o", str(path)]) == 2
     assert "'.csv' is not written for chrome; accepted: .json" in capsys.readouterr().err
     assert not path.exists()
@@ -120,22 +120,22 @@ def test_a_suffix_that_a_format_does_not_have_is_refused(
 def test_a_log_with_an_unknown_event_is_told_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log = written("figure1", tmp_path)
+    log = written("iterative", tmp_path)
     log.write_bytes(log.read_bytes().replace(b'"event":"JobSubmitted"', b'"event":"Nonsense"'))
     assert main(["export", str(log), "--to", "events", "-o", str(tmp_path / "e.csv")]) == 2
     [line] = capsys.readouterr().err.splitlines()
-    assert "line 8: event: 'Nonsense'" in line
+    assert "line 3: event: 'Nonsense'" in line
 
 
 def test_without_polars_the_pip_command_is_named(tmp_path: Path) -> None:
-    log = written("figure1", tmp_path)
+    log = written("iterative", tmp_path)
     done = without("polars", "export", log, "--to", "jobs", "-o", "jobs.csv")
     assert done.returncode == 2
     assert "pip install 'holdfast[results]'" in done.stderr
 
 
 def test_an_empty_log_is_an_empty_table(tmp_path: Path) -> None:
-    started = records_of("figure1")[0]
+    started = records_of("iterative")[0]
     assert isinstance(started.event, ScenarioStarted)
     assert write_jobs([Record(0, 0, None, started.event)], tmp_path / "jobs.csv") == 0
     assert list(read(tmp_path / "jobs.csv").columns) == list(tables.JOBS)

@@ -10,7 +10,7 @@ from sims.papers.moldable_example import schedule
 from sims.papers.moldable_runs import Point as MoldablePoint
 from sims.papers.moldable_runs import ratios
 from sims.papers.rigid_runs import Point, outcomes, scenarios, synthetic
-from sims.scenario.moldable_jobs import Model, SyntheticJobs
+from sims.scenario.jobs.moldable import Model, SyntheticJobs
 from sims.statistics import mean_interval
 
 SWF = Path(rigid.__file__).parent.parent / "scenarios" / "batch-small.swf"

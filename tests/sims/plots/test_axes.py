@@ -81,7 +81,7 @@ def test_every_axis_has_a_label_that_tells_its_unit(
     what: str, name: str, drawn: Callable[[str, str], Figure]
 ) -> None:
     figure = drawn(what, name)
-    unit = "slots" if name in ("figure1", "volatile20") else "s"
+    unit = "slots" if name in ("figure1", "volatile20", "iterative") else "s"
     labels = [text for axes in figure.axes for text in (axes.get_xlabel(), axes.get_ylabel())]
     if what == "ledger":
         assert f" {unit}" in figure.axes[0].get_xlabel()
@@ -92,7 +92,8 @@ def test_every_axis_has_a_label_that_tells_its_unit(
 
 
 @pytest.mark.parametrize(
-    ("name", "row"), [("figure1", "worker"), ("batch-easy", "processor"), ("redundant", "worker")]
+    ("name", "row"),
+    [("figure1", "worker"), ("batch-easy", "processor"), ("redundant", "processor")],
 )
 def test_rows_are_workers_where_they_have_names_and_processors_where_they_have_none(
     name: str, row: str, drawn: Callable[[str, str], Figure]
@@ -120,9 +121,9 @@ def test_what_a_ledgers_bars_leave_blank_is_named(drawn: Callable[[str, str], Fi
 
 
 def test_a_legend_names_no_mark_that_is_not_drawn(drawn: Callable[[str, str], Figure]) -> None:
-    """A server's faults are nobody's, so that a chart of jobs cannot show them."""
-    assert "fault" in legend(drawn("gantt", "redundant-laps"))
-    assert "fault" not in legend(drawn("jobs", "redundant-laps"))
+    """A fault that costs no run is nobody's, so that a chart of jobs cannot show them."""
+    assert "fault" in legend(drawn("gantt", "buddies"))
+    assert "fault" not in legend(drawn("jobs", "buddies"))
 
 
 def test_many_failures_are_counted_below_and_named_with_the_colours(

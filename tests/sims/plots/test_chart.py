@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 
+from sims.ledger import Use
 from sims.plots.boxes import BoxTable
 from sims.plots.chart import draw_boxes, draw_names, mark_size, raster_of
 from sims.plots.density import rgb
 from sims.plots.figure import new_figure
 from sims.plots.palette import KIND, USE_PAINTS, USES
-from sims.uses.slices import Use
 
 
 def table() -> BoxTable:

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.events import Outcome
+from sims.ledger import Use
 from sims.plots.boxes import BoxTable
 from sims.plots.density import Raster, coverage, image, rgb
 from sims.plots.palette import IN_SYSTEM, KIND, RUN_KIND, RUN_PAINTS, USE_PAINTS
-from sims.uses.slices import Use
 
 USEFUL, LOST = KIND[Use.USEFUL], KIND[Use.LOST]
 

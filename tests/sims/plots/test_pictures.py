@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from sims.cli.main import main
+from sims.ledger import Use
 from sims.plots.boxes import BoxTable
 from sims.plots.chart import draw_boxes, raster_of
 from sims.plots.figure import new_figure, save
 from sims.plots.palette import KIND, USE_PAINTS
-from sims.uses.slices import Use
 from tests.sims.cli.commands import without
 from tests.sims.kinds import KINDS, written
 
@@ -29,7 +29,7 @@ def test_every_kind_of_log_can_be_drawn(name: str, what: str, tmp_path: Path) ->
 @pytest.mark.parametrize("suffix", SIGNATURES)
 def test_the_suffix_says_which_kind_of_picture(suffix: str, tmp_path: Path) -> None:
     picture = tmp_path / f"new folder/picture{suffix}"
-    log = written("figure1", tmp_path)
+    log = written("iterative", tmp_path)
     assert main(["plot", str(log), "--what", "bandwidth", "-o", str(picture)]) == 0
     assert picture.read_bytes().startswith(SIGNATURES[suffix])
 
@@ -37,7 +37,7 @@ def test_the_suffix_says_which_kind_of_picture(suffix: str, tmp_path: Path) -> N
 def test_another_suffix_is_refused_by_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log = written("figure1", tmp_path)
+    log = written("iterative", tmp_path)
     assert main(["plot", str(log), "-o", str(tmp_path / "picture.gif")]) == 2
     assert "'.gif' is no picture; accepted: .png, .svg, .pdf" in capsys.readouterr().err
 
@@ -75,7 +75,7 @@ def test_fifty_thousand_processors_and_many_attempts_are_drawn_as_one_image(
 
 
 def test_without_matplotlib_the_pip_command_is_named(tmp_path: Path) -> None:
-    log = written("figure1", tmp_path)
+    log = written("iterative", tmp_path)
     done = without("matplotlib", "plot", log, "-o", tmp_path / "p.png")
     assert done.returncode == 2
     assert "pip install 'holdfast[plot]'" in done.stderr

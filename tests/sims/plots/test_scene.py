@@ -1,18 +1,19 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from actors.batch.events import WorkloadEnded
-from actors.events import Outcome, RunEnded, RunStarted
+from actors.events import CheckpointTaken, Outcome, RunEnded, RunStarted, WorkloadEnded
+from sims.ledger import Use
 from sims.parts import parted
 from sims.plots.boxes import BoxTable
 from sims.plots.lanes import side_by_side
 from sims.plots.ledger import by_group
-from sims.plots.marks import Failure, middle
-from sims.plots.palette import IN_SYSTEM, KIND, RUN_PAINTS
+from sims.plots.marks import Mark, Sign, middle
+from sims.plots.palette import IN_SYSTEM, KIND, RUN_PAINTS, USE_PAINTS
 from sims.plots.scene import Scene
-from sims.uses.slices import Use
 from tests.sims.kinds import KINDS, records_of
+from tests.sims.worlds import play
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -62,21 +63,20 @@ def test_each_attempt_that_failed_is_marked_at_its_end() -> None:
     ]
     assert failed
     assert [mark.t for mark in Scene.of(records).marks] == failed
-    assert {mark.kind for mark in Scene.of(records).marks} == {Failure.ERROR}
+    assert {mark.kind for mark in Scene.of(records).marks} == {Sign.ERROR}
 
 
 def test_faults_are_marked_on_the_processors_that_they_struck() -> None:
     marks = Scene.of(records_of("malleable-fatal")).marks
-    assert [(mark.t, mark.processor, mark.kind) for mark in marks] == [
-        (50000, 0, Failure.FAULT),
-        (50600, 1, Failure.FAULT),
-        (50600, 0, Failure.FATAL),
-    ]
+    struck = [(it.t, it.processor) for it in marks if it.kind in (Sign.CRASH, Sign.FAULT)]
+    assert struck == [(50000, 0), (50600, 1)]
+    fatal = [(it.t, it.processor) for it in marks if it.kind is Sign.FATAL]
+    assert fatal == [(50600, 0), (50600, 1)]
 
 
 def test_workers_whose_crash_cost_a_run_are_marked() -> None:
     records = records_of("volatile20")
-    crashes = [mark for mark in Scene.of(records).marks if mark.kind is Failure.CRASH]
+    crashes = [mark for mark in Scene.of(records).marks if mark.kind is Sign.CRASH]
     lost = [
         it.t
         for it in records
@@ -84,6 +84,55 @@ def test_workers_whose_crash_cost_a_run_are_marked() -> None:
     ]
     assert lost
     assert {mark.t for mark in crashes} == set(lost)
+
+
+def told(name: str, kind: Sign) -> list[Mark]:
+    return [mark for mark in Scene.of(records_of(name)).marks if mark.kind is kind]
+
+
+def test_who_went_down_is_marked_with_the_run_that_it_cost_or_as_a_fault() -> None:
+    crashes = [(it.t, it.processor, it.job, it.run) for it in told("buddies", Sign.CRASH)]
+    assert crashes == [(5, 0, "a", 0), (9, 2, "a", 1), (23, 1, "a", 2)]
+    faults = [(it.t, it.processor, it.job) for it in told("buddies", Sign.FAULT)]
+    assert faults == [(10, 3, None), (24, 3, None)]
+
+
+def test_each_checkpoint_is_marked_in_the_middle_of_its_run() -> None:
+    taken = [it.t for it in records_of("buddies") if isinstance(it.event, CheckpointTaken)]
+    marks = told("buddies", Sign.CHECKPOINT)
+    assert [mark.t for mark in marks] == taken
+    assert {(mark.job, mark.processor) for mark in marks} == {("a", 1), ("b", 3)}
+
+
+def test_a_checkpoint_that_is_lost_is_marked_on_all_that_were_struck() -> None:
+    task = {"p": 2, "t": 10, "protection": "buddies", "period": 4, "recovery": 1}
+    world = {"workers": 2, "faults": [[5, 0], [6, 1]], "downtime": 2, "jobs": [task]}
+    fatal = [it for it in Scene.of(play(world)).marks if it.kind is Sign.FATAL]
+    assert [(mark.t, mark.processor) for mark in fatal] == [(6, 0), (6, 1)]
+
+
+def test_a_job_that_keeps_its_workers_between_two_runs_does_not_wait() -> None:
+    scene = Scene.of(records_of("buddies"))
+    times, levels = scene.levels.waiting.curve(scene.end)
+    waited = levels[:-1] @ (times[1:] - times[:-1])
+    assert waited == 0
+
+
+def test_channels_are_counted_for_images_that_are_fetched_and_saved_too() -> None:
+    scene = Scene.of(records_of("images"))
+    assert set(scene.levels.transfers) == {"program", "data", "image", "save"}
+    used = {}
+    for note, level in scene.levels.transfers.items():
+        times, levels = level.curve(scene.end)
+        used[note] = float(levels[:-1] @ (times[1:] - times[:-1]))
+    assert used == {"program": 8, "data": 2, "image": 2, "save": 4}
+
+
+def test_rows_of_a_run_on_many_workers_stay_in_line_with_those_of_one() -> None:
+    boxes = Scene.of(records_of("buddies")).rows_of_processors()
+    behind = np.array([paint.state for paint in USE_PAINTS])[boxes.kind]
+    assert {round(float(low) % 1, 9) for low in boxes.low[~behind]} == {0.15}
+    assert {round(float(high) % 1, 9) for high in boxes.high[~behind]} == {0.85}
 
 
 def test_the_middle_of_the_largest_interval_stands_for_a_set_of_processors() -> None:

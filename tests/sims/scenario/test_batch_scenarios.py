@@ -5,21 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from actors.batch.events import AttemptSized, JobsLeftOut, ProcessorFailed
-from actors.events import JobSubmitted, Outcome, RunStarted
+from actors.events import JobsLeftOut, JobSubmitted, Outcome, RunStarted, WorkerChanged
 from actors.runtime import Record
+from policies.availability import WorkerState
 from sims import world
 from sims.errors import InputError
+from sims.ledger import Use
 from sims.report import Report
 from sims.scenario.loader import read
-from sims.uses.slices import Use
+from tests.sims.oneworld import members
 
 SCENARIOS = Path(world.__file__).parent / "scenarios"
 
 RIGID = """
 name = "r"
 [platform]
-processors = 4
+workers = 4
 [job]
 kind = "rigid"
 [[job.jobs]]
@@ -38,7 +39,7 @@ name = "R-LIST-0"
 KEPT = """
 name = "kept"
 [platform]
-processors = 8
+workers = 8
 [job]
 kind = "rigid"
 jobs = [
@@ -55,14 +56,20 @@ reading = "kept"
 MOLDABLE = """
 name = "m"
 [platform]
-processors = 4
+workers = 4
 [job]
 kind = "moldable"
 [[job.jobs]]
 speedup = { kind = "roofline", work = 12, degree = 3 }
 [policy]
-name = "LPA"
+allocation = "LPA"
 """
+
+
+def fails(record: Record) -> bool:
+    """Whether a fault strikes there."""
+    event = record.event
+    return isinstance(event, WorkerChanged) and event.state is WorkerState.DOWN
 
 
 def run(text: str, folder: Path = SCENARIOS) -> tuple[list[Record], Report]:
@@ -87,7 +94,7 @@ def test_every_example_runs_and_its_ledger_sums_to_processors_times_makespan(nam
     text = (SCENARIOS / f"{name}.toml").read_text()
     _, report = run(text)
     spent, summary = report.ledger.total, report.summary
-    processors = tomllib.loads(text)["platform"]["processors"]
+    processors = tomllib.loads(text)["platform"]["workers"]
     assert len(summary.completed) == len(summary.submitted) > 0
     assert float(sum(spent.values())) == pytest.approx(processors * summary.makespan)
     assert min(spent[Use.USEFUL], spent[Use.IDLE]) >= 0
@@ -103,7 +110,7 @@ def test_listed_jobs_arrive_fail_and_end_as_written() -> None:
 def test_jobs_left_out_are_counted_and_explained() -> None:
     records, report = rigid(RIGID.replace("processors = 3", "processors = 9"))
     reasons = [r.event for r in records if isinstance(r.event, JobsLeftOut)]
-    assert reasons == [JobsLeftOut("needs more than the platform's 4 processors", 1)]
+    assert reasons == [JobsLeftOut("needs more than the platform's 4 workers", 1)]
     assert (list(report.summary.left_out.values()), len(report.summary.submitted)) == ([1], 1)
 
 
@@ -140,7 +147,7 @@ def test_the_same_faults_strike_under_every_policy() -> None:
     seen = []
     for policy in ("R-LIST-0", "R-LIST-Q", "R-SHELF-B", "R-SHELFFILL-NB"):
         records, report = rigid(text.replace('"R-LIST-1"', f'"{policy}"'))
-        failed = [(it.t, it.event) for it in records if isinstance(it.event, ProcessorFailed)]
+        failed = [(it.t, it.event) for it in records if fails(it)]
         seen.append([it for it in failed if it[0] < 40_000])
         assert report.summary.outcomes[Outcome.LOST] > 0
         assert report.ledger.total[Use.DOWN] > 0
@@ -151,7 +158,7 @@ def test_the_same_faults_strike_under_every_policy() -> None:
 def test_moldable_jobs_meet_faults_too() -> None:
     faults = '[faults]\nkind = "list"\nstrikes = [[1, 0]]\n'
     records, report = moldable(MOLDABLE.replace("[policy]", f"{faults}[policy]"))
-    assert [it.t for it in records if isinstance(it.event, ProcessorFailed)] == [1]
+    assert [it.t for it in records if fails(it)] == [1]
     assert report.summary.outcomes[Outcome.LOST] == 1
 
 
@@ -187,7 +194,7 @@ def test_a_policy_of_ones_own_needs_one_file(tmp_path: Path) -> None:
 def test_an_allocation_rule_an_order_and_a_strategy_combine_freely() -> None:
     for rule in ("LPA", "BATCH", "MINTIME", "MINAREA"):
         for strategy in ("R-LIST-0", "R-LIST-Q", "R-SHELFFILL-B"):
-            text = MOLDABLE.replace('"LPA"', f'"{rule}"\norder = "SA"\nstrategy = "{strategy}"')
+            text = MOLDABLE.replace('"LPA"', f'"{rule}"\norder = "SA"\nname = "{strategy}"')
             assert moldable(text)[1].summary.makespan == (12 if rule == "MINAREA" else 4)
 
 
@@ -205,7 +212,8 @@ def test_a_scenario_names_the_allotment_of_its_batches(
     )
     records, _ = moldable(text)
     events = [record.event for record in records]
-    sized = [(e.job, e.run, e.processors) for e in events if isinstance(e, AttemptSized)]
+    started = [e for e in events if isinstance(e, RunStarted)]
+    sized = [(e.job, e.run, len(members(e.processors))) for e in started]
     assert [processors for _, run, processors in sorted(sized) if run] == second_batch
 
 
@@ -219,9 +227,9 @@ def test_a_scenario_names_the_allotment_of_its_batches(
         (("time = 4", "tme = 4"), "job.jobs.1"),
         (('name = "late"', 'name = "J1"'), "two jobs are called 'J1'"),
         (("[policy]", "[job.synthetic]\n[policy]"), "no jobs, or several sources"),
-        (("[policy]", "[failures]\naverage = 0.1\nrate = 0.1\n[policy]"), "both average and rate"),
-        (("[policy]", "[failures]\naverage = 1.5\n[policy]"), "failures.average"),
-        (("processors = 4", "processors = 1"), "platform.processors: 1 are too few for every job"),
+        (("[policy]", "[errors]\naverage = 0.1\nrate = 0.1\n[policy]"), "both average and rate"),
+        (("[policy]", "[errors]\naverage = 1.5\n[policy]"), "errors.average"),
+        (("workers = 4", "workers = 1"), "platform.workers: 1 are too few for every job"),
     ],
 )
 def test_a_rigid_mistake_is_named_with_its_key(change: tuple[str, str], message: str) -> None:
@@ -233,8 +241,8 @@ def test_a_rigid_mistake_is_named_with_its_key(change: tuple[str, str], message:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('"LPA"', '"LAP"'), "policy.name: 'LAP' is no rule"),
-        (('"LPA"', '"LPA"\nstrategy = "S"'), "policy.strategy: 'S' is no strategy"),
+        (('"LPA"', '"LAP"'), "policy.allocation: 'LAP' is no rule"),
+        (('"LPA"', '"LPA"\nname = "S"'), "policy.name: 'S' is no strategy"),
         (('"LPA"', '"LPA"\neps = 0.0'), "policy.eps"),
         (('"roofline"', '"rooflin"'), "rooflin"),
         (('"LPA"', '"LPA"\nallotment = "best"'), "policy.allotment"),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import sims
+from actors.events import TasksDealt
 from actors.runtime import Record
-from actors.volatile.events import ConfigurationChosen
 from sims.errors import InputError
 from sims.scenario.loader import load
 from sims.world import run
@@ -16,15 +16,15 @@ from sims.world import run
 FIGURE_1 = Path(sims.__file__).parent / "scenarios" / "figure1.toml"
 
 
-def chosen(members: str) -> list[tuple[tuple[str, int], ...]]:
+def chosen(members: str) -> list[tuple[tuple[int, int], ...]]:
     records: list[Record] = []
     overrides = ["policy.name=FIXED", f"policy.parameters.members={members}"]
     run(load(FIGURE_1, overrides), [records.append])
-    return [r.event.members for r in records if isinstance(r.event, ConfigurationChosen)]
+    return [r.event.tasks for r in records if isinstance(r.event, TasksDealt)]
 
 
 def test_the_named_workers_are_enrolled_with_their_tasks() -> None:
-    assert chosen("{P4 = 1, P2 = 2, P3 = 2}") == [(("P2", 2), ("P3", 2), ("P4", 1))]
+    assert chosen("{P4 = 1, P2 = 2, P3 = 2}") == [((1, 2), (2, 2), (3, 1))]
 
 
 @pytest.mark.parametrize("members", ["{P9 = 5}", "{P2 = 0}", '{P2 = "five"}', "[1]", "3"])

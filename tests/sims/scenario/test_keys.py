@@ -16,23 +16,20 @@ from cattrs.errors import ClassValidationError
 
 import sims.scenario
 from sims.scenario.keys import Table, tables
-from sims.scenario.loader import FAMILIES, converter, family_of, first_problem
+from sims.scenario.loader import converter, first_problem
+from sims.scenario.scenario import Scenario
 from sims.scenario.strict import tag_of
 from sims.scenario.type_words import bounds, toml, type_words
 
 SCENARIOS = sorted((Path(__file__).parents[3] / "sims" / "scenarios").glob("*.toml"))
 STRANGE = "no_section_has_this_key"
-LISTED = [
-    pytest.param(kind, table, id=f"{kind} {table.heading()} {table.kind or ''}")
-    for kind in FAMILIES
-    for table in tables(kind)
-]
+LISTED = [pytest.param(table, id=f"{table.heading()} {table.kind or ''}") for table in tables()]
 
 
 def section_classes() -> Iterator[type]:
     """What a file's tables are read into: keyword-only attrs classes of sims/scenario."""
-    for module in pkgutil.iter_modules(sims.scenario.__path__):
-        found = importlib.import_module(f"sims.scenario.{module.name}")
+    for module in pkgutil.walk_packages(sims.scenario.__path__, "sims.scenario."):
+        found = importlib.import_module(module.name)
         for it in vars(found).values():
             if isinstance(it, type) and attrs.has(it) and it.__module__ == found.__name__:
                 fields = attrs.fields(it)
@@ -40,36 +37,50 @@ def section_classes() -> Iterator[type]:
                     yield it
 
 
+PARENTS = {
+    "job.profile": "malleable",
+    "job.draw": "malleable",
+    "job.swf": "rigid",
+    "job.batsim": "rigid",
+    "job.stream": "rigid",
+    "job.jobs": "iterative",
+    "job.jobs.speedup": "moldable",
+}
+"""Table -> the kind of the one around it, where its own says nothing of that."""
+
+
 def spoilt(table: Table) -> dict[str, Any]:
     """A scenario that has nothing but `table`, with a key that no table has."""
     inner: Any = {STRANGE: 0}
-    steps = table.place.split(".") if table.place else []
-    if table.kind and tag_of(table.section):
+    own = tag_of(table.section)
+    if table.kind and own:
         inner["kind"] = table.kind
-    for step in reversed(steps):
-        around = {step: [inner] if table.repeated or step in ("workers", "jobs") else inner}
-        own = tag_of(table.section)
-        inner = around if not table.kind or own else around | {"kind": table.kind}
-        table = attrs.evolve(table, repeated=False, kind=None)
+    steps = table.place.split(".") if table.place else []
+    for depth in range(len(steps), 0, -1):
+        place, step = ".".join(steps[:depth]), steps[depth - 1]
+        inner = {step: [inner] if step in ("workers", "jobs") else inner}
+        kind = PARENTS.get(place, None if own else table.kind)
+        if kind and depth > 1 and steps[depth - 2] != "stream":
+            inner["kind"] = kind
     return inner
 
 
-def accepted(kind: str, table: Table) -> tuple[str, set[str]]:
+def accepted(table: Table) -> tuple[str, set[str]]:
     """Where the loader finds the strange key, and which ones it would take there."""
     with pytest.raises(Exception) as raised:
-        converter().structure(spoilt(table), family_of(kind).SCENARIO)
+        converter().structure(spoilt(table), Scenario)
     problem = first_problem(raised.value, "test")
     place = [step for step in problem.key.split(".")[:-1] if not step.isdigit()]
     return ".".join(place), set(problem.accepted.split(", "))
 
 
-@pytest.mark.parametrize(("kind", "table"), LISTED)
-def test_the_loader_takes_the_listed_keys_and_no_others(kind: str, table: Table) -> None:
-    assert accepted(kind, table) == (table.place, {key.name for key in table.keys})
+@pytest.mark.parametrize("table", LISTED)
+def test_the_loader_takes_the_listed_keys_and_no_others(table: Table) -> None:
+    assert accepted(table) == (table.place, {key.name for key in table.keys})
 
 
-@pytest.mark.parametrize(("kind", "table"), LISTED)
-def test_every_key_and_table_says_what_it_means(kind: str, table: Table) -> None:
+@pytest.mark.parametrize("table", LISTED)
+def test_every_key_and_table_says_what_it_means(table: Table) -> None:
     assert table.about
     for key in table.keys:
         assert key.meaning, key.name
@@ -77,13 +88,13 @@ def test_every_key_and_table_says_what_it_means(kind: str, table: Table) -> None
 
 
 def test_every_section_class_is_listed_or_the_base_of_one() -> None:
-    listed = {table.section for kind in FAMILIES for table in tables(kind)}
+    listed = {table.section for table in tables()}
     for section in section_classes():
         assert any(issubclass(each, section) for each in listed), section
 
 
-@pytest.mark.parametrize(("kind", "table"), LISTED)
-def test_required_keys_are_those_whose_lack_is_refused(kind: str, table: Table) -> None:
+@pytest.mark.parametrize("table", LISTED)
+def test_required_keys_are_those_whose_lack_is_refused(table: Table) -> None:
     required = {key.name for key in table.keys if key.required}
     assert lacking(table) == required - {"kind"}
 
@@ -111,12 +122,12 @@ def written(place: str, table: dict[str, Any]) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_every_key_of_the_scenarios_is_listed(path: Path) -> None:
     file = tomllib.loads(path.read_text())
-    listed = {(t.place, key.name) for t in tables(file["job"]["kind"]) for key in t.keys}
+    listed = {(t.place, key.name) for t in tables() for key in t.keys}
     assert set(written("", file)) <= listed
 
 
-@pytest.mark.parametrize(("kind", "table"), LISTED)
-def test_a_default_is_what_the_file_would_say(kind: str, table: Table) -> None:
+@pytest.mark.parametrize("table", LISTED)
+def test_a_default_is_what_the_file_would_say(table: Table) -> None:
     fields = attrs.fields_dict(attrs.resolve_types(table.section))
     for key in table.keys:
         if key.default is not None:
@@ -130,10 +141,10 @@ def test_a_default_is_what_the_file_would_say(kind: str, table: Table) -> None:
 # --- single keys -----------------------------------------------------------------------------
 
 
-def found(kind: str, place: str, name: str, of: str | None = None) -> Any:
+def found(place: str, name: str, of: str | None = None) -> Any:
     [key] = [
         key
-        for table in tables(kind)
+        for table in tables()
         for key in table.keys
         if (table.place, table.kind, key.name) == (place, of, name)
     ]
@@ -141,33 +152,45 @@ def found(kind: str, place: str, name: str, of: str | None = None) -> Any:
 
 
 def test_a_required_key_has_its_unit_and_its_bounds() -> None:
-    key = found("iterative", "master", "program")
+    key = found("master", "channels")
     assert (key.required, key.default, key.type) == (True, None, "whole number")
-    assert key.accepted == ("0 or above",)
-    assert "slots" in key.meaning
+    assert key.accepted == ("above 0",)
+    assert "messages" in key.meaning
 
 
 def test_an_inherited_key_keeps_its_meaning() -> None:
-    own = found("rigid", "job.jobs", "release")
-    assert own == found("moldable", "job.jobs", "release")
-    assert "seconds" in own.meaning
+    own = found("job.jobs", "release", "rigid")
+    assert (
+        own == found("job.jobs", "release", "moldable") == found("job.jobs", "release", "iterative")
+    )
+    assert "submitted" in own.meaning
+
+
+def test_a_listed_job_is_of_its_sections_kind_unless_it_says_so() -> None:
+    key = found("job.jobs", "kind", "moldable")
+    assert not key.required
+    assert key.meaning == "Default: that of [job]."
+
+
+def test_a_key_may_be_a_number_or_a_word() -> None:
+    assert found("protection", "period").type == 'number | "young" | "daly"'
 
 
 def test_an_enums_values_say_what_they_mean() -> None:
-    key = found("rigid", "job", "overrun")
+    key = found("job", "overrun", "rigid")
     assert key.type == "finish | kill"
     assert dict(key.choices).keys() == {"finish", "kill"}
 
 
 def test_a_table_of_kinds_names_them_and_each_has_a_table() -> None:
-    kinds = found("redundant", "servers", "speed").type.split(" | ")
-    assert kinds == [t.kind for t in tables("redundant") if t.place == "servers.speed"]
-    assert found("redundant", "servers.speed", "interval", "two-point").default == "1.0"
+    kinds = found("platform", "speed").type.split(" | ")
+    assert kinds == [t.kind for t in tables() if t.place == "platform.speed"]
+    assert found("platform.speed", "interval", "two-point").default == "1.0"
 
 
 def test_a_kind_is_required_only_where_it_has_to_choose() -> None:
-    assert found("iterative", "workers.availability", "kind", "markov").required
-    assert not found("iterative", "workers.belief", "kind").required
+    assert found("workers.availability", "kind", "markov").required
+    assert not found("workers.belief", "kind").required
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from actors.events import RestartedFromScratch
 from actors.hazards import exponential_faults, weibull_faults
-from actors.malleable.events import RestartedFromScratch
 from actors.runtime import ActorFailed, Record
 from policies.interface.malleable import RedistributionView, Resize
 from sims.errors import InputError
-from sims.metrics.malleable import Makespan
+from sims.metrics.makespan import Makespan
+from sims.scenario.faults import YEAR
 from sims.scenario.loader import load, read
 from sims.world import run
 from tests.sims.malleable_story import Story
@@ -24,7 +25,9 @@ FOLDER = Path("sims/scenarios")
 
 TABLE: dict[str, Any] = {
     "name": "small",
-    "job": {"kind": "malleable", "processors": 12, "footprints": [20000, 30000]},
+    "platform": {"workers": 12},
+    "job": {"kind": "malleable", "footprints": [20000, 30000]},
+    "protection": {"kind": "buddies", "period": "young"},
     "policy": {"name": "EndLocal"},
 }
 
@@ -79,7 +82,7 @@ def test_redistribution_at_ends_does_no_harm_without_faults() -> None:
 
 
 def test_the_same_seed_meets_the_same_faults_whatever_the_policy() -> None:
-    faults = {"kind": "exponential", "mtbf_years": 0.05}
+    faults = {"kind": "exponential", "mtbf": 0.05 * YEAR}
     found = []
     for policy in ("none", "IteratedGreedy-EndGreedy"):
         story = Story()
@@ -91,7 +94,7 @@ def test_the_same_seed_meets_the_same_faults_whatever_the_policy() -> None:
 
 
 def test_weibull_faults_cost_time_and_come_at_their_rate() -> None:
-    weibull = {"kind": "weibull", "mtbf_years": 0.02, "shape": 0.7}
+    weibull = {"kind": "weibull", "mtbf": 0.02 * YEAR, "shape": 0.7}
     assert makespan(faults=weibull, seed=2) > makespan()
 
 
@@ -141,21 +144,21 @@ def test_a_bad_decision_is_refused_with_the_policy_and_what_it_saw(bad: str) -> 
 
 
 ERRORS = [
-    ({"job": TABLE["job"] | {"processors": 3}}, "job.processors"),
-    ({"job": {"kind": "malleable", "processors": 4}}, "job"),
+    ({"platform": {"workers": 3}}, "platform.workers"),
+    ({"job": {"kind": "malleable"}}, "job"),
     ({"policy": {"name": "Greedy"}}, "policy.name"),
     ({"policy": {"name": "none", "allocation": "best"}}, "policy.allocation"),
     ({"policy": {"name": "none", "look": "far"}}, "policy.look"),
     (
-        {"faults": {"kind": "list", "strikes": [[1, 12]], "mtbf_years": 1}},
+        {"faults": {"kind": "list", "strikes": [[1, 12]]}},
         "faults.strikes",
     ),
     (
         {
             "job": TABLE["job"] | {"pair": 1},
-            "faults": {"kind": "exponential", "fatal": "possible"},
+            "protection": {"fatal": "possible"},
         },
-        "faults.fatal",
+        "protection.fatal",
     ),
     ({"faults": {"kind": "exponential"}, "link": {"unit": 0}}, "link.unit"),
     (
@@ -176,7 +179,7 @@ def test_what_cannot_be_run_is_refused_by_its_key(sections: dict[str, Any], key:
 
 def test_drawn_footprints_hang_on_their_own_seed_only() -> None:
     draw = {"count": 3, "smallest": 1500, "largest": 2500}
-    one = scenario(job={"kind": "malleable", "processors": 12, "draw": draw})
+    one = scenario(job={"kind": "malleable", "draw": draw})
     other = evolve(one, seed=9)
     assert one.job.pack() == other.job.pack()
     assert all(1500 <= footprint <= 2500 for footprint in one.job.pack())

@@ -11,13 +11,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from sims.trace.volatile import IterativeTrace
 
 from actors.runtime import Record
 from actors.volatile.events import WorkerChanged
 from sims.activity import Activity
 from sims.scenario.loader import load
 from sims.trace.span import Span
-from sims.trace.volatile import IterativeTrace
 from sims.world import run
 
 ZONES = Path(__file__).parents[2] / "data" / "zones"

@@ -1,81 +1,160 @@
-"""Where any job's flowtime went: the account adds up to it exactly, for every kind of job."""
+"""Where any job's flowtime went: the account adds up to it exactly, and agrees with the ledger."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from actors.events import JobCompleted, JobSubmitted, ScenarioStarted
+from actors.events import JobCompleted, JobSubmitted
 from actors.runtime import Record
-from sims.log import LogFile, LogWriter
+from sims.ledger import Use, account
+from sims.log import LogFile
 from sims.parts import parted
 from sims.trace.account import FlowAccount, Part
-from sims.trace.families import TRACES, read_trace
+from sims.trace.descent import Era, Head
+from sims.trace.history import History
+from sims.trace.read import read_trace
 from sims.trace.tale import Tale
-from tests.golden.regenerate import GOLDEN, path_of
-from tests.sims.anything import TABLES, records_of, scenarios
+from tests.sims.kinds import KINDS, records_of
+from tests.sims.worlds import Table, play, write
+
+ALIKE = {
+    Part.USEFUL: Use.USEFUL,
+    Part.LOST: Use.LOST,
+    Part.VERIFICATION: Use.VERIFICATION,
+    Part.CHECKPOINT: Use.CHECKPOINT,
+    Part.RECOVERY: Use.RECOVERY,
+}
+"""What all members of a run do at once: a job's time of it is each of its workers' time."""
 
 
-def life(records: list[Record], job: str) -> Tale:
-    first = records[0].event
-    assert isinstance(first, ScenarioStarted)
-    tale = TRACES[first.kind](job)
+def life(records: Sequence[Record], job: str) -> Tale:
+    tale = Tale(job)
     for record in parted(records):
         tale(record)
     return tale
 
 
-@pytest.mark.parametrize("kind", TABLES)
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_the_account_adds_up_to_the_flowtime_exactly(kind: str, data: st.DataObject) -> None:
-    records = records_of(data.draw(scenarios(kind)))
-    submitted = {r.event.job: r.t for r in records if isinstance(r.event, JobSubmitted)}
-    completed = {r.event.job: r.t for r in records if isinstance(r.event, JobCompleted)}
-    for job, end in completed.items():
-        account = life(records, job).account
-        assert account.total == Fraction(end) - Fraction(submitted[job])
-        assert min(account.spent.values()) >= 0
-        assert account.spent[Part.UNSETTLED] == 0
+def flowtimes(records: Sequence[Record]) -> dict[str, Fraction]:
+    """Completed job -> its time in the system."""
+    began = {r.event.job: r.t for r in records if isinstance(r.event, JobSubmitted)}
+    over = {r.event.job: r.t for r in records if isinstance(r.event, JobCompleted)}
+    return {job: Fraction(end) - Fraction(began[job]) for job, end in over.items()}
 
 
-@pytest.mark.parametrize("kind", GOLDEN)
-def test_reading_only_the_lines_that_matter_tells_the_same_life(kind: str, tmp_path: Path) -> None:
-    records = list(LogFile(path_of(kind)))
-    for job in [r.event.job for r in records if isinstance(r.event, JobSubmitted)][:12]:
-        told, read = life(records, job), read_trace(LogFile(path_of(kind)), job)
-        assert (read.root, read.account) == (told.root, told.account)
+@st.composite
+def worlds(draw: st.DrawFn, copies: int = 1) -> Table:
+    """Up to four workers with owners and faults, and up to three jobs, protected in any way."""
+    workers, integer = draw(st.integers(1, 4)), st.integers
+    owner = st.text(alphabet="uuuuuurd", max_size=40)
+    fault = st.tuples(integer(1, 60), integer(0, workers - 1))
+    world: Table = {
+        "workers": workers,
+        "owner": draw(st.lists(owner, min_size=workers, max_size=workers)),
+        "faults": sorted(draw(st.lists(fault, max_size=6))),
+        "downtime": draw(integer(0, 3)),
+        "jobs": draw(st.lists(jobs(workers, copies), min_size=1, max_size=3)),
+    }
+    if draw(st.booleans()):
+        world["channels"] = draw(integer(1, 3))
+    return world
 
 
-@pytest.mark.parametrize("kind", GOLDEN)
-def test_a_log_that_stops_early_leaves_computation_unsettled(kind: str, tmp_path: Path) -> None:
-    records = list(LogFile(path_of(kind)))
-    job = GOLDEN[kind].job
-    start = next(r.t for r in records if isinstance(r.event, JobSubmitted) and r.event.job == job)
-    end = next(r.seq for r in records if isinstance(r.event, JobCompleted) and r.event.job == job)
-    with LogWriter(tmp_path / "cut.jsonl") as log:
-        for record in records[:end]:
-            log(record)
-    tale = read_trace(LogFile(tmp_path / "cut.jsonl"), job)
-    assert tale.account.total == Fraction(records[end - 1].t) - Fraction(start)
-    assert tale.root is not None and tale.root.end is None
+@st.composite
+def jobs(draw: st.DrawFn, workers: int, copies: int) -> Table:
+    """One job that so many workers can serve."""
+    small, about = st.integers(0, 3), dict[str, Any]()
+    for key in ("release", "verification", "cost", "recovery", "program", "data", "image"):
+        about[key] = draw(small)
+    about["p"] = draw(st.integers(1, workers if copies == 1 else (workers + 1) // 2))
+    about["failures"] = draw(st.lists(st.integers(0, 1), max_size=4))
+    about["protection"] = draw(st.sampled_from(("none", "buddies", "images")))
+    if about["protection"] != "none":
+        about |= {"period": draw(st.integers(1, 6)), "verified": draw(st.booleans())}
+    if copies > 1:
+        about |= {"copies": draw(st.integers(1, copies)), "cloning": draw(st.booleans())}
+    if draw(st.booleans()):
+        tasks = {"tasks": draw(st.integers(workers, 6)), "iterations": draw(st.integers(1, 3))}
+        return about | tasks | {"kind": "iterative", "w": [2, 1, 3, 2][:workers]}
+    return about | {"t": draw(st.integers(1, 12))}
 
 
-def test_what_is_saved_is_lost_only_with_its_checkpoint() -> None:
-    account = FlowAccount()
-    account.open(0)
-    for now, part in ((1, Part.USEFUL), (5, Part.CHECKPOINT)):
-        account.turn(now, part)
-    account.save()
-    account.turn(6, Part.USEFUL)
-    account.turn(8, Part.WAITING)
-    account.lose()
-    assert account.spent[Part.LOST] == 2
-    account.lose_all()
-    assert account.spent[Part.LOST] == 6
-    account.close(9, completed=True)
-    assert (account.total, account.spent[Part.USEFUL]) == (9, 0)
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(worlds(copies=3))
+def test_the_account_adds_up_to_the_flowtime_exactly(world: Table) -> None:
+    records = play(world)
+    for job, flowtime in flowtimes(records).items():
+        told = life(records, job).account
+        assert told.total == flowtime
+        assert min(told.spent.values()) >= 0
+        assert told.spent[Part.UNSETTLED] == 0
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(worlds())
+def test_without_copies_the_accounts_agree_with_the_ledger(world: Table) -> None:
+    records = play(world)
+    ledger = account(records, world["workers"])
+    lives = [life(records, "abc"[k]).account for k in range(len(world["jobs"]))]
+    for part, use in ALIKE.items():
+        told = zip(world["jobs"], lives, strict=True)
+        assert sum(job["p"] * it.spent[part] for job, it in told) == ledger.total[use]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_jobs_account_adds_up(name: str) -> None:
+    records = records_of(name)
+    for job, flowtime in list(flowtimes(records).items())[:12]:
+        told = life(records, job).account
+        assert told.total == flowtime
+        assert told.spent[Part.UNSETTLED] == 0
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_log_that_stops_early_leaves_computation_unsettled(name: str, tmp_path: Path) -> None:
+    records = records_of(name)
+    start, job = next((r.t, r.event.job) for r in records if isinstance(r.event, JobSubmitted))
+    over = (r for r in records if isinstance(r.event, JobCompleted) and r.event.job == job)
+    end = next(over).seq
+    cut = read_trace(LogFile(write(records[:end], tmp_path / "cut.jsonl")), job)
+    assert cut.account.total == Fraction(records[end - 1].t) - Fraction(start)
+    assert cut.root is not None
+    assert cut.root.end is None
+
+
+def test_what_is_saved_of_a_run_is_useful_and_the_rest_of_it_lost() -> None:
+    first, second = History(0, 0, 10), History(1, 9, 10, source=0, saved=4)
+    first.turn(0, Part.WAITING, 0)
+    first.turn(1, Part.USEFUL, 0, rate=2)
+    first.turn(4, Part.CHECKPOINT, 6)
+    first.turn(5, Part.USEFUL, 6, rate=2)
+    first.close(6, 8)
+    second.turn(9, Part.USEFUL, 4, rate=1)
+    second.close(15, 10)
+    told = FlowAccount()
+    Era(0, 15, [first, second], [(6, 8)]).settle(told, Head(1), Part.USEFUL)
+    assert {part: time for part, time in told.spent.items() if time} == {
+        Part.WAITING: 2,
+        Part.USEFUL: 2 + 6,
+        Part.LOST: 1 + 1,
+        Part.CHECKPOINT: 1,
+        Part.DOWNTIME: 2,
+    }
+
+
+def test_copies_that_led_to_nothing_are_lost_where_no_other_tells_the_time() -> None:
+    lost, won = History(0, 0, 10), History(1, 6, 4)
+    lost.turn(0, Part.USEFUL, 0, rate=1)
+    lost.close(5, 5)
+    won.turn(6, Part.USEFUL, 0, rate=1)
+    won.close(10, 4)
+    told = FlowAccount()
+    Era(0, 10, [lost, won], []).settle(told, Head(1), Part.USEFUL)
+    assert (told.spent[Part.USEFUL], told.spent[Part.LOST]) == (4, 5)
+    assert told.spent[Part.WAITING] == 1

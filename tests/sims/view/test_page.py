@@ -68,10 +68,10 @@ def test_a_story_keeps_only_what_is_shown_and_its_causes() -> None:
 
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    first, *rest = records_of("figure1")
+    first, *rest = records_of("iterative")
     assert isinstance(first.event, ScenarioStarted)
     started = ScenarioStarted(
-        *(first.event.schema, "</script><script>alert(1)</script>", 0, "iterative", "<b>"),
+        *(first.event.schema, "</script><script>alert(1)</script>", 0, ("iterative",), "<b>"),
         *(first.event.processors, first.event.workers, first.event.unit),
     )
     Page().write([Record(0, 0, None, started), *rest], page)
@@ -91,13 +91,13 @@ def test_more_boxes_than_a_browser_can_take_become_an_image_and_the_page_says_so
 def test_another_suffix_than_html_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log = written("figure1", tmp_path)
+    log = written("iterative", tmp_path)
     assert main(["view", str(log), "-o", str(tmp_path / "page.pdf")]) == 2
     assert "'.pdf' is no page; accepted: .html" in capsys.readouterr().err
 
 
 def test_without_bokeh_the_pip_command_is_named(tmp_path: Path) -> None:
-    log = written("figure1", tmp_path)
+    log = written("iterative", tmp_path)
     done = without("bokeh", "view", log, "-o", tmp_path / "p.html")
     assert done.returncode == 2
     assert "pip install 'holdfast[view]'" in done.stderr

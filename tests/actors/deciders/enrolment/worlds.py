@@ -110,6 +110,8 @@ class Application:
     iterations: int = 1
     errors: tuple[int, ...] = ()
     """Verdicts of its verifications."""
+    rate: float = 0
+    """Of silent errors, after those, per worker and slot of computation."""
     rules: Rules = Rules()
     costs: Costs = FREE
     """Sizes of its messages."""
@@ -136,7 +138,7 @@ class World:
         start = (SCHEMA, "small", self.seed, ("iterative",), "policy", size, names, "slot")
         system.journal.record(ScenarioStarted, *start)
         system.journal.describe(LinkDescribed, self.costs.channels)
-        pool = Pool(size, numbered=True, changing=True)
+        pool = Pool(size, numbered=True, changing=True, named=True)
         enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}
         workforce = Workforce(system, lambda q: self._worker(q, scheduler, master))
         decider = EnrolmentDecider(self.policy, enrolments, workforce.known)
@@ -174,7 +176,11 @@ class World:
             BatchJob(k, name, profile, job.rules.verification, None, job.submitted, "iterative"),
             scheduler,
             protection=protection(evolve(job.rules, image=costs.image)),
-            errors=SilentErrors(iter(job.errors)),
+            errors=SilentErrors(
+                iter(job.errors),
+                job.rate,
+                stream=lambda: scheduler.system.stream(f"errors/{name}"),
+            ),
             needs=Needs(name, costs.program, costs.data, costs.image),
             workforce=workforce,
             reuse=self.reuse,
@@ -238,14 +244,19 @@ class Played:
         return [event.work for _, event in self.told(RunStarted)]
 
 
-def play(what: World, policy: EnrolmentPolicy | None = None) -> Played:
-    """Run it to its end, under another policy than its own if one is given."""
+def play(what: World) -> Played:
+    """Run it to its end."""
     records: list[Record] = []
-    system = (what if policy is None else evolve(what, policy=policy)).build([records.append])
+    system = what.build([records.append])
     system.run()
     end = system.result if isinstance(system.result, End) else End.COMPLETED
     system.journal.record(ScenarioEnded, end)
     return Played(records, end, system.loop.now)
+
+
+def play_with(policy: EnrolmentPolicy, what: World) -> Played:
+    """Run it under another policy than its own."""
+    return play(evolve(what, policy=policy))
 
 
 def choice(*members: tuple[int, int]) -> Configuration:

@@ -1,0 +1,98 @@
+"""Policies propose, actors dispose: what a decision must respect before it is carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter, index
+from typing import cast
+
+from actors.deciders.pack.views import Event, Pack
+from actors.decisions import BadDecision, answer, items, ours, refusal
+from policies.interface.malleable import AllocationPolicy, RedistributionPolicy, Resize
+
+SHOWN = 10
+"""Candidates of a view that are named."""
+
+
+def allocate(policy: AllocationPolicy, view: Pack) -> list[int]:
+    """The first allocation, in plain ints. Raises BadDecision where it cannot be."""
+    answered = answer(policy, view)
+    sizes = _whole(items(policy, answered))
+    wrong = _sizes_problem(sizes, view)
+    if wrong:
+        seen = f"{len(view.applications)} applications, {_platform(view)}"
+        raise refusal(policy, repr(answered), wrong, seen)
+    return sizes
+
+
+def redistribute(policy: RedistributionPolicy, view: Event) -> list[Resize]:
+    """The resizes, in order of application. Raises BadDecision where they cannot be."""
+    answered = answer(policy, view)
+    # The papers' answer hundreds of plain numbers: to read each twice shows.
+    listed = answered if ours(policy) else _resizes(policy, answered, view)
+    resizes = sorted(listed, key=attrgetter("application"))
+    problem = _resizes_problem(resizes, view) if resizes else None
+    if problem:
+        raise _refused(policy, resizes, problem, view)
+    return resizes
+
+
+def _resizes(policy: RedistributionPolicy, answered: object, view: Event) -> list[Resize]:
+    """A user's answer, in plain ints."""
+    listed = items(policy, answered)
+    if listed is None or not all(isinstance(it, Resize) for it in listed):
+        problem = "an answer is a sequence of Resize(application, size), () to change nothing"
+        raise _refused(policy, answered, problem, view)
+    numbers = [_whole((it.application, it.size)) for it in cast(list[Resize], listed)]
+    return [Resize(*pair) for pair in numbers]
+
+
+def _whole(listed: Sequence[object] | None) -> list[int]:
+    """As plain ints, which is what a log can hold; -1 for what is no whole number."""
+    if listed is None:
+        return []
+    return [index(it) if hasattr(it, "__index__") else -1 for it in listed]
+
+
+def _sizes_problem(sizes: Sequence[int], view: Pack) -> str | None:
+    many = len(view.applications)
+    if len(sizes) != many:
+        return f"an answer is {many} sizes, one for each application"
+    if any(size < view.pair or size % view.pair for size in sizes):
+        return f"a size is {_multiple(view.pair)}"
+    if sum(sizes) > view.processors:
+        return f"the sizes take {sum(sizes)} processors in all; there are {view.processors}"
+    return None
+
+
+def _resizes_problem(resizes: Sequence[Resize], view: Event) -> str | None:
+    sizes = {candidate.index: candidate.size for candidate in view.candidates}
+    named = [resize.application for resize in resizes]
+    for application in named:
+        if application not in sizes:
+            return f"application {application} is no candidate; view.candidates are accepted"
+    if len(set(named)) < len(named):
+        return "an application is resized twice; once is accepted"
+    if any(resize.size < view.pair or resize.size % view.pair for resize in resizes):
+        return f"a size is {_multiple(view.pair)}"
+    more = sum(resize.size - sizes[resize.application] for resize in resizes)
+    if more > view.idle:
+        return f"it gives {more} more processors, and {view.idle} are idle"
+    return None
+
+
+def _refused(policy: object, answered: object, problem: str, view: Event) -> BadDecision:
+    candidates = [f"{it.index} ({it.size})" for it in view.candidates[:SHOWN]]
+    if len(view.candidates) > SHOWN:
+        candidates.append(f"{len(view.candidates) - SHOWN} more")
+    event = f"now = {view.now!r}, {view.cause}, faulty = {view.faulty}, {view.idle} idle"
+    who = f"candidates with their sizes: {', '.join(candidates) or 'none'}"
+    return refusal(policy, repr(answered), problem, f"{event}, {who}")
+
+
+def _platform(view: Pack) -> str:
+    return f"{view.processors} processors in groups of {view.pair}"
+
+
+def _multiple(pair: int) -> str:
+    return f"a whole number of processors, a positive multiple of {pair}"

@@ -1,0 +1,216 @@
+"""The pack's decider: who waits gets workers, and policies redistribute the others' (003)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from attrs import define, field
+
+from actors.deciders.pack.books import Books, Standing
+from actors.deciders.pack.checks import allocate, redistribute
+from actors.deciders.pack.views import Event, Newcomer, Pack
+from actors.events import EndExpected, RedistributionDecided, WhyIgnored
+from actors.messages import CopyOver, Stood
+from policies.availability import WorkerState
+from policies.interface.malleable import AllocationPolicy, Cause, RedistributionPolicy, Resize
+from policies.maths.cosched import Costs
+
+if TYPE_CHECKING:
+    from actors.job import Job
+    from actors.scheduler import Scheduler
+
+
+@define(eq=False)
+class PackDecider:
+    """Decides once an instant, after all ends and faults of it (003, section 5).
+
+    Only free workers that are UP are given, in whole groups of `pair`. In this order:
+
+    1. Who waits gets workers. By index, who ran before gets the size that it had, or as much of it
+       as there is; then the allocation policy shares the rest out among those that never ran, as
+       many of them as can have a group each.
+    2. The redistribution policy is asked: where applications ended; else where one that keeps its
+       workers was struck and it is known when they will be back, for the one of them that ends
+       last; else, as at an end, where workers have come back or were left by a run that is lost,
+       and nobody waits for them.
+    3. What is left goes to further copies, of the size of each application's oldest.
+
+    Who may be resized: who computes with all its members UP, and the struck one.
+    """
+
+    allocation: AllocationPolicy
+    policy: RedistributionPolicy
+    costs: Sequence[Costs] = field(repr=False)
+    """By application index."""
+    pair: int
+    fatal: bool = True
+    """Whether every fault counts; False: 003's own rule (see PaperFaults)."""
+    early_release: bool = False
+    """Whether applications that end before the faulty one computes again release their workers at
+    the fault: 003's own, where nothing but faults that never meet befalls anybody."""
+    most: dict[int, int] = field(factory=dict)
+    """By application index: the most copies at once, where that is more than one."""
+    scheduler: Scheduler = field(init=False, repr=False)
+    books: Books = field(init=False)
+    names: dict[int, str] = field(init=False, factory=dict)
+    ended: list[int] = field(init=False, factory=list)
+    struck: set[int] = field(init=False, factory=set)
+    """Copies that kept their workers when one of them went DOWN."""
+    freed: bool = field(init=False, default=False)
+    """Whether there may be more free workers than at the last decision."""
+
+    def attach(self, scheduler: Scheduler) -> None:
+        """See Decider."""
+        self.scheduler = scheduler
+        self.books = Books(scheduler, self.costs, self.pair)
+
+    # --- what it hears of ---------------------------------------------------------------------
+
+    def submitted(self, job: Job) -> None:
+        """See Decider."""
+        self.names[job.index] = job.name
+        self.books.waiting[job.index] = 0
+
+    def over(self, message: CopyOver) -> None:
+        """See Decider."""
+        self.books.end(message.index, message.copy, message.waits)
+        self.struck.discard(message.copy)
+        self.freed = True
+        if message.gone:
+            self.ended.append(message.index)
+
+    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
+        """See Decider."""
+        holder = self.scheduler.pool.holder(worker)
+        if state is WorkerState.DOWN and holder >= 0:
+            self.struck.add(holder)
+            return True
+        if state is WorkerState.UP and holder < 0:
+            self.freed = True
+            return True
+        return False
+
+    def programmed(self, worker: int, label: str) -> bool:
+        """See Decider."""
+        return False
+
+    def sped(self, worker: int, speed: float) -> bool:
+        """See Decider: the job tells."""
+        return False
+
+    def stood(self, message: Stood) -> None:
+        """See Decider."""
+        standing = self.books.settle(message)
+        if standing is None:
+            return
+        known = (standing.since, standing.expected) if standing.known else (None, None)
+        name = self.names[message.index]
+        self.scheduler.record(EndExpected, name, standing.size, standing.left, *known)
+
+    def ignores(self, worker: int) -> tuple[str | None, WhyIgnored] | None:
+        """Whether a fault on this worker changes nothing in 003's own model, whose worker it is,
+        and why."""
+        copy = self.scheduler.pool.holder(worker)
+        standing = self.books.standings.get(copy)
+        if standing is None:
+            return None, WhyIgnored.IDLE
+        if self.scheduler.now < standing.since or copy in self.struck:
+            return self.names[standing.index], WhyIgnored.BUSY
+        self.struck.add(copy)  # of two faults at one instant, the second finds it busy
+        return None
+
+    # --- what it decides ----------------------------------------------------------------------
+
+    def woken(self) -> bool:
+        """See Decider."""
+        return False
+
+    def decide(self) -> None:
+        """See Decider."""
+        self._admit()
+        if self.ended:
+            trigger, self.ended, self.freed = min(self.ended), [], False
+            if self.books.sizes:
+                self._redistribute(Cause.END, trigger, None)
+            if self.struck:
+                # Once those that were just resized have said where they stand.
+                self.scheduler.decide_soon()
+        elif self.struck:
+            self._answer()
+        elif self.freed:
+            self.freed = False
+            if self.books.idle:
+                self._redistribute(Cause.END, None, None)
+        if self.most:
+            self._copy()
+
+    def _admit(self) -> None:
+        waiting = self.books.waiting
+        if not waiting:
+            return
+        for index, size in sorted(waiting.items()):
+            if size and self.books.idle:
+                self._start(index, min(size, self.books.idle))
+        indices = sorted(waiting)[: self.books.idle // self.pair]
+        newcomers = [Newcomer(i, self.costs[i]) for i in indices if not waiting[i]]
+        if newcomers:
+            sizes = allocate(self.allocation, Pack(self.pair, self.books.idle, newcomers))
+            for newcomer, size in zip(newcomers, sizes, strict=True):
+                self._start(newcomer.index, size)
+
+    def _start(self, index: int, size: int) -> None:
+        copy, _ = self.scheduler.start_some(index, size)
+        self.books.place(index, copy, size)
+
+    def _copy(self) -> None:
+        for index in sorted(self.most.keys() & self.books.sizes.keys()):
+            size = self.books.size(index)
+            while len(self.books.sizes[index]) < self.most[index] and size <= self.books.idle:
+                self._start(index, size)
+
+    def _answer(self) -> None:
+        """Redistribute for the faulty application that ends last; the others carry on."""
+        books, self.freed = self.books, False
+        standings = [books.standings[copy] for copy in self.struck if books.leads(copy)]
+        self.struck.clear()
+        late = [standing for standing in standings if standing.known]
+        if not late:
+            return
+        if self.early_release:
+            self._release(max(standing.since for standing in late), late)
+        last = max(late, key=lambda standing: (standing.expected, -standing.index)).index
+        self._redistribute(Cause.FAULT, last, last)
+
+    def _release(self, since: float, struck: Sequence[Standing]) -> None:
+        for standing in list(self.books.running()):
+            if standing.end < since and standing not in struck:
+                self.books.released.add(standing.copy)
+                self.scheduler.promise(standing.copy)
+
+    def _redistribute(self, cause: Cause, trigger: int | None, faulty: int | None) -> None:
+        """Ask the policy and do what it says."""
+        books, now = self.books, self.scheduler.now
+        expected = (standing.expected for standing in books.running() if standing.known)
+        longest = max(expected, default=now)
+        view = Event(
+            *(now, cause, faulty, self.pair, books.idle, longest),
+            lambda: books.candidates(faulty),
+        )
+        resizes = redistribute(self.policy, view)
+        if resizes:
+            self._carry_out(cause, trigger, resizes)
+
+    def _carry_out(self, cause: Cause, trigger: int | None, resizes: Sequence[Resize]) -> None:
+        books = self.books
+        before = {resize.application: books.size(resize.application) for resize in resizes}
+        moves = tuple(
+            (self.names[it.application], before[it.application], it.size) for it in resizes
+        )
+        about = self.names.get(trigger) if trigger is not None else None
+        self.scheduler.record(RedistributionDecided, cause, about, moves)
+        # Who shrinks first: the others need what they give.
+        for resize in sorted(resizes, key=lambda it: it.size >= before[it.application]):
+            copy = books.first(resize.application)
+            self.scheduler.resize(copy, resize.size)
+            books.sizes[resize.application][copy] = resize.size

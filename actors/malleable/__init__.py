@@ -1,1 +1,0 @@
-"""Malleable applications on buddies: processors, applications, their scheduler, faults (003)."""

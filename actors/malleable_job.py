@@ -1,0 +1,156 @@
+"""A malleable job: it is redistributed among other numbers of workers as it runs (003)."""
+
+from __future__ import annotations
+
+import math
+
+from attrs import define, evolve, field
+
+from actors.copy import Copy
+from actors.events import (
+    ApplicationDescribed,
+    MembersChanged,
+    MembersJoined,
+    MembersPromised,
+    Outcome,
+    RedistributionPlanned,
+    Stage,
+)
+from actors.messages import MembersCame, PromiseCopy, ResizeCopy, StartCopy, Stood
+from actors.run import Plan, Run
+from actors.runs import AT_WORK, JobOfRuns
+from actors.runtime import handles
+from policies.maths.cosched import Costs
+from policies.maths.redistribution import round_count
+
+COMPUTING, MOVING = Stage.COMPUTING, Stage.REDISTRIBUTING
+SILENT = frozenset((Stage.FEEDING, Stage.SAVING))
+"""Stages whose end nobody knows."""
+
+
+@define(eq=False)
+class MalleableJob(JobOfRuns):
+    """Its size changes while it runs (003, section 3.3).
+
+    A resize ends the run and starts the next at once from its running state, saved or not: members
+    that came fetch program and data, where there is a master; then data moves between the workers
+    (RC); under buddies a checkpoint among the new members closes it, with its verification where
+    one precedes checkpoints. Elsewhere what is saved does not lie with the members: nothing has to
+    be closed. What waits for its members to be UP again is resized before its next run, which
+    recovers among those who hold what is saved, then moves.
+    """
+
+    costs: Costs = field(kw_only=True, repr=False)
+
+    def describe(self) -> None:
+        """See Job."""
+        super().describe()
+        self.system.journal.describe(ApplicationDescribed, self.name, self.costs.footprint)
+
+    def work(self, copy: Copy) -> float:
+        """t_ij, promised members included (003, section 5)."""
+        return self.costs.times[self.costs.row(len(copy.members))]
+
+    def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
+        """See JobOfRuns: whether this run moves data."""
+        assert copy.run is not None
+        if any(stage is MOVING for stage, _ in copy.run.plan.before):
+            before, after = copy.holders, len(copy.members)
+            rounds = round_count(before, after)
+            self.record(RedistributionPlanned, self.name, copy.last, before, after, rounds)
+
+    # --- its size changes ---------------------------------------------------------------------
+
+    @handles(ResizeCopy, during=AT_WORK)
+    def resize(self, message: ResizeCopy) -> None:
+        copy = self.copies.get(message.copy)
+        if copy is None:
+            return
+        run, size = copy.run, len(copy.members)
+        if run is None:
+            self._resize_kept(copy, message)
+        elif run.computes:
+            state = run.hand_over()
+            self._exchange(copy, message)
+            copy.holders = size
+            plan = evolve(self.protection.plan(copy), begins=state)
+            self._start_run(copy, self._moved(copy, plan))
+        else:
+            # Struck at this instant, and without a downtime recovering already.
+            run.end(Outcome.WITHDRAWN)
+            self._exchange(copy, message)
+            self._start_run(copy, self.resumed(copy))
+
+    def _resize_kept(self, copy: Copy, message: ResizeCopy) -> None:
+        self._exchange(copy, message)
+        self.record(MembersChanged, self.name, copy.last, copy.text)
+        self.settled(copy)
+        self._resume_soon()
+
+    def _exchange(self, copy: Copy, message: ResizeCopy) -> None:
+        stayed = copy.members
+        left = copy.exchange(message, self.speeds)
+        copy.dismiss(self, left, keep=False)
+        copy.dismiss(self, sorted(set(stayed).difference(left)), keep=True)
+
+    def resumed(self, copy: Copy) -> Plan:
+        """See JobOfRuns: a redistribution that was interrupted, or decided since, comes after the
+        recovery."""
+        plan = super().resumed(copy)
+        return plan if copy.holders == len(copy.members) else self._moved(copy, plan)
+
+    def _moved(self, copy: Copy, plan: Plan) -> Plan:
+        cost = self.costs.redistribution(copy.holders, len(copy.members))
+        before = (*plan.before, (MOVING, cost))
+        return evolve(plan, before=before, closes=self.protection.keeps)
+
+    # --- workers that are promised ------------------------------------------------------------
+
+    @handles(PromiseCopy, during=AT_WORK)
+    def promise(self, message: PromiseCopy) -> None:
+        copy = self.copies[message.copy]
+        self.record(MembersPromised, self.name, copy.last, copy.text)
+
+    @handles(MembersCame, during=AT_WORK)
+    def join(self, message: MembersCame) -> None:
+        copy = self.copies.get(message.copy)
+        if copy is not None:
+            copy.text = message.text
+            self.record(MembersJoined, self.name, copy.last, message.joined)
+
+    # --- where it stands ----------------------------------------------------------------------
+
+    def settled(self, copy: Copy) -> None:
+        """See JobOfRuns: the scheduler is told where it stands."""
+        if copy.number not in self.copies:
+            return
+        run = copy.run
+        stood = self._kept(copy) if run is None else self._under_way(copy, run)
+        self.send(self.scheduler, stood)
+
+    def saved(self, run: Run) -> None:
+        """See JobOfRuns: where periods are not all alike, the next one is told of."""
+        super().saved(run)
+        if run.plan.verified or run.copy.speeds is not None:
+            self.send(self.scheduler, self._standing(run.copy, self.now, (), run.base / run.work))
+
+    def _kept(self, copy: Copy) -> Stood:
+        plan = self.resumed(copy)
+        done = plan.begins.fraction if plan.begins else 0
+        return self._standing(copy, None, plan.ahead(), done)
+
+    def _under_way(self, copy: Copy, run: Run) -> Stood:
+        part, now, done = run.part, self.now, run.base / run.work
+        if run.stage in SILENT or not part.rate:
+            return self._standing(copy, math.inf, (), done)
+        if run.stage is COMPUTING:
+            return self._standing(copy, now - part.at(now) / part.rate, (), done)
+        end = part.end()
+        return self._standing(copy, now if end is None else end, run.ahead(), done)
+
+    def _standing(
+        self, copy: Copy, start: float | None, parts: tuple[float, ...], done: float
+    ) -> Stood:
+        moving = copy.holders != len(copy.members)
+        where = (self.index, copy.number, start, parts, 1 - done)
+        return Stood(*where, copy.speed(), moving)

@@ -1,0 +1,25 @@
+"""Times that may hang on how many members a run has (003: C_ij)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+BySize = Callable[[int], float]
+"""A time, or an amount of work, by number of members."""
+
+
+def never(members: int) -> float:
+    """No checkpoint is taken."""
+    return math.inf
+
+
+def on(value: float | BySize, members: int) -> float:
+    """What it is on so many members."""
+    return value(members) if callable(value) else value
+
+
+def alike(value: float | BySize) -> float | None:
+    """What it is on any number of members; None: that hangs on it, or it is infinite."""
+    one = on(value, 1)
+    return one if one < math.inf and one == on(value, 2) else None

@@ -1,1 +1,0 @@
-"""Volatile workers behind a bandwidth-limited master, and an application in lockstep (002)."""

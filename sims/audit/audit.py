@@ -1,0 +1,134 @@
+"""The audit of a log: every law whose mechanism occurs in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from attrs import define, field
+
+from actors.events import Compound
+from actors.runtime import Event, Record
+from sims.audit.attempts import AttemptAuditor
+from sims.audit.capacity import CapacityAuditor
+from sims.audit.copies import CopiesAuditor
+from sims.audit.frame import FrameAuditor, OrderAuditor
+from sims.audit.iterations import IterationAuditor
+from sims.audit.law import Auditor, Handler, Law, Violation
+from sims.audit.ledger import LedgerAuditor
+from sims.audit.life import LifeAuditor
+from sims.audit.link import LinkAuditor
+from sims.audit.losses import LossAuditor
+from sims.audit.placement import PlacementAuditor
+from sims.audit.progress import ProgressAuditor
+from sims.audit.protection import ProtectionAuditor
+from sims.audit.queue import QueueAuditor
+from sims.audit.sharing import SharingAuditor
+from sims.audit.workers import WorkerAuditor
+from sims.audit.world import World
+
+
+def auditors(world: World) -> list[Auditor]:
+    """All of them, in the order in which they are asked: who changes the world before who looks at
+    it, but for placement, which is asked about workers that are still free."""
+    capacity = CapacityAuditor(world)
+    return [
+        FrameAuditor(world),
+        LifeAuditor(world),
+        WorkerAuditor(world),
+        PlacementAuditor(world, capacity),
+        LossAuditor(world),
+        capacity,
+        ProtectionAuditor(world),
+        CopiesAuditor(world),
+        IterationAuditor(world),
+        LinkAuditor(world),
+        ProgressAuditor(world),
+        AttemptAuditor(world),
+        QueueAuditor(world),
+        SharingAuditor(world),
+        LedgerAuditor(world),
+    ]
+
+
+@define(eq=False)
+class Table:
+    """Class of event -> who wants it; worked out when one is first seen."""
+
+    world: World
+    auditors: list[Auditor]
+    handlers: dict[type[Event], tuple[Handler, ...]] = field(factory=dict)
+
+    def learn(self, kind: type[Event]) -> tuple[Handler, ...]:
+        """Who wants events of this class, which may be a kind of one that is wanted."""
+        if issubclass(kind, Compound):
+            found: tuple[Handler, ...] = (self._tell_parts,)
+        else:
+            own = (auditor.handlers for auditor in self.auditors)
+            tables = chain((self.world.first,), own, (self.world.last,))
+            found = tuple(
+                handler
+                for table in tables
+                for wanted, handler in table.items()
+                if issubclass(kind, wanted)
+            )
+        self.handlers[kind] = found
+        return found
+
+    def _tell_parts(self, event: Compound, t: float, seq: int) -> None:
+        self.world.compound = True
+        try:
+            for part in event.parts():
+                kind = part.__class__
+                for handle in self.handlers.get(kind) or self.learn(kind):
+                    handle(part, t, seq)
+        except ValueError as misfit:
+            self.world.breaks(Law.FRAME, (seq,), f"its columns do not fit: {misfit}")
+        self.world.compound = False
+
+
+def audit(records: Iterable[Record]) -> Iterator[Violation]:
+    """Everything that the records break, in order; nothing for a run of this simulator."""
+    world = World()
+    found, order, asked = world.found, OrderAuditor(world), auditors(world)
+    table = Table(world, asked)
+    known, last, now, seq, t = table.handlers, None, 0.0, -1, 0.0
+    for record in records:
+        before, seq, t, cause, event = seq, record.seq, record.t, record.cause, record.event
+        world.record = record
+        if t > now:
+            now = _pass(world, asked, t, seq)
+        right = cause is not None and 0 <= cause < seq == before + 1 and t >= now
+        if not right or world.ended:
+            order.check(last, record)
+        for handle in known.get(event.__class__) or table.learn(event.__class__):
+            handle(event, t, seq)
+        last = record
+        if found:
+            yield from _taken(found)
+    _close(world, asked, t, seq)
+    yield from found
+
+
+def _pass(world: World, asked: list[Auditor], t: float, seq: int) -> float:
+    """An instant is over; `t` is the next."""
+    for auditor in asked:
+        auditor.passed(t, seq)
+    if world.touched:
+        world.touched.clear()
+    return t
+
+
+def _close(world: World, asked: list[Auditor], t: float, seq: int) -> None:
+    """The log is over; an empty one is none."""
+    if seq >= 0:
+        _pass(world, asked, t, seq)
+        for auditor in asked:
+            auditor.close(t, seq)
+
+
+def _taken(found: list[Violation]) -> list[Violation]:
+    """Those found so far, told only once."""
+    taken = found.copy()
+    found.clear()
+    return taken

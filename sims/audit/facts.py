@@ -1,0 +1,147 @@
+"""What a log tells of: workers, jobs, copies and runs, as the audit keeps them."""
+
+from __future__ import annotations
+
+from attrs import define, field
+
+from actors.events import JobDescribed, MessagesDescribed, ProtectionDescribed, RunStarted
+from policies.availability import WorkerState
+from sims.ledger.slices import Range
+
+UP = WorkerState.UP
+
+
+@define(eq=False)
+class Worker:
+    """One to which something has happened; others are UP, at speed 1."""
+
+    state: WorkerState = UP
+    seq: int = 0
+    """What changed its state last."""
+    until: float | None = None
+    """When it may be UP again at the earliest, where it is DOWN and that was told."""
+    speed: float = 1
+
+
+@define(eq=False)
+class Job:
+    """One that has been submitted and is not gone."""
+
+    name: str
+    submitted: int | None
+    """seq of its JobSubmitted; None: it has none, and is not known."""
+    told: int
+    """seq of what has described it so far."""
+    described: JobDescribed | None = None
+    protection: ProtectionDescribed | None = None
+    messages: MessagesDescribed | None = None
+    runs: int = 0
+    """How many there have been."""
+    open: dict[int, Run] = field(factory=dict)
+    kept: dict[int, Copy] = field(factory=dict)
+    """Run that has ended -> the copy that keeps its members."""
+    saved: State | None = None
+    """The furthest image at the master."""
+
+    @property
+    def verification(self) -> float:
+        """v."""
+        return self.described.verification if self.described is not None else 0
+
+    @property
+    def malleable(self) -> bool:
+        """Whether a pack may redistribute it, at costs that hang on its size (003)."""
+        return self.described is not None and self.described.kind == "malleable"
+
+
+@define(eq=False)
+class State:
+    """A state that a run can begin from."""
+
+    run: int
+    done: float
+    work: float
+
+    @property
+    def fraction(self) -> float:
+        """Of the work that is done."""
+        return self.done / self.work if self.work else 0
+
+
+@define(eq=False)
+class Copy:
+    """Members that are held for one run, and kept for the next one."""
+
+    job: Job
+    spans: tuple[Range, ...]
+    share: float
+    rotates: bool
+    seq: int
+    """Of the event by which they came."""
+    run: Run | None = None
+    last: int = 0
+    """Number of its last run."""
+    away: set[int] = field(factory=set)
+    """Members that are not UP."""
+    saved: State | None = None
+    """With its buddies."""
+    struck: set[int] = field(factory=set)
+    """Members that went DOWN since the last recovery was over."""
+    _members: tuple[int, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many members."""
+        return sum(last - first + 1 for first, last in self.spans)
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """Each of them: not for plain attempts on thousands."""
+        if self._members is None:
+            self._members = tuple(n for a, b in self.spans for n in range(a, b + 1))
+        return self._members
+
+    def change(self, spans: tuple[Range, ...]) -> None:
+        """Other members."""
+        self.spans, self._members = spans, None
+        self.away.clear()
+
+    def join(self, spans: tuple[Range, ...]) -> None:
+        """More members."""
+        self.spans, self._members = tuple(sorted((*self.spans, *spans))), None
+
+    def holds(self, worker: int) -> bool:
+        """Whether it is a member."""
+        return any(first <= worker <= last for first, last in self.spans)
+
+
+@define(eq=False)
+class Run:
+    """One that is under way."""
+
+    job: Job
+    copy: Copy
+    event: RunStarted
+    seq: int
+    t: float
+    told: bool
+    """Whether a compound told it: then its costs and speeds are its decider's."""
+    done: float
+    """Work done at `since`; of a plain one, verification included."""
+    since: float
+    rate: float = 1
+    image: bool = False
+    """Whether it begins from what was saved, not from a clone."""
+    staged: bool = False
+    """Whether its stages are told."""
+    advancing: bool = True
+    """Whether `rate` is that of its work."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return f"run {self.event.run} of {self.job.name}"
+
+    def at(self, t: float) -> float:
+        """Work done at `t`."""
+        return self.done + self.rate * (t - self.since) if self.advancing else self.done

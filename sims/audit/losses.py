@@ -1,0 +1,132 @@
+"""What DOWN destroys: the run at once, and what buddies kept if two of them are gone (WORLD.md,
+R2 and P2)."""
+
+from __future__ import annotations
+
+from attrs import define, field
+
+from actors.events import (
+    CheckpointLost,
+    Outcome,
+    RestartedFromScratch,
+    RunEnded,
+    Stage,
+    StageStarted,
+    WorkerChanged,
+)
+from actors.runtime import Event
+from policies.availability import WorkerState
+from sims.audit.facts import Copy
+from sims.audit.law import Handlers, Law
+from sims.audit.world import World
+
+BEFORE = frozenset((Stage.FEEDING, Stage.RECOVERING))
+
+
+@define(eq=False)
+class LossAuditor:
+    """A run is lost at the instant at which a member goes DOWN, and no other is; a checkpoint of
+    buddies is lost once two of a group were struck since the last recovery."""
+
+    world: World
+    doomed: dict[tuple[str, int], int] = field(factory=dict)
+    """Runs that must be lost at this instant -> seq of the first DOWN."""
+    due: list[tuple[Event, int]] = field(factory=list)
+    """What must be told at this instant, and why."""
+
+    @property
+    def handlers(self) -> Handlers:
+        return {
+            WorkerChanged: self._move,
+            StageStarted: self._recover,
+            RunEnded: self._end,
+            CheckpointLost: self._tell,
+            RestartedFromScratch: self._tell,
+        }
+
+    def passed(self, t: float, seq: int) -> None:
+        for (job, number), down in self.doomed.items():
+            why = f"run {number} of {job} goes on, and a member is DOWN"
+            self.world.breaks(Law.MEMORY, (down, seq), why)
+        for event, because in self.due:
+            self.world.breaks(Law.CHECKPOINT, (because, seq), f"nothing tells of {event}")
+        self.doomed.clear()
+        self.due.clear()
+
+    def close(self, t: float, seq: int) -> None:
+        pass
+
+    def _move(self, event: WorkerChanged, t: float, seq: int) -> None:
+        if event.state is not WorkerState.DOWN:
+            return
+        for copy in self.world.held.on(event.worker):
+            run = copy.run
+            if run is not None and run.told:
+                continue  # its decider's: a server that fails keeps its copies (004)
+            if run is not None:
+                self.doomed.setdefault((run.job.name, run.event.run), seq)
+            if copy.job.protection is not None and copy.job.protection.kind == "buddies":
+                self._strike(copy, event.worker, seq)
+
+    def _strike(self, copy: Copy, worker: int, seq: int) -> None:
+        copy.struck.add(worker)
+        group = next((group for group in groups(copy.members) if worker in group), ())
+        if len(group) == 1 or len(copy.struck.intersection(group)) > 1:
+            struck = tuple(sorted(copy.struck))
+            self.due.append((CheckpointLost(copy.job.name, copy.last, struck), seq))
+            self._give_up(copy, seq)
+
+    def _give_up(self, copy: Copy, seq: int) -> None:
+        if copy.saved is not None and copy.saved.done:
+            lost = RestartedFromScratch(copy.job.name, copy.last, copy.saved.done)
+            self.due.append((lost, seq))
+        copy.saved = None
+
+    def _recover(self, event: StageStarted, t: float, seq: int) -> None:
+        run = self.world.run(event.job, event.run)
+        if run is not None and event.stage not in BEFORE:
+            run.copy.struck.clear()
+
+    def _end(self, event: RunEnded, t: float, seq: int) -> None:
+        run = self.world.run(event.job, event.run)
+        if run is None or run.told:
+            return
+        down = self.doomed.pop((event.job, event.run), None)
+        if (event.outcome is Outcome.LOST) != (down is not None):
+            gone = "none of its members went DOWN" if down is None else "a member went DOWN"
+            why = f"{run.name} ended {event.outcome.value} and {gone}"
+            self.world.breaks(Law.MEMORY, (run.seq if down is None else down, seq), why)
+        if event.outcome is Outcome.FAILED:
+            run.copy.struck.clear()
+            self._fail(run.copy, seq)
+
+    def _fail(self, copy: Copy, seq: int) -> None:
+        """What was saved unverified may be as corrupt as the run."""
+        protection = copy.job.protection
+        if protection is None or protection.verified:
+            return
+        if protection.kind == "buddies":
+            self._give_up(copy, seq)
+        saved, copy.job.saved = copy.job.saved, None
+        if saved is not None and saved.done:
+            lost = RestartedFromScratch(copy.job.name, copy.last, saved.done)
+            self.due.append((lost, seq))
+
+    def _tell(self, event: Event, t: float, seq: int) -> None:
+        told = [place for place, (due, _) in enumerate(self.due) if due == event]
+        if told:
+            del self.due[told[0]]
+        elif not self._packed(event):
+            self.world.breaks(Law.CHECKPOINT, (seq,), f"nothing has led to {event}")
+
+    def _packed(self, event: Event) -> bool:
+        job = self.world.jobs.get(event.job)  # type: ignore[attr-defined]
+        return job is not None and job.malleable
+
+
+def groups(members: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Buddies: pairs by increasing number; an odd last one makes a ring of three with the pair
+    before it; one alone has nobody."""
+    cut = len(members) - 3 if len(members) % 2 and len(members) > 1 else len(members)
+    pairs = [members[k : k + 2] for k in range(0, cut, 2)]
+    return [*pairs, members[cut:]] if cut < len(members) else pairs

@@ -1,0 +1,145 @@
+"""What runs begin from, and what is saved (WORLD.md, P2 to P6)."""
+
+from __future__ import annotations
+
+from math import isclose
+
+from attrs import define
+
+from actors.events import CheckpointTaken, Outcome, ProtectionDescribed, RunEnded, RunStarted
+from sims.audit.facts import Job, Run, State
+from sims.audit.law import Handlers, Law
+from sims.audit.world import World
+
+ROUNDING = 1e-9
+LOST, FAILED = Outcome.LOST, Outcome.FAILED
+
+
+@define(eq=False)
+class ProtectionAuditor:
+    """A run begins from what is with its buddies; else from the furthest of what the master keeps
+    and, with cloning, of the runs under way; never ahead of its source."""
+
+    world: World
+
+    @property
+    def handlers(self) -> Handlers:
+        return {
+            ProtectionDescribed: self._describe,
+            RunStarted: self._start,
+            CheckpointTaken: self._save,
+            RunEnded: self._end,
+        }
+
+    def passed(self, t: float, seq: int) -> None:
+        for copy in self.world.touched:
+            kept = copy.run is None and copy.job.kept.get(copy.last) is copy
+            if kept and not copy.away:
+                why = f"{copy.job.name} kept all members of run {copy.last}, UP, and starts no run"
+                self.world.breaks(Law.PROGRESS, (copy.seq, seq), why)
+
+    def close(self, t: float, seq: int) -> None:
+        pass
+
+    def _describe(self, event: ProtectionDescribed, t: float, seq: int) -> None:
+        times = (event.cost, event.recovery, event.delay)
+        known = event.kind in ("none", "buddies", "images")
+        sound = min(times) >= 0 and (event.period is None or event.period > 0)
+        if not (known and sound and event.copies >= 1):
+            self.world.breaks(Law.FRAME, (seq,), f"{event}")
+
+    # --- where a run begins -------------------------------------------------------------------
+
+    def _start(self, event: RunStarted, t: float, seq: int) -> None:
+        run = self.world.run(event.job, event.run)
+        if run is None or run.told or run.job.malleable:
+            return
+        job, law = run.job, Law.CHECKPOINT
+        if event.keeps is not None:
+            run.image = True
+            lawful = [run.copy.saved]
+        else:
+            lawful, law = self._origins(run, t), Law.CLONE
+            run.image = job.saved is not None and _begins(run, job.saved)
+            if run.image and self._cloned(run, t):
+                run.image = False
+        if not any(_begins(run, state) for state in lawful):
+            can = " or ".join(_told(state) for state in lawful)
+            why = f"{run.name} begins with {event.begun!r}, {event.saved!r} of run {event.source}"
+            self.world.breaks(law, (seq,), f"{why}; it could begin from {can}")
+
+    def _origins(self, run: Run, t: float) -> list[State | None]:
+        """The states that it may begin from: equals of the furthest."""
+        states = self._clones(run, t)
+        saved = run.job.saved
+        if saved is not None:
+            states.append(saved)
+        best = max((state.fraction for state in states), default=0)
+        return [it for it in states if it.fraction >= best * (1 - ROUNDING)] or [None]
+
+    def _clones(self, run: Run, t: float) -> list[State]:
+        rules = run.job.protection
+        if rules is None or not rules.cloning:
+            return []
+        others = [other for other in run.job.open.values() if other is not run]
+        states = [State(o.event.run, o.at(t), o.event.work) for o in others]
+        return [state for state in states if state.done > 0]
+
+    def _cloned(self, run: Run, t: float) -> bool:
+        """Whether one under way was as far as what is saved: then that is taken."""
+        saved = run.job.saved
+        clones = [state.fraction for state in self._clones(run, t)]
+        return saved is not None and max(clones, default=-1) >= saved.fraction * (1 - ROUNDING)
+
+    # --- what is saved ------------------------------------------------------------------------
+
+    def _save(self, event: CheckpointTaken, t: float, seq: int) -> None:
+        run = self.world.run(event.job, event.run)
+        if run is None:
+            return
+        kind = run.job.protection.kind if run.job.protection is not None else "none"
+        if kind == "none" and not run.job.malleable:
+            why = f"{run.name} takes a checkpoint, and {event.job} keeps none"
+            self.world.breaks(Law.CHECKPOINT, (seq,), why)
+        state = State(event.run, event.done, run.event.work)
+        if kind == "buddies":
+            run.copy.saved = state
+        elif kind == "images":
+            saved = run.job.saved
+            if saved is None or state.fraction > saved.fraction:
+                run.job.saved = state
+
+    def _end(self, event: RunEnded, t: float, seq: int) -> None:
+        run = self.world.run(event.job, event.run)
+        if run is None:
+            return
+        if event.outcome is Outcome.COMPLETED:
+            run.job.saved = None  # of an iteration: it is over
+        keeps = self._keeps(run.job) and event.outcome in (LOST, FAILED)
+        if event.kept != keeps and not (run.job.malleable or run.told):
+            whether = "keeps" if event.kept else "does not keep"
+            why = f"{event.job} {whether} the members of a run {event.outcome.value}"
+            self.world.breaks(Law.CHECKPOINT, (run.seq, seq), why)
+        if event.kept:
+            self.world.touched[run.copy] = None
+
+    @staticmethod
+    def _keeps(job: Job) -> bool:
+        return job.protection is not None and job.protection.kind == "buddies"
+
+
+def _begins(run: Run, state: State | None) -> bool:
+    """Whether it says that it begins from this state."""
+    event = run.event
+    if state is None:
+        return event.source is None and event.begun == 0 and event.saved == 0
+    begun = state.done if state.work == event.work else state.fraction * event.work
+    return (
+        event.source == state.run
+        and isclose(event.saved, state.done, rel_tol=ROUNDING)
+        and isclose(event.begun, begun, rel_tol=ROUNDING)
+    )
+
+
+def _told(state: State | None) -> str:
+    return f"{state.done!r} of run {state.run}" if state is not None else "scratch"

@@ -1,0 +1,85 @@
+"""Copies that are all placed at once and all end at once, a share of a worker each (004, III)."""
+
+from __future__ import annotations
+
+from math import isclose, ulp
+
+from attrs import define, field
+
+from actors.events import JobCompleted, JobKilled, Outcome, RunEnded, RunStarted
+from actors.events.copies import GainDescribed
+from sims.audit.facts import Run
+from sims.audit.law import Handlers, Law
+from sims.audit.world import World
+
+ROUNDING = 1e-9
+ROUNDINGS = 64
+"""Roundings of a time that may add up between two checkpoints."""
+
+
+@define(eq=False)
+class SharingAuditor:
+    """A copy begins from a state in which one of its job's last copies ended, and comes no further
+    than its workers carry it."""
+
+    world: World
+    states: dict[str, dict[int, float]] = field(factory=dict)
+    """Job -> its runs that ended at its last checkpoint -> work done."""
+    ended: dict[str, float] = field(factory=dict)
+    """Job -> when that was."""
+    gains: bool = False
+    """Whether jobs progress by g(r, t), which is not in the log."""
+
+    @property
+    def handlers(self) -> Handlers:
+        return {
+            GainDescribed: self._gain,
+            RunStarted: self._start,
+            RunEnded: self._end,
+            JobCompleted: self._leave,
+            JobKilled: self._leave,
+        }
+
+    def passed(self, t: float, seq: int) -> None:
+        pass
+
+    def close(self, t: float, seq: int) -> None:
+        pass
+
+    def _gain(self, event: GainDescribed, t: float, seq: int) -> None:
+        self.gains = True
+
+    def _leave(self, event: JobCompleted | JobKilled, t: float, seq: int) -> None:
+        self.states.pop(event.job, None)
+        self.ended.pop(event.job, None)
+
+    def _start(self, event: RunStarted, t: float, seq: int) -> None:
+        if not self.world.compound:
+            return
+        states = self.states.get(event.job, {})
+        due = 0.0 if event.source is None else states.get(event.source)
+        if due is None or not isclose(event.begun, due, rel_tol=ROUNDING):
+            why = f"{event.job} begins from {event.begun!r} of run {event.source}; "
+            why += f"its copies came to {states}"
+            self.world.breaks(Law.CLONE, (seq,), why)
+
+    def _end(self, event: RunEnded, t: float, seq: int) -> None:
+        run = self.world.run(event.job, event.run)
+        if run is None or not run.told:
+            return
+        if self.ended.get(event.job) != t:
+            self.ended[event.job], self.states[event.job] = t, {}
+        self.states[event.job][event.run] = event.done
+        self._measure(run, event, t, seq)
+
+    def _measure(self, run: Run, event: RunEnded, t: float, seq: int) -> None:
+        begun, work = run.event.begun, run.event.work
+        slack = ROUNDING * work + ROUNDINGS * ulp(t) * max(run.rate, 1)
+        most = work if self.gains else min(work, run.at(t))
+        if not begun - slack <= event.done <= most + slack:
+            why = f"{run.name} comes to {event.done!r}; its workers carry it to {most!r} at most"
+            self.world.breaks(Law.SPEED, (run.seq, seq), why)
+        completed = event.outcome is Outcome.COMPLETED
+        if completed and not isclose(event.done, work, rel_tol=ROUNDING, abs_tol=slack):
+            why = f"{run.name} completes with {event.done!r} of {work!r} done"
+            self.world.breaks(Law.PROGRESS, (run.seq, seq), why)

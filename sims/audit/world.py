@@ -1,0 +1,177 @@
+"""What a log has told so far, kept once for all auditors."""
+
+from __future__ import annotations
+
+from attrs import define, field
+
+from actors.events import (
+    JobCompleted,
+    JobDescribed,
+    JobKilled,
+    JobSubmitted,
+    LinkDescribed,
+    MembersJoined,
+    MembersReleased,
+    MessagesDescribed,
+    ProtectionDescribed,
+    RunEnded,
+    RunStarted,
+    ScenarioStarted,
+)
+from actors.runtime import Event, Record
+from sims.audit.facts import Copy, Job, Run, Worker
+from sims.audit.holders import Holders
+from sims.audit.law import Handlers, Law, Violation
+from sims.ledger.slices import Range, ranges
+
+
+@define(eq=False)
+class World:
+    """The facts, and the violations found."""
+
+    found: list[Violation] = field(factory=list)
+    broken: bool = False
+    """Whether a law is."""
+    record: Record | None = None
+    """The present one."""
+    cut: bool = False
+    """Whether the log ended with work unfinished: then its last instant is not whole."""
+    ended: bool = False
+    """Whether ScenarioEnded has been told."""
+    processors: int = 0
+    started: ScenarioStarted | None = None
+    link: LinkDescribed | None = None
+    workers: dict[int, Worker] = field(factory=dict)
+    away: set[int] = field(factory=set)
+    """Workers that are not UP."""
+    sped: bool = False
+    """Whether a speed has been told."""
+    jobs: dict[str, Job] = field(factory=dict)
+    gone: set[str] = field(factory=set)
+    """Jobs that have completed or been killed."""
+    held: Holders = field(factory=Holders)
+    touched: dict[Copy, None] = field(factory=dict)
+    """Copies of which, at this instant, a member changed, or whose run did."""
+    compound: bool = False
+    """Whether the present event is part of a compound."""
+
+    def breaks(self, law: Law, events: tuple[int, ...], why: str) -> None:
+        """A law is broken."""
+        self.broken = True
+        self.found.append(Violation(law, events, why))
+
+    def worker(self, number: int) -> Worker:
+        """The worker of this number."""
+        worker = self.workers.get(number)
+        if worker is None:
+            worker = self.workers[number] = Worker()
+        return worker
+
+    def run(self, job: str, number: int) -> Run | None:
+        """One that is under way."""
+        known = self.jobs.get(job)
+        return known.open.get(number) if known is not None else None
+
+    def spans(self, processors: str, seq: int) -> tuple[Range, ...]:
+        """Of an interval set as logs write it."""
+        try:
+            return ranges(processors)
+        except ValueError:
+            self.breaks(Law.FRAME, (seq,), f"{processors!r} is no interval set")
+            return ()
+
+    # --- before the auditors see an event -----------------------------------------------------
+
+    @property
+    def first(self) -> Handlers:
+        """What is so once an event has been told."""
+        return {
+            ScenarioStarted: self._begin,
+            LinkDescribed: self._describe_link,
+            JobSubmitted: self._submit,
+            JobDescribed: self._describe,
+            ProtectionDescribed: self._describe,
+            MessagesDescribed: self._describe,
+            RunStarted: self._start,
+        }
+
+    def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
+        if self.started is not None:
+            self.breaks(Law.FRAME, (seq,), "the scenario starts a second time")
+            return
+        self.started, self.processors = event, event.processors
+
+    def _describe_link(self, event: LinkDescribed, t: float, seq: int) -> None:
+        if self.link is not None:
+            self.breaks(Law.FRAME, (seq,), "the link is described twice")
+        self.link = event
+
+    def _submit(self, event: JobSubmitted, t: float, seq: int) -> None:
+        name = event.job
+        if name in self.jobs or name in self.gone:
+            self.breaks(Law.LIFE, (seq,), f"{name} is submitted a second time")
+            return
+        self.jobs[name] = Job(name, seq, seq)
+
+    def _describe(self, event: Event, t: float, seq: int) -> None:
+        job = self.jobs.get(event.job)  # type: ignore[attr-defined]
+        if job is None:
+            return
+        if job.told != seq - 1:
+            why = f"{type(event).__name__} of {job.name} does not follow its submission at once"
+            self.breaks(Law.FRAME, (job.told, seq), why)
+        job.told = seq
+        if isinstance(event, JobDescribed):
+            job.described = event
+        elif isinstance(event, ProtectionDescribed):
+            job.protection = event
+        elif isinstance(event, MessagesDescribed):
+            job.messages = event
+
+    def _start(self, event: RunStarted, t: float, seq: int) -> None:
+        job = self.jobs.get(event.job)
+        if job is None:
+            job = self.jobs[event.job] = Job(event.job, None, -1)
+        copy = None if event.keeps is None else job.kept.pop(event.keeps, None)
+        if copy is None:
+            spans = self.spans(event.processors, seq)
+            copy = Copy(job, spans, event.share, event.rotates, seq)
+        run = Run(job, copy, event, seq, t, self.compound, event.begun, t)
+        copy.run, copy.last = run, event.run
+        job.open[event.run] = run
+
+    # --- once they have -----------------------------------------------------------------------
+
+    @property
+    def last(self) -> Handlers:
+        """What is over once an event has been told."""
+        return {
+            RunEnded: self._end,
+            MembersReleased: self._release,
+            MembersJoined: self._join,
+            JobCompleted: self._leave,
+            JobKilled: self._leave,
+        }
+
+    def _end(self, event: RunEnded, t: float, seq: int) -> None:
+        job = self.jobs.get(event.job)
+        run = job.open.pop(event.run, None) if job is not None else None
+        if job is None or run is None:
+            return
+        run.copy.run = None
+        if event.kept:
+            job.kept[event.run] = run.copy
+
+    def _release(self, event: MembersReleased, t: float, seq: int) -> None:
+        job = self.jobs.get(event.job)
+        if job is not None:
+            job.kept.pop(event.run, None)
+
+    def _join(self, event: MembersJoined, t: float, seq: int) -> None:
+        run = self.run(event.job, event.run)
+        if run is not None:
+            run.copy.join(self.spans(event.processors, seq))
+
+    def _leave(self, event: JobCompleted | JobKilled, t: float, seq: int) -> None:
+        if self.jobs.pop(event.job, None) is not None:
+            self.gone.add(event.job)

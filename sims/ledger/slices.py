@@ -1,0 +1,106 @@
+"""Slices of processor time, and the numbered sets of processors that they lie on."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+
+from attrs import frozen
+
+Exact = Fraction | int
+"""A sum of times without rounding: whole seconds and slots stay whole, which adds up faster."""
+Range = tuple[int, int]
+"""First and last processor number."""
+
+
+class Use(enum.Enum):
+    """What a processor-second went to; each goes to exactly one."""
+
+    USEFUL = "useful"
+    LOST = "lost"
+    """Work that has to be done again."""
+    CHECKPOINT = "checkpoint"
+    RECOVERY = "recovery"
+    """Restoring a saved state, or fetching a clone."""
+    REDISTRIBUTION = "redistribution"
+    TRANSFER = "transfer"
+    """A message of the worker is under way: program, data, an image."""
+    WAITING = "waiting"
+    """Its run does not advance: for the link, for others, without speed."""
+    REDUNDANT = "redundant"
+    """Work of a run that was withdrawn: another copy was ahead of it."""
+    VERIFICATION = "verification"
+    IDLE = "idle"
+    RECLAIMED = "reclaimed"
+    DOWN = "down"
+
+
+@frozen
+class Slice:
+    """`processors` were put to one use over [start, end)."""
+
+    processors: str
+    """Interval set of numbers, such as `0-3 5`."""
+    use: Use
+    start: float
+    end: float
+    seq: int
+    """The event that began it."""
+    job: str | None = None
+    run: int | None = None
+    share: Fraction | float = 1
+    """Part of each processor that this use had: below 1 only where workers multitask."""
+    note: str = ""
+    """What a picture or an export may add, such as `program`."""
+
+    @property
+    def each(self) -> Exact:
+        """Time of each of its processors, exactly (floats are rationals)."""
+        time = length(self.start, self.end)
+        return time if self.share == 1 else Fraction(self.share) * time
+
+    def amount(self) -> Exact:
+        """Processor-time of this slice, exactly."""
+        return count(self.processors) * self.each
+
+
+def length(start: float, end: float) -> Exact:
+    """end - start, exactly."""
+    first, last = int(start), int(end)
+    if first == start and last == end:
+        return last - first
+    return Fraction(end) - Fraction(start)
+
+
+# Whoever folds a log asks for the same set again and again while its run goes on: reading it takes
+# a microsecond per interval.
+@lru_cache(maxsize=16_384)
+def ranges(processors: str) -> tuple[Range, ...]:
+    """(first, last) of each interval of an interval set such as `0-3 5`."""
+    parts = (part.partition("-") for part in processors.split())
+    return tuple((int(first), int(last if dash else first)) for first, dash, last in parts)
+
+
+def text(numbers: Iterable[int]) -> str:
+    """Ascending numbers as an interval set: `0-3 5`."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return " ".join(f"{a}-{b}" if b > a else f"{a}" for a, b in spans)
+
+
+@lru_cache(maxsize=16_384)
+def count(processors: str) -> int:
+    """How many processors an interval set holds."""
+    return sum(last - first + 1 for first, last in ranges(processors))
+
+
+def together(processors: str, more: str) -> str:
+    """Two interval sets that have no number in common, as one."""
+    spans = sorted((*ranges(processors), *ranges(more)))
+    return " ".join(f"{a}-{b}" if b > a else str(a) for a, b in spans)

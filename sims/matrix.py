@@ -1,0 +1,211 @@
+"""Every cell of job x hazard x protection x communication, each a small scenario that runs.
+
+A cell is refused only where it has no physical meaning; none is because nobody built it.
+"""
+
+from __future__ import annotations
+
+import enum
+import tomllib
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+from attrs import frozen
+from numpy.random import Generator
+
+from sims.scenario.loader import read
+from sims.scenario.scenario import Scenario
+
+WORKERS = 4
+LONGEST = 40
+"""Time units for which owners' states and speeds are listed."""
+
+
+class Kind(enum.Enum):
+    """What a job is."""
+
+    RIGID = "rigid"
+    MOLDABLE = "moldable"
+    MALLEABLE = "malleable"
+    ITERATIVE = "iterative"
+
+
+class Hazard(enum.Enum):
+    """What befalls workers, or runs."""
+
+    NONE = "none"
+    OWNERS = "owners"
+    """Workers are reclaimed, and go DOWN, as their owners will."""
+    FAULTS = "faults"
+    SPEEDS = "speeds"
+    ERRORS = "errors"
+    """Silent ones."""
+    ALL = "all"
+
+
+class Guard(enum.Enum):
+    """How the job is protected."""
+
+    NONE = "re-execution"
+    BUDDIES = "buddies"
+    IMAGES = "images"
+    COPIES = "copies"
+    CLONES = "clones"
+    """Copies that begin from the furthest one's state."""
+    BOTH = "copies+images"
+
+
+class Link(enum.Enum):
+    """How program, data and images move."""
+
+    FREE = "free"
+    MASTER = "master"
+
+
+@frozen
+class Cell:
+    """One combination."""
+
+    kind: Kind
+    hazard: Hazard
+    guard: Guard
+    link: Link
+
+    def __str__(self) -> str:
+        return "/".join((self.kind.value, self.hazard.value, self.guard.value, self.link.value))
+
+
+def cells() -> Iterator[Cell]:
+    """All of them, in the order of their axes."""
+    return (Cell(*parts) for parts in product(Kind, Hazard, Guard, Link))
+
+
+def cell_named(name: str) -> Cell:
+    """The cell that `str` calls so. Raises ValueError, with what its parts can be."""
+    words = name.split("/")
+    try:
+        kind, hazard, guard, link = words
+        return Cell(Kind(kind), Hazard(hazard), Guard(guard), Link(link))
+    except ValueError:
+        axes = [" | ".join(it.value for it in axis) for axis in (Kind, Hazard, Guard, Link)]
+        raise ValueError("/".join(f"({axis})" for axis in axes)) from None
+
+
+def scenario(cell: Cell, seed: int = 0) -> Scenario:
+    """The cell's example; another for each seed."""
+    return read(tomllib.loads(text(cell, seed)), str(cell))
+
+
+def text(cell: Cell, seed: int = 0) -> str:
+    """The same as a scenario file."""
+    rng = np.random.default_rng([seed, *map(ord, str(cell))])
+    parts = [
+        f'name = "{str(cell).replace("/", "-")}"\nseed = {seed}\nunit = "s"',
+        _workers(cell, rng),
+        *_hazards(cell, rng),
+        *_master(cell, rng),
+        _protection(cell, rng),
+        _job(cell, rng),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _has(cell: Cell, hazard: Hazard) -> bool:
+    return cell.hazard in (hazard, Hazard.ALL)
+
+
+def _workers(cell: Cell, rng: Generator) -> str:
+    if not (_has(cell, Hazard.OWNERS) or _has(cell, Hazard.SPEEDS)):
+        return f"[platform]\nworkers = {WORKERS}\ntask_time = {_some(rng, 1, 4)}"
+    return "\n\n".join(_worker(cell, rng) for _ in range(WORKERS))
+
+
+def _worker(cell: Cell, rng: Generator) -> str:
+    lines = ["[[workers]]", f"task_time = {_some(rng, 1, 4)}"]
+    if _has(cell, Hazard.OWNERS):
+        lines.append(f'availability = {{ kind = "letters", states = "{_states(rng)}" }}')
+    if _has(cell, Hazard.SPEEDS):
+        changes = ", ".join(f"[{t}, {v}]" for t, v in _speeds(rng))
+        lines.append(f'speed = {{ kind = "list", changes = [{changes}] }}')
+    return "\n".join(lines)
+
+
+def _states(rng: Generator) -> str:
+    """UP in the end, for a trace that has ended holds its last state."""
+    stays = (letter * _some(rng, 1, 6) for letter in rng.choice(list("uurd"), LONGEST // 4))
+    return "".join(stays) + "u"
+
+
+def _speeds(rng: Generator) -> list[tuple[int, float]]:
+    times = sorted(rng.choice(np.arange(1, LONGEST), 3, replace=False).tolist())
+    values = rng.choice([0, 0.5, 1, 2], 3).tolist()
+    return [(0, 1.0), *zip(times, values, strict=True), (LONGEST, 1.0)]
+
+
+def _hazards(cell: Cell, rng: Generator) -> Iterator[str]:
+    if _has(cell, Hazard.FAULTS):
+        struck = sorted((_some(rng, 1, LONGEST), _some(rng, 0, WORKERS - 1)) for _ in range(5))
+        strikes = ", ".join(f"[{time}, {worker}]" for time, worker in struck)
+        yield f'[faults]\nkind = "list"\ndowntime = 3\nstrikes = [{strikes}]'
+    if _has(cell, Hazard.ERRORS):
+        yield "[errors]\nrate = 0.01"
+
+
+def _master(cell: Cell, rng: Generator) -> Iterator[str]:
+    if cell.link is Link.MASTER:
+        sizes = f"program = {_some(rng, 1, 3)}\ndata = {_some(rng, 1, 2)}\nimage = 2"
+        yield f"[master]\nchannels = {_some(rng, 1, 2)}\n{sizes}"
+    if cell.kind is Kind.MALLEABLE:
+        yield "[link]\nunit = 0.05"
+
+
+def _protection(cell: Cell, rng: Generator) -> str:
+    guard, lines = cell.guard, ["[protection]"]
+    if guard in (Guard.BUDDIES, Guard.IMAGES, Guard.BOTH):
+        kind = "buddies" if guard is Guard.BUDDIES else "images"
+        lines += [f'kind = "{kind}"', f"period = {_some(rng, 3, 6)}", "cost = 1", "recovery = 1"]
+        lines.append(f"verified = {str(bool(rng.integers(2))).lower()}")
+        if cell.kind is Kind.MALLEABLE:
+            lines.append('fatal = "possible"')
+    if guard in (Guard.COPIES, Guard.CLONES, Guard.BOTH):
+        lines.append("copies = 2")
+        if guard is not Guard.COPIES:
+            lines += ["cloning = true", "delay = 1"]
+    return "\n".join(lines)
+
+
+def _job(cell: Cell, rng: Generator) -> str:
+    lines = ["[job]", f'kind = "{cell.kind.value}"', "verification = 1"]
+    if cell.kind is Kind.ITERATIVE:
+        lines += ["tasks = 6", "iterations = 3", "processors = 2"]
+    elif cell.kind is Kind.MALLEABLE:
+        lines += [
+            "footprints = [12, 9]",
+            '[job.profile]\nkind = "table"',
+            f"times = {_tables(rng)}",
+        ]
+    else:
+        lines += [_listed(cell.kind, rng) for _ in range(2)]
+    return "\n".join(lines)
+
+
+def _listed(kind: Kind, rng: Generator) -> str:
+    head = f"\n[[job.jobs]]\nrelease = {_some(rng, 0, 5)}\n"
+    if kind is Kind.RIGID:
+        return f"{head}processors = {_some(rng, 1, 2)}\ntime = {_some(rng, 8, 20)}"
+    return f'{head}speedup = {{ kind = "table", times = {_table(rng)} }}'
+
+
+def _tables(rng: Generator) -> list[list[float]]:
+    return [_table(rng), _table(rng)]
+
+
+def _table(rng: Generator) -> list[float]:
+    whole = _some(rng, 16, 40)
+    return [round(whole / p + p / 2, 1) for p in range(1, WORKERS + 1)]
+
+
+def _some(rng: Generator, low: int, high: int) -> int:
+    """A whole number from `low` to `high`."""
+    return int(rng.integers(low, high, endpoint=True))

@@ -1,0 +1,195 @@
+"""Logs of the scenarios of cases/oneworld.json: the one world, wired by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from actors.deciders.queue import QueueDecider
+from actors.events import End, LinkDescribed, ScenarioEnded, ScenarioStarted
+from actors.events.scenario import SCHEMA
+from actors.hazards import Hazard, SilentErrors
+from actors.master import Master
+from actors.messages import Needs
+from actors.pool import Pool
+from actors.protection import Kind, Rules, protection
+from actors.runs import IterativeJob, JobOfRuns
+from actors.runtime import Record, System
+from actors.scheduler import Scheduler
+from actors.worker import Worker
+from actors.workforce import Workforce
+from policies.availability import WorkerState
+from policies.batch.lists import RList
+from policies.batch.orders import PAPER_ORDERS, first_come
+from policies.interface.batch import BatchJob, BatchPolicy
+from policies.service import StartedFirst
+
+CASES = Path("/work/shared/cases/oneworld.json")
+STATES = {"u": WorkerState.UP, "r": WorkerState.RECLAIMED, "d": WorkerState.DOWN}
+ORDERS = {"FCFS": first_come, "LPT": PAPER_ORDERS["LPT"], "SPT": PAPER_ORDERS["SPT"]}
+
+
+@cache
+def cases() -> list[dict[str, Any]]:
+    """All of them."""
+    loaded: list[dict[str, Any]] = json.loads(CASES.read_text())["cases"]
+    return loaded
+
+
+@frozen
+class Fixed:
+    """A job of `processors` workers for `t`."""
+
+    processors: int
+    t: float
+
+    @property
+    def work(self) -> float:
+        """Its area."""
+        return self.t * self.processors
+
+    def time(self, p: int) -> float:
+        """t(p)."""
+        return self.t
+
+
+def life(states: str) -> Iterator[tuple[float, WorkerState]]:
+    """An owner's trace."""
+    last = None
+    for time, letter in enumerate(states):
+        if STATES[letter] is not last:
+            last = STATES[letter]
+            yield time, last
+    if last is not WorkerState.UP:
+        yield len(states), WorkerState.UP
+
+
+def records_of(scenario: Mapping[str, Any]) -> list[Record]:
+    """What the log of a run of `scenario` holds."""
+    records: list[Record] = []
+    system = System(0, [records.append])
+    jobs, size = scenario["jobs"], scenario["workers"]
+    kinds = tuple(sorted({job["kind"] for job in jobs}))
+    journal = system.journal
+    journal.record(ScenarioStarted, SCHEMA, "x", 0, kinds, "R-LIST-0", size, (), "s")
+    if scenario["master"]:
+        journal.describe(LinkDescribed, scenario["master"]["channels"])
+    _spawn(system, scenario)
+    system.run()
+    journal.record(ScenarioEnded, End.COMPLETED)
+    return records
+
+
+def _spawn(system: System, scenario: Mapping[str, Any]) -> None:
+    size, jobs = scenario["workers"], scenario["jobs"]
+    policy = BatchPolicy(
+        ORDERS[scenario["order"]],
+        RList(0),
+        lambda waiting, _: [job.profile.processors for job in waiting],
+    )
+    most = {index: job["copies"] for index, job in enumerate(jobs) if job["copies"] > 1}
+    pool = Pool(size, True, True)
+    scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy, most), len(jobs)))
+    link, speeds = scenario["master"], scenario["speeds"]
+    master = None
+    if link:
+        master = system.spawn(Master("master", link["channels"], StartedFirst()))
+
+    def make(number: int) -> Worker:
+        own: dict[str, Any] = {}
+        if scenario["owner"]:
+            own["owner"] = life(scenario["owner"][number])
+        if speeds:
+            own["speeds"] = iter([tuple(change) for change in speeds[number]])
+        down = scenario["downtime"]
+        return Worker(f"w{number}", number, scheduler, master, downtime=down, **own)
+
+    workforce = Workforce(system, make)
+    for number in range(size):
+        workforce(number)
+    _jobs(system, scenario, scheduler, workforce)
+
+
+def _jobs(
+    system: System, scenario: Mapping[str, Any], scheduler: Scheduler, workforce: Workforce
+) -> None:
+    pool, link, speeds = scheduler.pool, scenario["master"], scenario["speeds"]
+    if speeds:
+        pool.change_speed(0, pool.speeds[0] if pool.speeds else 1.0)
+    faults = sorted((time, worker) for time, worker in scenario["faults"])
+    if faults:
+        system.spawn(Hazard("hazard", iter(faults), workforce))
+    for index, job in enumerate(scenario["jobs"]):
+        common = {
+            "workforce": workforce if link else None,
+            "speeds": pool.speeds if speeds else None,
+        }
+        shared = bool(scenario["shared_program"])
+        system.spawn(_job(index, job, scheduler, shared, bool(link), common))
+
+
+def _job(
+    index: int,
+    job: Mapping[str, Any],
+    scheduler: Scheduler,
+    shared: bool,
+    link: bool,
+    common: dict[str, Any],
+) -> JobOfRuns:
+    period = float("inf") if job["period"] is None else job["period"]
+    rules = Rules(
+        kind=Kind(job["protection"] or "none"),
+        period=lambda _: period,
+        cost=job["cost"],
+        recovery=job["recovery"],
+        verification=job["verification"],
+        verified=job["verified"],
+        copies=job["copies"],
+        cloning=job["cloning"],
+        delay=job["delay"],
+        image=job["image"] if link else None,
+    )
+    label = "all" if shared else f"J{index}"
+    needs = Needs(label, job["program"], job["data"], job["image"]) if link else None
+    profile = Fixed(job["p"], _time(job))
+    described = BatchJob(
+        *(index, f"{index}", profile, job["verification"], None, job["release"], job["kind"])
+    )
+    errors = SilentErrors(iter(job["failures"]))
+    own = {"protection": protection(rules), "errors": errors, "needs": needs, **common}
+    if job["kind"] != "iterative":
+        return JobOfRuns(described.name, described, scheduler, **own)
+    rounds = {"tasks": job["tasks"], "iterations": job["iterations"], "task_times": job["w"]}
+    return IterativeJob(described.name, described, scheduler, **own, **rounds)
+
+
+def _time(job: Mapping[str, Any]) -> float:
+    match job["kind"]:
+        case "rigid":
+            return float(job["t"])
+        case "moldable":
+            return float(job["times"][job["p"] - 1])
+    return 0.0
+
+
+def mechanisms(scenario: Mapping[str, Any]) -> Sequence[str]:
+    """What occurs in it."""
+    jobs = scenario["jobs"]
+    found = {
+        "owner": bool(scenario["owner"]),
+        "faults": bool(scenario["faults"]),
+        "speeds": bool(scenario["speeds"]),
+        "link": bool(scenario["master"]),
+        "iterative": any(job["kind"] == "iterative" for job in jobs),
+        "buddies": any(job["protection"] == "buddies" for job in jobs),
+        "images": any(job["protection"] == "images" for job in jobs),
+        "copies": any(job["copies"] > 1 for job in jobs),
+        "cloning": any(job["copies"] > 1 and job["cloning"] for job in jobs),
+        "errors": any(any(job["failures"]) for job in jobs),
+    }
+    return [name for name, there in found.items() if there]

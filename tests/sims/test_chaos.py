@@ -1,0 +1,74 @@
+"""The monkey: whatever is struck, whenever, every run ends soundly and keeps what was saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.events import JobSubmitted
+from actors.protection import Buddies, Images
+from actors.run import Run
+from actors.runtime import Record
+from sims.chaos import Blow, attempt, moments, trials, undisturbed, usual_length
+from sims.matrix import Guard, Hazard, Kind, Link, cell_named, scenario
+from sims.scenario.loader import load
+from tests.sims.cli.commands import ROOT
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")
+HERE = Path()
+MOST = 60
+
+
+def problems(cell: str, most: int = MOST) -> list[str]:
+    """What the monkey finds in a cell's example."""
+    it = scenario(cell_named(cell))
+    calm = undisturbed(it, HERE)
+    assert not calm.problems
+    asked = trials(it, HERE, calm, usual_length(it, calm), most)
+    assert len(asked) == most
+    assert {trial.blow for trial in asked} == set(Blow)
+    return [f"{cell}: {p}" for trial in asked for p in attempt(trial).problems]
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("guard", Guard)
+@pytest.mark.parametrize("link", Link)
+def test_every_run_with_one_blow_ends_soundly(kind: Kind, guard: Guard, link: Link) -> None:
+    for hazard in (Hazard.NONE, Hazard.ALL):
+        assert not problems("/".join(it.value for it in (kind, hazard, guard, link)), 12)
+
+
+@pytest.mark.parametrize(
+    ("cell", "protection"),
+    [
+        ("rigid/none/images/master", Images),
+        ("iterative/none/images/free", Images),
+        ("rigid/none/buddies/free", Buddies),
+        ("moldable/none/buddies/master", Buddies),
+    ],
+)
+def test_a_protection_that_forgets_what_it_saved_is_found_out(
+    cell: str, protection: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forget(self: object, run: Run) -> None:
+        """Save nothing."""
+
+    monkeypatch.setattr(protection, "save", forget)
+    assert any("where" in problem for problem in problems(cell))
+
+
+def test_one_moment_lies_between_every_two_and_whole_slots_stay_whole() -> None:
+    records = [Record(k, time, None, JobSubmitted("a")) for k, time in enumerate((0, 0, 2, 5))]
+    assert moments(records, whole=False) == (0, 1, 2, 3.5)
+    assert moments(records, whole=True) == (0, 1, 2)
+
+
+def test_a_blow_is_spelt_as_options_of_run() -> None:
+    path = ROOT / "sims" / "scenarios" / "batch-mixed.toml"
+    it = load(path)
+    calm = undisturbed(it, path.parent)
+    first = trials(it, path.parent, calm, 5.0, 10)[3]
+    words = first.spelt().replace("'", "").split("--set ")[1:]
+    again = load(path, [word.strip() for word in words])
+    assert again == first.struck()

@@ -1,0 +1,343 @@
+"""One job's life, as told from its log: worlds checked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from actors.events import (
+    CopiesPlaced,
+    CopiesSettled,
+    JobCompleted,
+    JobSubmitted,
+    MessagesDescribed,
+    Outcome,
+    RunEnded,
+    RunStarted,
+    Stage,
+    StageStarted,
+    TasksDealt,
+    TransferEnded,
+    TransferKind,
+    TransferStarted,
+    WorkerSpeedChanged,
+)
+from actors.events.pack import EndExpected, RedistributionDecided, RedistributionPlanned
+from actors.runtime import Event, Record
+from policies.interface.malleable import Cause
+from sims.log import LogFile
+from sims.parts import parted
+from sims.trace.account import Part
+from sims.trace.read import read_trace
+from sims.trace.span import Span
+from sims.trace.tale import Tale
+from tests.sims.kinds import KINDS, records_of, written
+from tests.sims.worlds import Table, logged, play
+
+Told = tuple[float, float | None, str]
+SLOTS = {"unit": "slot", "channels": 2}
+
+
+def life(records: Sequence[Record], job: str = "a") -> Tale:
+    tale = Tale(job)
+    for record in parted(records):
+        tale(record)
+    return tale
+
+
+def root(records: Sequence[Record], job: str = "a") -> Span:
+    found = life(records, job).root
+    assert found is not None
+    return found
+
+
+def iterative(owner: list[str], times: list[int] | None = None, **job: int) -> list[Record]:
+    """One iteration of one task a worker, on all of them."""
+    names, count = [f"P{k + 1}" for k in range(len(owner))], len(owner)
+    task: Table = {"kind": "iterative", "p": count, "tasks": count, "iterations": 1}
+    task |= {"w": times or [1] * count}
+    return play(SLOTS | {"workers": count, "names": names, "owner": owner, "jobs": [task | job]})
+
+
+def happening(*events: tuple[float, Event], names: Sequence[str] = ("P1", "P2")) -> list[Record]:
+    """A log of events by hand, each caused by the one before."""
+    records = [Record(k, t, k - 1 if k else None, event) for k, (t, event) in enumerate(events)]
+    return logged(records, len(names), tuple(names), "slot")
+
+
+def told(spans: list[Span]) -> list[Told]:
+    return [(span.start, span.end, span.title) for span in spans]
+
+
+def runs(records: Sequence[Record]) -> list[list[Told]]:
+    """What is told of each run of the first iteration, but for how it ended, by time."""
+    iteration = root(records).children[0]
+    found = [span.children[:-1] for span in iteration.children if span.title.startswith("run")]
+    flat = [[it for span in spans for it in (span.children or [span])] for spans in found]
+    return [sorted(told(spans), key=lambda it: it[0]) for spans in flat]
+
+
+def everything(span: Span) -> Iterator[tuple[Span, Span]]:
+    """(parent, child), the whole tree."""
+    for child in span.children:
+        yield span, child
+        yield from everything(child)
+
+
+# --- messages -------------------------------------------------------------------------------------
+
+
+def test_a_transfer_that_is_suspended_is_told_in_parts() -> None:
+    assert runs(iterative(["uurruuuu"], program=3)) == [
+        [
+            (0, 2, "P1 receives program, 1 slot of it left"),
+            (2, 4, "P1 is RECLAIMED"),
+            (4, 5, "P1 receives the last 1 slot of program"),
+            (5, 6, "computes"),
+        ]
+    ]
+
+
+def test_a_transfer_that_a_crash_cuts_is_told_as_lost() -> None:
+    assert runs(iterative(["uuduuuuuu"], program=3))[0] == [
+        (0, 2, "P1 receives program, lost"),
+        (2, 2, "P1 goes DOWN"),
+    ]
+
+
+def test_a_part_that_was_suspended_first_and_lost_later_is_told_so() -> None:
+    assert runs(iterative(["uurduuuuuu"], program=3))[0] == [
+        (0, 2, "P1 receives program, 1 slot of it left, lost"),
+        (2, 3, "P1 is RECLAIMED"),
+        (3, 3, "P1 goes DOWN"),
+    ]
+
+
+def test_a_part_that_is_dropped_with_its_run_is_told_as_lost() -> None:
+    """P2 crashes at 1: nobody can take its place, and P1's part goes with its run."""
+    told = runs(iterative(["uuuuuuuuu", "uduuuuuuu"], program=2))
+    assert (0, 1, "P1 receives program, lost") in told[0]
+
+
+def test_a_transfer_that_outlives_its_run_is_told_in_both() -> None:
+    records = happening(
+        (0, JobSubmitted("a")),
+        (0, MessagesDescribed("a", 2, 0, 0, "a")),
+        (0, RunStarted("a", 0, "0", 4)),
+        (0, StageStarted("a", 0, Stage.FEEDING, 0, 0)),
+        (0, TransferStarted(0, "a", 0, TransferKind.PROGRAM, 2)),
+        (1, RunEnded("a", 0, Outcome.WITHDRAWN, 0)),
+        (1, RunStarted("a", 1, "0", 4)),
+        (1, StageStarted("a", 1, Stage.FEEDING, 0, 0)),
+        (2, TransferEnded(0, TransferKind.PROGRAM)),
+        (2, StageStarted("a", 1, Stage.COMPUTING, 1, 0)),
+    )
+    first, second, *_ = root(records).children
+    assert told(first.children[0].children) == [
+        (0, 1, "P1 receives program, goes on in the next run")
+    ]
+    assert told(second.children[0].children) == [(1, 2, "P1 goes on receiving program")]
+    assert life(records).account.spent[Part.TRANSFER] == 2
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+def test_a_stop_of_the_computation_says_how_much_was_done_and_who_was_away() -> None:
+    assert runs(iterative(["uurruuuu", "uuuuuuuu"], [4, 4])) == [
+        [
+            (0, 2, "computes, 2 slots done by then"),
+            (2, 4, "P1 is RECLAIMED"),
+            (4, 6, "computes"),
+        ]
+    ]
+
+
+def test_who_is_still_away_when_the_run_is_lost_is_told_up_to_there() -> None:
+    told = runs(iterative(["uurruuuu", "uuuduuuu"], [4, 4]))[0]
+    assert told[1:] == [(2, 3, "P1 is RECLAIMED"), (3, 3, "P2 goes DOWN")]
+
+
+def test_a_wait_for_workers_is_told_and_no_wait_is_not() -> None:
+    iteration = root(iterative(["rrrruuuuuddduuuuuu"], [6])).children[0]
+    assert told(iteration.children) == [
+        (0, 4, "waits for workers"),
+        (4, 9, "run 0: P1 x1; 6 slots of work"),
+        (9, 12, "waits for workers"),
+        (12, 18, "run 1: P1 x1; 6 slots of work"),
+    ]
+
+
+def test_why_tasks_were_dealt_anew_is_told() -> None:
+    first, second = root(
+        happening(
+            (0, JobSubmitted("a")),
+            (0, RunStarted("a", 0, "0", 4)),
+            (0, TasksDealt("a", 0, 0, ((0, 1),), "start")),
+            (0, StageStarted("a", 0, Stage.COMPUTING, 1, 0)),
+            (2, RunEnded("a", 0, Outcome.WITHDRAWN, 2)),
+            (2, RunStarted("a", 1, "1", 4)),
+            (2, TasksDealt("a", 0, 1, ((1, 1),), "proactive")),
+        )
+    ).children
+    assert told(first.children)[-1] == (2, 2, "ended: withdrawn")
+    assert second.title == "run 1 (proactive): P2 x1; 4 slots of work"
+
+
+def test_a_plain_attempt_is_one_line() -> None:
+    failed, completed, _ = root(records_of("attempts")).children[1:]
+    start = "run 1 on 2 workers: 0 3; 5 s of work"
+    assert told([failed]) == [(3, 9, f"{start}; computes 5 s, verifies 1 s, failed")]
+    assert told([completed])[0][:2] == (9, 15)
+    assert completed.title.endswith("computes 5 s, verifies 1 s, completed")
+    assert not failed.children
+    assert not completed.children
+
+
+def test_a_lost_attempt_tells_who_went_down_and_what_was_done() -> None:
+    lost = root(records_of("attempts")).children[0]
+    assert lost.title.endswith("computes 3 s, lost with 3 of 5 done")
+    assert told(lost.children) == [(3, 3, "worker 1 goes DOWN")]
+
+
+def test_what_a_run_begins_from_is_told_with_the_workers_that_its_job_kept() -> None:
+    parts = root(records_of("buddies")).children
+    assert told(parts)[1:3] == [
+        (5, 7, "keeps its workers 0-2"),
+        (7, 9, "run 1 on the same 3 workers: 0-2; 20 s of work, from 4 done by run 0"),
+    ]
+    assert told(parts[2].children)[:2] == [(7, 8, "recovers"), (8, 9, "computes")]
+    assert (5, 5, "checkpoint complete: 4 of 20 done") in told(parts[0].children)
+
+
+def test_both_buddies_gone_are_told_with_what_they_had_saved() -> None:
+    task = {"p": 2, "t": 10, "protection": "buddies", "period": 4, "cost": 1, "recovery": 1}
+    faults = [[6, 0], [7, 1]]
+    records = play({"workers": 2, "faults": faults, "downtime": 2, "jobs": [task]})
+    kept = root(records).children[1]
+    assert told(kept.children) == [
+        (7, 7, "worker 1 goes DOWN"),
+        (7, 7, "checkpoint lost with worker 0, worker 1"),
+        (7, 7, "starts from scratch: 4 that was saved is lost"),
+    ]
+    assert life(records).account.spent[Part.LOST] == 5
+
+
+def test_images_are_sent_and_fetched_member_by_member() -> None:
+    spans = root(records_of("images")).children
+    first, second, third = [it for it in spans if it.title.startswith("run")]
+    assert first.title == "run 0 on 2 workers: 0-1; 12 s of work"
+    saving = next(it for it in second.children if it.title == "sends its images")
+    assert told(saving.children) == [
+        (15, 16, "worker 0 sends its image"),
+        (16, 17, "worker 1 sends its image"),
+    ]
+    assert third.title.endswith("from 4 done by run 1")
+    assert (22, 23, "worker 0 receives an image") in told(third.children[0].children)
+
+
+def test_copies_are_told_side_by_side_with_what_they_were_cloned_from() -> None:
+    titles = [it.title for it in root(records_of("copies")).children]
+    start = "on 1 worker: {}; 15 s of work"
+    assert titles[:3] == [
+        f"run 0 {start.format(0)}",
+        f"run 1 {start.format(1)}; beside run 0",
+        f"run 2 {start.format(2)}; beside runs 0, 1",
+    ]
+    assert titles[4] == f"run 4 {start.format(0)}, from 14 done by run 1; beside runs 1, 3"
+
+
+def test_speeds_of_members_are_told_and_the_pace_that_follows() -> None:
+    second = root(records_of("copies")).children[1]
+    assert told(second.children)[1:4] == [
+        (1, 8, "computes at speed 2, 14 s done by then"),
+        (8, 8, "worker 1 has speed 0 now"),
+        (12, 12, "worker 1 has speed 1 now"),
+    ]
+
+
+def test_copies_that_one_line_places_are_a_line_each_and_the_furthest_tells_the_time() -> None:
+    """Run 0 gets to 3 of 5, and both of the next placement's copies go on from there."""
+    records = happening(
+        (0, JobSubmitted("a")),
+        (0, CopiesPlaced(("a",), (0,), (2,), (5,), (0, 1), 1, 0.5, (0, 0), (None, None))),
+        (0, WorkerSpeedChanged(0, 2)),
+        (3, CopiesSettled(("a",), (0,), (2,), (3, 1.5), (None,))),
+        (3, CopiesPlaced(("a",), (2,), (2,), (5,), (0, 1), 1, 0.5, (3, 3), (0, 0))),
+        (5, CopiesSettled(("a",), (2,), (2,), (5, 4), (2,))),
+        (5, JobCompleted("a")),
+    )
+    assert [it.title for it in root(records).children] == [
+        "run 0 on 1 worker: 0, share 0.5; 5 slots of work; computes 3 slots, "
+        "withdrawn with 3 of 5 done",
+        "run 1 on 1 worker: 1, share 0.5; 5 slots of work; beside run 0; computes 3 slots, "
+        "withdrawn with 1.5 of 5 done",
+        "run 2 on 1 worker: 0, share 0.5; 5 slots of work, from 3 done by run 0; "
+        "computes 2 slots, completed",
+        "run 3 on 1 worker: 1, share 0.5; 5 slots of work, from 3 done by run 0; beside run 2; "
+        "computes 2 slots, withdrawn with 4 of 5 done",
+        "completed",
+    ]
+    assert life(records).account.spent[Part.USEFUL] == 5
+
+
+def test_what_the_pack_decides_is_told_to_whom_it_concerns() -> None:
+    records = happening(
+        (0, JobSubmitted("a")),
+        (0, RunStarted("a", 0, "0-1", 8)),
+        (0, StageStarted("a", 0, Stage.COMPUTING, 1, 0)),
+        (0, EndExpected("a", 2, 1, 0, 8)),
+        (2, RedistributionDecided(Cause.END, "b", (("a", 2, 4),))),
+        (2, RunEnded("a", 0, Outcome.WITHDRAWN, 2)),
+        (2, RunStarted("a", 1, "0-3", 4, 1, 0, 2)),
+        (2, RedistributionPlanned("a", 1, 2, 4, 2)),
+        (2, StageStarted("a", 1, Stage.REDISTRIBUTING, 1, 1)),
+        (3, StageStarted("a", 1, Stage.COMPUTING, 1, 1)),
+        (6, RunEnded("a", 1, Outcome.COMPLETED, 4)),
+        (6, JobCompleted("a")),
+        names=[],
+    )
+    whole = root(records)
+    remarks = [it.title for it in whole.children if not it.title.startswith("run")]
+    assert remarks == [
+        "expected to end at 8 on 2 workers; 100.000% of the work left",
+        "goes from 2 to 4 workers: b's end",
+        "completed",
+    ]
+    second = next(it for it in whole.children if it.title.startswith("run 1"))
+    assert second.title.endswith("4 slots of work, from 2 done by run 0, 1 here")
+    assert told(second.children)[:3] == [
+        (2, 2, "moves its data from 2 to 4 workers in 2 rounds"),
+        (2, 3, "redistributes its data"),
+        (3, 6, "computes"),
+    ]
+    account = life(records).account
+    assert (account.spent[Part.USEFUL], account.spent[Part.REDISTRIBUTION]) == (5, 1)
+
+
+# --- the whole ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_spans_lie_within_their_parents_and_causes_come_first(name: str) -> None:
+    for job in jobs_of(name):
+        for parent, child in everything(root(records_of(name), job)):
+            assert parent.end is not None
+            assert child.end is not None
+            assert parent.start <= child.start <= child.end <= parent.end
+            assert child.cause is None or child.seq is None or child.cause < child.seq
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_reading_only_the_lines_that_matter_tells_the_same_life(name: str, tmp_path: Path) -> None:
+    log = written(name, tmp_path)
+    for job in jobs_of(name):
+        read, whole = read_trace(LogFile(log), job), life(records_of(name), job)
+        assert (read.root, read.account) == (whole.root, whole.account)
+
+
+def jobs_of(name: str) -> list[str]:
+    """Its first jobs."""
+    return [r.event.job for r in records_of(name) if isinstance(r.event, JobSubmitted)][:12]
