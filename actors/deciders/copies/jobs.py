@@ -59,9 +59,9 @@ class JobOfCopies(JobOfRuns):
     """States of withdrawn runs, the furthest first; with cloning, only that one."""
 
     def left(self) -> float:
-        """Work that the furthest copy lacks."""
-        work, state = self.described.profile.time(1), self.furthest()
-        return work if state is None else work - state.of(work)
+        """Work that the furthest known state lacks."""
+        work, best = self.described.profile.time(1), self._best()
+        return work if best is None else work - best.of(work)
 
     def done(self, copy: int) -> float:
         """Work that this copy has done; below 0 where it only waits for its members."""
@@ -71,27 +71,28 @@ class JobOfCopies(JobOfRuns):
     def goes_on(self, copy: int) -> bool:
         """Whether a copy that stays where it is need not be cloned: it is as far as the furthest,
         fetches a state just now, or waits for its members."""
-        run, furthest = self.copies[copy].run, self.furthest()
-        if run is None or furthest is None or not self.protection.rules.cloning:
+        run, best = self.copies[copy].run, self._best()
+        if run is None or best is None or not self.protection.rules.cloning:
             return True
-        return run.stage in FETCHING or run.done(self.now) >= furthest.of(run.work)
+        return run.stage in FETCHING or run.done(self.now) >= best.of(run.work)
 
     def furthest(self) -> State | None:
-        """See JobOfRuns: of all that is known, under way, kept or with the master."""
-        known = [super().furthest(), *self.kept[:1], self.protection.saved]
-        states = [state for state in known if state is not None]
-        return max(states, key=lambda state: (state.fraction, -state.run), default=None)
+        """See JobOfRuns: under way, or kept."""
+        return _furthest(super().furthest(), *self.kept[:1])
+
+    def _best(self) -> State | None:
+        """Of these and what the master has."""
+        return _furthest(self.furthest(), self.protection.saved)
 
     def plan(self, copy: Copy) -> Plan:
         """See JobOfRuns: from the furthest state, or from the furthest that no copy runs."""
         protection = self.protection
-        rules = protection.rules
-        if rules.cloning:
-            begins = self.furthest()
-        else:
-            begins = self.kept.pop(0) if self.kept else None
-        fields = origin(evolve(rules, cloning=True), protection.saved, begins)
-        return evolve(protection.plan(copy), **fields)
+        begins = self.furthest() if protection.rules.cloning else self._next_kept()
+        cloned = evolve(protection.rules, cloning=True)
+        return evolve(protection.plan(copy), **origin(cloned, protection.saved, begins))
+
+    def _next_kept(self) -> State | None:
+        return self.kept.pop(0) if self.kept else None
 
     @handles(WithdrawCopy, during=AT_WORK)
     def withdraw(self, message: WithdrawCopy) -> None:
@@ -112,3 +113,9 @@ class JobOfCopies(JobOfRuns):
             self._give_up(run.copy, self.kept[0].done)
             self.kept.clear()
         super()._over(run, outcome)
+
+
+def _furthest(*states: State | None) -> State | None:
+    """Of equals, the one whose run is the oldest."""
+    known = [state for state in states if state is not None]
+    return max(known, key=lambda state: (state.fraction, -state.run), default=None)

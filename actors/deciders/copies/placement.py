@@ -40,7 +40,8 @@ class Placer:
         self.held.clear()
         copies = sum(allocation.copies.tolist())
         if self.rule is PlacementRule.LOWEST:
-            return self.workers[np.arange(copies) % len(self.workers)]
+            lowest: Counts = self.workers[np.arange(copies) % len(self.workers)]
+            return lowest
         if copies <= len(self.workers):
             return self.rng.permutation(self.workers)[:copies]
         return self._layers(allocation.copies, copies)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
@@ -63,8 +63,9 @@ def gain_of(name: str, exact: bool) -> Gain:
 def completions(case: Case, policy: str, gain: Gain | None, exact: bool) -> list[Any]:
     """When each job of the instance completes, in the case's order."""
     number: Callable[[str], Any] = Fraction if exact else (lambda text: float(Fraction(text)))
-    speed, jobs = number(case["speed"]), zip(
-        map(number, case["arrivals"]), map(number, case["sizes"]), strict=True
+    speed, jobs = (
+        number(case["speed"]),
+        zip(map(number, case["arrivals"]), map(number, case["sizes"]), strict=True),
     )
     paths: list[list[Any]] = []
     if gain is None:

@@ -40,7 +40,10 @@ def jobs_of(law: SizeLaw, servers: int, seed: int, load: float = LOAD) -> list[t
 
 def mean_flowtimes(policy: RedundancyPolicy, law: SizeLaw, servers: int = 1) -> list[float]:
     """Steady-state means of fourteen runs of 1500 jobs, the first 150 left out."""
-    runs = (run(columns(policy), jobs_of(law, servers, seed), workers=servers) for seed in range(REPLICATIONS))
+    runs = (
+        run(columns(policy), jobs_of(law, servers, seed), workers=servers)
+        for seed in range(REPLICATIONS)
+    )
     return [float(result.after(WARM_UP).flowtimes.mean()) for result in runs]
 
 

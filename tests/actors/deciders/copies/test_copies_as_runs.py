@@ -1,0 +1,215 @@
+"""004's copies on workers that are reclaimed, fail, and fetch clones, one rule at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.deciders.copies import Runs
+from actors.events import CheckpointTaken, JobCompleted, Outcome
+from actors.messages import Needs
+from actors.protection import Kind, Rules
+from actors.runtime import ActorFailed, Record, System
+from policies.availability import WorkerState
+from policies.redundancy import Laps, SrptR
+from tests.actors.deciders.copies.worlds import Trace, described, runs_of, spawn_runs
+
+UP, RECLAIMED, DOWN = WorkerState.UP, WorkerState.RECLAIMED, WorkerState.DOWN
+WITHDRAWN, COMPLETED, LOST = Outcome.WITHDRAWN, Outcome.COMPLETED, Outcome.LOST
+Life = Sequence[tuple[float, WorkerState]]
+ALWAYS: Life = ((0, UP),)
+
+
+def away(state: WorkerState, start: float, end: float) -> Life:
+    return ((0, UP), (start, state), (end, UP))
+
+
+def lived(
+    jobs: Sequence[tuple[float, float]],
+    lives: Sequence[Life],
+    decider: Runs | None = None,
+    traces: Sequence[Trace] = (),
+    **world: Any,
+) -> list[Record]:
+    """What a world records, one worker a life; copies are placed on the lowest."""
+    records = list[Record]()
+    system = System(0, [records.append])
+    decides = decider or Runs(SrptR())
+    spawn_runs(system, decides, len(lives), described(jobs), traces, lives=lives, **world)
+    system.run()
+    return records
+
+
+def ends(records: Sequence[Record]) -> dict[str, float]:
+    return {it.event.job: it.t for it in records if isinstance(it.event, JobCompleted)}
+
+
+def test_a_copy_whose_worker_is_reclaimed_goes_on_elsewhere_and_has_a_twin_on_its_return() -> None:
+    records = lived([(0, 10)], [away(RECLAIMED, 4, 6), ALWAYS])
+    assert runs_of(records) == {
+        ("0", 0): ("0", 0, 0, None, 4, WITHDRAWN, 4),
+        ("0", 1): ("1", 0, 0, None, 4, WITHDRAWN, 4),
+        ("0", 2): ("1", 4, 4, 0, 6, WITHDRAWN, 6),
+        ("0", 3): ("0", 6, 6, 2, 10, COMPLETED, 10),
+        ("0", 4): ("1", 6, 6, 2, 10, WITHDRAWN, 10),
+    }
+
+
+def test_a_copy_on_a_reclaimed_worker_lends_its_state_if_it_is_the_furthest() -> None:
+    faster = [((0, 3),), ((0, 1),)]
+    records = lived([(0, 10)], [away(RECLAIMED, 2, 50), ALWAYS], traces=faster)
+    assert runs_of(records)["0", 2] == ("1", 2, 6, 0, 6, COMPLETED, 10)
+
+
+def test_a_job_waits_while_nobody_is_up_and_goes_on_from_where_it_was() -> None:
+    records = lived([(0, 10)], [away(RECLAIMED, 4, 9)])
+    assert ends(records) == {"0": 15}
+
+
+def test_a_lone_copy_whose_worker_goes_down_leaves_only_what_a_checkpoint_has_kept() -> None:
+    alone = lived([(0, 10)], [away(DOWN, 4, 5)])
+    assert ends(alone) == {"0": 15}
+    # The arrival at 3 makes the job go on as a new run, whose beginning outlives it.
+    visited = lived([(0, 10), (3, 20)], [away(DOWN, 4, 5)])
+    assert runs_of(visited)["0", 1] == ("0", 3, 3, 0, 4, LOST, 4)
+    assert runs_of(visited)["0", 2][:4] == ("0", 5, 3, 0)
+
+
+def test_where_one_copy_is_lost_the_others_go_on_and_are_cloned() -> None:
+    records = lived([(0, 10)], [away(DOWN, 4, 5), ALWAYS])
+    assert runs_of(records)["0", 0][4:] == (4, LOST, 4)
+    assert runs_of(records)["0", 2][:4] == ("1", 4, 4, 1)
+    assert ends(records) == {"0": 10}
+
+
+def test_a_clone_passes_the_master_and_the_furthest_copy_goes_on_meanwhile() -> None:
+    needs = Needs("program", program=1, image=1)
+    rules = Rules(copies=2, cloning=True, image=1)
+    jobs, decider = [(0, 10), (4, 1)], Runs(SrptR(), afresh=False)
+    records = lived(jobs, [ALWAYS] * 2, decider, rules=rules, channels=1, needs=needs)
+    assert runs_of(records) == {
+        # It had the program first, and never leaves its worker.
+        ("0", 0): ("0", 0, 0, None, 11, COMPLETED, 10),
+        ("0", 1): ("1", 0, 0, None, 4, WITHDRAWN, 2),
+        ("1", 0): ("1", 4, 0, None, 5, COMPLETED, 1),
+        # Its image passes from 5 to 6, when the other copy is at 5.
+        ("0", 2): ("1", 5, 4, 0, 11, WITHDRAWN, 9),
+    }
+
+
+def test_a_copy_that_is_behind_is_cloned_where_it_is_but_not_while_it_fetches_a_state() -> None:
+    rules = Rules(copies=2, cloning=True, delay=2)
+    slower, jobs = [((0, 2),), ((0, 1),)], [(0, 20), (4, 100), (5, 100)]
+    decider = Runs(SrptR(), afresh=False)
+    records = lived(jobs, [ALWAYS] * 3, decider, [*slower, ((0, 1),)], rules=rules)
+    found = runs_of(records)
+    assert found["0", 0] == ("0", 0, 0, None, 10, COMPLETED, 20)
+    # With two jobs on three workers the first has two: the second of its copies is cloned at 4,
+    # and at 5 leaves the worker to the third job before it has the clone.
+    assert found["0", 1][4:] == (4, WITHDRAWN, 4)
+    assert found["0", 3] == ("1", 4, 8, 0, 5, WITHDRAWN, 8)
+
+
+def test_copies_that_fetch_nothing_more_are_not_placed_anew_at_every_change() -> None:
+    rules, decider = Rules(copies=2, cloning=True, delay=2), Runs(SrptR(), afresh=False)
+    lives = [ALWAYS, ALWAYS, away(RECLAIMED, 1, 2), away(RECLAIMED, 3, 4)]
+    records = lived([(0, 10)], lives, decider, rules=rules)
+    found = runs_of(records)
+    assert [found["0", run][4:] for run in (0, 1)] == [(10, COMPLETED, 10), (10, WITHDRAWN, 10)]
+    assert found["0", 4][:4] == ("2", 2, 2, 0)
+
+
+def test_a_job_whose_copies_save_images_goes_on_from_one_after_its_recovery() -> None:
+    rules = Rules(kind=Kind.IMAGES, period=lambda _: 3, cost=1, recovery=0.5, cloning=True)
+    decider = Runs(SrptR(), afresh=False)
+    records = lived([(0, 10)], [away(DOWN, 6, 7)], decider, rules=rules)
+    assert [it.t for it in records if isinstance(it.event, CheckpointTaken)][:1] == [4]
+    assert runs_of(records)["0", 1][:4] == ("0", 7, 3, 0)
+    assert ends(records) == {"0": 7 + 0.5 + 3 + 1 + 3 + 1 + 1}
+
+
+def test_after_an_error_found_no_state_that_may_be_corrupt_is_gone_on_from() -> None:
+    records = lived([(0, 4), (1, 9)], [ALWAYS], failures=[1])
+    found = runs_of(records)
+    assert found["0", 1][4:] == (4, Outcome.FAILED, 4)
+    assert found["0", 2][:4] == ("0", 4, 0, None)
+
+
+def test_a_policy_that_shares_workers_is_refused_with_the_reason() -> None:
+    jobs = [(0.1 * k, 1.0) for k in range(8)]
+    with pytest.raises(ActorFailed, match="each holds one run"):
+        lived(jobs, [ALWAYS] * 2, Runs(Laps()))
+
+
+def test_a_policy_that_clones_where_copies_are_on_their_own_is_refused() -> None:
+    with pytest.raises(ActorFailed, match="`cloning` is False"):
+        lived([(0, 1)], [ALWAYS], Runs(SrptR(), cloning=False))
+
+
+# --- anything ---------------------------------------------------------------------------------
+
+QUARTERS = st.integers(1, 40).map(lambda k: Fraction(k, 4))
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> Life:
+    """A worker that is UP in the end."""
+    times = sorted(draw(st.sets(st.integers(1, 60), max_size=6)))
+    states = [draw(st.sampled_from([UP, RECLAIMED, DOWN])) for _ in times]
+    told: list[tuple[float, WorkerState]] = [(0, UP)]
+    for time, state in zip(times, states, strict=True):
+        if state is not told[-1][1]:
+            told.append((time / 4, state))
+    return (*told, (40, UP)) if told[-1][1] is not UP else told
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    jobs=st.lists(st.tuples(QUARTERS, QUARTERS), min_size=1, max_size=5),
+    lives=st.lists(lives(), min_size=1, max_size=4),
+    cloning=st.booleans(),
+    image=st.sampled_from([None, 0, 0.25, 1]),
+    delay=st.sampled_from([0, 0.5]),
+    afresh=st.booleans(),
+    kind=st.sampled_from(list(Kind)),
+)
+def test_whatever_happens_every_job_completes_and_no_worker_holds_two_runs(
+    jobs: list[tuple[float, float]],
+    lives: list[Life],
+    cloning: bool,
+    image: float | None,
+    delay: float,
+    afresh: bool,
+    kind: Kind,
+) -> None:
+    world: dict[str, Any] = {}
+    if image is not None:
+        world = {"channels": 1, "needs": Needs("program", 0.25, 0.25, image)}
+    rules = Rules(
+        kind=kind,
+        period=lambda _: 2,
+        cost=0.25,
+        copies=len(lives),
+        cloning=cloning,
+        delay=delay,
+        image=image,
+    )
+    free = image is None and not delay and kind is Kind.NONE
+    decider = Runs(SrptR(cloning), afresh=afresh and free, cloning=cloning)
+    plain = [(float(time), float(size)) for time, size in jobs]
+    records = lived(plain, lives, decider, rules=rules, **world)
+    assert len(ends(records)) == len(jobs)
+    found = runs_of(records)
+    done = {key: run[6] for key, run in found.items()}
+    spans: dict[str, list[tuple[float, float]]] = {}
+    for (job, _), (where, start, begun, source, end, _, _) in found.items():
+        spans.setdefault(where, []).append((start, end))
+        assert begun == 0 or begun <= done[job, source] + 1e-9
+    for own in spans.values():
+        assert all(first[1] <= then[0] for first, then in pairwise(sorted(own)))
