@@ -76,8 +76,7 @@ def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Maker
     for submission, count in zip(jobs.submissions, counts, strict=True):
         job = submission.job
         if plain(scenario, submission):
-            killed_at = killed_at(scenario, job)
-            who = job.name, job, makers.scheduler, killed_at
+            who = job.name, job, makers.scheduler, killed_at(scenario, job)
             system.spawn(JobOfAttempts(*who, failures=count))
         else:
             system.spawn(_job_of_runs(scenario, system, submission, makers, density))
