@@ -18,7 +18,7 @@ from policies.malleable import LookAhead
 from sims.bench.simpy_loop import seconds_per_task
 from sims.metrics.makespan import Makespan
 from sims.papers.cosched_trials import Setting, Trial, scenario
-from sims.scenario.malleable import populate
+from sims.scenario.build import populate
 
 POLICY = "IteratedGreedy-EndGreedy"
 TARGETS = ((1000, 0.3), (5000, 3.0))

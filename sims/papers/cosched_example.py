@@ -8,13 +8,12 @@ from rich.table import Table
 
 from policies.malleable import ALLOCATIONS
 from sims.papers.cosched_trials import makespan
-from sims.scenario.malleable import MalleableScenario
-from sims.scenario.malleable_profiles import Tables
-from sims.scenario.malleable_sections import (
-    LinkSection,
-    MalleablePolicy,
-    MalleableSection,
-)
+from sims.scenario.jobs.malleable_profiles import Tables
+from sims.scenario.jobs.section import MalleableSection
+from sims.scenario.link import LinkSection
+from sims.scenario.platform import PlatformSection
+from sims.scenario.policy import PolicySection
+from sims.scenario.scenario import Scenario
 
 
 @frozen
@@ -34,19 +33,19 @@ EXAMPLES = (
 )
 
 
-def example_scenario(example: Example, allocation: str) -> MalleableScenario:
+def example_scenario(example: Example, allocation: str) -> Scenario:
     """The example under one allocation, EndLocal redistributing at ends."""
-    return MalleableScenario(
+    return Scenario(
         name=f"section 4, {example.title}",
+        platform=PlatformSection(workers=3),
         job=MalleableSection(
             kind="malleable",
-            processors=3,
             pair=1,
             footprints=(0.0, 0.0),
             profile=Tables(kind="table", times=example.times),
         ),
         link=LinkSection(unit=0.0),
-        policy=MalleablePolicy(name="EndLocal", allocation=allocation),
+        policy=PolicySection(name="EndLocal", allocation=allocation),
     )
 
 

@@ -15,7 +15,8 @@ from sims.papers.cosched_trials import NONE, Setting, Trial, scenario
 from sims.plots.axes import PLAIN
 from sims.plots.curves import HEIGHT, WIDTH, legend_below
 from sims.plots.figure import CYCLE, new_figure, save
-from sims.scenario.malleable import MalleableScenario, populate
+from sims.scenario.build import populate
+from sims.scenario.scenario import Scenario
 
 POLICIES = ("IteratedGreedy-EndLocal", "ShortestApplicationsFirst-EndLocal")
 
@@ -26,7 +27,7 @@ def courses(setting: Setting, look: LookAhead, seed: int) -> dict[str, list[Mome
     return {name: _course(scenario(trial, name)) for name in (NONE, *POLICIES)}
 
 
-def _course(scenario: MalleableScenario) -> list[Moment]:
+def _course(scenario: Scenario) -> list[Moment]:
     fold = Course()
     system = System(scenario.seed, [fold])
     populate(scenario, system, Path())

@@ -7,19 +7,22 @@ from pathlib import Path
 
 from attrs import frozen
 
+from actors.protection import Kind
 from actors.runtime import System
 from policies.malleable import LookAhead
 from sims.metrics.makespan import Makespan
-from sims.scenario.malleable import MalleableScenario, populate
-from sims.scenario.malleable_profiles import Synthetic
-from sims.scenario.malleable_sections import (
-    Draw,
-    Exponential,
-    LinkSection,
-    MalleablePolicy,
-    MalleableSection,
-    NoFaults,
-)
+from sims.scenario.build import populate
+from sims.scenario.faults import YEAR, Exponential, NoFaults
+from sims.scenario.jobs.malleable import Draw
+from sims.scenario.jobs.malleable_profiles import Synthetic
+from sims.scenario.jobs.section import MalleableSection
+from sims.scenario.link import LinkSection
+from sims.scenario.platform import PlatformSection
+from sims.scenario.policy import PolicySection
+from sims.scenario.protection import ProtectionSection
+from sims.scenario.scenario import Scenario
+
+BUDDIES = ProtectionSection(kind=Kind.BUDDIES, period="young")
 
 NONE = "none"
 """The reference: the same faults, no redistribution."""
@@ -71,17 +74,17 @@ def makespans(trial: Trial) -> dict[str, float]:
     return {name: makespan(scenario(trial, name)) for name in names}
 
 
-def scenario(trial: Trial, policy: str) -> MalleableScenario:
+def scenario(trial: Trial, policy: str) -> Scenario:
     """What `policy` is run on; pack and faults hang on the trial's seed only."""
     setting = trial.setting
     faulty = setting.faults and policy != FAULT_FREE
     name = policy.removeprefix("fault-free ")
-    return MalleableScenario(
+    return Scenario(
         name=policy,
         seed=trial.seed,
+        platform=PlatformSection(workers=setting.processors),
         job=MalleableSection(
             kind="malleable",
-            processors=setting.processors,
             draw=Draw(
                 count=setting.applications,
                 smallest=setting.smallest,
@@ -92,15 +95,16 @@ def scenario(trial: Trial, policy: str) -> MalleableScenario:
         ),
         link=LinkSection(unit=setting.unit),
         faults=_faults(setting) if faulty else NoFaults(),
-        policy=MalleablePolicy(name=name, look=trial.look),
+        protection=BUDDIES if faulty else ProtectionSection(),
+        policy=PolicySection(name=name, look=trial.look),
     )
 
 
 def _faults(setting: Setting) -> Exponential:
-    return Exponential(kind="exponential", mtbf_years=setting.mtbf_years)
+    return Exponential(kind="exponential", mtbf=setting.mtbf_years * YEAR)
 
 
-def makespan(scenario: MalleableScenario) -> float:
+def makespan(scenario: Scenario) -> float:
     """Run it without a log."""
     fold = Makespan()
     system = System(scenario.seed, [fold])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from attrs import define, field, frozen
 
@@ -128,20 +128,18 @@ class Books:
         held = members(self.scheduler.held[copy][2])
         return max((away[n] for n in held if n in away), default=now)
 
-    def running(self) -> Iterator[Standing]:
+    def running(self) -> list[Standing]:
         """Of each application's oldest copy, by index; not those that have promised their workers,
         nor those that have not said yet where they stand."""
-        for index in sorted(self.sizes):
-            copy = self.first(index)
-            standing = self.standings.get(copy)
-            if standing is not None and copy not in self.released:
-                yield standing
+        standings, released = self.standings, self.released
+        first = [next(iter(copies)) for _, copies in sorted(self.sizes.items())]
+        return [standings[it] for it in first if it in standings and it not in released]
 
-    def candidates(self, faulty: int | None) -> list[Candidate]:
+    def candidates(self, running: Sequence[Standing], faulty: int | None) -> list[Candidate]:
         """Who may be redistributed: who computes, and the faulty one unless a redistribution of
         its own has to be made again (003, section 3.3.3)."""
         now, found = self.scheduler.now, []
-        for standing in self.running():
+        for standing in running:
             if standing.index == faulty and not standing.moving and standing.known:
                 found.append(self._candidate(standing, standing.since, standing.left))
             elif standing.since <= now:

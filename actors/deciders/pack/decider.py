@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ from policies.maths.cosched import Costs
 if TYPE_CHECKING:
     from actors.job import Job
     from actors.scheduler import Scheduler
+
+
+NEVER = math.inf
 
 
 @define(eq=False)
@@ -183,7 +187,7 @@ class PackDecider:
         self._redistribute(Cause.FAULT, last, last)
 
     def _release(self, since: float, struck: Sequence[Standing]) -> None:
-        for standing in list(self.books.running()):
+        for standing in self.books.running():
             if standing.end < since and standing not in struck:
                 self.books.released.add(standing.copy)
                 self.scheduler.promise(standing.copy)
@@ -191,11 +195,11 @@ class PackDecider:
     def _redistribute(self, cause: Cause, trigger: int | None, faulty: int | None) -> None:
         """Ask the policy and do what it says."""
         books, now = self.books, self.scheduler.now
-        expected = (standing.expected for standing in books.running() if standing.known)
-        longest = max(expected, default=now)
+        running = books.running()
+        longest = max([it.expected for it in running if it.since < NEVER], default=now)
         view = Event(
             *(now, cause, faulty, self.pair, books.idle, longest),
-            lambda: books.candidates(faulty),
+            lambda: books.candidates(running, faulty),
         )
         resizes = redistribute(self.policy, view)
         if resizes:

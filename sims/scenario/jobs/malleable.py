@@ -44,13 +44,13 @@ class Application:
     def times(self) -> list[float]:
         """t(p) for p = 1 .. P, or as far as its table goes."""
         sizes = np.arange(1, self.workers + 1, dtype=np.float64)
-        return self.durations(sizes).tolist()
+        return list(map(float, self.durations(sizes)))
 
     def durations(self, sizes: Sizes) -> Sizes:
         """t(p) for each of `sizes` that the model knows."""
         return self.model.durations(self.index, self.footprint, sizes)
 
-    @property
+    @cached_property
     def work(self) -> float:
         """See policies.maths.speedup.Profile."""
         return float(self.durations(np.ones(1))[0])
