@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import islice, permutations
 
 import pytest
 from attrs import define, field
@@ -13,10 +13,21 @@ from hypothesis import strategies as st
 from actors.runtime import Actor, Phase, System, handles, message
 from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, unhurried
 
-ORDER = ["WORK_ENDS", "STATES_CHANGE", "DECISION", "SERVICE"]
+ORDER = [
+    "WORK_ENDS",
+    "PARTS_END",
+    "RUNS_END",
+    "FAULTS_STRIKE",
+    "STATES_CHANGE",
+    "RUNS_RESUME",
+    "DECISION",
+    "SERVICE",
+]
+SOME = list(islice(permutations(Phase), 0, None, 1009))
+"""Forty of the 40,320 orders."""
 
 
-@pytest.mark.parametrize("planned", list(permutations(Phase)))
+@pytest.mark.parametrize("planned", SOME)
 @pytest.mark.parametrize("time", [0, 5])
 def test_phases_come_in_their_order_whatever_the_order_of_asking(
     planned: Sequence[Phase], time: float
