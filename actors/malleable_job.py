@@ -6,6 +6,7 @@ import math
 
 from attrs import define, evolve, field
 
+from actors.copies import AT_WORK
 from actors.copy import Copy
 from actors.events import (
     ApplicationDescribed,
@@ -18,7 +19,7 @@ from actors.events import (
 )
 from actors.messages import MembersCame, PromiseCopy, ResizeCopy, StartCopy, Stood
 from actors.run import Plan, Run
-from actors.runs import AT_WORK, JobOfRuns
+from actors.runs import JobOfRuns
 from actors.runtime import handles
 from policies.maths.cosched import Costs
 from policies.maths.redistribution import round_count

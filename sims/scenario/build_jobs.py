@@ -10,10 +10,11 @@ from attrs import frozen
 
 from actors.attempts import JobOfAttempts
 from actors.hazards import SilentErrors
+from actors.iterative_job import IterativeJob
 from actors.malleable_job import MalleableJob
 from actors.messages import Needs
 from actors.protection import Kind, Rules, protection
-from actors.runs import IterativeJob, JobOfRuns
+from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
 from actors.workforce import Workforce

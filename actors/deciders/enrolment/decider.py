@@ -11,8 +11,8 @@ from numpy.random import Generator
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.enrolment.window import Running, Window
 from actors.events import End, Outcome
+from actors.iterative_job import IterativeJob
 from actors.messages import CopyOver, Decide, Stood
-from actors.runs import IterativeJob
 from actors.runtime import Phase
 from policies.availability import WorkerState
 from policies.interface import Configuration, Enrolment, EnrolmentPolicy, Reason, Wake

@@ -9,8 +9,8 @@ from attrs import define, field
 
 from actors.copy import Copy
 from actors.events import Stage
+from actors.iterative_job import IterativeJob
 from actors.messages import Needs
-from actors.runs import IterativeJob
 from actors.worker import Worker
 from policies.interface import Configuration, Enrolment, Reason
 

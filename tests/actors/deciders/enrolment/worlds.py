@@ -22,13 +22,13 @@ from actors.events import (
     TasksDealt,
 )
 from actors.hazards import SilentErrors
+from actors.iterative_job import IterativeJob
 from actors.limit import Cap
 from actors.master import Master
 from actors.messages import Needs
 from actors.owners import Change, markov_changes
 from actors.pool import Pool
 from actors.protection import Rules, protection
-from actors.runs import IterativeJob
 from actors.runtime import Event, Record, Sink, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
