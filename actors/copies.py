@@ -1,4 +1,4 @@
-"""Jobs whose runs have members that matter: how copies are placed, and how they end (WORLD.md, P5)."""
+"""Jobs whose runs have members that matter: how copies are placed and end (WORLD.md, P5)."""
 
 from __future__ import annotations
 
