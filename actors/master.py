@@ -11,7 +11,6 @@ from actors.runtime import Actor, Phase, handles
 from actors.worker import Worker
 from policies.interface import ServiceOrder, Waiting
 
-
 SERVE, GRANTED, PREEMPTED = Serve(), Granted(), Preempted()
 
 

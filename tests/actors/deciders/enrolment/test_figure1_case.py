@@ -58,9 +58,7 @@ def scenario(
         Machine(states, w, mu, MarkovChain(cast(Any, tuple(tuple(row) for row in chain))))
         for states, w, mu, chain in rows
     )
-    costs = Costs(
-        channels=case["ncom"], program=case["Tprog"], data=case["Tdata"], order=order
-    )
+    costs = Costs(channels=case["ncom"], program=case["Tprog"], data=case["Tdata"], order=order)
     return world(platform, case["m"], costs, policy=policy)
 
 
