@@ -15,6 +15,7 @@ from sims.log import LogFile, LogWriter
 from sims.options import Parser
 from sims.plots.gantt import draw_processors
 from sims.plots.scene import Scene
+from sims.scenario.jobs.section import IterativeSection
 from sims.scenario.loader import load
 from sims.script import prepare_pictures, run_script
 from sims.summary import Summary
@@ -41,6 +42,7 @@ def show(name: str, out: Path) -> Shown:
     with LogWriter(shown.log) as log:
         run(scenario, [summary, log], SCENARIOS)
     print("\n".join(summary.lines()))
+    assert isinstance(scenario.job, IterativeSection)
     _write_trace(shown, scenario.job.name)
     draw_processors(Scene.of(LogFile(shown.log)), shown.picture)
     return shown

@@ -71,7 +71,10 @@ def test_another_seed_gives_another_run(tmp_path: Path) -> None:
     assert len(logs) == 4
 
 
-MORE = "task_time = 1\navailability = { kind = 'markov', rows = [[0.5, 0.5, 0], [1, 0, 0], [1, 0, 0]] }\n"
+MORE = (
+    "task_time = 1\n"
+    "availability = { kind = 'markov', rows = [[0.5, 0.5, 0], [1, 0, 0], [1, 0, 0]] }\n"
+)
 
 
 def lives(path: Path, folder: Path, policy: str = "IE") -> dict[int, list[tuple[float, str]]]:

@@ -12,6 +12,7 @@ from policies.enrolment import named
 from policies.interface import Configuration, EnrolmentView, Reason, Wake
 from policies.maths.markov import workers_of
 from tests.actors.deciders.enrolment.worlds import (
+    FREE,
     Application,
     Costs,
     Machine,
@@ -47,11 +48,11 @@ class Moving:
         return choice((up[-1], 1)) if view.elapsed == 2 and 0 in up else None
 
 
-def jobs(*tasks: int, costs: Costs = Costs()) -> tuple[Application, ...]:
+def jobs(*tasks: int, costs: Costs = FREE) -> tuple[Application, ...]:
     return tuple(Application(tasks=m, iterations=1, costs=costs) for m in tasks)
 
 
-def of(states: list[str], *apps: Application, costs: Costs = Costs()) -> World:
+def of(states: list[str], *apps: Application, costs: Costs = FREE) -> World:
     platform = workers(states, speeds=[4] * len(states))
     return World(platform=platform, jobs=apps, policy=Lowest(), costs=costs)
 
