@@ -36,8 +36,8 @@ class MalleableJob(JobOfRuns):
     that came fetch program and data, where there is a master; then data moves between the workers
     (RC); under buddies a checkpoint among the new members closes it, with its verification where
     one precedes checkpoints. Elsewhere, and where no checkpoints are taken, nothing that is saved
-    lies with the members: nothing has to be closed. What waits for its members to be UP again is resized before its next run, which
-    recovers among those who hold what is saved, then moves.
+    lies with the members: nothing has to be closed. What waits for its members to be UP again is
+    resized before its next run, which recovers among those who hold what is saved, then moves.
     """
 
     costs: Costs = field(kw_only=True, repr=False)
