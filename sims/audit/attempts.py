@@ -81,7 +81,7 @@ class AttemptAuditor:
 
     def _check_work(self, run: Run, seq: int) -> None:
         """It hangs on the number of members only: a rigid job's is its area over them."""
-        job, described, size = run.job, run.job.described, run.copy.size
+        job, described, size = run.job, run.job.described, run.copy.full
         if described is None or described.kind == "iterative" or run.told or not size:
             return
         works = self.jobs.setdefault(job.name, _Job()).works

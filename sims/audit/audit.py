@@ -23,6 +23,7 @@ from sims.audit.placement import PlacementAuditor
 from sims.audit.progress import ProgressAuditor
 from sims.audit.protection import ProtectionAuditor
 from sims.audit.queue import QueueAuditor
+from sims.audit.redistribution import RedistributionAuditor
 from sims.audit.sharing import SharingAuditor
 from sims.audit.workers import WorkerAuditor
 from sims.audit.world import World
@@ -46,6 +47,7 @@ def auditors(world: World) -> list[Auditor]:
         ProgressAuditor(world),
         AttemptAuditor(world),
         QueueAuditor(world),
+        RedistributionAuditor(world),
         SharingAuditor(world),
         LedgerAuditor(world),
     ]
@@ -116,6 +118,8 @@ def _pass(world: World, asked: list[Auditor], t: float, seq: int) -> float:
         auditor.passed(t, seq)
     if world.touched:
         world.touched.clear()
+    if world.sizes:
+        world.sizes.clear()
     return t
 
 

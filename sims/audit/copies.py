@@ -56,6 +56,8 @@ class CopiesAuditor:
         if run is None or run.told:
             return
         job = run.job
+        if run.former is not None:
+            self.withdrawn.pop(event.job, None)
         if event.rotates:
             why = f"{run.name} goes round its workers, and holds them alone"
             self.world.breaks(Law.DECISION, (seq,), why)
@@ -79,7 +81,7 @@ class CopiesAuditor:
                 why = f"two copies of {event.job} complete"
                 self.world.breaks(Law.COPIES, (self.completed[event.job], seq), why)
             self.completed[event.job] = seq
-        elif event.outcome is WITHDRAWN and not run.job.malleable:
+        elif event.outcome is WITHDRAWN:
             self._withdraw(event.job, seq)
 
     def _withdraw(self, job: str, seq: int) -> None:
