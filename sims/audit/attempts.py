@@ -16,7 +16,7 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from sims.audit.facts import Job, Run
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.progress import speed
 from sims.audit.world import World
 
@@ -35,7 +35,7 @@ class _Job:
 
 
 @define(eq=False)
-class AttemptAuditor:
+class AttemptAuditor(Auditor):
     """A plain attempt computes for its work and verifies, at its members' speed; a job's attempts
     are as many as its failures, and one."""
 
@@ -58,9 +58,6 @@ class AttemptAuditor:
             run = copy.run
             if run is not None and not run.staged and not run.told:
                 self._settle(run, t)
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     def _describe(self, event: JobDescribed, t: float, seq: int) -> None:
         sound = event.work >= 0 and event.verification >= 0 and (event.failures or 0) >= 0

@@ -5,14 +5,14 @@ from __future__ import annotations
 from attrs import define, field
 
 from actors.events import JobKilled, Outcome, RunEnded, RunStarted, TasksDealt
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 COMPLETED, WITHDRAWN = Outcome.COMPLETED, Outcome.WITHDRAWN
 
 
 @define(eq=False)
-class CopiesAuditor:
+class CopiesAuditor(Auditor):
     """At most r copies; the first to complete ends the others, at that instant; nobody else is
     withdrawn but by a policy that changes its mind, or with a job that is killed."""
 
@@ -47,9 +47,6 @@ class CopiesAuditor:
             self.world.breaks(Law.COPIES, (ended, seq), why)
         self.completed.clear()
         self.withdrawn.clear()
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         run = self.world.run(event.job, event.run)

@@ -6,6 +6,7 @@ from attrs import define, field
 
 from actors.events import (
     ApplicationDescribed,
+    EndExpected,
     JobDescribed,
     MessagesDescribed,
     PackDescribed,
@@ -46,6 +47,8 @@ class Job:
     """What a pack redistributes, at costs that hang on its size (003)."""
     pack: PackDescribed | None = None
     """Its pack."""
+    stands: EndExpected | None = None
+    """What its pack's decider counts with."""
     runs: int = 0
     """How many there have been."""
     open: dict[int, Run] = field(factory=dict)
@@ -57,6 +60,10 @@ class Job:
     """Members -> work between checkpoints, where that hangs on them and has been seen."""
     closes: bool | None = None
     """Whether a checkpoint closes its redistributions, once that has been seen."""
+
+    def copies(self) -> list[Copy]:
+        """Those that hold workers."""
+        return [*(run.copy for run in self.open.values()), *self.kept.values()]
 
     @property
     def verification(self) -> float:

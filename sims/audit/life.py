@@ -19,7 +19,7 @@ from actors.events import (
 )
 from actors.runtime import Event
 from sims.audit.facts import Job
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 COMPLETED, WITHDRAWN = Outcome.COMPLETED, Outcome.WITHDRAWN
@@ -28,7 +28,7 @@ DETAILS: dict[type[Event], int] = {ProtectionDescribed: 2, MessagesDescribed: 3}
 
 
 @define(eq=False)
-class LifeAuditor:
+class LifeAuditor(Auditor):
     """Jobs and runs, numbered in sequence; what belongs to one instant comes in it."""
 
     world: World
@@ -66,9 +66,6 @@ class LifeAuditor:
                 self.world.breaks(Law.LIFE, (ended, seq), why)
         self.undescribed.clear()
         self.ending.clear()
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     # --- jobs ---------------------------------------------------------------------------------
 

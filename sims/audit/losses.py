@@ -17,14 +17,14 @@ from actors.events import (
 from actors.runtime import Event
 from policies.availability import WorkerState
 from sims.audit.facts import Copy
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 BEFORE = frozenset((Stage.FEEDING, Stage.RECOVERING))
 
 
 @define(eq=False)
-class LossAuditor:
+class LossAuditor(Auditor):
     """A run is lost at the instant at which a member goes DOWN, and no other is; a checkpoint of
     buddies is lost once two of a group were struck since the last recovery."""
 
@@ -52,9 +52,6 @@ class LossAuditor:
             self.world.breaks(Law.CHECKPOINT, (because, seq), f"nothing tells of {event}")
         self.doomed.clear()
         self.due.clear()
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     def _move(self, event: WorkerChanged, t: float, seq: int) -> None:
         if event.state is not WorkerState.DOWN:

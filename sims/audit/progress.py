@@ -18,7 +18,7 @@ from actors.events import (
     StageStarted,
 )
 from sims.audit.facts import Copy, Run
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.stages import ROUNDING, Plan, Step, plan_of
 from sims.audit.world import World
 
@@ -63,7 +63,7 @@ class Account:
 
 
 @define(eq=False)
-class ProgressAuditor:
+class ProgressAuditor(Auditor):
     """Rebuilds each run's account from its stages and rates."""
 
     world: World

@@ -8,7 +8,7 @@ from attrs import define
 
 from actors.events import CheckpointTaken, Outcome, ProtectionDescribed, RunEnded, RunStarted
 from sims.audit.facts import Run, State
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 ROUNDING = 1e-9
@@ -16,7 +16,7 @@ LOST, FAILED = Outcome.LOST, Outcome.FAILED
 
 
 @define(eq=False)
-class ProtectionAuditor:
+class ProtectionAuditor(Auditor):
     """A run begins from what is with its buddies; else from the furthest of what the master keeps
     and, with cloning, of the runs under way; never ahead of its source."""
 
@@ -38,14 +38,12 @@ class ProtectionAuditor:
                 why = f"{copy.job.name} kept all members of run {copy.last}, UP, and starts no run"
                 self.world.breaks(Law.PROGRESS, (copy.seq, seq), why)
 
-    def close(self, t: float, seq: int) -> None:
-        pass
-
     def _describe(self, event: ProtectionDescribed, t: float, seq: int) -> None:
         times = (event.cost, event.recovery, event.delay)
         known = event.kind in ("none", "buddies", "images")
-        sound = all(it is None or it >= 0 for it in times) and (event.period is None or event.period > 0)
-        if not (known and sound and event.copies >= 1):
+        sound = all(it is None or it >= 0 for it in times)
+        often = event.period is None or event.period > 0
+        if not (known and sound and often and event.copies >= 1):
             self.world.breaks(Law.FRAME, (seq,), f"{event}")
 
     # --- where a run begins -------------------------------------------------------------------

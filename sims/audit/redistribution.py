@@ -19,14 +19,14 @@ from actors.events import (
 from policies.availability import WorkerState
 from policies.interface.malleable import Cause
 from policies.maths.redistribution import round_count
-from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Handlers, Law
+from sims.audit.facts import Copy, Run
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.telling import counted
 
 
 @define(eq=False)
-class RedistributionAuditor:
+class RedistributionAuditor(Auditor):
     """Sizes are whole groups and change only as decided; a run says what it moves."""
 
     world: World
@@ -65,9 +65,6 @@ class RedistributionAuditor:
         for instant in (self.due, self.planned, self.struck, self.ended):
             if instant:
                 instant.clear()
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     # --- what there is ------------------------------------------------------------------------
 
@@ -115,7 +112,7 @@ class RedistributionAuditor:
     def _oldest(self, name: str) -> Copy | None:
         """The copy of a job that was placed first, which is the one that is resized."""
         job = self.world.jobs.get(name)
-        copies = _copies(job) if job is not None else []
+        copies = job.copies() if job is not None else []
         return min(copies, key=lambda copy: copy.placed, default=None)
 
     # --- what comes of them -------------------------------------------------------------------
@@ -171,8 +168,3 @@ class RedistributionAuditor:
         run = self.world.run(event.job, event.run)
         if run is not None and run.former is not None and event.stage is Stage.COMPUTING:
             run.copy.holders = run.copy.full
-
-
-def _copies(job: Job) -> list[Copy]:
-    """Those that hold workers."""
-    return [*(run.copy for run in job.open.values()), *job.kept.values()]

@@ -6,6 +6,7 @@ from attrs import define, field
 
 from actors.events import (
     ApplicationDescribed,
+    EndExpected,
     JobCompleted,
     JobDescribed,
     JobKilled,
@@ -38,6 +39,7 @@ class World:
     """Whether a law is."""
     record: Record | None = None
     """The present one."""
+    now: float = 0
     cut: bool = False
     """Whether the log ended with work unfinished: then its last instant is not whole."""
     ended: bool = False
@@ -99,6 +101,7 @@ class World:
             LinkDescribed: self._describe_link,
             PackDescribed: self._describe_pack,
             RedistributionDecided: self._decide,
+            EndExpected: self._stand,
             JobSubmitted: self._submit,
             JobDescribed: self._describe,
             ProtectionDescribed: self._describe,
@@ -149,6 +152,11 @@ class World:
 
     def _decide(self, event: RedistributionDecided, t: float, seq: int) -> None:
         self.sizes.update({job: after for job, _, after in event.moves})
+
+    def _stand(self, event: EndExpected, t: float, seq: int) -> None:
+        job = self.jobs.get(event.job)
+        if job is not None:
+            job.stands = event
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         job = self.jobs.get(event.job)
