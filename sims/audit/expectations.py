@@ -105,7 +105,8 @@ class ExpectationAuditor(Auditor):
     def _check(self, name: str, event: EndExpected, t: float, seq: int) -> None:
         job = self.world.jobs.get(name)
         copies = job.copies() if job is not None else []
-        if job is None or len(copies) != 1:
+        rules = job.protection if job is not None else None
+        if rules is None or rules.copies > 1 or len(copies) != 1:
             return  # of several, the log does not say which one it is told of
         copy = copies[0]
         lawful = self._where(copy, t)
