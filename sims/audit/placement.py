@@ -9,7 +9,7 @@ from attrs import define, field
 from actors.events import JobDescribed, RunEnded, RunStarted, ScenarioStarted, TasksDealt
 from sims.audit.capacity import CapacityAuditor
 from sims.audit.facts import Run
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.ledger.slices import Range
 
@@ -17,7 +17,7 @@ Spans = tuple[Range, ...]
 
 
 @define(eq=False)
-class PlacementAuditor:
+class PlacementAuditor(Auditor):
     """A run gets the lowest free workers; or, by the policy's choice, those that its job had a
     moment ago, else the fewest gaps. It must be one of these always, and is asked before the
     workers are taken. Enrolment, packs and multitasking choose by other rules, not told here."""
@@ -47,9 +47,6 @@ class PlacementAuditor:
     def passed(self, t: float, seq: int) -> None:
         if self.former:
             self.former.clear()
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
         for setting in event.settings:

@@ -24,8 +24,8 @@ class View:
     down: int = 0
 
     @property
-    def up(self) -> int:
-        return self.processors - self.down
+    def busy(self) -> bool:
+        return self.free < self.processors - self.down
 
     @property
     def least(self) -> int:
