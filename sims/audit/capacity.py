@@ -20,13 +20,13 @@ from actors.intervals import Numbers
 from policies.availability import WorkerState
 from sims.audit.facts import Copy
 from sims.audit.holders import ROUNDING
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.ledger.slices import Range
 
 
 @define(eq=False)
-class CapacityAuditor:
+class CapacityAuditor(Auditor):
     """A worker is held by one copy at a time, kept members included; by several only where their
     shares add up to no more than 1."""
 
@@ -45,12 +45,6 @@ class CapacityAuditor:
             MembersChanged: self._change,
             WorkerChanged: self._move,
         }
-
-    def passed(self, t: float, seq: int) -> None:
-        pass
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
         self.free = Numbers(self.world.processors)
