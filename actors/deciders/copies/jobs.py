@@ -52,7 +52,7 @@ class JobInColumns(Job):
 
 
 @define(eq=False)
-class JobOfCopies(JobOfRuns):
+class PreemptibleJob(JobOfRuns):
     """Each copy is a run of its own; what one has reached that is withdrawn is kept, as the states
     of 004's jobs outlive their places on machines."""
 

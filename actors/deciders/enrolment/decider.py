@@ -72,7 +72,8 @@ class Application:
 class EnrolmentDecider:
     """Enrols workers in iterative jobs as a policy of 002 says, after checking its answer.
 
-    Each job is asked for by itself, the lowest index first; it sees the workers that no other holds.
+    Each job is asked for by itself, the lowest index first, and sees the workers that no other
+    holds.
     """
 
     policy: EnrolmentPolicy

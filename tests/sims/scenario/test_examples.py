@@ -9,7 +9,6 @@ import pytest
 from actors.events import (
     CheckpointTaken,
     Compound,
-    MembersChanged,
     Outcome,
     RedistributionDecided,
     RunEnded,
@@ -35,7 +34,7 @@ SHOWS: dict[str, set[str]] = {
     "moldable-errors": {LOST, FAILED, RESUMED, CheckpointTaken.__name__},
     "malleable-master": {
         *(LOST, RESUMED, "program passed", "data passed"),
-        *(MembersChanged.__name__, RedistributionDecided.__name__, CheckpointTaken.__name__),
+        *(RedistributionDecided.__name__, CheckpointTaken.__name__),
     },
     "redundant-reclaimed": {
         *(LOST, "run withdrawn", RESUMED, "image passed", TransferSuspended.__name__),
