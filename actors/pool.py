@@ -47,8 +47,6 @@ class Pool:
     intervals of them would cost a tenth of the run of a volatile platform."""
     free: int = field(init=False)
     """Workers that are UP and held by nobody."""
-    up: int = field(init=False)
-    """Workers that are UP."""
     numbers: Numbers | None = field(init=False, default=None)
     """The free ones."""
     away: dict[int, float] = field(init=False, factory=dict)
@@ -59,7 +57,7 @@ class Pool:
     """Worker -> the copy that holds it, or -1."""
 
     def __attrs_post_init__(self) -> None:
-        self.free = self.up = self.size
+        self.free = self.size
         if (self.numbered or self.changing) and not self.named:
             self.numbers = Numbers(self.size)
         if self.changing:
@@ -142,18 +140,15 @@ class Pool:
         if state is UP:
             self._return(worker)
             return
-        if worker not in self.away:
-            self.up -= 1
-            if self._holders[worker] < 0:
-                self.free -= 1
-                if self.numbers is not None:
-                    self.numbers.remove(((worker, worker),))
+        if worker not in self.away and self._holders[worker] < 0:
+            self.free -= 1
+            if self.numbers is not None:
+                self.numbers.remove(((worker, worker),))
         self.away[worker] = math.inf if until is None else until
 
     def _return(self, worker: int) -> None:
         if self.away.pop(worker, None) is None:
             return
-        self.up += 1
         if self._holders[worker] < 0:
             self.free += 1
             if self.numbers is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+MANY = 1 << 30
+"""Members: more than any pack has, where times of a pair may be those of a single one."""
 BySize = Callable[[int], float]
 """A time, or an amount of work, by number of members."""
 
@@ -22,4 +24,4 @@ def on(value: float | BySize, members: int) -> float:
 def alike(value: float | BySize) -> float | None:
     """What it is on any number of members; None: that hangs on it, or it is infinite."""
     one = on(value, 1)
-    return one if one < math.inf and one == on(value, 2) else None
+    return one if one < math.inf and one == on(value, MANY) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
+from math import inf
 from operator import itemgetter
 
 from attrs import define, field, frozen
@@ -173,26 +174,30 @@ class _Round:
     starts: list[Queued]
     promises: list[Reservation]
 
-    def give(self, waiting: Queued) -> None:
-        """The earliest possible reservation; one that begins now starts."""
+    def give(self, waiting: Queued, earlier: Reservation | None = None) -> None:
+        """The earliest possible reservation, `earlier` if it says the same; one that begins now
+        starts."""
         step = self.outlook.earliest(waiting.processors, waiting.held)
+        start = self.outlook.times[step]
         if step == 0:
             self.starts.append(waiting)
+        elif earlier is not None and earlier.start == start:
+            self.promises.append(earlier)
         else:
-            self.promises.append(Reservation(self.outlook.times[step], waiting))
+            self.promises.append(Reservation(start, waiting))
         self.outlook.take(step, waiting.processors, waiting.held)
 
 
 def _kept(view: BatchView, most: int | None) -> Decision:
     earlier = view.reservations
-    later = [promise for promise in earlier.values() if promise.start > view.now]
+    later = [promise for promise in earlier.values() if view.now < promise.start < inf]
     outlook = Outlook.of(view.now, view.free, view.running, later)
     current = _Round(outlook, [], list(later))
     for promise in earlier.values():
         # Where its time has come but its processors have not (a job outlives its estimate), it is
-        # put off.
-        if promise.start <= view.now:
-            current.give(promise.waiting)
+        # put off. Where nobody knew when workers come back, none was promised: it is asked again.
+        if not view.now < promise.start < inf:
+            current.give(promise.waiting, promise)
     queue = [waiting for waiting in view.queue if waiting.job.index not in earlier]
     made = len(queue) if most is None else min(most, len(queue))
     for waiting in queue[:made]:
@@ -202,5 +207,6 @@ def _kept(view: BatchView, most: int | None) -> Decision:
             current.outlook.take(0, waiting.processors, waiting.held)
             current.starts.append(waiting)
     # A promise for now waits for a job that outlives its estimate: its end will be heard of.
-    wake = min((it.start for it in current.promises if it.start > view.now), default=None)
+    times = (it.start for it in current.promises)
+    wake = min((start for start in times if view.now < start < inf), default=None)
     return Decision(current.starts, reservations=current.promises, wake=wake)

@@ -35,7 +35,7 @@ class Shelves:
     within the shelf (equality fills); nothing else enters a running shelf."""
 
     def __call__(self, view: BatchView) -> Decision:
-        if view.free < view.up:
+        if view.busy:
             return Decision(self._fill(view), shelf_end=view.shelf_end)
         fits = greedy if self.backfilling else until_misfit
         starts = fits(view.queue, view.free)

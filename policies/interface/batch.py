@@ -95,8 +95,8 @@ class BatchView(Protocol):
         """P."""
 
     @property
-    def up(self) -> int:
-        """Processors that are not DOWN; P where none fails."""
+    def busy(self) -> bool:
+        """Whether an attempt is under way, be it that its processors are not UP."""
 
     @property
     def free(self) -> int:

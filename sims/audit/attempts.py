@@ -16,7 +16,7 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from sims.audit.facts import Job, Run
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.progress import speed
 from sims.audit.world import World
 
@@ -35,7 +35,7 @@ class _Job:
 
 
 @define(eq=False)
-class AttemptAuditor:
+class AttemptAuditor(Auditor):
     """A plain attempt computes for its work and verifies, at its members' speed; a job's attempts
     are as many as its failures, and one."""
 
@@ -59,9 +59,6 @@ class AttemptAuditor:
             if run is not None and not run.staged and not run.told:
                 self._settle(run, t)
 
-    def close(self, t: float, seq: int) -> None:
-        pass
-
     def _describe(self, event: JobDescribed, t: float, seq: int) -> None:
         sound = event.work >= 0 and event.verification >= 0 and (event.failures or 0) >= 0
         if not sound or (event.limit is not None and event.limit <= 0):
@@ -81,7 +78,7 @@ class AttemptAuditor:
 
     def _check_work(self, run: Run, seq: int) -> None:
         """It hangs on the number of members only: a rigid job's is its area over them."""
-        job, described, size = run.job, run.job.described, run.copy.size
+        job, described, size = run.job, run.job.described, run.copy.full
         if described is None or described.kind == "iterative" or run.told or not size:
             return
         works = self.jobs.setdefault(job.name, _Job()).works

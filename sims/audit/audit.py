@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from attrs import define, field
@@ -12,6 +12,7 @@ from actors.runtime import Event, Record
 from sims.audit.attempts import AttemptAuditor
 from sims.audit.capacity import CapacityAuditor
 from sims.audit.copies import CopiesAuditor
+from sims.audit.expectations import ExpectationAuditor
 from sims.audit.frame import FrameAuditor, OrderAuditor
 from sims.audit.iterations import IterationAuditor
 from sims.audit.law import Auditor, Handler, Law, Violation
@@ -21,17 +22,21 @@ from sims.audit.link import LinkAuditor
 from sims.audit.losses import LossAuditor
 from sims.audit.placement import PlacementAuditor
 from sims.audit.progress import ProgressAuditor
+from sims.audit.promises import PromiseAuditor
 from sims.audit.protection import ProtectionAuditor
 from sims.audit.queue import QueueAuditor
+from sims.audit.redistribution import RedistributionAuditor
 from sims.audit.sharing import SharingAuditor
 from sims.audit.workers import WorkerAuditor
 from sims.audit.world import World
+
+Look = Callable[[float, int], None]
 
 
 def auditors(world: World) -> list[Auditor]:
     """All of them, in the order in which they are asked: who changes the world before who looks at
     it, but for placement, which is asked about workers that are still free."""
-    capacity = CapacityAuditor(world)
+    capacity, progress = CapacityAuditor(world), ProgressAuditor(world)
     return [
         FrameAuditor(world),
         LifeAuditor(world),
@@ -43,9 +48,12 @@ def auditors(world: World) -> list[Auditor]:
         CopiesAuditor(world),
         IterationAuditor(world),
         LinkAuditor(world),
-        ProgressAuditor(world),
+        progress,
         AttemptAuditor(world),
         QueueAuditor(world),
+        RedistributionAuditor(world),
+        PromiseAuditor(world),
+        ExpectationAuditor(world, progress),
         SharingAuditor(world),
         LedgerAuditor(world),
     ]
@@ -91,13 +99,13 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
     """Everything that the records break, in order; nothing for a run of this simulator."""
     world = World()
     found, order, asked = world.found, OrderAuditor(world), auditors(world)
-    table = Table(world, asked)
+    table, looking = Table(world, asked), _looking(asked)
     known, last, now, seq, t = table.handlers, None, 0.0, -1, 0.0
     for record in records:
         before, seq, t, cause, event = seq, record.seq, record.t, record.cause, record.event
         world.record = record
         if t > now:
-            now = _pass(world, asked, t, seq)
+            now = world.now = _pass(world, looking, t, seq)
         right = cause is not None and 0 <= cause < seq == before + 1 and t >= now
         if not right or world.ended:
             order.check(last, record)
@@ -106,25 +114,27 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
         last = record
         if found:
             yield from _taken(found)
-    _close(world, asked, t, seq)
+    if last is not None:  # an empty log is none
+        _pass(world, looking, t, seq)
+        for auditor in asked:
+            auditor.close(t, seq)
     yield from found
 
 
-def _pass(world: World, asked: list[Auditor], t: float, seq: int) -> float:
+def _looking(asked: list[Auditor]) -> list[Look]:
+    """What is to be done once an instant is over: a long log has 10^5."""
+    return [it.passed for it in asked if type(it).passed is not Auditor.passed]
+
+
+def _pass(world: World, looking: list[Look], t: float, seq: int) -> float:
     """An instant is over; `t` is the next."""
-    for auditor in asked:
-        auditor.passed(t, seq)
+    for look in looking:
+        look(t, seq)
     if world.touched:
         world.touched.clear()
+    if world.sizes:
+        world.sizes.clear()
     return t
-
-
-def _close(world: World, asked: list[Auditor], t: float, seq: int) -> None:
-    """The log is over; an empty one is none."""
-    if seq >= 0:
-        _pass(world, asked, t, seq)
-        for auditor in asked:
-            auditor.close(t, seq)
 
 
 def _taken(found: list[Violation]) -> list[Violation]:

@@ -20,13 +20,13 @@ from actors.intervals import Numbers
 from policies.availability import WorkerState
 from sims.audit.facts import Copy
 from sims.audit.holders import ROUNDING
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.ledger.slices import Range
 
 
 @define(eq=False)
-class CapacityAuditor:
+class CapacityAuditor(Auditor):
     """A worker is held by one copy at a time, kept members included; by several only where their
     shares add up to no more than 1."""
 
@@ -45,12 +45,6 @@ class CapacityAuditor:
             MembersChanged: self._change,
             WorkerChanged: self._move,
         }
-
-    def passed(self, t: float, seq: int) -> None:
-        pass
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
         self.free = Numbers(self.world.processors)
@@ -76,7 +70,7 @@ class CapacityAuditor:
             why = f"{event.job} keeps nobody of run {event.keeps}"
             self.world.breaks(Law.CAPACITY, (seq,), why)
             self._take(copy, copy.spans, seq)
-        elif spans != copy.spans or event.share != copy.share:
+        elif spans != _merged(copy.spans) or event.share != copy.share:
             why = f"{event.job} kept {copy.spans} and starts on {event.processors}"
             self.world.breaks(Law.CAPACITY, (copy.seq, seq), why)
         for worker in sorted(copy.away):
@@ -164,13 +158,13 @@ class CapacityAuditor:
         self.free.give(tuple(spans))
 
     def _join(self, event: MembersJoined, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
-        if run is None:
+        copy = self.world.copy(event.job, event.run)
+        if copy is None:
             why = f"workers join run {event.run} of {event.job}, which is not going on"
             self.world.breaks(Law.SEQUENCE, (seq,), why)
             return
-        self._take(run.copy, self.world.spans(event.processors, seq), seq)
-        self.world.touched[run.copy] = None
+        self._take(copy, self.world.spans(event.processors, seq), seq)
+        self.world.touched[copy] = None
 
     def _change(self, event: MembersChanged, t: float, seq: int) -> None:
         job = self.world.jobs.get(event.job)
@@ -199,6 +193,16 @@ class CapacityAuditor:
                 self.free.remove(span)
         elif not self.free.has(span):
             self.free.give(span)
+
+
+def _merged(spans: tuple[Range, ...]) -> tuple[Range, ...]:
+    """Those that touch in one: who was promised may have come beside those that were there."""
+    merged = list[Range]()
+    for first, last in spans:
+        if merged and merged[-1][1] + 1 == first:
+            first = merged.pop()[0]
+        merged.append((first, last))
+    return tuple(merged)
 
 
 def _apart(spans: tuple[Range, ...]) -> bool:

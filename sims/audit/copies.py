@@ -5,14 +5,14 @@ from __future__ import annotations
 from attrs import define, field
 
 from actors.events import JobKilled, Outcome, RunEnded, RunStarted
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 COMPLETED, WITHDRAWN = Outcome.COMPLETED, Outcome.WITHDRAWN
 
 
 @define(eq=False)
-class CopiesAuditor:
+class CopiesAuditor(Auditor):
     """At most r copies; the first to complete ends the others, at that instant; nobody else is
     withdrawn but by a policy that changes its mind, or with a job that is killed."""
 
@@ -45,14 +45,13 @@ class CopiesAuditor:
         self.completed.clear()
         self.withdrawn.clear()
 
-    def close(self, t: float, seq: int) -> None:
-        pass
-
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         run = self.world.run(event.job, event.run)
         if run is None or run.told:
             return
         job = run.job
+        if run.former is not None:
+            self.withdrawn.pop(event.job, None)
         if event.rotates:
             why = f"{run.name} goes round its workers, and holds them alone"
             self.world.breaks(Law.DECISION, (seq,), why)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from actors.events import JobDescribed, MessagesDescribed, ProtectionDescribed, RunStarted
+from actors.events import (
+    ApplicationDescribed,
+    EndExpected,
+    JobDescribed,
+    MessagesDescribed,
+    PackDescribed,
+    ProtectionDescribed,
+    RunStarted,
+)
 from policies.availability import WorkerState
 from sims.ledger.slices import Range
 
@@ -35,6 +43,12 @@ class Job:
     described: JobDescribed | None = None
     protection: ProtectionDescribed | None = None
     messages: MessagesDescribed | None = None
+    application: ApplicationDescribed | None = None
+    """What a pack redistributes, at costs that hang on its size (003)."""
+    pack: PackDescribed | None = None
+    """Its pack."""
+    stands: EndExpected | None = None
+    """What its pack's decider counts with."""
     runs: int = 0
     """How many there have been."""
     open: dict[int, Run] = field(factory=dict)
@@ -42,6 +56,14 @@ class Job:
     """Run that has ended -> the copy that keeps its members."""
     saved: State | None = None
     """The furthest image at the master."""
+    periods: dict[int, float] = field(factory=dict)
+    """Members -> work between checkpoints, where that hangs on them and has been seen."""
+    closes: bool | None = None
+    """Whether a checkpoint closes its redistributions, once that has been seen."""
+
+    def copies(self) -> list[Copy]:
+        """Those that hold workers."""
+        return [*(run.copy for run in self.open.values()), *self.kept.values()]
 
     @property
     def verification(self) -> float:
@@ -49,9 +71,9 @@ class Job:
         return self.described.verification if self.described is not None else 0
 
     @property
-    def malleable(self) -> bool:
-        """Whether a pack may redistribute it, at costs that hang on its size (003)."""
-        return self.described is not None and self.described.kind == "malleable"
+    def kind(self) -> str:
+        """Where its states are saved."""
+        return self.protection.kind if self.protection is not None else "none"
 
 
 @define(eq=False)
@@ -87,7 +109,17 @@ class Copy:
     """With its buddies."""
     struck: set[int] = field(factory=set)
     """Members that went DOWN since the last recovery was over."""
+    full: int = field(default=0, kw_only=True)
+    """Its size, members that were promised and have not come yet included."""
+    placed: int = field(default=0, kw_only=True)
+    """seq of the start of its first run."""
+    holders: int = field(default=0, kw_only=True)
+    """Members among whom its state is spread."""
     _members: tuple[int, ...] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        self.full = self.holders = self.size
+        self.placed = self.seq
 
     @property
     def size(self) -> int:
@@ -105,6 +137,8 @@ class Copy:
         """Other members."""
         self.spans, self._members = spans, None
         self.away.clear()
+        if self.struck:
+            self.struck.intersection_update(self.members)
 
     def join(self, spans: tuple[Range, ...]) -> None:
         """More members."""
@@ -136,6 +170,10 @@ class Run:
     """Whether its stages are told."""
     advancing: bool = True
     """Whether `rate` is that of its work."""
+    computes: bool = False
+    """Whether it has begun to compute, if its stages are told."""
+    former: Run | None = None
+    """The one that it takes over from: a pack changed its members (003)."""
 
     @property
     def name(self) -> str:

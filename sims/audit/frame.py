@@ -6,7 +6,7 @@ from attrs import define
 
 from actors.events import End, JobSubmitted, ScenarioEnded, ScenarioStarted, WorkloadEnded
 from actors.runtime import Record
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 
@@ -35,7 +35,7 @@ class OrderAuditor:
 
 
 @define(eq=False)
-class FrameAuditor:
+class FrameAuditor(Auditor):
     """A log ends once, and says how; it completes when its last job does."""
 
     world: World

@@ -15,7 +15,7 @@ from actors.events import (
     RunStarted,
     TasksDealt,
 )
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 ROUNDING = 1e-9
@@ -42,7 +42,7 @@ class _Iterations:
 
 
 @define(eq=False)
-class IterationAuditor:
+class IterationAuditor(Auditor):
     """Iterations follow each other; each run has all tasks, and W = max x_q w_q."""
 
     world: World

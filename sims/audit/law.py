@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from attrs import frozen
 
@@ -58,10 +59,11 @@ Handler = Callable[[Any, float, int], None]
 Handlers = Mapping[type[Event], Handler]
 
 
-class Auditor(Protocol):
+class Auditor:
     """Checks some laws of one log; what it finds, it reports to the world that it was made with."""
 
     @property
+    @abstractmethod
     def handlers(self) -> Handlers:
         """What it wants to be called with, by class of event."""
 

@@ -9,7 +9,7 @@ from attrs import define, field
 
 from actors.events import ScenarioStarted
 from actors.runtime import Event, Record
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.ledger import Accountant, Slice
 from sims.ledger.slices import count
@@ -20,7 +20,7 @@ UNFIT = (LookupError, AssertionError, ValueError)
 
 
 @define(eq=False)
-class LedgerAuditor:
+class LedgerAuditor(Auditor):
     """Adds up every slice; the idle rest must not be negative. Of a log that breaks another law no
     account is made. In floats: exact sums would take half of the whole audit."""
 
@@ -33,9 +33,6 @@ class LedgerAuditor:
     def handlers(self) -> Handlers:
         wanted = dict.fromkeys(self.accountant.wants, self._enter)
         return {**wanted, ScenarioStarted: self._begin}
-
-    def passed(self, t: float, seq: int) -> None:
-        pass
 
     def close(self, t: float, seq: int) -> None:
         if self.world.broken:

@@ -19,7 +19,7 @@ from actors.events import (
 )
 from actors.runtime import Event
 from sims.audit.facts import Job
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 COMPLETED, WITHDRAWN = Outcome.COMPLETED, Outcome.WITHDRAWN
@@ -28,7 +28,7 @@ DETAILS: dict[type[Event], int] = {ProtectionDescribed: 2, MessagesDescribed: 3}
 
 
 @define(eq=False)
-class LifeAuditor:
+class LifeAuditor(Auditor):
     """Jobs and runs, numbered in sequence; what belongs to one instant comes in it."""
 
     world: World
@@ -40,8 +40,6 @@ class LifeAuditor:
     killed: int = 0
     copies: int = 0
     """Those that are over."""
-    resized: bool = False
-    """Whether a pack changes sizes: a copy then goes on with other members."""
 
     @property
     def handlers(self) -> Handlers:
@@ -69,9 +67,6 @@ class LifeAuditor:
         self.undescribed.clear()
         self.ending.clear()
 
-    def close(self, t: float, seq: int) -> None:
-        pass
-
     # --- jobs ---------------------------------------------------------------------------------
 
     def _submit(self, event: JobSubmitted, t: float, seq: int) -> None:
@@ -80,7 +75,6 @@ class LifeAuditor:
     def _describe(self, event: JobDescribed, t: float, seq: int) -> None:
         started = self.world.started
         kinds = started.kinds if started is not None else ()
-        self.resized = self.resized or event.kind == "malleable"
         if event.kind not in kinds or (event.kind == "iterative" and event.work):
             why = f"{event.job} is {event.kind}, of work {event.work!r}; there are {kinds}"
             self.world.breaks(Law.FRAME, (seq,), why)
@@ -129,8 +123,6 @@ class LifeAuditor:
 
     def _count(self, event: WorkloadEnded, t: float, seq: int) -> None:
         found = (self.completed, self.killed, self.copies)
-        if self.resized:
-            found = (*found[:2], event.runs)
         if found != (event.completed, event.killed, event.runs) or self.world.jobs:
             why = f"{found} jobs completed, killed, and copies over by the log; it says {event}"
             self.world.breaks(Law.ATTEMPTS, (seq,), why)
@@ -151,6 +143,10 @@ class LifeAuditor:
             why = f"run {event.run} of {event.job} comes where {job.runs} should"
             self.world.breaks(Law.SEQUENCE, (seq,), why)
         job.runs = event.run + 1
+        run = self.world.run(event.job, event.run)
+        if run is not None and run.former is not None:
+            self.copies -= 1  # its copy goes on, on other members
+            self.ending.pop(event.job, None)
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
         name, outcome = event.job, event.outcome

@@ -22,7 +22,7 @@ from actors.events import (
 )
 from policies.availability import WorkerState
 from sims.audit.facts import Run
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.memories import Memories, Memory
 from sims.audit.world import World
 
@@ -33,7 +33,7 @@ FEEDING, SAVING = Stage.FEEDING, Stage.SAVING
 
 
 @define(eq=False)
-class LinkAuditor:
+class LinkAuditor(Auditor):
     """At most n_com transfers at once; each whole, in its time and turn; only UP members have one,
     and a run waits for its members' messages, no longer and no shorter."""
 
@@ -60,9 +60,6 @@ class LinkAuditor:
             TransferEnded: self._finish,
             TransferDropped: self._drop,
         }
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     def passed(self, t: float, seq: int) -> None:
         for number in sorted(self.stirred) if self.stirred else ():

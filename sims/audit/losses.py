@@ -17,14 +17,14 @@ from actors.events import (
 from actors.runtime import Event
 from policies.availability import WorkerState
 from sims.audit.facts import Copy
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 BEFORE = frozenset((Stage.FEEDING, Stage.RECOVERING))
 
 
 @define(eq=False)
-class LossAuditor:
+class LossAuditor(Auditor):
     """A run is lost at the instant at which a member goes DOWN, and no other is; a checkpoint of
     buddies is lost once two of a group were struck since the last recovery."""
 
@@ -53,9 +53,6 @@ class LossAuditor:
         self.doomed.clear()
         self.due.clear()
 
-    def close(self, t: float, seq: int) -> None:
-        pass
-
     def _move(self, event: WorkerChanged, t: float, seq: int) -> None:
         if event.state is not WorkerState.DOWN:
             return
@@ -70,8 +67,11 @@ class LossAuditor:
 
     def _strike(self, copy: Copy, worker: int, seq: int) -> None:
         copy.struck.add(worker)
-        group = next((group for group in groups(copy.members) if worker in group), ())
-        if len(group) == 1 or len(copy.struck.intersection(group)) > 1:
+        pack = self.world.pack
+        if pack is not None and not pack.fatal:
+            return
+        near = buddies(copy.members, worker, pack.pair if pack is not None else 2)
+        if not near or not copy.struck.isdisjoint(near):
             struck = tuple(sorted(copy.struck))
             self.due.append((CheckpointLost(copy.job.name, copy.last, struck), seq))
             self._give_up(copy, seq)
@@ -80,7 +80,7 @@ class LossAuditor:
         if copy.saved is not None and copy.saved.done:
             lost = RestartedFromScratch(copy.job.name, copy.last, copy.saved.done)
             self.due.append((lost, seq))
-        copy.saved = None
+        copy.saved, copy.holders = None, copy.full
 
     def _recover(self, event: StageStarted, t: float, seq: int) -> None:
         run = self.world.run(event.job, event.run)
@@ -116,17 +116,16 @@ class LossAuditor:
         told = [place for place, (due, _) in enumerate(self.due) if due == event]
         if told:
             del self.due[told[0]]
-        elif not self._packed(event):
+        else:
             self.world.breaks(Law.CHECKPOINT, (seq,), f"nothing has led to {event}")
 
-    def _packed(self, event: Event) -> bool:
-        job = self.world.jobs.get(event.job)  # type: ignore[attr-defined]
-        return job is not None and job.malleable
 
-
-def groups(members: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Buddies: pairs by increasing number; an odd last one makes a ring of three with the pair
-    before it; one alone has nobody."""
-    cut = len(members) - 3 if len(members) % 2 and len(members) > 1 else len(members)
-    pairs = [members[k : k + 2] for k in range(0, cut, 2)]
-    return [*pairs, members[cut:]] if cut < len(members) else pairs
+def buddies(members: tuple[int, ...], worker: int, width: int) -> set[int]:
+    """Who keeps a copy of this member's state, or whose copy it keeps. Rings of `width`, by
+    increasing number; those left over join the ring before them, or are one of their own."""
+    rings = [members[k : k + width] for k in range(0, len(members), width)]
+    if len(rings) > 1 and len(rings[-1]) < width:
+        rings[-2:] = [(*rings[-2], *rings[-1])]
+    ring = next((ring for ring in rings if worker in ring), (worker,))
+    place = ring.index(worker)
+    return {ring[place - 1], ring[(place + 1) % len(ring)]} - {worker}

@@ -9,7 +9,7 @@ from attrs import define, field
 from actors.events import JobDescribed, RunEnded, RunStarted, ScenarioStarted, TasksDealt
 from sims.audit.capacity import CapacityAuditor
 from sims.audit.facts import Run
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.ledger.slices import Range
 
@@ -17,7 +17,7 @@ Spans = tuple[Range, ...]
 
 
 @define(eq=False)
-class PlacementAuditor:
+class PlacementAuditor(Auditor):
     """A run gets the lowest free workers; or, by the policy's choice, those that its job had a
     moment ago, else the fewest gaps. It must be one of these always, and is asked before the
     workers are taken. Enrolment, packs and multitasking choose by other rules, not told here."""
@@ -26,8 +26,8 @@ class PlacementAuditor:
     capacity: CapacityAuditor
     rules: dict[str, Callable[[Spans, int, Spans], Spans]] = field(init=False)
     """Those that all runs so far have followed."""
-    former: dict[str, tuple[float, Spans]] = field(factory=dict)
-    """Job -> when its last copy ended, and on whom."""
+    former: dict[str, list[Spans]] = field(factory=dict)
+    """Job -> on whom copies of it ended at this instant."""
     asked: tuple[int, Run, tuple[str, ...]] | None = None
     """A run whose decider is not yet known -> seq, the rules that it follows."""
 
@@ -47,9 +47,6 @@ class PlacementAuditor:
     def passed(self, t: float, seq: int) -> None:
         if self.former:
             self.former.clear()
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
         for setting in event.settings:
@@ -76,11 +73,11 @@ class PlacementAuditor:
 
     def _followed(self, run: Run, job: str) -> tuple[str, ...]:
         spans, gaps = run.copy.spans, self.capacity.free.intervals()
-        _, former = self.former.get(job, (0.0, ()))
-        if former and not self.capacity.free.has(former):
-            former = ()
-        size = run.copy.size
-        return tuple(k for k, rule in self.rules.items() if rule(gaps, size, former) == spans)
+        free, size = self.capacity.free, run.copy.size
+        had = [former for former in self.former.get(job, ()) if free.has(former)] or [()]
+        return tuple(
+            k for k, rule in self.rules.items() if any(rule(gaps, size, it) == spans for it in had)
+        )
 
     def _deal(self, event: TasksDealt, t: float, seq: int) -> None:
         asked, self.asked = self.asked, None
@@ -102,7 +99,7 @@ class PlacementAuditor:
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
         run = self.world.run(event.job, event.run) if self.rules else None
         if run is not None and not event.kept:
-            self.former[event.job] = t, run.copy.spans
+            self.former.setdefault(event.job, []).append(run.copy.spans)
 
 
 def lowest(gaps: Spans, wanted: int, former: Spans) -> Spans:

@@ -18,14 +18,14 @@ from actors.events import (
     StageStarted,
 )
 from sims.audit.facts import Copy, Run
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.stages import ROUNDING, Plan, Step, plan_of
 from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
 AT_SPEED = frozenset((COMPUTING, VERIFYING))
 WAITING = frozenset((Stage.FEEDING, Stage.SAVING))
-COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
+COMPLETED, FAILED, WITHDRAWN = Outcome.COMPLETED, Outcome.FAILED, Outcome.WITHDRAWN
 
 
 @define(eq=False)
@@ -34,7 +34,7 @@ class Account:
 
     run: Run
     plan: Plan | None
-    """None: what it must do hangs on a pack's costs."""
+    """None: its job has not said how it is protected."""
     step: Step | None = None
     """None: nothing has been told of it yet."""
     seq: int = 0
@@ -56,13 +56,14 @@ class Account:
         run = self.run
         self.step, self.seq, self.rate, self.passed = step, seq, rate, 0
         run.rate, run.advancing, self.begun = rate, step is COMPUTING, run.since
+        run.computes = run.computes or step is COMPUTING
         self.length = 0
         if isinstance(step, Stage):
             self.length = self.plan.length(step, run.done) if self.plan is not None else None
 
 
 @define(eq=False)
-class ProgressAuditor:
+class ProgressAuditor(Auditor):
     """Rebuilds each run's account from its stages and rates."""
 
     world: World
@@ -102,8 +103,7 @@ class ProgressAuditor:
         run = self.world.run(event.job, event.run)
         if run is not None and run.job.protection is not None and not run.told:
             self.starting[run] = None
-            plan = None if run.job.malleable else plan_of(run)
-            account = self.accounts[run] = Account(run, plan, seq=seq, begun=t)
+            account = self.accounts[run] = Account(run, plan_of(run), seq=seq, begun=t)
             run.staged, run.advancing = True, False
             account.rate = 0
 
@@ -118,7 +118,7 @@ class ProgressAuditor:
         self.starting.pop(run, None)
         account = self.accounts.get(run)
         if account is None:
-            if not run.job.malleable and not run.told:
+            if not run.told:
                 why = f"{job} tells its stages, not how it is protected"
                 self.world.breaks(Law.FRAME, (seq,), why)
             account = self.accounts[run] = Account(run, None, seq=run.seq, begun=run.t)
@@ -130,8 +130,6 @@ class ProgressAuditor:
         account.settle(t)
         run = account.run
         slack = self._slack(t, account.rate)
-        if run.job.malleable and account.step is Stage.CHECKPOINTING:
-            run.done = max(run.done, min(done, run.done + account.passed))  # as 003 counts it
         if not isclose(run.done, done, rel_tol=ROUNDING, abs_tol=slack):
             why = f"{run.name} has done {run.done!r} by the log; it says {done!r}"
             self.world.breaks(Law.PROGRESS, (account.seq, seq), why)
@@ -175,6 +173,8 @@ class ProgressAuditor:
             return
         assert run is not None
         self.starting.pop(run, None)
+        if event.outcome is WITHDRAWN and run.computes and account.step is Stage.CHECKPOINTING:
+            self._hand_over(account, event, t)
         self._settle(account, t, event.done, seq)
         if event.outcome in (COMPLETED, FAILED):
             self._judge(account, event, t, seq)
@@ -186,6 +186,15 @@ class ProgressAuditor:
         if event.outcome is COMPLETED and not isclose(event.done, event_work(run), rel_tol=1e-9):
             why = f"{run.name} completes with {event.done!r} of {event_work(run)!r} done"
             self.world.breaks(Law.PROGRESS, (run.seq, seq), why)
+
+    @staticmethod
+    def _hand_over(account: Account, event: RunEnded, t: float) -> None:
+        """What has passed of a checkpoint may count as work (003, section 3.3.2)."""
+        account.settle(t)
+        run = account.run
+        whole = min(run.done + account.passed, run.event.work)
+        if run.job.application is not None and isclose(event.done, whole, rel_tol=ROUNDING):
+            run.done = whole
 
     def _judge(self, account: Account, event: RunEnded, t: float, seq: int) -> None:
         """A verification has ended it: its last, or one that precedes a checkpoint."""
@@ -209,7 +218,10 @@ class ProgressAuditor:
         if account.plan is None:
             return
         self._over(account, t, seq)
-        due = account.plan.after(account.step, account.run.done)
+        plan = account.plan
+        if plan.closes is None and plan.ready(account.step):
+            plan.closes = account.run.job.closes = step is not COMPUTING
+        due = plan.after(account.step, account.run.done)
         if wanted is None:
             wanted = step is due
         if not wanted:
@@ -232,7 +244,7 @@ class ProgressAuditor:
     def _learn(self, account: Account, period: float) -> None:
         """The log does not say how much work lies between checkpoints; it is always as much."""
         if account.plan is not None and not account.plan.whole(account.run.done):
-            account.plan.period = period
+            account.plan.period = account.run.job.periods[account.run.copy.full] = period
 
     def _not_beyond(self, account: Account, t: float, seq: int) -> None:
         length = account.length

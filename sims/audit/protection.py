@@ -7,8 +7,8 @@ from math import isclose
 from attrs import define
 
 from actors.events import CheckpointTaken, Outcome, ProtectionDescribed, RunEnded, RunStarted
-from sims.audit.facts import Job, Run, State
-from sims.audit.law import Handlers, Law
+from sims.audit.facts import Run, State
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 ROUNDING = 1e-9
@@ -16,7 +16,7 @@ LOST, FAILED = Outcome.LOST, Outcome.FAILED
 
 
 @define(eq=False)
-class ProtectionAuditor:
+class ProtectionAuditor(Auditor):
     """A run begins from what is with its buddies; else from the furthest of what the master keeps
     and, with cloning, of the runs under way; never ahead of its source."""
 
@@ -38,26 +38,28 @@ class ProtectionAuditor:
                 why = f"{copy.job.name} kept all members of run {copy.last}, UP, and starts no run"
                 self.world.breaks(Law.PROGRESS, (copy.seq, seq), why)
 
-    def close(self, t: float, seq: int) -> None:
-        pass
-
     def _describe(self, event: ProtectionDescribed, t: float, seq: int) -> None:
         times = (event.cost, event.recovery, event.delay)
         known = event.kind in ("none", "buddies", "images")
-        sound = min(times) >= 0 and (event.period is None or event.period > 0)
-        if not (known and sound and event.copies >= 1):
+        sound = all(it is None or it >= 0 for it in times)
+        often = event.period is None or event.period > 0
+        if not (known and sound and often and event.copies >= 1):
             self.world.breaks(Law.FRAME, (seq,), f"{event}")
 
     # --- where a run begins -------------------------------------------------------------------
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         run = self.world.run(event.job, event.run)
-        if run is None or run.told or run.job.malleable:
+        if run is None or run.told:
             return
         job, law = run.job, Law.CHECKPOINT
         if event.keeps is not None:
             run.image = True
             lawful = [run.copy.saved]
+        elif run.former is not None:
+            former = run.former
+            state = State(former.event.run, former.done, former.event.work)
+            lawful = [state if former.computes else run.copy.saved]
         else:
             lawful, law = self._origins(run, t), Law.CLONE
             run.image = job.saved is not None and _begins(run, job.saved)
@@ -97,13 +99,13 @@ class ProtectionAuditor:
         run = self.world.run(event.job, event.run)
         if run is None:
             return
-        kind = run.job.protection.kind if run.job.protection is not None else "none"
-        if kind == "none" and not run.job.malleable:
+        kind = run.job.kind
+        if kind == "none":
             why = f"{run.name} takes a checkpoint, and {event.job} keeps none"
             self.world.breaks(Law.CHECKPOINT, (seq,), why)
         state = State(event.run, event.done, run.event.work)
         if kind == "buddies":
-            run.copy.saved = state
+            run.copy.saved, run.copy.holders = state, run.copy.full
         elif kind == "images":
             saved = run.job.saved
             if saved is None or state.fraction > saved.fraction:
@@ -115,17 +117,13 @@ class ProtectionAuditor:
             return
         if event.outcome is Outcome.COMPLETED:
             run.job.saved = None  # of an iteration: it is over
-        keeps = self._keeps(run.job) and event.outcome in (LOST, FAILED)
-        if event.kept != keeps and not (run.job.malleable or run.told):
+        keeps = run.job.kind == "buddies" and event.outcome in (LOST, FAILED)
+        if event.kept != keeps and not run.told:
             whether = "keeps" if event.kept else "does not keep"
             why = f"{event.job} {whether} the members of a run {event.outcome.value}"
             self.world.breaks(Law.CHECKPOINT, (run.seq, seq), why)
         if event.kept:
             self.world.touched[run.copy] = None
-
-    @staticmethod
-    def _keeps(job: Job) -> bool:
-        return job.protection is not None and job.protection.kind == "buddies"
 
 
 def _begins(run: Run, state: State | None) -> bool:

@@ -18,7 +18,7 @@ from actors.events import (
     ShelfOpened,
 )
 from sims.audit.facts import Run
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.telling import counted
 
@@ -35,7 +35,7 @@ class _Shelf:
 
 
 @define(eq=False)
-class QueueAuditor:
+class QueueAuditor(Auditor):
     """A shelf holds what starts with it; a batch all that is pending; promises lie ahead. Only a
     job's first copy comes from the queue, and no run on members that were kept."""
 
@@ -74,9 +74,6 @@ class QueueAuditor:
             self._close_shelf(self.shelf)
         if self.ended:
             self.ended.clear()
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     def _submit(self, event: JobSubmitted, t: float, seq: int) -> None:
         self.joined[event.job] = 0

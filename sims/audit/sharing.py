@@ -9,7 +9,7 @@ from attrs import define, field
 from actors.events import JobCompleted, JobKilled, Outcome, RunEnded, RunStarted
 from actors.events.copies import GainDescribed
 from sims.audit.facts import Run
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 ROUNDING = 1e-9
@@ -18,7 +18,7 @@ ROUNDINGS = 64
 
 
 @define(eq=False)
-class SharingAuditor:
+class SharingAuditor(Auditor):
     """A copy begins from a state in which one of its job's last copies ended, and comes no further
     than its workers carry it."""
 
@@ -39,12 +39,6 @@ class SharingAuditor:
             JobCompleted: self._leave,
             JobKilled: self._leave,
         }
-
-    def passed(self, t: float, seq: int) -> None:
-        pass
-
-    def close(self, t: float, seq: int) -> None:
-        pass
 
     def _gain(self, event: GainDescribed, t: float, seq: int) -> None:
         self.gains = True

@@ -9,11 +9,15 @@ from attrs import define
 from actors.events import CheckpointTaken, RunEnded, Stage
 from actors.runtime import Event
 from sims.audit.facts import Run
+from sims.audit.packs import checkpoint, moving, recovery
 
 FEEDING, COMPUTING, VERIFYING = Stage.FEEDING, Stage.COMPUTING, Stage.VERIFYING
+REDISTRIBUTING = Stage.REDISTRIBUTING
 SAVING, CHECKPOINTING, RECOVERING = Stage.SAVING, Stage.CHECKPOINTING, Stage.RECOVERING
 ROUNDING = 1e-9
 
+Parts = tuple[tuple[Stage, float], ...]
+"""Stages, each with its time."""
 Step = Stage | type[Event]
 """A stage, CheckpointTaken, or RunEnded."""
 
@@ -25,8 +29,8 @@ class Plan:
     work: float
     fed: bool
     """Whether its members are fed by a master."""
-    before: float
-    """Recovery, or a clone's delay."""
+    before: Parts
+    """Those between feeding and computing: recovery or a clone's delay, redistribution."""
     period: float | None
     """Work between checkpoints; None: the log does not say."""
     cost: float | None
@@ -35,22 +39,27 @@ class Plan:
     verified: bool
     saves: bool
     """Whether it may take checkpoints at all."""
+    closes: bool | None = False
+    """Whether a checkpoint closes what comes before computing (003); None: the log does not say."""
 
-    def first(self) -> Step:
+    def first(self, done: float) -> Step:
         """What it must begin with."""
-        return FEEDING if self.fed else self._ready()
+        return FEEDING if self.fed else self._before(done)
 
     def after(self, step: Step | None, done: float) -> Step:
         """What must follow, `done` being the work done."""
         if step is FEEDING:
-            return self._ready()
-        if step in (RECOVERING, CheckpointTaken):
+            return self._before(done)
+        for k, (part, _) in enumerate(self.before):
+            if step is part:
+                return self._before(done, k + 1)
+        if step is CheckpointTaken:
             return self._compute(done)
         if step is COMPUTING:
             return self._computed(done)
         if step is VERIFYING:
             return RunEnded if self.whole(done) else self._save()
-        return CheckpointTaken if step in (SAVING, CHECKPOINTING) else self.first()
+        return CheckpointTaken if step in (SAVING, CHECKPOINTING) else self.first(done)
 
     def whole(self, done: float) -> bool:
         """Whether no work is left."""
@@ -63,12 +72,35 @@ class Plan:
             if self.period is None:
                 return None if self.saves else left
             return min(self.period, left)
-        return {VERIFYING: self.verification, CHECKPOINTING: self.cost or 0}.get(
-            stage, self.before if stage is RECOVERING else math.inf
-        )
+        lengths = {VERIFYING: self.verification, CHECKPOINTING: self.cost or 0, **dict(self.before)}
+        return lengths.get(stage, math.inf)
 
-    def _ready(self) -> Step:
-        return RECOVERING if self.before > 0 else self._compute(0)
+    def ready(self, step: Step | None) -> bool:
+        """Whether nothing but a closing checkpoint can come between `step` and computing."""
+        return not self.before or step is self.before[-1][0]
+
+    def ahead(self, stage: Stage) -> float:
+        """Time of the parts between `stage`, one before computing, and computing."""
+        places = [k + 1 for k, (part, _) in enumerate(self.before) if part is stage]
+        time = sum(length for _, length in self.before[places[0] if places else 0 :])
+        if stage is CHECKPOINTING:
+            return 0
+        if stage is VERIFYING:
+            return self.cost or 0
+        return time + self.closing
+
+    @property
+    def closing(self) -> float:
+        """Time of the checkpoint that closes what comes before computing."""
+        if not self.closes:
+            return 0
+        return (self.cost or 0) + (self.verification if self.verified else 0)
+
+    def _before(self, done: float, passed: int = 0) -> Step:
+        for part, length in self.before[passed:]:
+            if length > 0:
+                return part
+        return self._secure() if self.closes else self._compute(done)
 
     def _compute(self, done: float) -> Step:
         return COMPUTING if self.work > done else self._computed(done)
@@ -76,6 +108,9 @@ class Plan:
     def _computed(self, done: float) -> Step:
         if self.whole(done):
             return VERIFYING if self.verification > 0 else RunEnded
+        return self._secure()
+
+    def _secure(self) -> Step:
         return VERIFYING if self.verified and self.verification > 0 else self._save()
 
     def _save(self) -> Step:
@@ -89,14 +124,33 @@ def plan_of(run: Run) -> Plan:
     job, event = run.job, run.event
     rules, messages = job.protection, job.messages
     if rules is None:
-        return Plan(event.work, messages is not None, 0, None, 0, job.verification, False, False)
-    before = rules.recovery if event.keeps is not None else 0.0
-    if event.source is not None and event.keeps is None and messages is None:
-        before = rules.recovery if run.image else rules.delay
-    cost: float | None = rules.cost
-    if rules.kind == "images" and messages is not None:
-        cost = None if messages.image > 0 else 0
+        return Plan(event.work, messages is not None, (), None, 0, job.verification, False, False)
+    before, moves = _restored(run), run.copy.holders != run.copy.full
+    period = job.periods.get(run.copy.full) if rules.period is None else rules.period
+    closes = job.closes if moves and rules.kind == "buddies" else False
+    if moves:
+        before = (*before, (REDISTRIBUTING, moving(job, run.copy.holders, run.copy.full)))
     return Plan(
-        *(event.work, messages is not None, before, rules.period, cost),
-        *(job.verification, rules.verified, rules.kind != "none"),
+        *(event.work, messages is not None, before, period, cost_of(run)),
+        *(job.verification, rules.verified, rules.kind != "none", closes),
     )
+
+
+def _restored(run: Run) -> Parts:
+    """What it takes to go on from where it begins."""
+    event, job = run.event, run.job
+    assert job.protection is not None
+    if event.keeps is not None or (run.former is not None and not run.former.computes):
+        return ((RECOVERING, recovery(run.copy)),)
+    if event.source is None or run.former is not None or job.messages is not None:
+        return ()
+    return ((RECOVERING, job.protection.recovery or 0 if run.image else job.protection.delay),)
+
+
+def cost_of(run: Run) -> float | None:
+    """Time of a checkpoint; None: every member sends its image."""
+    rules, messages = run.job.protection, run.job.messages
+    assert rules is not None
+    if rules.kind == "images" and messages is not None:
+        return None if messages.image > 0 else 0
+    return checkpoint(run.job, run.copy.full) if rules.cost is None else rules.cost

@@ -8,14 +8,14 @@ from attrs import define, field
 
 from actors.events import WorkerChanged, WorkerSpeedChanged
 from policies.availability import WorkerState
-from sims.audit.law import Handlers, Law
+from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 
 
 @define(eq=False)
-class WorkerAuditor:
+class WorkerAuditor(Auditor):
     """The state machine; a fault keeps a worker DOWN for as long as any other."""
 
     world: World
@@ -29,9 +29,6 @@ class WorkerAuditor:
     @property
     def handlers(self) -> Handlers:
         return {WorkerChanged: self._change, WorkerSpeedChanged: self._speed}
-
-    def passed(self, t: float, seq: int) -> None:
-        pass
 
     def close(self, t: float, seq: int) -> None:
         for down, back, why in () if self.owned else self.late:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from attrs import define, field
 
 from actors.events import (
+    ApplicationDescribed,
+    EndExpected,
     JobCompleted,
     JobDescribed,
     JobKilled,
@@ -13,7 +15,10 @@ from actors.events import (
     MembersJoined,
     MembersReleased,
     MessagesDescribed,
+    Outcome,
+    PackDescribed,
     ProtectionDescribed,
+    RedistributionDecided,
     RunEnded,
     RunStarted,
     ScenarioStarted,
@@ -34,6 +39,7 @@ class World:
     """Whether a law is."""
     record: Record | None = None
     """The present one."""
+    now: float = 0
     cut: bool = False
     """Whether the log ended with work unfinished: then its last instant is not whole."""
     ended: bool = False
@@ -41,6 +47,11 @@ class World:
     processors: int = 0
     started: ScenarioStarted | None = None
     link: LinkDescribed | None = None
+    pack: PackDescribed | None = None
+    sizes: dict[str, int] = field(factory=dict)
+    """Job of a pack -> what its size is to be, by a decision of this instant."""
+    withdrawn: tuple[int, Run] | None = None
+    """A pack's run that was withdrawn last, and seq: the next on these members follows at once."""
     workers: dict[int, Worker] = field(factory=dict)
     away: set[int] = field(factory=set)
     """Workers that are not UP."""
@@ -72,6 +83,13 @@ class World:
         known = self.jobs.get(job)
         return known.open.get(number) if known is not None else None
 
+    def copy(self, job: str, number: int) -> Copy | None:
+        """The members of a run that is under way, or that are kept after it."""
+        run, known = self.run(job, number), self.jobs.get(job)
+        if run is not None:
+            return run.copy
+        return known.kept.get(number) if known is not None else None
+
     def spans(self, processors: str, seq: int) -> tuple[Range, ...]:
         """Of an interval set as logs write it."""
         try:
@@ -88,10 +106,14 @@ class World:
         return {
             ScenarioStarted: self._begin,
             LinkDescribed: self._describe_link,
+            PackDescribed: self._describe_pack,
+            RedistributionDecided: self._decide,
+            EndExpected: self._stand,
             JobSubmitted: self._submit,
             JobDescribed: self._describe,
             ProtectionDescribed: self._describe,
             MessagesDescribed: self._describe,
+            ApplicationDescribed: self._describe,
             RunStarted: self._start,
         }
 
@@ -127,6 +149,21 @@ class World:
             job.protection = event
         elif isinstance(event, MessagesDescribed):
             job.messages = event
+        elif isinstance(event, ApplicationDescribed):
+            job.application, job.pack = event, self.pack
+
+    def _describe_pack(self, event: PackDescribed, t: float, seq: int) -> None:
+        if self.pack is not None:
+            self.breaks(Law.FRAME, (seq,), "the pack is described twice")
+        self.pack = event
+
+    def _decide(self, event: RedistributionDecided, t: float, seq: int) -> None:
+        self.sizes.update({job: after for job, _, after in event.moves})
+
+    def _stand(self, event: EndExpected, t: float, seq: int) -> None:
+        job = self.jobs.get(event.job)
+        if job is not None:
+            job.stands = event
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         job = self.jobs.get(event.job)
@@ -137,8 +174,20 @@ class World:
             spans = self.spans(event.processors, seq)
             copy = Copy(job, spans, event.share, event.rotates, seq)
         run = Run(job, copy, event, seq, t, self.compound, event.begun, t)
+        if self.withdrawn is not None:
+            self._take_over(run, *self.withdrawn)
         copy.run, copy.last = run, event.run
         job.open[event.run] = run
+
+    def _take_over(self, run: Run, ended: int, former: Run) -> None:
+        """It may follow a run on other members."""
+        self.withdrawn = None
+        if former.job is run.job and ended == run.seq - 1:
+            copy, old = run.copy, former.copy
+            run.former, copy.full = former, self.sizes.get(run.job.name, old.full)
+            copy.holders = old.full if former.computes else old.holders
+            copy.placed = old.placed
+            copy.saved, copy.struck = old.saved, old.struck.intersection(copy.members)
 
     # --- once they have -----------------------------------------------------------------------
 
@@ -161,6 +210,8 @@ class World:
         run.copy.run = None
         if event.kept:
             job.kept[event.run] = run.copy
+        elif event.outcome is Outcome.WITHDRAWN and job.application is not None:
+            run.done, self.withdrawn = event.done, (seq, run)
 
     def _release(self, event: MembersReleased, t: float, seq: int) -> None:
         job = self.jobs.get(event.job)
@@ -168,9 +219,9 @@ class World:
             job.kept.pop(event.run, None)
 
     def _join(self, event: MembersJoined, t: float, seq: int) -> None:
-        run = self.run(event.job, event.run)
-        if run is not None:
-            run.copy.join(self.spans(event.processors, seq))
+        copy = self.copy(event.job, event.run)
+        if copy is not None:
+            copy.join(self.spans(event.processors, seq))
 
     def _leave(self, event: JobCompleted | JobKilled, t: float, seq: int) -> None:
         if self.jobs.pop(event.job, None) is not None:

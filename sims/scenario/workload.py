@@ -8,11 +8,11 @@ from math import isfinite
 from pathlib import Path
 from typing import cast
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from actors.runtime import System
 from policies.interface.batch import BatchJob
-from policies.maths.speedup import Asking, Fixed, Lockstep, Profile, Rigid
+from policies.maths.speedup import Asking, Fixed, Lockstep, Profile, Rigid, Table
 from sims.errors import InputError
 from sims.readers.batsim import read_batsim_workload
 from sims.readers.swf import read_swf
@@ -32,6 +32,7 @@ from sims.scenario.jobs.section import (
 )
 from sims.scenario.jobs.stream import StreamSection, arrivals
 from sims.scenario.platform import Platform
+from sims.scenario.policy import DeciderKind
 from sims.scenario.scenario import Scenario
 
 
@@ -63,7 +64,17 @@ def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
         reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in fitting.left_out)
         problem = f"no job is left to schedule ({reasons or 'none is listed'})"
         raise InputError("scenario", "job", problem, "at least one job")
-    return fitting
+    if scenario.decider is DeciderKind.PACK:
+        return fitting
+    return evolve(fitting, submissions=tuple(map(_unresized, fitting.submissions)))
+
+
+def _unresized(submission: Submission) -> Submission:
+    """To whoever resizes nobody, a malleable job is a table of times, as a moldable one is."""
+    job = submission.job
+    if not isinstance(job.profile, Application):
+        return submission
+    return evolve(submission, job=evolve(job, profile=Table(tuple(job.profile.times))))
 
 
 def _all(scenario: Scenario, system: System, folder: Path) -> Workload:
@@ -206,7 +217,6 @@ def _from_stream(
 
 
 def _pack(section: MalleableSection, workers: int) -> Iterator[BatchJob]:
-    """A queue takes them as moldable, and resizes none."""
     for index, footprint in enumerate(section.pack()):
         profile = Application(footprint, section.profile, index, workers)
         yield BatchJob(index, f"T{index + 1}", profile, section.verification, kind="malleable")

@@ -77,7 +77,7 @@ def living(draw: st.DrawFn, workers: int) -> Table:
     speeds = ([[0, 1], [3, 2]], [[0, 0.5], [4, 0], [6, 1.5]], *LAWS)
     varying = draw(st.booleans())
     each = [
-        {"availability": draw(LIVES)}
+        {"availability": draw(LIVES), "belief": BELIEF}
         | ({"speed": draw(st.sampled_from(speeds))} if varying else {})
         for _ in range(workers)
     ]

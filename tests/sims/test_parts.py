@@ -12,7 +12,7 @@ from sims.parts import parted, parts
 from sims.scenario.loader import load
 from sims.summary import Summary
 from sims.world import run
-from tests.sims.kinds import KINDS, SCENARIOS, records_of
+from tests.sims.kinds import FILES, SCENARIOS, records_of
 
 PLACED = CopiesPlaced(
     *(("a", "b"), (3, 0), (2, 1), (9.0, 5.0), (4, 0, 2), 1, 0.5),
@@ -67,9 +67,9 @@ def test_an_audit_names_the_line_whose_columns_do_not_fit() -> None:
     assert (found.law.name, found.events) == ("FRAME", (at,))
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", FILES)
 def test_a_summary_is_the_same_with_and_without_a_log(name: str) -> None:
-    scenario = load(SCENARIOS / f"{name}.toml", list(KINDS[name]))
+    scenario = load(SCENARIOS / f"{name}.toml", list(FILES[name]))
     silent, logged = Summary(), Summary()
     run(scenario, [silent], SCENARIOS)
     run(scenario, [logged, list[Record]().append], SCENARIOS)

@@ -45,8 +45,8 @@ class Books:
         return self.pool.free
 
     @property
-    def up(self) -> int:
-        return self.pool.up
+    def busy(self) -> bool:
+        return bool(self.runs)
 
     @property
     def now(self) -> float:

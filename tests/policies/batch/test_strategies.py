@@ -1,5 +1,7 @@
 """Lists and shelves on small views."""
 
+from math import inf
+
 import pytest
 from attrs import define, field
 
@@ -22,8 +24,8 @@ class View:
     down: int = 0
 
     @property
-    def up(self) -> int:
-        return self.processors - self.down
+    def busy(self) -> bool:
+        return self.free < self.processors - self.down
 
     @property
     def least(self) -> int:
@@ -145,3 +147,13 @@ def test_a_reservation_counts_on_a_processor_that_is_down_from_its_repair_on() -
         assert indices(RList(1, reading)(view).starts) == [1]
     decision = RList(1, Reading.KEPT)(view)
     assert [promise.start for promise in decision.reservations] == [4]
+
+
+def test_nothing_is_promised_for_workers_whose_return_nobody_knows() -> None:
+    wide = queued(0, 6, 1)
+    view = View(4, [wide], [(inf, 9, 4, None, ())], down=4)
+    decided = RList(1, Reading.KEPT)(view)
+    (promise,) = decided.reservations
+    assert (decided.starts, promise.start, promise.waiting, decided.wake) == ([], inf, wide, None)
+    back = View(8, [wide], reservations={0: promise}, now=7)
+    assert indices(RList(1, Reading.KEPT)(back).starts) == [0]

@@ -19,7 +19,7 @@ from policies.maths.single_machine import (
 )
 from policies.maths.speeds import Change, TwoPoint
 from policies.redundancy import SrptR
-from tests.actors.redundant.worlds import plan, run, varied
+from tests.actors.deciders.copies.worlds import columns, run, varied
 
 JOBS = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 30)), min_size=1, max_size=12).map(
     sorted
@@ -36,7 +36,7 @@ def test_srpt_on_one_machine_preempts_for_the_shorter_job() -> None:
 def test_it_is_what_the_cluster_does_on_one_server(jobs: list[tuple[int, int]]) -> None:
     arrivals, sizes = np.array(jobs, dtype=float).T
     assert srpt_completions(arrivals, sizes).sum() == pytest.approx(
-        run(plan(servers=1), jobs).completed.sum()
+        run(columns(), jobs, workers=1).completed.sum()
     )
 
 
@@ -45,7 +45,7 @@ def test_it_is_what_the_cluster_does_on_one_server(jobs: list[tuple[int, int]]) 
 def test_no_run_on_m_servers_beats_the_bound(jobs: list[tuple[int, int]], servers: int) -> None:
     arrivals, sizes = np.array(jobs, dtype=float).T
     bound = mean_bound(arrivals, sizes, servers, peak=1.0)
-    assert run(plan(servers=servers), jobs).total >= bound * (1 - 1e-12)
+    assert run(columns(), jobs, workers=servers).total >= bound * (1 - 1e-12)
 
 
 def test_capacity_adds_the_servers_speeds() -> None:
@@ -70,7 +70,7 @@ def test_the_sample_path_bound_on_one_server_is_srpt_on_it() -> None:
     jobs = [(0.0, 3.0), (1.0, 1.0), (4.0, 2.0)]
     arrivals, sizes = np.array(jobs).T
     bound = sample_path_bound(arrivals, sizes, Capacity.of([trace], 100))
-    assert run(plan(servers=1), jobs, [trace]).total == pytest.approx(bound)
+    assert run(columns(), jobs, [trace], workers=1).total == pytest.approx(bound)
 
 
 def test_no_run_on_varying_servers_beats_the_sample_path_bound() -> None:
@@ -91,7 +91,8 @@ def test_no_run_on_varying_servers_beats_the_sample_path_bound() -> None:
 def test_lemma_5_gives_srpt_s_flowtime_when_nobody_else_comes(
     sizes: list[float], servers: int
 ) -> None:
-    found = run(plan(servers=servers, speed=1.25), [(0.0, size) for size in sizes]).total
+    fast = [[(0.0, 1.25)] for _ in range(servers)]
+    found = run(columns(), [(0.0, size) for size in sizes], fast, workers=servers).total
     assert found == pytest.approx(srpt_drain(sizes, servers, 1.25), rel=1e-10)
 
 

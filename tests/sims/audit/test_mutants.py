@@ -24,17 +24,22 @@ from numpy.random import default_rng
 
 from actors.runtime import Record
 from sims.audit.audit import audit
+from tests.sims.audit.anything import pack, queue
+from tests.sims.audit.anything import records_of as records_of_table
 from tests.sims.audit.mutants import Change, Mutant, mutants
 from tests.sims.audit.oneworld import cases, mechanisms, records_of
 
 MECHANISMS = (
     *("owner", "faults", "speeds", "link", "iterative"),
     *("buddies", "images", "copies", "cloning", "errors"),
+    *("queue", "pack"),
 )
 LOGS = 10
 """Scenarios a mechanism."""
 TRIED = 10
 """Mutants of each."""
+SOUND = range(20, 20 + LOGS)
+"""Seeds of queues."""
 MOST = 5
 """Of 100 that may go unnoticed."""
 MORE = {
@@ -57,6 +62,10 @@ MORE = {
 
 @cache
 def logs(mechanism: str) -> list[list[Record]]:
+    if mechanism == "queue":
+        return [records_of_table(queue(seed)) for seed in SOUND[:LOGS]]
+    if mechanism == "pack":
+        return [records_of_table(pack(seed)) for seed in range(LOGS)]
     fitting = [it["scenario"] for it in cases() if mechanism in mechanisms(it["scenario"])]
     return [records_of(scenario) for scenario in fitting[:: max(len(fitting) // LOGS, 1)]][:LOGS]
 

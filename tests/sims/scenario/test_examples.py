@@ -9,6 +9,7 @@ import pytest
 from actors.events import (
     CheckpointTaken,
     Compound,
+    MembersChanged,
     Outcome,
     RedistributionDecided,
     RunEnded,
@@ -34,7 +35,7 @@ SHOWS: dict[str, set[str]] = {
     "moldable-errors": {LOST, FAILED, RESUMED, CheckpointTaken.__name__},
     "malleable-master": {
         *(LOST, RESUMED, "program passed", "data passed"),
-        *(RedistributionDecided.__name__, CheckpointTaken.__name__),
+        *(MembersChanged.__name__, RedistributionDecided.__name__, CheckpointTaken.__name__),
     },
     "redundant-reclaimed": {
         *(LOST, "run withdrawn", RESUMED, "image passed", TransferSuspended.__name__),

@@ -11,13 +11,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from sims.trace.volatile import IterativeTrace
 
 from actors.events import WorkerChanged
 from actors.runtime import Record
 from sims.activity import Activity
 from sims.scenario.loader import load
 from sims.trace.span import Span
+from sims.trace.tale import Tale
 from sims.world import run
 
 ZONES = Path(__file__).parents[2] / "data" / "zones"
@@ -86,11 +86,11 @@ def test_longer_slots_see_the_state_at_their_start(folder: Path) -> None:
 
 
 def test_the_life_of_the_job_tells_where_its_time_went() -> None:
-    trace = IterativeTrace("application")
+    tale = Tale("application")
     for record in records(ZONES):
-        trace(record)
-    assert trace.root is not None
-    first = trace.root.children[0]
+        tale(record)
+    assert tale.root is not None
+    first = tale.root.children[0]
     assert [run.title.partition(":")[0] for run in first.children] == [
         "run 0 (start)",
         "run 1 (failure)",

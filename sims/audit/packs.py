@@ -1,0 +1,75 @@
+"""What 003's model says that things cost, from what the log says of pack and application."""
+
+from __future__ import annotations
+
+from math import exp, expm1, inf
+
+from actors.events import PackDescribed
+from policies.maths.checkpoint import daly_work, young_work
+from policies.maths.redistribution import Link
+from sims.audit.facts import Copy, Job
+
+
+def checkpoint(job: Job, size: int) -> float:
+    """C_ij where it hangs on the size (003, section 3.1); 0 of what is no pack's."""
+    pack, application = job.pack, job.application
+    if pack is None or application is None:
+        return 0
+    return application.footprint * pack.unit / size + pack.latency
+
+
+def recovery(copy: Copy) -> float:
+    """R_ij, among those who hold what was saved."""
+    rules = copy.job.protection
+    assert rules is not None
+    return checkpoint(copy.job, copy.holders) if rules.recovery is None else rules.recovery
+
+
+def moving(job: Job, before: int, after: int) -> float:
+    """RC (003, eq. 6)."""
+    pack, application = job.pack, job.application
+    if pack is None or application is None:
+        return 0
+    link = Link(pack.startup, pack.latency, pack.unit)
+    return link.cost(application.footprint, before, after)
+
+
+def periods(job: Job, size: int) -> list[float]:
+    """Work between two checkpoints, as it may be on so many members."""
+    pack, rules = job.pack, job.protection
+    assert pack is not None and rules is not None
+    known = [it for it in (rules.period, job.periods.get(size)) if it is not None]
+    cost = saving(job, size)
+    if pack.mtbf is not None and cost > 0:
+        mtbf = pack.mtbf / size
+        known += [young_work(mtbf, cost), daly_work(mtbf, cost)]
+    return [*known, inf]
+
+
+def saving(job: Job, size: int) -> float:
+    """C that expectations count with."""
+    rules, messages = job.protection, job.messages
+    assert rules is not None
+    if rules.kind == "images" and messages is not None:
+        return messages.image
+    return checkpoint(job, size) if rules.cost is None else rules.cost
+
+
+def expected(job: Job, size: int, work: float) -> list[float]:
+    """t^R of so much work (003, eq. 3), as it may be."""
+    pack, rules = job.pack, job.protection
+    assert pack is not None and rules is not None
+    if rules.kind == "none":
+        return [work]
+    cost = saving(job, size)
+    return [_expected(pack, size, work, cost, period) for period in periods(job, size)]
+
+
+def _expected(pack: PackDescribed, size: int, work: float, cost: float, period: float) -> float:
+    count = int(work / period)
+    if pack.mtbf is None:
+        return work + count * cost
+    rate, rest = size / pack.mtbf, work - (count * period if count else 0)
+    full = expm1(rate * (period + cost)) if count else 0.0
+    scale = exp(rate * cost) * (1 / rate + pack.downtime)
+    return scale * (count * full + expm1(rate * rest))
