@@ -17,7 +17,7 @@ from typing import Any, get_args, get_type_hints
 import attrs
 from attrs import frozen
 
-from actors.events import VOCABULARY
+from actors.events import VOCABULARY, EndExpected
 from actors.runtime import Event
 from sims.errors import InputError
 from sims.options import Parser
@@ -85,7 +85,7 @@ UNITS = {
     "augmentation": "factor",
 }
 """Field -> unit, wherever a field of that name is a number that has one."""
-OWN_UNITS = {("EndExpected", "left"): "part of the job's work"}
+OWN_UNITS: dict[tuple[type[Event], str], str] = {(EndExpected, "left"): "part of the job's work"}
 
 
 @frozen
@@ -133,7 +133,7 @@ def _told(text: str) -> str:
 
 def _unit(kind: type[Event], name: str, hint: Any) -> str:
     numbers = "float" in str(hint)
-    return OWN_UNITS.get((kind.__name__, name), UNITS[name]) if numbers else ""
+    return OWN_UNITS.get((kind, name), UNITS[name]) if numbers else ""
 
 
 def _is_enum(hint: Any) -> bool:
