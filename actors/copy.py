@@ -81,9 +81,9 @@ class Copy:
         """Have every member fetch what it lacks."""
         assert self.workforce is not None and self.run is not None
         run = self.run.number
+        number, send, workforce = self.number, actor.send, self.workforce
         for worker, units in zip(self.members, self.units, strict=True):
-            feed = Feed(actor, self.number, run, needs, units, image)
-            actor.send(self.workforce(worker), feed)
+            send(workforce(worker), Feed(actor, number, run, needs, units, image))
 
     def send_images(self) -> None:
         """Have every member send its image."""

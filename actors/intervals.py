@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from operator import sub
 
 from attrs import define, field
@@ -25,17 +26,21 @@ def numbers_in(text: str) -> tuple[int, ...]:
 
 def members(intervals: Intervals) -> tuple[int, ...]:
     """Every number, ascending."""
-    return tuple(n for first, last in intervals for n in range(first, last + 1))
+    return tuple(chain.from_iterable(range(first, last + 1) for first, last in intervals))
 
 
 def intervals_of(numbers: Iterable[int]) -> Intervals:
     """Ascending numbers as intervals."""
     spans: list[tuple[int, int]] = []
+    first = last = -2
     for number in numbers:
-        if spans and spans[-1][1] == number - 1:
-            spans[-1] = spans[-1][0], number
-        else:
-            spans.append((number, number))
+        if number != last + 1:
+            if last >= 0:
+                spans.append((first, last))
+            first = number
+        last = number
+    if last >= 0:
+        spans.append((first, last))
     return tuple(spans)
 
 

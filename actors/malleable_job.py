@@ -6,6 +6,7 @@ import math
 
 from attrs import define, evolve, field
 
+from actors.copies import AT_WORK
 from actors.copy import Copy
 from actors.events import (
     ApplicationDescribed,
@@ -18,7 +19,7 @@ from actors.events import (
 )
 from actors.messages import MembersCame, PromiseCopy, ResizeCopy, StartCopy, Stood
 from actors.run import Plan, Run
-from actors.runs import AT_WORK, JobOfRuns
+from actors.runs import JobOfRuns
 from actors.runtime import handles
 from policies.maths.cosched import Costs
 from policies.maths.redistribution import round_count
@@ -35,9 +36,9 @@ class MalleableJob(JobOfRuns):
     A resize ends the run and starts the next at once from its running state, saved or not: members
     that came fetch program and data, where there is a master; then data moves between the workers
     (RC); under buddies a checkpoint among the new members closes it, with its verification where
-    one precedes checkpoints. Elsewhere what is saved does not lie with the members: nothing has to
-    be closed. What waits for its members to be UP again is resized before its next run, which
-    recovers among those who hold what is saved, then moves.
+    one precedes checkpoints. Elsewhere, and where no checkpoints are taken, nothing that is saved
+    lies with the members: nothing has to be closed. What waits for its members to be UP again is
+    resized before its next run, which recovers among those who hold what is saved, then moves.
     """
 
     costs: Costs = field(kw_only=True, repr=False)
@@ -74,7 +75,10 @@ class MalleableJob(JobOfRuns):
             self._exchange(copy, message)
             copy.holders = size
             plan = evolve(self.protection.plan(copy), begins=state)
-            self._start_run(copy, self._moved(copy, plan))
+            plan = self._moved(copy, plan)
+            self._start_run(copy, plan)
+            if not plan.closes:
+                copy.holders = len(copy.members)
         else:
             # Struck at this instant, and without a downtime recovering already.
             run.end(Outcome.WITHDRAWN)
@@ -102,7 +106,7 @@ class MalleableJob(JobOfRuns):
     def _moved(self, copy: Copy, plan: Plan) -> Plan:
         cost = self.costs.redistribution(copy.holders, len(copy.members))
         before = (*plan.before, (MOVING, cost))
-        return evolve(plan, before=before, closes=self.protection.keeps)
+        return evolve(plan, before=before, closes=self.protection.keeps and plan.period < math.inf)
 
     # --- workers that are promised ------------------------------------------------------------
 

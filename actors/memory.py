@@ -42,7 +42,7 @@ class Memory:
     def missing(self, needs: Needs, units: int, now: float) -> float:
         """Time of communication that a run of `units` units would still lack at `now`: n_q of 002,
         section V; the part of a message that has passed counts where that message is wanted."""
-        left = 0.0 if needs.label in self.programs else needs.program
+        left: float = 0 if needs.label in self.programs else needs.program
         if units > self.data:
             left += (units - self.data) * needs.data
         kind = self.kind

@@ -120,7 +120,9 @@ class Pool:
             self._hold(taken, -1)
         if self.away:
             here = [n for n in members(taken) if n not in self.away]
-            taken, count = intervals_of(here), len(here)
+            count = len(here)
+            if self.numbers is not None:
+                taken = intervals_of(here)
         self.free += count
         if self.numbers is not None:
             self.numbers.give(taken)

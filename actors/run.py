@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 FEEDING, COMPUTING, VERIFYING = Stage.FEEDING, Stage.COMPUTING, Stage.VERIFYING
 SAVING, CHECKPOINTING, RECOVERING = Stage.SAVING, Stage.CHECKPOINTING, Stage.RECOVERING
-AT_SPEED = frozenset((COMPUTING, VERIFYING))
+AT_SPEED = COMPUTING, VERIFYING
 """Stages that advance at the members' speed; others take their time whatever it is."""
-WAITING = frozenset((FEEDING, SAVING))
+WAITING = FEEDING, SAVING
 """Stages whose end the members tell."""
+IDLE = Progress(0)
+"""The account of what does not advance; nobody changes it."""
 
 
 @frozen
@@ -101,7 +103,7 @@ class Run:
     """Tells that the recovery is over."""
     over: Callable[[Run, Outcome], None]
     stage: Stage = field(init=False, default=FEEDING)
-    part: Progress = field(init=False, factory=lambda: Progress(0))
+    part: Progress = field(init=False, default=IDLE)
     base: float = field(init=False)
     """Work done when the present part began."""
     computes: bool = field(init=False, default=False)
@@ -210,7 +212,7 @@ class Run:
         self._stop()
         self.ended = True
         self.base = self.done(now)
-        self.part = Progress(0, since=now)
+        self.part = IDLE
         self.actor.record(RunEnded, self.actor.name, self.number, outcome, self.base, kept)
 
     def hand_over(self) -> State:
@@ -230,7 +232,7 @@ class Run:
         plan, stage = self.plan, self.stage
         if stage is COMPUTING:
             self.base = self._reach
-            self.part = Progress(0)
+            self.part = IDLE
             return self._after_computing()
         if stage is VERIFYING:
             return self._verified()
@@ -287,13 +289,15 @@ class Run:
     def _enter(self, stage: Stage, length: float, at_once: bool = True) -> bool:
         """Begin a part of this length; whether it is over already."""
         self.stage = stage
-        now = self.actor.now
         if at_once and length <= 0:
-            self.part = Progress(0, since=now)
+            self.part = IDLE
             return True
-        self.part = Progress(length, since=now)
-        rate = 0.0 if stage in WAITING else self._rate()
-        self.part.rate = rate
+        rate = 0.0
+        if stage in WAITING:
+            self.part = IDLE
+        else:
+            rate = self._rate()
+            self.part = Progress(length, 0, rate, self.actor.now)
         if length:
             self.actor.record(StageStarted, self.actor.name, self.number, stage, rate, self.base)
         self._aim()
@@ -312,8 +316,9 @@ class Run:
         self.exposed = self._exposure(now)
 
     def _aim(self) -> None:
-        end = self.part.end() if self.part.work else self.part.since
-        if end is None or end == math.inf:
+        part = self.part
+        end = part.end() if part.work else part.since
+        if end is None or end == math.inf or part is IDLE:
             return
         self.due = end
         self.timer = self.actor.at(end, PartDue(self), self.phase)

@@ -22,7 +22,7 @@ from actors.events import (
     WorkerChanged,
 )
 from actors.intervals import numbers_in
-from actors.runtime import Record
+from actors.runtime import Event, Record
 from policies.availability import WorkerState
 
 LETTERS = {
@@ -51,8 +51,9 @@ class Activity:
     _members: dict[Key, tuple[int, ...]] = field(factory=dict)
     _run: dict[int, Key] = field(factory=dict)
     """Worker -> the run that holds it."""
+    _stage: dict[Key, Stage] = field(factory=dict)
     _computing: dict[Key, bool] = field(factory=dict)
-    """Runs in that stage -> whether they advance."""
+    """Whether a run computes, and advances."""
     _passing: dict[int, str] = field(factory=dict)
     """Worker -> letter of its message that is under way."""
     _now: int = 0
@@ -72,6 +73,23 @@ class Activity:
                 self.rows = dict.fromkeys(workers, "")
             case WorkerChanged(worker=worker, state=state):
                 (self._absent.discard if state is UP else self._absent.add)(worker)
+            case TransferStarted(worker=worker, kind=kind):
+                self._passing[worker] = LETTERS[kind]
+            case TransferSuspended(worker=q) | TransferEnded(worker=q) | TransferDropped(worker=q):
+                self._passing.pop(q, None)
+            case StageStarted() | RateChanged():
+                self._advance(record.event)
+            case _:
+                self._hold(record.event)
+
+    def _advance(self, event: StageStarted | RateChanged) -> None:
+        key = event.job, event.run
+        if isinstance(event, StageStarted):
+            self._stage[key] = event.stage
+        self._computing[key] = self._stage.get(key) is Stage.COMPUTING and event.rate > 0
+
+    def _hold(self, event: Event) -> None:
+        match event:
             case RunStarted(job=job, run=run, processors=text):
                 self._members[job, run] = members = numbers_in(text)
                 self._run.update(dict.fromkeys(members, (job, run)))
@@ -81,17 +99,6 @@ class Activity:
                     self._release((job, run))
             case MembersReleased(job=job, run=run):
                 self._release((job, run))
-            case TransferStarted(worker=worker, kind=kind):
-                self._passing[worker] = LETTERS[kind]
-            case TransferSuspended(worker=q) | TransferEnded(worker=q) | TransferDropped(worker=q):
-                self._passing.pop(q, None)
-            case StageStarted(job=job, run=run, stage=stage, rate=rate):
-                self._computing.pop((job, run), None)
-                if stage is Stage.COMPUTING:
-                    self._computing[job, run] = rate > 0
-            case RateChanged(job=job, run=run, rate=rate):
-                if (job, run) in self._computing:
-                    self._computing[job, run] = rate > 0
 
     def _release(self, key: Key) -> None:
         for worker in self._members.pop(key):

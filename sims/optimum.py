@@ -141,6 +141,7 @@ def is_coupled(scenario: Scenario) -> bool:
 
 def _policy_ends(scenario: Scenario, slots: int, folder: Path) -> Iterator[int]:
     records: list[Record] = []
+    assert isinstance(scenario.job, IterativeSection)
     endless = evolve(scenario.job, iterations=slots + 1, cap=slots + 1)
     run(evolve(scenario, job=endless), [records.append], folder)
     for record in records:

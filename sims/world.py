@@ -47,6 +47,7 @@ def run(
         ScenarioStarted,
         *(SCHEMA, scenario.name, scenario.seed, header.kinds, header.policy),
         *(header.processors, header.workers, header.unit, settings(scenario.policy)),
+        scenario.decider.value,
     )
     populate(scenario, system, folder)
     if until is not None:

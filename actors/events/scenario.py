@@ -43,6 +43,8 @@ class ScenarioStarted(Event):
     """Unit of every time in this log: `s` or `slot`."""
     settings: tuple[str, ...] = ()
     """What the scenario's policy section says beside the name: `key=value`, defaults left out."""
+    decider: str = "queue"
+    """Who decides: queue, enrolment, pack or copies. A queue withdraws no run that has begun."""
 
 
 @frozen

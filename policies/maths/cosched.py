@@ -160,8 +160,9 @@ class Costs:
         return self.closings[size // self.pair - 1]
 
     def computing(self, size: int) -> float:
-        """tau - C: work between two checkpoints."""
-        return self.work[self.row(size)]
+        """tau - C: work between two checkpoints; inf: none is taken."""
+        at = self.row(size)
+        return self.work[at] if self.period[at] < LONGEST else math.inf
 
     def saving(self, size: int) -> float:
         """C, and R."""

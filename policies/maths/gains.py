@@ -1,4 +1,8 @@
-"""g(r, t) = E[max over r servers of the service in time t]: Assumption 2 of 004 and its lemmas."""
+"""g(r, t) = E[max over r servers of the service in time t]: Assumption 2 of 004 and its lemmas.
+
+scipy's integrals and laws are imported where they are used: every scenario file is read with this
+module's classes at hand, and they take a second and a half.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,6 @@ import numpy as np
 from attrs import field, frozen
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.integrate import quad
-from scipy.optimize import brentq
-from scipy.special import betainc, gammaln
-from scipy.stats import binom, poisson
 
 from policies.maths.speeds import OnOff, SpeedProcess, TwoPoint
 
@@ -81,6 +81,8 @@ class GainFunction:
     def time(self, copies: int, work: float) -> float:
         if work <= 0:
             return 0.0
+        from scipy.optimize import brentq
+
         # A hair more than [work / peak, work], so that rounding leaves a change of sign inside.
         low, high = work / self.peak * (1 - 1e-9), work * (1 + 1e-9)
         found: float = brentq(
@@ -104,6 +106,8 @@ def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> Estim
     The number of redraws in t is Poisson; with n, the n + 1 intervals have Dirichlet lengths, so
     that the share of time at the peak, k of them being at it, is Beta(k, n + 1 - k).
     """
+    from scipy.integrate import quad
+
     low, high, p, rate = _two_state(process)
     law = _Occupation(rate * time, p)
     value, error = quad(
@@ -117,6 +121,8 @@ class _Occupation:
     """The law of the share of an interval that a two-state chain spends in its second state."""
 
     def __init__(self, redraws: float, p: float) -> None:
+        from scipy.stats import binom, poisson
+
         most = int(poisson.isf(NEGLIGIBLE, redraws)) + 2
         n = np.arange(most)
         intervals, peaks = np.meshgrid(n + 1, np.arange(most + 1), indexing="ij")
@@ -128,6 +134,8 @@ class _Occupation:
 
     def cdf(self, share: float) -> float:
         """P(share of time <= `share`), for 0 <= `share` < 1."""
+        from scipy.special import betainc
+
         inside = float(self._weights @ betainc(self._peaks, self._rest, share))
         return min(1.0, self._never + inside)
 
@@ -186,6 +194,8 @@ def _mean_maximum(samples: NDArray[np.float64], copies: int) -> float:
 def _largest_of(n: int, copies: int) -> NDArray[np.float64]:
     """Weight of each of n sorted values in the mean of the largest of `copies` of them:
     C(k - 1, r - 1) / C(n, r)."""
+    from scipy.special import gammaln
+
     k = np.arange(1, n + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = gammaln(k) - gammaln(copies) - gammaln(k - copies + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from actors.events import JobKilled, Outcome, RunEnded, RunStarted, TasksDealt
+from actors.events import JobKilled, Outcome, RunEnded, RunStarted
 from sims.audit.law import Handlers, Law
 from sims.audit.world import World
 
@@ -21,14 +21,11 @@ class CopiesAuditor:
     """Jobs of which a run completed at this instant -> seq."""
     withdrawn: dict[str, int] = field(factory=dict)
     """Jobs of which a run was withdrawn for no reason yet told -> seq."""
-    minded: set[str] = field(factory=set)
-    """Jobs that a policy enrols workers for, and may take them from."""
 
     @property
     def handlers(self) -> Handlers:
         return {
             RunStarted: self._start,
-            TasksDealt: self._deal,
             RunEnded: self._end,
             JobKilled: self._kill,
         }
@@ -66,10 +63,6 @@ class CopiesAuditor:
             others = (other.seq for other in job.open.values())
             self.world.breaks(Law.COPIES, tuple(others), why)
 
-    def _deal(self, event: TasksDealt, t: float, seq: int) -> None:
-        if event.reason is not None:
-            self.minded.add(event.job)
-
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
         run = self.world.run(event.job, event.run)
         if run is None or run.told:
@@ -79,12 +72,13 @@ class CopiesAuditor:
                 why = f"two copies of {event.job} complete"
                 self.world.breaks(Law.COPIES, (self.completed[event.job], seq), why)
             self.completed[event.job] = seq
-        elif event.outcome is WITHDRAWN and not run.job.malleable:
-            self._withdraw(event.job, seq)
+        elif event.outcome is WITHDRAWN and event.job not in self.completed and self._queued():
+            self.withdrawn.setdefault(event.job, seq)
 
-    def _withdraw(self, job: str, seq: int) -> None:
-        if job not in self.completed and job not in self.minded:
-            self.withdrawn.setdefault(job, seq)
+    def _queued(self) -> bool:
+        """Whether a queue decides: other deciders may take workers from a run that goes on."""
+        started = self.world.started
+        return started is None or started.decider == "queue"
 
     def _kill(self, event: JobKilled, t: float, seq: int) -> None:
         self.withdrawn.pop(event.job, None)

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
+from actors.pool import Pool
 from actors.runtime import System
 from actors.worker import Worker
 from policies.maths.markov import Belief, Expectation
-from sims.scenario.build import people
+from sims.scenario.build_crew import spawn_crew
+from sims.scenario.build_jobs import spawn_jobs
 from sims.scenario.deciders.enrolment import belief, decider
 from sims.scenario.jobs.section import IterativeSection
 from sims.scenario.master import MasterSection
@@ -94,6 +96,8 @@ def _makespan(base: Scenario, believed: Belief, heuristic: str) -> int | None:
     scenario = evolve(base, policy=evolve(base.policy, name=heuristic))
     jobs = workload(scenario, system, folder)
     asked = decider(scenario, scenario.crew, jobs, folder, workers, believed)
-    people(scenario, system, jobs, asked, folder, workers)
+    pool, count = Pool(scenario.crew.size, numbered=True, changing=True, named=True), 1
+    makers = spawn_crew(scenario, system, folder, pool, asked, count, workers)
+    spawn_jobs(scenario, system, jobs, makers)
     system.run()
     return None if summary.makespan is None else int(summary.makespan)

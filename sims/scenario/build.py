@@ -1,4 +1,7 @@
-"""From a scenario to the actors that live it."""
+"""From a scenario to the actors that live it.
+
+Deciders are imported where they are asked for: no run waits for what others need.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from actors.worker import Worker
 from sims.errors import InputError
 from sims.scenario.build_crew import spawn_crew
 from sims.scenario.build_jobs import plain, spawn_jobs
-from sims.scenario.deciders import copies, enrolment, pack, queue
+from sims.scenario.deciders import queue
 from sims.scenario.faults import NoFaults
 from sims.scenario.policy import DeciderKind
 from sims.scenario.scenario import Scenario
@@ -29,6 +32,8 @@ def populate(scenario: Scenario, system: System, folder: Path) -> None:
         accepted = "[platform], [[workers]] or [random_workers]"
         raise InputError("scenario", "platform", "there are no workers", accepted)
     if scenario.decider is DeciderKind.COPIES:
+        from sims.scenario.deciders import copies
+
         copies.populate(scenario, system, folder)
     else:
         _populate(scenario, system, folder)
@@ -41,8 +46,12 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> None:
     workers: dict[int, Worker] = {}
     decider: Decider
     if scenario.decider is DeciderKind.PACK:
+        from sims.scenario.deciders import pack
+
         decider = pack.decider(scenario, jobs, system, folder)
     elif scenario.decider is DeciderKind.ENROLMENT:
+        from sims.scenario.deciders import enrolment
+
         decider = enrolment.decider(scenario, crew, jobs, folder, workers)
     else:
         decider = queue.decider(scenario, crew, jobs, folder, workers)

@@ -10,10 +10,11 @@ from attrs import frozen
 
 from actors.attempts import JobOfAttempts
 from actors.hazards import SilentErrors
+from actors.iterative_job import IterativeJob
 from actors.malleable_job import MalleableJob
 from actors.messages import Needs
 from actors.protection import Kind, Rules, protection
-from actors.runs import IterativeJob, JobOfRuns
+from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
 from actors.workforce import Workforce
@@ -26,6 +27,7 @@ from sims.scenario.jobs.section import Overrun
 from sims.scenario.policy import DeciderKind
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
+from sims.scenario.speeds import Constant
 from sims.scenario.workload import Submission, Workload, iterative, refuse_endless, task_times
 
 LONGEST = 100
@@ -52,14 +54,20 @@ class Makers:
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
     """Whether nothing can change a run's rate or end but faults."""
-    if scenario.master is not None or submission.job.kind == "iterative":
-        return False
-    if scenario.decider is DeciderKind.PACK:
-        return False
-    if submission.job.kind != "rigid" and scenario.errors.rate:
-        return False  # how often its runs fail hangs on how many workers they get
     alike = all(section.plain for section in scenario.crew.sections)
-    return alike and protection_of(scenario, submission).plain
+    return alike and scenario.master is None and _whole(scenario, submission)
+
+
+def _whole(scenario: Scenario, submission: Submission) -> bool:
+    """Whether all its runs compute alike, so that how many fail before one does not can be drawn
+    beforehand: one more hazard then shifts nobody's failures."""
+    kind, errors = submission.job.kind, scenario.errors
+    if kind == "iterative" or scenario.decider is DeciderKind.PACK:
+        return False
+    if kind != "rigid" and errors.rate:
+        return False  # how often its runs fail hangs on how many workers they get
+    steady = all(section.speed == Constant() for section in scenario.crew.sections)
+    return steady and protection_of(scenario, submission).plain
 
 
 def protection_of(scenario: Scenario, submission: Submission) -> ProtectionSection:
@@ -79,7 +87,9 @@ def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Maker
             who = job.name, job, makers.scheduler, killed_at(scenario, job)
             system.spawn(JobOfAttempts(*who, failures=count))
         else:
-            system.spawn(_job_of_runs(scenario, system, submission, makers, density))
+            verdicts = (1,) * count if _whole(scenario, submission) else None
+            errors = errors_of(scenario, system, submission, density, verdicts)
+            system.spawn(_job_of_runs(scenario, submission, makers, errors))
 
 
 def killed_at(scenario: Scenario, job: BatchJob) -> float | None:
@@ -93,7 +103,7 @@ def killed_at(scenario: Scenario, job: BatchJob) -> float | None:
 
 
 def _job_of_runs(
-    scenario: Scenario, system: System, submission: Submission, makers: Makers, density: float
+    scenario: Scenario, submission: Submission, makers: Makers, errors: SilentErrors
 ) -> JobOfRuns:
     job, needs = submission.job, needs_of(scenario, submission)
     section = protection_of(scenario, submission)
@@ -110,7 +120,7 @@ def _job_of_runs(
     return make(
         *(job.name, job, makers.scheduler, killed_at(scenario, job)),
         protection=protection(rules),
-        errors=errors_of(scenario, system, submission, density),
+        errors=errors,
         needs=needs,
         workforce=makers.workforce if needs else None,
         speeds=makers.speeds or None,
@@ -148,10 +158,15 @@ def needs_of(scenario: Scenario, submission: Submission) -> Needs | None:
 
 
 def errors_of(
-    scenario: Scenario, system: System, submission: Submission, density: float
+    scenario: Scenario,
+    system: System,
+    submission: Submission,
+    density: float,
+    drawn: tuple[int, ...] | None = None,
 ) -> SilentErrors:
-    """Listed, or drawn from a stream of the job's own."""
-    verdicts = submission.own.verdicts if submission.own else None
+    """Listed, drawn beforehand, or drawn as they come from a stream of the job's own."""
+    listed = submission.own.verdicts if submission.own else None
+    verdicts = drawn if listed is None else listed
     if verdicts is not None:
         return SilentErrors(iter(verdicts))
     name = submission.job.name

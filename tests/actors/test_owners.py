@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from actors.runtime import stream
 from actors.owners import STATES, Change, markov_changes
+from actors.runtime import stream
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
+from actors.protection import Kind
 from actors.runtime import System
 from policies.malleable import LookAhead
-from sims.scenario.malleable import MalleableScenario, populate
-from sims.scenario.malleable_profiles import Synthetic, Tables
-from sims.scenario.malleable_sections import (
-    CheckpointSection,
-    LinkSection,
-    Listed,
-    MalleablePolicy,
-    MalleableSection,
-)
+from sims.scenario.build import populate
+from sims.scenario.faults import YEAR, Listed
+from sims.scenario.jobs.malleable_profiles import Synthetic, Tables
+from sims.scenario.jobs.section import MalleableSection
+from sims.scenario.link import LinkSection
+from sims.scenario.platform import PlatformSection
+from sims.scenario.policy import PolicySection
+from sims.scenario.protection import ProtectionSection
+from sims.scenario.scenario import Scenario
 from tests.case_files import case_file
 from tests.sims.malleable_story import Story
 
@@ -36,42 +36,46 @@ def load(folder: Path) -> Case:
     return case_file(folder, "cosched.json")
 
 
-def policy_of(key: str, look: LookAhead) -> MalleablePolicy:
+def policy_of(key: str, look: LookAhead) -> PolicySection:
     """The policy section that a run's key stands for."""
     if "+" in key:
         allocation, at_end = key.split("+")
-        return MalleablePolicy(name=at_end, allocation=allocation, look=look)
+        return PolicySection(name=at_end, allocation=allocation, look=look)
     if key.startswith("fault-free "):
-        return MalleablePolicy(name=key.removeprefix("fault-free "), look=look)
-    return MalleablePolicy(name=POLICIES[key], look=look)
+        return PolicySection(name=key.removeprefix("fault-free "), look=look)
+    return PolicySection(name=POLICIES[key], look=look)
 
 
-def scenario_of(case: Case, key: str, look: LookAhead) -> MalleableScenario:
+def scenario_of(case: Case, key: str, look: LookAhead) -> Scenario:
     """One run of an instance."""
     faulty = case["mtbf_years"] is not None and not key.startswith("fault-free")
     table = case.get("table")
     profile = Tables(kind="table", times=table) if table else Synthetic(sequential=case["f"])
-    return MalleableScenario(
+    return Scenario(
         name=f"{case['name']} {key}",
+        platform=PlatformSection(workers=case["p"]),
         job=MalleableSection(
             kind="malleable",
-            processors=case["p"],
             pair=case["ps"],
             footprints=tuple(case["m"]),
             profile=profile,
         ),
         link=LinkSection(unit=case["c"], latency=case["beta"], startup=case["S"]),
-        checkpoints=CheckpointSection(downtime=case["D"]),
         faults=Listed(
             kind="list",
+            downtime=case["D"],
             strikes=tuple((t, q) for t, q in case["faults"]) if faulty else (),
-            mtbf_years=case["mtbf_years"] if faulty else math.inf,
         ),
+        protection=_protection(case["mtbf_years"]) if faulty else ProtectionSection(),
         policy=policy_of(key, look),
     )
 
 
-def play(scenario: MalleableScenario) -> Story:
+def _protection(years: float) -> ProtectionSection:
+    return ProtectionSection(kind=Kind.BUDDIES, period="young", mtbf=years * YEAR)
+
+
+def play(scenario: Scenario) -> Story:
     """Run it, keeping its story."""
     story = Story()
     system = System(scenario.seed, [story])

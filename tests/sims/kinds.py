@@ -25,6 +25,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "malleable-fatal": (),
     "redundant": ("job.stream.count=40",),
     "redundant-laps": (),
+    "redundant-reclaimed": (),
 }
 """Scenario -> what is overridden, so that tests stay fast."""
 

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from attrs import define, field, frozen
 
-from actors.events import JobCompleted, JobSubmitted
-from actors.malleable.events import FaultIgnored, FaultStruck, RedistributionDecided
+from actors.events import (
+    FaultIgnored,
+    JobCompleted,
+    JobSubmitted,
+    MembersChanged,
+    MembersJoined,
+    MembersPromised,
+    RedistributionDecided,
+    RunEnded,
+    RunStarted,
+    WorkerChanged,
+)
 from actors.runtime import Record
+from policies.availability import WorkerState
 from policies.interface.malleable import Cause
+from tests.sims.malleable_work import numbers
 
 
 @frozen
@@ -16,7 +28,7 @@ class Redistribution:
 
     time: float
     why: Cause
-    job: str
+    job: str | None
     moves: tuple[tuple[str, int, int], ...]
     """(application, processors before, after)."""
 
@@ -37,12 +49,16 @@ class Story:
     """Ends, redistributions and faults of a run, in the order of the log."""
 
     wants: frozenset[type] = frozenset(
-        (JobSubmitted, JobCompleted, RedistributionDecided, FaultStruck, FaultIgnored)
+        (
+            *(JobSubmitted, JobCompleted, RedistributionDecided, FaultIgnored, WorkerChanged),
+            *(RunStarted, RunEnded, MembersChanged, MembersJoined, MembersPromised),
+        )
     )
     jobs: list[str] = field(factory=list)
     ends: dict[str, float] = field(factory=dict)
     redistributions: list[Redistribution] = field(factory=list)
     faults: list[Fault] = field(factory=list)
+    _held: dict[str, set[int]] = field(factory=dict)
 
     @property
     def makespan(self) -> float:
@@ -57,7 +73,19 @@ class Story:
                 self.ends[job] = record.t
             case RedistributionDecided(why=why, job=job, moves=moves):
                 self.redistributions.append(Redistribution(record.t, why, job, moves))
-            case FaultStruck(processor=processor, job=job):
-                self.faults.append(Fault(record.t, processor, job, job))
-            case FaultIgnored(processor=processor, job=held):
-                self.faults.append(Fault(record.t, processor, None, held))
+            case WorkerChanged(worker=worker, state=WorkerState.DOWN):
+                holder = next((job for job, held in self._held.items() if worker in held), None)
+                self.faults.append(Fault(record.t, worker, holder, holder))
+            case FaultIgnored(worker=worker, job=held):
+                self.faults.append(Fault(record.t, worker, None, held))
+            case _:
+                self._hold(record)
+
+    def _hold(self, record: Record) -> None:
+        match record.event:
+            case RunStarted() | MembersChanged():
+                self._held[record.event.job] = numbers(record.event.processors)
+            case MembersJoined(job=job, processors=text):
+                self._held[job] |= numbers(text)
+            case MembersPromised(job=job) | RunEnded(job=job, kept=False):
+                self._held[job] = set()

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from actors.runtime import System
 from policies.malleable import LookAhead
 from policies.maths.cosched import Protection, costs, synthetic_times
 from policies.maths.redistribution import Link
-from sims.scenario.malleable import application_costs
+from sims.scenario.deciders.pack import application_costs
+from sims.scenario.workload import workload
 from tests.sims.cosched_cases import Case, load, play, scenario_of
 from tests.sims.malleable_story import Story
 
@@ -72,7 +74,7 @@ def test_costs_periods_and_expected_times_match_the_values(cases_dir: Path) -> N
 def test_largest_useful_sizes_and_first_allocations_match(cases_dir: Path) -> None:
     for case in load(cases_dir)["instances"]:
         scenario = scenario_of(case, "none", LookAhead.ANY)
-        tables = application_costs(scenario)
+        tables = application_costs(scenario, workload(scenario, System(0), Path()))
         assert [table.largest for table in tables] == case["jmax"], case["name"]
         expected = [t.expected(k, 1.0) for t, k in zip(tables, case["init"], strict=True)]
         assert expected == pytest.approx(case["tU_init"], rel=EXACT), case["name"]

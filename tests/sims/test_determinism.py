@@ -72,7 +72,8 @@ def test_another_seed_gives_another_run(tmp_path: Path) -> None:
 
 
 MORE = (
-    "task_time = 1\navailability = { kind = 'markov', rows = [[0.5, 0.5, 0], [1, 0, 0], [1, 0, 0]] }\n"
+    "task_time = 1\n"
+    "availability = { kind = 'markov', rows = [[0.5, 0.5, 0], [1, 0, 0], [1, 0, 0]] }\n"
 )
 
 

@@ -9,33 +9,33 @@ from attrs import define, evolve, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.events import JobCompleted, RunEnded, RunStarted
-from actors.malleable.events import (
-    BothCopiesLost,
+from actors.events import (
+    CheckpointLost,
     CheckpointTaken,
-    CopiesLost,
-    CopiesRestored,
     FaultIgnored,
-    FaultStruck,
-    ProcessorsJoined,
+    JobCompleted,
+    Outcome,
     RestartedFromScratch,
+    RunEnded,
+    RunStarted,
     Stage,
     StageStarted,
     WhyIgnored,
+    WorkerChanged,
 )
+from actors.protection import Kind
 from actors.runtime import Event, Record, System
 from policies.malleable import NAMES, LookAhead
-from sims.scenario.malleable import MalleableScenario, populate
-from sims.scenario.malleable_sections import (
-    CheckpointSection,
-    Fatal,
-    LinkSection,
-    Listed,
-    MalleablePolicy,
-    MalleableSection,
-)
-from tests.sims.malleable_ledger import MalleableLedger, Spans
-from tests.sims.malleable_work import WorkReplay
+from sims.ledger import account
+from sims.scenario.build import populate
+from sims.scenario.faults import YEAR, Listed
+from sims.scenario.jobs.section import MalleableSection
+from sims.scenario.link import LinkSection
+from sims.scenario.platform import PlatformSection
+from sims.scenario.policy import PolicySection
+from sims.scenario.protection import Fatal, ProtectionSection
+from sims.scenario.scenario import Scenario
+from tests.sims.malleable_work import WorkReplay, numbers
 
 P = 13
 """Processors of the small platform; the last one has no buddy and stays unused."""
@@ -43,24 +43,20 @@ P = 13
 
 @define
 class Log:
-    """Keeps everything, and checks that no processor is held twice."""
+    """Keeps everything."""
 
     records: list[Record] = field(factory=list)
-    holders: dict[int, str] = field(factory=dict)
 
     def __call__(self, record: Record) -> None:
         self.records.append(record)
-        match record.event:
-            case RunStarted(job=job, processors=text) | ProcessorsJoined(job=job, processors=text):
-                for first, last in Spans.read(text).ranges:
-                    for processor in range(first, last + 1):
-                        assert processor not in self.holders, record
-                        self.holders[processor] = job
-            case RunEnded(job=job):
-                self.holders = {q: j for q, j in self.holders.items() if j != job}
 
     def all(self, kind: type[Event]) -> list[Record]:
         return [record for record in self.records if isinstance(record.event, kind)]
+
+    def losses(self) -> list[Record]:
+        """Runs that a fault ended."""
+        ended = self.all(RunEnded)
+        return [r for r in ended if r.event.outcome is Outcome.LOST]  # type: ignore[attr-defined]
 
 
 def small(
@@ -68,35 +64,36 @@ def small(
     policy: str = "IteratedGreedy-EndGreedy",
     fatal: Fatal = Fatal.POSSIBLE,
     downtime: float = 5e4,
-) -> MalleableScenario:
-    return MalleableScenario(
+) -> Scenario:
+    return Scenario(
         name="small",
-        job=MalleableSection(kind="malleable", processors=P, footprints=(1e5, 1.6e5, 2.5e5, 4e4)),
+        platform=PlatformSection(workers=P),
+        job=MalleableSection(kind="malleable", footprints=(1e5, 1.6e5, 2.5e5, 4e4)),
         link=LinkSection(unit=1.0, startup=1e4),
-        checkpoints=CheckpointSection(downtime=downtime),
-        faults=Listed(kind="list", strikes=strikes, mtbf_years=1.0, fatal=fatal),
-        policy=MalleablePolicy(name=policy, look=LookAhead.ANY),
+        faults=Listed(kind="list", strikes=strikes, downtime=downtime),
+        protection=ProtectionSection(kind=Kind.BUDDIES, period="young", mtbf=YEAR, fatal=fatal),
+        policy=PolicySection(name=policy, look=LookAhead.ANY),
     )
 
 
-def play(scenario: MalleableScenario) -> tuple[Log, MalleableLedger, WorkReplay]:
-    log, ledger, work = Log(), MalleableLedger(scenario.job.processors), WorkReplay()
-    system = System(scenario.seed, [log, ledger, work])
+def play(scenario: Scenario) -> tuple[Log, WorkReplay]:
+    log, work = Log(), WorkReplay()
+    system = System(scenario.seed, [log, work])
     populate(scenario, system, Path())
     system.run()
-    return log, ledger, work
+    return log, work
 
 
-def check(log: Log, ledger: MalleableLedger, work: WorkReplay) -> None:
+def check(log: Log, work: WorkReplay) -> None:
     assert len(log.all(JobCompleted)) == 4
     assert work.problems == []
-    assert all(spent >= -1e-3 for spent in ledger.spent.values()), ledger.spent
-    assert sum(ledger.spent.values()) == pytest.approx(P * ledger.makespan, rel=1e-9)
+    ledger = account(log.records, P)
+    assert float(sum(ledger.total.values())) == pytest.approx(P * log.records[-1].t, rel=1e-9)
 
 
 def ends_and_changes(policy: str, fatal: Fatal) -> list[float]:
     """Every time at which something happens without a fault."""
-    log, _, _ = play(small((), policy, fatal))
+    log, _ = play(small((), policy, fatal))
     return sorted({record.t for record in log.records})
 
 
@@ -128,19 +125,26 @@ def test_they_add_up_when_faults_chase_every_stage_of_the_first_one(
     check(*play(small(((first, struck), *chase, *buddy), policy, fatal)))
 
 
-STAGES = [stage for stage in Stage if stage is not Stage.COMPUTING]
+STAGES = [Stage.CHECKPOINTING, Stage.RECOVERING, Stage.REDISTRIBUTING]
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_fault_in_every_stage_counts_where_fatal_failures_are_possible(stage: Stage) -> None:
-    log, _, _ = play(small(((1.1e6, 4),)))
+    log, _ = play(small(((1.1e6, 4),)))
     busy = next(r for r in log.all(StageStarted) if r.event.stage is stage)  # type: ignore[attr-defined]
     after = next(r.t for r in log.records if r.t > busy.t)
     held = next(q for q in range(P - 1) if _holder(log, q, busy.t) == busy.event.job)  # type: ignore[attr-defined]
     strikes = tuple(sorted(((1.1e6, 4), ((busy.t + after) / 2, held))))
-    log, ledger, work = play(small(strikes))
-    check(log, ledger, work)
-    assert any(r.event.stage is stage for r in log.all(FaultStruck))  # type: ignore[attr-defined]
+    log, work = play(small(strikes))
+    check(log, work)
+    assert (busy.t + after) / 2 in [record.t for record in log.losses()]
+
+
+def test_a_fault_while_members_are_down_counts_where_fatal_failures_are_possible() -> None:
+    time, processor = _just_after_a_checkpoint()
+    log, work = play(small(((time, processor), (time + 1e4, processor ^ 1))))
+    check(log, work)
+    assert [record.t for record in log.all(CheckpointLost)] == [time + 1e4]
 
 
 def _holder(log: Log, processor: int, time: float) -> str:
@@ -148,7 +152,7 @@ def _holder(log: Log, processor: int, time: float) -> str:
     for record in log.all(RunStarted):
         event = record.event
         assert isinstance(event, RunStarted)
-        if record.t <= time and processor in Spans.read(event.processors):
+        if record.t <= time and processor in numbers(event.processors):
             holder = event.job
     return holder
 
@@ -160,7 +164,7 @@ def _first_checkpoint(log: Log) -> tuple[float, str]:
 
 
 def _just_after_a_checkpoint() -> tuple[float, int]:
-    log, _, _ = play(small())
+    log, _ = play(small())
     time, job = _first_checkpoint(log)
     processor = next(q for q in range(P) if _holder(log, q, time) == job)
     return time + 1, processor
@@ -168,9 +172,9 @@ def _just_after_a_checkpoint() -> tuple[float, int]:
 
 def test_a_second_fault_on_the_buddy_during_recovery_restarts_from_scratch() -> None:
     time, processor = _just_after_a_checkpoint()
-    log, ledger, work = play(small(((time, processor), (time + 6e4, processor ^ 1))))
-    check(log, ledger, work)
-    (lost,) = log.all(BothCopiesLost)
+    log, work = play(small(((time, processor), (time + 6e4, processor ^ 1))))
+    check(log, work)
+    (lost,) = log.all(CheckpointLost)
     (restart,) = log.all(RestartedFromScratch)
     assert isinstance(restart.event, RestartedFromScratch)
     assert restart.event.lost > 0
@@ -178,12 +182,20 @@ def test_a_second_fault_on_the_buddy_during_recovery_restarts_from_scratch() -> 
     assert lost.t == time + 6e4
 
 
+def test_both_buddies_lost_with_nothing_saved_yet_is_told_all_the_same() -> None:
+    log, work = play(small(((10.0, 0), (20.0, 1))))
+    check(log, work)
+    (lost,) = log.all(CheckpointLost)
+    assert isinstance(lost.event, CheckpointLost)
+    assert lost.event.workers == (0, 1)
+
+
 def test_the_same_two_faults_are_harmless_in_the_papers_model() -> None:
     time, processor = _just_after_a_checkpoint()
     strikes = ((time, processor), (time + 6e4, processor ^ 1))
-    log, ledger, work = play(small(strikes, fatal=Fatal.IGNORED))
-    check(log, ledger, work)
-    assert not log.all(BothCopiesLost)
+    log, work = play(small(strikes, fatal=Fatal.IGNORED))
+    check(log, work)
+    assert not log.all(CheckpointLost)
     (ignored,) = log.all(FaultIgnored)
     assert isinstance(ignored.event, FaultIgnored)
     assert ignored.event.why is WhyIgnored.BUSY
@@ -191,50 +203,44 @@ def test_the_same_two_faults_are_harmless_in_the_papers_model() -> None:
 
 def test_a_second_fault_on_the_buddy_after_the_recovery_is_not_fatal() -> None:
     time, processor = _just_after_a_checkpoint()
-    log, ledger, work = play(small(((time, processor), (time + 2e6, processor ^ 1))))
-    check(log, ledger, work)
-    assert len(log.all(FaultStruck)) == 2
+    log, work = play(small(((time, processor), (time + 2e6, processor ^ 1))))
+    check(log, work)
+    assert len(log.losses()) == 2
     assert not log.all(RestartedFromScratch)
 
 
 def test_a_second_fault_on_the_same_processor_only_starts_the_recovery_again() -> None:
     time, processor = _just_after_a_checkpoint()
-    log, ledger, work = play(small(((time, processor), (time + 6e4, processor))))
-    check(log, ledger, work)
-    assert len(log.all(FaultStruck)) == 2
-    assert not log.all(BothCopiesLost)
-
-
-def test_a_fault_destroys_two_copies_and_the_buddy_sends_both_back() -> None:
-    time, processor = _just_after_a_checkpoint()
-    log, _, _ = play(small(((time, processor),), fatal=Fatal.IGNORED))
-    (lost,), (restored,) = log.all(CopiesLost), log.all(CopiesRestored)
-    assert isinstance(lost.event, CopiesLost)
-    assert isinstance(restored.event, CopiesRestored)
-    assert (lost.event.own, lost.event.buddys) == (1, 1)
-    assert restored.event.buddy == processor ^ 1
-    assert restored.event.checkpoint == 1
-    assert restored.t > lost.t
-
-
-def test_a_fault_before_the_first_checkpoint_finds_nothing_to_destroy() -> None:
-    log, _, _ = play(small(((1.0, 0),)))
-    (lost,) = log.all(CopiesLost)
-    assert isinstance(lost.event, CopiesLost)
-    assert (lost.event.own, lost.event.buddys) == (None, None)
+    log, work = play(small(((time, processor), (time + 6e4, processor))))
+    check(log, work)
+    assert len(log.losses()) == 2
+    assert not log.all(CheckpointLost)
 
 
 def test_a_fault_on_the_processor_that_is_left_over_changes_nothing() -> None:
-    log, _, _ = play(small(((5.0, P - 1),)))
+    log, _ = play(small(((5.0, P - 1),), fatal=Fatal.IGNORED))
     (ignored,) = log.all(FaultIgnored)
     assert isinstance(ignored.event, FaultIgnored)
     assert (ignored.event.job, ignored.event.why) == (None, WhyIgnored.IDLE)
+    assert not log.all(WorkerChanged)
+
+
+def test_where_every_fault_counts_an_idle_worker_is_down_and_nobody_gets_it() -> None:
+    log, work = play(small(((5.0, P - 1),)))
+    check(log, work)
+    assert [record.t for record in log.all(WorkerChanged)] == [5.0, 5.0 + 5e4]
+    assert not log.losses()
 
 
 def test_without_checkpoints_a_fault_restarts_the_application() -> None:
-    scenario = evolve(small(((1.0e6, 0),)), checkpoints=CheckpointSection(mtbf_years=float("inf")))
-    log, ledger, work = play(evolve(scenario, policy=MalleablePolicy(name="none")))
-    check(log, ledger, work)
-    (fault,) = log.all(FaultStruck)
-    assert isinstance(fault.event, FaultStruck)
-    assert fault.event.left == 1
+    scenario = evolve(
+        small(((1.0e6, 0),)),
+        protection=ProtectionSection(),
+        policy=PolicySection(name="none"),
+    )
+    log, work = play(scenario)
+    check(log, work)
+    (lost,) = log.losses()
+    again = next(r for r in log.all(RunStarted) if r.t >= lost.t)
+    assert isinstance(again.event, RunStarted)
+    assert (again.event.begun, again.event.source) == (0, None)

@@ -8,13 +8,14 @@ from typing import ClassVar
 
 from attrs import define, evolve, field
 
+from actors.copies import AT_WORK
 from actors.copy import Copy
 from actors.events import Outcome, ProtectionDescribed, Stage
 from actors.job import WAITING, Job, Life
 from actors.messages import FirstCopyEnded, JobOver, WithdrawCopy
 from actors.protection.copies import origin
 from actors.run import Plan, Run, State
-from actors.runs import AT_WORK, FAILED, JobOfRuns
+from actors.runs import FAILED, JobOfRuns
 from actors.runtime import handles
 
 FETCHING = (Stage.FEEDING, Stage.RECOVERING)
@@ -51,7 +52,7 @@ class JobInColumns(Job):
 
 
 @define(eq=False)
-class JobOfCopies(JobOfRuns):
+class PreemptibleJob(JobOfRuns):
     """Each copy is a run of its own; what one has reached that is withdrawn is kept, as the states
     of 004's jobs outlive their places on machines."""
 
@@ -107,12 +108,12 @@ class JobOfCopies(JobOfRuns):
         elif not self.kept or state.fraction >= self.kept[0].fraction:
             self.kept = [state]
 
-    def _over(self, run: Run, outcome: Outcome) -> None:
+    def over(self, run: Run, outcome: Outcome) -> None:
         if outcome is FAILED and self.kept:
             # What was kept may be as corrupt as the run (P4).
             self._give_up(run.copy, self.kept[0].done)
             self.kept.clear()
-        super()._over(run, outcome)
+        super().over(run, outcome)
 
 
 def _furthest(*states: State | None) -> State | None:

@@ -11,7 +11,7 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.deciders.copies.checks import Checked
-from actors.deciders.copies.jobs import JobOfCopies
+from actors.deciders.copies.jobs import PreemptibleJob
 from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.deciders.copies.table import ActiveTable
 from actors.messages import CopyOver, Stood
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Pair(NamedTuple):
     """A copy: whose, and where."""
 
-    job: JobOfCopies
+    job: PreemptibleJob
     worker: int
 
 
@@ -34,7 +34,7 @@ class Pair(NamedTuple):
 class Runs:
     """Asks the policy at each arrival and departure, each loss, and each change of who is UP.
 
-    Jobs are `JobOfCopies`. A worker holds one run: a policy that multitasks is refused.
+    Jobs are `PreemptibleJob`. A worker holds one run: a policy that multitasks is refused.
     """
 
     policy: RedundancyPolicy
@@ -143,7 +143,7 @@ class Runs:
 
     def _chosen(self) -> list[Pair]:
         """Each copy that the policy wants, and its worker."""
-        table, jobs = self.table, cast(list[JobOfCopies], self.table.jobs)
+        table, jobs = self.table, cast(list[PreemptibleJob], self.table.jobs)
         lefts = np.array([job.left() for job in jobs], dtype=table.buffer.dtype)
         table.update(np.arange(len(jobs)), lefts)
         allocation = self.ask(table.view(len(self.up)), self.rng)
@@ -156,7 +156,7 @@ class Runs:
         owners = [job for job, count in zip(served, counts, strict=True) for _ in range(count)]
         return list(map(Pair, owners, workers))
 
-    def _staying(self, jobs: Sequence[JobOfCopies], counts: Sequence[int]) -> list[int]:
+    def _staying(self, jobs: Sequence[PreemptibleJob], counts: Sequence[int]) -> list[int]:
         """Workers by job: those that it has, where its copies are furthest; then others."""
         own = [self._own(job)[:count] for job, count in zip(jobs, counts, strict=True)]
         taken = {worker for workers in own for worker in workers}
@@ -168,7 +168,7 @@ class Runs:
             for worker in (*workers, *islice(rest, count - len(workers)))
         ]
 
-    def _own(self, job: JobOfCopies) -> list[int]:
+    def _own(self, job: PreemptibleJob) -> list[int]:
         """Workers of the job's copies that are UP, the furthest copy's first."""
         own = [
             (-job.done(copy), held.worker)

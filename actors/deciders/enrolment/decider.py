@@ -11,8 +11,8 @@ from numpy.random import Generator
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.enrolment.window import Running, Window
 from actors.events import End, Outcome
+from actors.iterative_job import IterativeJob
 from actors.messages import CopyOver, Decide, Stood
-from actors.runs import IterativeJob
 from actors.runtime import Phase
 from policies.availability import WorkerState
 from policies.interface import Configuration, Enrolment, EnrolmentPolicy, Reason, Wake
@@ -72,7 +72,8 @@ class Application:
 class EnrolmentDecider:
     """Enrols workers in iterative jobs as a policy of 002 says, after checking its answer.
 
-    Each job is asked for by itself, the lowest index first; it sees the workers that no other holds.
+    Each job is asked for by itself, the lowest index first, and sees the workers that no other
+    holds.
     """
 
     policy: EnrolmentPolicy
@@ -220,22 +221,23 @@ class EnrolmentDecider:
         view, now = application.view, self.scheduler.now
         view.now, view.elapsed = now, int(now - application.began)
         view.reason = application.needed or Reason.PROACTIVE
-        view.up, view.running = self._free(application), application.running
-        needs = view.job.needs
-        view.programmed = self.holders.get(needs.label, 0) if needs is not None else 0
+        view.up, view.running = self.up, application.running
+        view.alone = len(self.applications) == 1
+        if not view.alone:
+            view.up &= ~self._taken(application)
+        view.programmed = self.holders.get(view.needs.label, 0)
         chosen = answer(self.policy, view, self.rng)
         if view.running is not None and chosen == view.running.configuration:
             return None
         return chosen
 
-    def _free(self, application: Application) -> int:
-        """The workers that are UP and that no other job holds."""
-        up = self.up
-        if len(self.applications) > 1:
-            for other in self.applications.values():
-                if other is not application:
-                    up &= ~other.taken
-        return up
+    def _taken(self, application: Application) -> int:
+        """Bit mask of the workers that other jobs hold."""
+        taken = 0
+        for other in self.applications.values():
+            if other is not application:
+                taken |= other.taken
+        return taken
 
     def _configure(self, index: int, application: Application, chosen: Configuration) -> None:
         check(self.policy, chosen, application.view)

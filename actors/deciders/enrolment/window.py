@@ -9,8 +9,8 @@ from attrs import define, field
 
 from actors.copy import Copy
 from actors.events import Stage
+from actors.iterative_job import IterativeJob
 from actors.messages import Needs
-from actors.runs import IterativeJob
 from actors.worker import Worker
 from policies.interface import Configuration, Enrolment, Reason
 
@@ -77,6 +77,8 @@ class Window:
     programmed: int = field(default=0, repr=bin)
     running: Running | None = field(default=None, repr=False)
     now: float = 0
+    alone: bool = field(default=True, repr=False)
+    """Whether there is no other job."""
     needs: Needs = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -84,7 +86,7 @@ class Window:
 
     def missing(self, worker: int, tasks: int) -> int:
         known, needs = self.workers.get(worker), self.needs
-        if known is not None and (known.feed is None or known.feed.job is self.job):
+        if known is not None and (self.alone or known.feed is None or known.feed.job is self.job):
             return int(known.memory.missing(needs, tasks, self.now))
         # Nothing has happened to it, or it holds another job's data until this instant is decided.
         program = 0 if self.programmed >> worker & 1 else needs.program

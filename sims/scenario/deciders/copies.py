@@ -9,7 +9,7 @@ from typing import cast
 
 from attrs import evolve, frozen
 
-from actors.deciders.copies import Columns, JobInColumns, JobOfCopies, PlacementRule, Runs
+from actors.deciders.copies import Columns, JobInColumns, PreemptibleJob, PlacementRule, Runs
 from actors.events import JobsLeftOut
 from actors.pool import Pool
 from actors.protection import Kind, Rules, protection
@@ -205,9 +205,9 @@ class _Maker:
     makers: Makers
     density: float
 
-    def __call__(self, submission: Submission, rules: Rules) -> JobOfCopies:
+    def __call__(self, submission: Submission, rules: Rules) -> PreemptibleJob:
         job, needs = submission.job, needs_of(self.scenario, submission)
-        return JobOfCopies(
+        return PreemptibleJob(
             *(job.name, job, self.makers.scheduler, killed_at(self.scenario, job)),
             protection=protection(rules),
             errors=errors_of(self.scenario, self.system, submission, self.density),

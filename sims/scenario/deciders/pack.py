@@ -118,9 +118,12 @@ def _protection(scenario: Scenario, submission: Submission) -> Protection | None
     section, link = protection_of(scenario, submission), scenario.link
     if section.kind is Kind.NONE:
         return None
+    mtbf = _mtbf(scenario, section)
+    if section.period == math.inf or (isinstance(section.period, str) and mtbf == math.inf):
+        return None  # no checkpoint is ever taken
     cost = _cost(scenario, submission)
     protection = Protection(
-        *(_mtbf(scenario, section), link.unit, link.latency, scenario.faults.downtime),
+        *(mtbf, link.unit, link.latency, scenario.faults.downtime),
         *(_period(section), cost, section.kind is Kind.BUDDIES),
     )
     _check_period(scenario, section, protection, _application(submission).footprint)
@@ -197,14 +200,12 @@ def _check_period(
     width, size = pair(scenario), scenario.crew.size
     sizes = np.array([width, max(size - size % width, width)], dtype=np.float64)
     cost, mtbf = protection.checkpoint(footprint, sizes), protection.mtbf / sizes
-    if protection.mtbf == math.inf:
-        problem = f"{section.period!r} needs to know how often workers fail"
-        accepted = "a number, or protection.mtbf, or faults with an mtbf"
-        raise InputError("scenario", "protection.period", problem, accepted)
     if not cost.all():
         problem = f"{section.period!r}: a checkpoint that costs nothing would be taken all the time"
-        accepted = "a number, protection.cost, or a link.unit above 0"
-        raise InputError("scenario", "protection.period", problem, accepted)
+        linked = section.kind is Kind.BUDDIES and section.cost is None
+        key = "link.unit" if linked else "protection.period"
+        accepted = "a cost above 0, or a number as protection.period"
+        raise InputError("scenario", key, problem, accepted)
     if cost[0] >= mtbf[0] or (protection.period(mtbf, cost) >= LONGEST * mtbf).any():
         key = "faults.mtbf" if section.mtbf is None else "protection.mtbf"
         problem = (

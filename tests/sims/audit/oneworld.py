@@ -18,7 +18,8 @@ from actors.master import Master
 from actors.messages import Needs
 from actors.pool import Pool
 from actors.protection import Kind, Rules, protection
-from actors.runs import IterativeJob, JobOfRuns
+from actors.iterative_job import IterativeJob
+from actors.runs import JobOfRuns
 from actors.runtime import Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker

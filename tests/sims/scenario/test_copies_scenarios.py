@@ -23,13 +23,16 @@ FAULTS = {"faults": {"kind": "exponential", "mtbf": 100}}
 EXAMPLES = Path(__file__).parents[3] / "sims" / "scenarios"
 
 
+LISTED = {"kind": "list", "sizes": [4, 1]}
+
+
 def table(**changes: Any) -> dict[str, Any]:
     """Two jobs on two workers; `platform`, `stream` and so on are updated by `changes`."""
     base: dict[str, dict[str, Any]] = {
         "platform": {"workers": 2},
         "stream": {
             "arrivals": {"kind": "list", "times": [0, 1]},
-            "sizes": {"kind": "list", "sizes": [4, 1]},
+            "sizes": LISTED,
         },
         "policy": {"name": "SRPT+R"},
     }

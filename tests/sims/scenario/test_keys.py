@@ -45,6 +45,7 @@ PARENTS = {
     "job.stream": "rigid",
     "job.jobs": "iterative",
     "job.jobs.speedup": "moldable",
+    "job.jobs.profile": "malleable",
 }
 """Table -> the kind of the one around it, where its own says nothing of that."""
 

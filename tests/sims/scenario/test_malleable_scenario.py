@@ -144,7 +144,7 @@ def test_a_bad_decision_is_refused_with_the_policy_and_what_it_saw(bad: str) -> 
 
 
 ERRORS = [
-    ({"platform": {"workers": 3}}, "platform.workers"),
+    ({"platform": {"workers": 1}}, "platform.workers"),
     ({"job": {"kind": "malleable"}}, "job"),
     ({"policy": {"name": "Greedy"}}, "policy.name"),
     ({"policy": {"name": "none", "allocation": "best"}}, "policy.allocation"),
@@ -152,13 +152,6 @@ ERRORS = [
     (
         {"faults": {"kind": "list", "strikes": [[1, 12]]}},
         "faults.strikes",
-    ),
-    (
-        {
-            "job": TABLE["job"] | {"pair": 1},
-            "protection": {"fatal": "possible"},
-        },
-        "protection.fatal",
     ),
     ({"faults": {"kind": "exponential"}, "link": {"unit": 0}}, "link.unit"),
     (
@@ -175,6 +168,23 @@ def test_what_cannot_be_run_is_refused_by_its_key(sections: dict[str, Any], key:
         run(scenario(**sections))
     assert caught.value.key == key
     assert caught.value.accepted
+
+
+def test_applications_that_find_no_group_of_workers_wait_for_one() -> None:
+    story = Story()
+    run(scenario(platform={"workers": 3}), [story])
+    assert list(story.ends) == ["T1", "T2"]
+    alone = Story()
+    job = {"kind": "malleable", "footprints": [20000]}
+    run(scenario(platform={"workers": 3}, job=job), [alone])
+    assert story.ends["T1"] == alone.ends["T1"] < story.ends["T2"]
+
+
+def test_a_worker_without_a_buddy_is_warned_of_where_every_fault_counts() -> None:
+    job = TABLE["job"] | {"pair": 1}
+    protection = TABLE["protection"] | {"fatal": "possible"}
+    with pytest.warns(UserWarning, match="no buddy"):
+        run(scenario(job=job, protection=protection))
 
 
 def test_drawn_footprints_hang_on_their_own_seed_only() -> None:

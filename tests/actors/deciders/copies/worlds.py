@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from actors.deciders.copies import Columns, JobInColumns, JobOfCopies, PlacementRule, Runs
+from actors.deciders.copies import Columns, JobInColumns, PlacementRule, PreemptibleJob, Runs
 from actors.events import Compound, RunEnded, RunStarted
 from actors.hazards import SilentErrors
 from actors.master import Master
@@ -133,8 +133,8 @@ def spawn_runs(
         force(k)
     rules = rules or Rules(copies=workers, cloning=decider.cloning)
 
-    def job(it: BatchJob) -> JobOfCopies:
-        return JobOfCopies(
+    def job(it: BatchJob) -> PreemptibleJob:
+        return PreemptibleJob(
             *(it.name, it, scheduler),
             protection=protection(rules),
             errors=SilentErrors(iter(failures)),

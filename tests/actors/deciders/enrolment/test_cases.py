@@ -73,9 +73,7 @@ def test_iterations_end_and_configurations_change_when_expected(
     case: dict[str, Any], key: str
 ) -> None:
     played = play(scenario(case, key))
-    chosen = [
-        [t, tasks_by_worker(members, case["p"]), why] for t, members, why in played.choices()
-    ]
+    chosen = [[t, tasks_by_worker(members, case["p"]), why] for t, members, why in played.choices()]
     expected = case["expected"][key]
     assert played.times(IterationCompleted) == expected["done"]
     assert chosen == expected["configs"]

@@ -142,7 +142,9 @@ def test_a_bad_decision_is_refused_with_the_policy_and_the_reason(
     platform = workers(["uuu", "uuu", "ruu", "duu"], memory=[1, 2, 2, 2])
     with pytest.raises(ActorFailed) as caught:
         play_with(Script([answer]), world(platform, 2))
-    assert "policy tests.actors.deciders.enrolment.worlds:Script answered Configuration" in str(caught.value)
+    assert "policy tests.actors.deciders.enrolment.worlds:Script answered Configuration" in str(
+        caught.value
+    )
     assert problem in str(caught.value)
 
 

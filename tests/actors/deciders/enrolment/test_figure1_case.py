@@ -27,8 +27,9 @@ from tests.case_files import case_file
 Case = dict[str, Any]
 
 VARIANTS = ("variant_A", "variant_B")
+STARTED_FIRST = StartedFirst()
 ORDERS: dict[ServiceOrder, str] = {
-    StartedFirst(): "order0_holdr0",
+    STARTED_FIRST: "order0_holdr0",
     LongestFirst(): "order2_holdr0",
 }
 """The case file numbers its readings of the order of service: 0 is messages in progress, then the
@@ -51,16 +52,14 @@ def states_of(variant: Case) -> list[str]:
 
 
 def scenario(
-    case: Case, variant: Case, policy: EnrolmentPolicy, order: ServiceOrder = StartedFirst()
+    case: Case, variant: Case, policy: EnrolmentPolicy, order: ServiceOrder = STARTED_FIRST
 ) -> World:
     rows = zip(states_of(variant), case["w"], case["mu"], case["chains"], strict=True)
     platform = tuple(
         Machine(states, w, mu, MarkovChain(cast(Any, tuple(tuple(row) for row in chain))))
         for states, w, mu, chain in rows
     )
-    costs = Costs(
-        channels=case["ncom"], program=case["Tprog"], data=case["Tdata"], order=order
-    )
+    costs = Costs(channels=case["ncom"], program=case["Tprog"], data=case["Tdata"], order=order)
     return world(platform, case["m"], costs, policy=policy)
 
 

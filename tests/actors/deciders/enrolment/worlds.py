@@ -22,13 +22,13 @@ from actors.events import (
     TasksDealt,
 )
 from actors.hazards import SilentErrors
+from actors.iterative_job import IterativeJob
 from actors.limit import Cap
 from actors.master import Master
 from actors.messages import Needs
 from actors.owners import Change, markov_changes
 from actors.pool import Pool
 from actors.protection import Rules, protection
-from actors.runs import IterativeJob
 from actors.runtime import Event, Record, Sink, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
@@ -68,11 +68,13 @@ class Costs:
     program: int = 0
     data: int = 0
     image: float = 0
-    order: ServiceOrder = StartedFirst()
+    order: ServiceOrder = field(factory=StartedFirst)
 
 
 FREE = Costs()
 """No communication at all."""
+PLAIN = Rules()
+"""Re-execution."""
 
 
 @frozen
@@ -112,7 +114,7 @@ class Application:
     """Verdicts of its verifications."""
     rate: float = 0
     """Of silent errors, after those, per worker and slot of computation."""
-    rules: Rules = Rules()
+    rules: Rules = field(factory=Rules)
     costs: Costs = FREE
     """Sizes of its messages."""
     submitted: float = 0
@@ -197,7 +199,7 @@ def world(
     iterations: int = 1,
     cap: float = 1000,
     policy: EnrolmentPolicy | None = None,
-    rules: Rules = Rules(),
+    rules: Rules = PLAIN,
     errors: tuple[int, ...] = (),
 ) -> World:
     """A world of one job of `tasks` tasks per iteration; its policy is IE unless given."""

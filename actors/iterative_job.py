@@ -1,0 +1,70 @@
+"""An iterative job: m tasks in lockstep, iteration after iteration (002, III.A)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import define, field
+
+from actors.copy import Copy
+from actors.events import IterationCompleted, IterationStarted, TasksDealt
+from actors.job import WAITING
+from actors.messages import StartCopy
+from actors.runs import JobOfRuns
+
+
+@define(eq=False)
+class IterativeJob(JobOfRuns):
+    """Each iteration is work of its own (R1): at its end the members leave, and what was saved is
+    forgotten."""
+
+    tasks: int = field(kw_only=True)
+    """m, tasks per iteration."""
+    iterations: int = field(kw_only=True)
+    task_times: Sequence[float] = field(kw_only=True)
+    """w_q: time units per task, by worker."""
+    iteration: int = field(init=False, default=0)
+
+    def describe(self) -> None:
+        """See Job; its first iteration begins."""
+        super().describe()
+        self.record(IterationStarted, self.name, self.iteration)
+
+    def work_told(self) -> float:
+        """See Job: it hangs on the workers."""
+        return 0
+
+    def units(self, message: StartCopy) -> tuple[int, ...]:
+        """Its tasks: as the decider dealt them, or one by one round the members."""
+        if message.tasks:
+            return message.tasks
+        whole, rest = divmod(self.tasks, message.processors)
+        return tuple(whole + (k < rest) for k in range(message.processors))
+
+    def work(self, copy: Copy) -> float:
+        """W = max x_q w_q."""
+        pairs = zip(copy.members, copy.units, strict=True)
+        return max(units * self.task_times[worker] for worker, units in pairs)
+
+    def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
+        """See JobOfRuns."""
+        wanted = self.system.journal.wants(TasksDealt)
+        tasks = tuple(zip(copy.members, copy.units, strict=True)) if wanted else ()
+        reason = message.reason if message is not None else None
+        self.record(TasksDealt, self.name, self.iteration, copy.last, tasks, reason)
+
+    def last_work(self) -> bool:
+        """See JobOfRuns."""
+        return self.iteration + 1 == self.iterations
+
+    def complete_work(self) -> None:
+        """See JobOfRuns."""
+        self.record(IterationCompleted, self.name, self.iteration)
+        self.iteration += 1
+        if self.iteration < self.iterations:
+            self.record(IterationStarted, self.name, self.iteration)
+
+    def waits_for(self) -> str | None:
+        if self.state is WAITING:
+            return f"workers for iteration {self.iteration}"
+        return super().waits_for()

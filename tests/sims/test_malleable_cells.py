@@ -1,0 +1,96 @@
+"""Malleable applications in other cells of the one world: a master, owners, other protections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from actors.events import (
+    RedistributionPlanned,
+    RunStarted,
+    Stage,
+    StageStarted,
+    TransferEnded,
+    TransferKind,
+)
+from actors.runtime import Record
+from sims.scenario.loader import load, read
+from sims.world import run
+from tests.sims.malleable_work import WorkReplay, numbers
+
+Table = dict[str, Any]
+
+TWO: Table = {
+    "name": "two",
+    "platform": {"workers": 4},
+    "job": {
+        "kind": "malleable",
+        "footprints": [10, 10],
+        "profile": {"kind": "table", "times": [[400, 200, 140, 100], [80, 40, 30, 20]]},
+    },
+    "link": {"unit": 1},
+    "policy": {"name": "EndLocal"},
+}
+
+
+def play(table: Table) -> list[Record]:
+    """Run it; its work adds up."""
+    records: list[Record] = []
+    replay = WorkReplay()
+    run(read(table, "cell"), [records.append, replay], until=10_000)
+    assert replay.problems == []
+    return records
+
+
+def runs(records: list[Record]) -> list[tuple[str, int, str, float, float]]:
+    """(job, run, workers, start, work begun)."""
+    started = [(record.t, record.event) for record in records]
+    return [
+        (it.job, it.run, it.processors, t, it.begun)
+        for t, it in started
+        if isinstance(it, RunStarted)
+    ]
+
+
+def test_a_resize_ends_the_run_and_goes_on_with_all_its_work_on_more_workers() -> None:
+    """RC from 2 to 4 workers: max(2, 2) rounds of 10 / (2 x 4)."""
+    records = play(TWO)
+    assert runs(records) == [
+        ("T1", 0, "0-1", 0, 0),
+        ("T2", 0, "2-3", 0, 0),
+        ("T1", 1, "0-3", 40, 20),
+    ]
+    assert records[-1].t == 40 + 2 * 10 / 8 + 80
+
+
+def test_without_protection_a_struck_application_gets_workers_again_once_a_group_is_up() -> None:
+    faults = {"kind": "list", "strikes": [[10, 0]], "downtime": 7}
+    assert runs(play(TWO | {"faults": faults}))[2] == ("T1", 1, "0-1", 17, 0)
+
+
+def test_a_reclaimed_member_suspends_its_application_and_keeps_it_from_being_resized() -> None:
+    workers = [{"availability": "u" * 30 + "r" * 20}, {"count": 3}]
+    table = {key: value for key, value in TWO.items() if key != "platform"}
+    records = play(table | {"workers": workers})
+    assert [run[:3] for run in runs(records)] == [("T1", 0, "0-1"), ("T2", 0, "2-3")]
+    assert records[-1].t == 220
+
+
+def test_who_joins_fetches_program_and_data_before_the_run_computes() -> None:
+    records: list[Record] = []
+    replay = WorkReplay()
+    run(load(Path("sims/scenarios/malleable-master.toml")), [records.append, replay])
+    assert replay.problems == []
+    assert any(isinstance(record.event, RedistributionPlanned) for record in records)
+    lacking: dict[str, set[int]] = {}
+    members: dict[str, set[int]] = {}
+    for record in records:
+        match record.event:
+            case RunStarted(job=job, processors=text):
+                lacking[job] = numbers(text) - members.get(job, set())
+                members[job] = numbers(text)
+            case TransferEnded(worker=worker, kind=TransferKind.DATA):
+                for missing in lacking.values():
+                    missing.discard(worker)
+            case StageStarted(job=job, stage=Stage.COMPUTING | Stage.REDISTRIBUTING):
+                assert not lacking[job], record
