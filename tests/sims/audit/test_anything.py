@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sims.audit.audit import audit
-from tests.sims.audit.anything import Table, pack, queue, records_of
+from tests.sims.audit.anything import Table, pack, queue, records_of, shares
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*no buddy")
 SEEDS = 40
@@ -23,6 +23,11 @@ def test_the_log_of_a_random_queue_breaks_no_law(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_the_log_of_a_random_pack_breaks_no_law(seed: int) -> None:
     assert broken(pack(seed)) == []
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_the_log_of_a_random_cluster_that_places_copies_afresh_breaks_no_law(seed: int) -> None:
+    assert broken(shares(seed)) == []
 
 
 def test_workers_that_were_promised_join_a_job_that_waits_for_its_members() -> None:
