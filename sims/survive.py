@@ -144,7 +144,8 @@ def scenario(task: Task, section: ProtectionSection, image: float) -> Scenario:
 
 def jobs_on(platform: Platform) -> int:
     """How many jobs are sent to it at once."""
-    return max(2, platform.size // WORKERS_PER_JOB)
+    few = min(2, platform.size // (2 * MEMBERS))
+    return max(1, few, platform.size // WORKERS_PER_JOB)
 
 
 def _jobs(task: Task) -> JobSection:
