@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from sims.plots import panels
 from sims.plots.panels import draw_panels
@@ -19,8 +20,13 @@ PANELS = {name: {"a": CURVE, "b": CURVE} for name in ("first", "second", "third"
 def test_every_panel_has_its_curves_apart_and_the_line_of_no_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = []
-    monkeypatch.setattr(panels, "save", lambda figure, path: kept.append(figure) or path)
+    kept: list[Figure] = []
+
+    def keep(figure: Figure, path: Path) -> Path:
+        kept.append(figure)
+        return path
+
+    monkeypatch.setattr(panels, "save", keep)
     draw_panels(PANELS, tmp_path / "p.png", "title", "x", "y", log_x=True)
     [figure] = kept
     shown = [axes for axes in figure.axes if axes.get_visible()]
