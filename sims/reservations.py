@@ -7,8 +7,8 @@ keep a processor DOWN for an hour. Both strike at the same rates. Reservations a
 estimates: a run that has to be repeated breaks them.
 
 A block is a trial: consecutive jobs, their arrivals stretched so that each block offers the same
-load; blocks are spread evenly over the log. All three strategies meet the same errors and faults. A wait
-is all the time that a job does not run: before its first run, and between its runs.
+load; blocks are spread evenly over the log. All three strategies meet the same errors and faults.
+A wait is all the time that a job does not run: before its first run, and between its runs.
 
 At its default size: 80 s of processor time; with 24 blocks of 600 jobs of UniLu-Gaia-2014-2 on 256
 processors 50 s.
