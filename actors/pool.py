@@ -140,11 +140,10 @@ class Pool:
         if state is UP:
             self._return(worker)
             return
-        if worker not in self.away:
-            if self._holders[worker] < 0:
-                self.free -= 1
-                if self.numbers is not None:
-                    self.numbers.remove(((worker, worker),))
+        if worker not in self.away and self._holders[worker] < 0:
+            self.free -= 1
+            if self.numbers is not None:
+                self.numbers.remove(((worker, worker),))
         self.away[worker] = math.inf if until is None else until
 
     def _return(self, worker: int) -> None:
