@@ -46,3 +46,21 @@ def mean_interval(values: Sequence[float], level: float = 0.95) -> Interval:
     error = stdev(values) / sqrt(len(values))
     half = float(student.ppf(0.5 + level / 2, len(values) - 1)) * error
     return Interval(fmean(values), half, len(values))
+
+
+def ratio_interval(
+    values: Sequence[float], reference: Sequence[float], level: float = 0.95
+) -> Interval:
+    """mean(values) / mean(reference), paired, with its confidence interval at `level`: Student's t
+    on the residuals `value - ratio * reference` (the delta method, as of survey ratios).
+
+    A mean of the pairs' ratios would call each of two equally good, noisy policies the worse one.
+    Not a number where the reference's mean is 0.
+    """
+    base = fmean(reference) if reference else 0.0
+    if not base:
+        return Interval(nan, nan, len(reference))
+    ratio = fmean(values) / base
+    pairs = zip(values, reference, strict=True)
+    spread = mean_interval([value - ratio * other for value, other in pairs], level)
+    return Interval(ratio, spread.half / base, len(values))

@@ -32,6 +32,7 @@ class CopiesPlaced(Compound):
     """The policy has chosen: all copies of all jobs that are served begin."""
 
     jobs: tuple[str, ...]
+    """Those that are served."""
     runs: Ints
     """Per job: the run of its first copy; its other copies' follow."""
     copies: Ints
@@ -67,8 +68,9 @@ class CopiesSettled(Compound):
     jobs: tuple[str, ...]
     """Those that were served until now."""
     runs: Ints
+    """As in the CopiesPlaced before."""
     copies: Ints
-    """Both as in the CopiesPlaced before."""
+    """Likewise."""
     done: tuple[float, ...]
     """Per copy: work done."""
     completed: tuple[int | None, ...]

@@ -97,6 +97,7 @@ class MembersChanged(Event):
     job: str
     run: int
     processors: str
+    """Interval set of all of them."""
 
 
 @frozen
@@ -107,6 +108,7 @@ class MembersPromised(Event):
     job: str
     run: int
     processors: str
+    """Interval set of them."""
 
 
 @frozen

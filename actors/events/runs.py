@@ -114,7 +114,7 @@ class MembersReleased(Event):
 
 @frozen
 class MembersJoined(Event):
-    """More members join a run that is under way: they were promised to it (003, section 5)."""
+    """More members join a run, or those kept after it: they were promised (003, section 5)."""
 
     job: str
     run: int

@@ -70,7 +70,7 @@ class CapacityAuditor(Auditor):
             why = f"{event.job} keeps nobody of run {event.keeps}"
             self.world.breaks(Law.CAPACITY, (seq,), why)
             self._take(copy, copy.spans, seq)
-        elif spans != copy.spans or event.share != copy.share:
+        elif spans != _merged(copy.spans) or event.share != copy.share:
             why = f"{event.job} kept {copy.spans} and starts on {event.processors}"
             self.world.breaks(Law.CAPACITY, (copy.seq, seq), why)
         for worker in sorted(copy.away):
@@ -158,13 +158,13 @@ class CapacityAuditor(Auditor):
         self.free.give(tuple(spans))
 
     def _join(self, event: MembersJoined, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
-        if run is None:
+        copy = self.world.copy(event.job, event.run)
+        if copy is None:
             why = f"workers join run {event.run} of {event.job}, which is not going on"
             self.world.breaks(Law.SEQUENCE, (seq,), why)
             return
-        self._take(run.copy, self.world.spans(event.processors, seq), seq)
-        self.world.touched[run.copy] = None
+        self._take(copy, self.world.spans(event.processors, seq), seq)
+        self.world.touched[copy] = None
 
     def _change(self, event: MembersChanged, t: float, seq: int) -> None:
         job = self.world.jobs.get(event.job)
@@ -193,6 +193,16 @@ class CapacityAuditor(Auditor):
                 self.free.remove(span)
         elif not self.free.has(span):
             self.free.give(span)
+
+
+def _merged(spans: tuple[Range, ...]) -> tuple[Range, ...]:
+    """Those that touch in one: who was promised may have come beside those that were there."""
+    merged = list[Range]()
+    for first, last in spans:
+        if merged and merged[-1][1] + 1 == first:
+            first = merged.pop()[0]
+        merged.append((first, last))
+    return tuple(merged)
 
 
 def _apart(spans: tuple[Range, ...]) -> bool:

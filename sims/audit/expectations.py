@@ -77,6 +77,11 @@ class ExpectationAuditor(Auditor):
         if job is None or job.application is None:
             self.world.breaks(Law.LIFE, (seq,), f"{event.job} is under way in no pack")
             return
+        before = self.told.get(event.job)
+        single = job.protection is not None and job.protection.copies == 1
+        if before is not None and before[0] == event and event.since is not None and single:
+            why = f"nothing has changed since {event}"
+            self.world.breaks(Law.DECISION, (before[1], seq), why)
         self.told[event.job] = event, seq
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:

@@ -56,6 +56,8 @@ class Job:
     """Run that has ended -> the copy that keeps its members."""
     saved: State | None = None
     """The furthest image at the master."""
+    left: list[State] = field(factory=list)
+    """What runs that a policy of 004 withdrew had reached: their job may go on from it."""
     periods: dict[int, float] = field(factory=dict)
     """Members -> work between checkpoints, where that hangs on them and has been seen."""
     closes: bool | None = None

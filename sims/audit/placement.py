@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attrs import define, field
 
-from actors.events import JobDescribed, RunEnded, RunStarted, ScenarioStarted, TasksDealt
+from actors.events import RunEnded, RunStarted, ScenarioStarted
 from sims.audit.capacity import CapacityAuditor
 from sims.audit.facts import Run
 from sims.audit.law import Auditor, Handlers, Law
@@ -20,7 +20,7 @@ Spans = tuple[Range, ...]
 class PlacementAuditor(Auditor):
     """A run gets the lowest free workers; or, by the policy's choice, those that its job had a
     moment ago, else the fewest gaps. It must be one of these always, and is asked before the
-    workers are taken. Enrolment, packs and multitasking choose by other rules, not told here."""
+    workers are taken. Other deciders than a queue choose by other rules, not told here."""
 
     world: World
     capacity: CapacityAuditor
@@ -28,8 +28,6 @@ class PlacementAuditor(Auditor):
     """Those that all runs so far have followed."""
     former: dict[str, list[Spans]] = field(factory=dict)
     """Job -> on whom copies of it ended at this instant."""
-    asked: tuple[int, Run, tuple[str, ...]] | None = None
-    """A run whose decider is not yet known -> seq, the rules that it follows."""
 
     def __attrs_post_init__(self) -> None:
         self.rules = {"lowest": lowest, "compact": compact}
@@ -38,9 +36,7 @@ class PlacementAuditor(Auditor):
     def handlers(self) -> Handlers:
         return {
             ScenarioStarted: self._begin,
-            JobDescribed: self._describe,
             RunStarted: self._start,
-            TasksDealt: self._deal,
             RunEnded: self._end,
         }
 
@@ -49,14 +45,12 @@ class PlacementAuditor(Auditor):
             self.former.clear()
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
+        if event.decider != "queue":
+            self.rules = {}
         for setting in event.settings:
             name, _, value = setting.partition("=")
             if name == "placement":
                 self.rules = {key: rule for key, rule in self.rules.items() if key == value}
-
-    def _describe(self, event: JobDescribed, t: float, seq: int) -> None:
-        if event.kind == "malleable":
-            self.rules = {}
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         if not self.rules or event.keeps is not None:
@@ -65,11 +59,7 @@ class PlacementAuditor(Auditor):
         if run is None or run.told or event.share < 1:
             self.rules = {}
             return
-        followed = self._followed(run, event.job)
-        if run.job.described is not None and run.job.described.kind == "iterative":
-            self.asked = seq, run, followed
-        else:
-            self._keep(followed, run, seq)
+        self._keep(self._followed(run, event.job), run, seq)
 
     def _followed(self, run: Run, job: str) -> tuple[str, ...]:
         spans, gaps = run.copy.spans, self.capacity.free.intervals()
@@ -78,14 +68,6 @@ class PlacementAuditor(Auditor):
         return tuple(
             k for k, rule in self.rules.items() if any(rule(gaps, size, it) == spans for it in had)
         )
-
-    def _deal(self, event: TasksDealt, t: float, seq: int) -> None:
-        asked, self.asked = self.asked, None
-        if event.reason is not None:
-            self.rules = {}
-        elif asked is not None:
-            start, run, followed = asked
-            self._keep(followed, run, start)
 
     def _keep(self, followed: tuple[str, ...], run: Run, seq: int) -> None:
         if not followed:

@@ -8,6 +8,7 @@ from attrs import define, field
 
 from actors.events import (
     FaultIgnored,
+    MembersChanged,
     MembersJoined,
     MembersPromised,
     Outcome,
@@ -45,6 +46,7 @@ class PromiseAuditor(Auditor):
             FaultIgnored: self._ignore,
             MembersPromised: self._promise,
             MembersJoined: self._join,
+            MembersChanged: self._change,
             RunStarted: self._start,
             RunEnded: self._end,
         }
@@ -57,7 +59,7 @@ class PromiseAuditor(Auditor):
                 self.world.breaks(Law.PROMISE, (came, seq), why)
         if self.lacking:
             left = self.lacking.items()
-            self.lacking = {it: came for it, came in left if it.run and it.full > it.size}
+            self.lacking = {it: came for it, came in left if it.full > it.size}
         if self.struck:
             self.struck.clear()
         if self.free:
@@ -74,6 +76,11 @@ class PromiseAuditor(Auditor):
         run = self.world.run(event.job, event.run)
         if run is not None and run.copy.full > run.copy.size:
             self.lacking[run.copy] = seq
+
+    def _change(self, event: MembersChanged, t: float, seq: int) -> None:
+        copy = self.world.copy(event.job, event.run)
+        if copy is not None and copy.full > copy.size:
+            self.lacking[copy] = seq
 
     def _promise(self, event: MembersPromised, t: float, seq: int) -> None:
         run = self.world.run(event.job, event.run)
@@ -96,10 +103,10 @@ class PromiseAuditor(Auditor):
             self.world.breaks(Law.PROMISE, (run.seq, seq), why)
 
     def _join(self, event: MembersJoined, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        copy = self.world.copy(event.job, event.run)
         spans = self.world.spans(event.processors, seq)
         came = {n for first, last in spans for n in range(first, last + 1)}
-        room = run.copy.full - run.copy.size if run is not None else 0
+        room = copy.full - copy.size if copy is not None else 0
         if not came or not came <= self.free or len(came) > room:
             why = f"{event.processors} were not promised to {event.job}, or are not free yet"
             self.world.breaks(Law.PROMISE, (seq,), why)

@@ -72,10 +72,12 @@ class ProtectionAuditor(Auditor):
 
     def _origins(self, run: Run, t: float) -> list[State | None]:
         """The states that it may begin from: equals of the furthest."""
-        states = self._clones(run, t)
-        saved = run.job.saved
+        rules, saved = run.job.protection, run.job.saved
+        states = [*self._clones(run, t), *run.job.left]
         if saved is not None:
             states.append(saved)
+        if run.job.left and not (rules is not None and rules.cloning):
+            return [*states, None]  # each copy goes on from a state of its own
         best = max((state.fraction for state in states), default=0)
         return [it for it in states if it.fraction >= best * (1 - ROUNDING)] or [None]
 
@@ -117,6 +119,7 @@ class ProtectionAuditor(Auditor):
             return
         if event.outcome is Outcome.COMPLETED:
             run.job.saved = None  # of an iteration: it is over
+        self._leave(run, event)
         keeps = run.job.kind == "buddies" and event.outcome in (LOST, FAILED)
         if event.kept != keeps and not run.told:
             whether = "keeps" if event.kept else "does not keep"
@@ -124,6 +127,17 @@ class ProtectionAuditor(Auditor):
             self.world.breaks(Law.CHECKPOINT, (run.seq, seq), why)
         if event.kept:
             self.world.touched[run.copy] = None
+
+    def _leave(self, run: Run, event: RunEnded) -> None:
+        """Preempted jobs go on from where they were, if copies are what is decided (004); an error
+        that is found makes all of it worthless (P4)."""
+        started = self.world.started
+        if started is None or started.decider != "copies" or run.told:
+            return
+        if event.outcome is FAILED:
+            run.job.left.clear()
+        elif event.outcome is Outcome.WITHDRAWN and event.done > 0:
+            run.job.left.append(State(event.run, event.done, run.event.work))
 
 
 def _begins(run: Run, state: State | None) -> bool:

@@ -17,10 +17,12 @@ from actors.events import (
     RunStarted,
     ShelfOpened,
 )
-from sims.audit.facts import Run
+from sims.audit.facts import Job, Run
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.telling import counted
+
+ROUNDING = 1e-9
 
 
 @define
@@ -48,6 +50,11 @@ class QueueAuditor(Auditor):
     allowed: dict[str, int] = field(factory=dict)
     """Job -> attempts that it may still make in this batch."""
     promised: dict[str, tuple[float, ReservationMade, int]] = field(factory=dict)
+    """Waiting job -> when it is to start, by what, seq."""
+    made: float = -1
+    """When the last promise was."""
+    delayed: bool = False
+    """Whether a run has lasted longer than was believed, while somebody was promised a start."""
     shelf: _Shelf | None = None
     shelves: bool = False
     """Whether one has ever opened."""
@@ -95,6 +102,7 @@ class QueueAuditor(Auditor):
         self.running[name] = self.running.get(name, 0) + 1
         if not first:
             return
+        self._keep(event, t, seq)
         if self.shelf is not None:
             self._shelve(self.shelf, name, event, t)
         if self.batches:
@@ -102,6 +110,13 @@ class QueueAuditor(Auditor):
             if self.allowed[name] < 0:
                 why = f"{name} makes more attempts than its batch lets it"
                 self.world.breaks(Law.DECISION, (seq,), why)
+
+    def _keep(self, event: RunStarted, t: float, seq: int) -> None:
+        """A promise cannot be broken where everything happens as it was believed."""
+        start, _, promised = self.promised.pop(event.job, (t, None, seq))
+        if t > start * (1 + ROUNDING) and not (self.delayed or self.world.workers):
+            why = f"{event.job} was promised its start for {start}"
+            self.world.breaks(Law.PROMISE, (promised, seq), why)
 
     def _loosen(self, seq: int) -> None:
         """A start outside of a shelf, while nothing runs."""
@@ -111,16 +126,21 @@ class QueueAuditor(Auditor):
             self.loose.append(seq)
 
     def _shelve(self, shelf: _Shelf, name: str, event: RunStarted, t: float) -> None:
-        described = self.world.jobs[name].described
-        believed = described.estimate if described is not None else None
-        time = event.work if believed is None else believed
         shelf.jobs += 1
-        shelf.end = max(shelf.end, t + (time + self.world.jobs[name].verification))
+        shelf.end = max(shelf.end, self._believed(self.world.jobs[name], event.work, t))
+
+    @staticmethod
+    def _believed(job: Job, work: float, t: float) -> float:
+        """When a run that starts at `t` is believed to end."""
+        estimate = job.described.estimate if job.described is not None else None
+        return t + ((work if estimate is None else estimate) + job.verification)
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
         run = self.world.run(event.job, event.run)
         if run is None or event.kept:
             return
+        if not self.delayed and self.promised:
+            self.delayed = run.staged or t > self._believed(run.job, run.event.work, run.t) * (1 + ROUNDING)
         self.ended.add(event.job)
         self._over(run, event)
 
@@ -175,9 +195,10 @@ class QueueAuditor(Auditor):
 
     def _promise(self, event: ReservationMade, t: float, seq: int) -> None:
         before = self.promised.get(event.job)
-        if before is not None and before[:2] == (t, event):
+        if before is not None and self.made == t and before[1] == event:
             self.world.breaks(Law.PROMISE, (before[2], seq), "it is promised twice")
-        self.promised[event.job] = t, event, seq
+        self.promised[event.job] = event.start, event, seq
+        self.made = t
         waiting = event.job in self.world.jobs and event.job not in self.running
         fits = 1 <= event.processors <= self.world.processors
         if not (waiting and fits and event.start >= t):

@@ -76,7 +76,8 @@ class RedistributionAuditor(Auditor):
     def _describe(self, event: ApplicationDescribed, t: float, seq: int) -> None:
         job = self.world.jobs.get(event.job)
         kind = job.described.kind if job is not None and job.described is not None else None
-        if self.world.pack is None or kind != "malleable" or event.footprint < 0:
+        last = (job.submitted or 0) + 2 + (job.messages is not None) if job is not None else 0
+        if seq - 1 != last or self.world.pack is None or kind != "malleable" or event.footprint < 0:
             why = f"{event} of a {kind} job, pack {self.world.pack}"
             self.world.breaks(Law.FRAME, (seq,), why)
 

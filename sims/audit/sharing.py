@@ -19,14 +19,20 @@ ROUNDINGS = 64
 
 @define(eq=False)
 class SharingAuditor(Auditor):
-    """A copy begins from a state in which one of its job's last copies ended, and comes no further
-    than its workers carry it."""
+    """A copy begins from a state in which one of its job's last copies ended, and comes as far as
+    its workers carry it. Where jobs progress by g(r, t) that is not in the log: what is checked
+    there is that a copy does not go back, nor beyond its work."""
 
     world: World
     states: dict[str, dict[int, float]] = field(factory=dict)
     """Job -> its runs that ended at its last checkpoint -> work done."""
+    older: dict[str, dict[int, float]] = field(factory=dict)
+    """Job -> the same of runs before, from whose states none has begun: without cloning, a copy
+    that is not placed for a while goes on from its own."""
     ended: dict[str, float] = field(factory=dict)
     """Job -> when that was."""
+    used: set[tuple[str, int]] = field(factory=set)
+    """Runs of the last checkpoint, and their jobs, from whose states one has begun."""
     gains: bool = False
     """Whether jobs progress by g(r, t), which is not in the log."""
 
@@ -44,14 +50,19 @@ class SharingAuditor(Auditor):
         self.gains = True
 
     def _leave(self, event: JobCompleted | JobKilled, t: float, seq: int) -> None:
+        self._age(event.job)
         self.states.pop(event.job, None)
         self.ended.pop(event.job, None)
+        self.older.pop(event.job, None)
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         if not self.world.compound:
             return
-        states = self.states.get(event.job, {})
-        due = 0.0 if event.source is None else states.get(event.source)
+        states, older = self.states.get(event.job, {}), self.older.setdefault(event.job, {})
+        due: float | None = 0.0
+        if event.source is not None:
+            due = states.get(event.source, older.pop(event.source, None))
+            self.used.add((event.job, event.source))
         if due is None or not isclose(event.begun, due, rel_tol=ROUNDING):
             why = f"{event.job} begins from {event.begun!r} of run {event.source}; "
             why += f"its copies came to {states}"
@@ -62,16 +73,25 @@ class SharingAuditor(Auditor):
         if run is None or not run.told:
             return
         if self.ended.get(event.job) != t:
+            self._age(event.job)
             self.ended[event.job], self.states[event.job] = t, {}
         self.states[event.job][event.run] = event.done
         self._measure(run, event, t, seq)
+
+    def _age(self, job: str) -> None:
+        """A new checkpoint: states of the last that nobody began from stay as they are."""
+        for run, done in self.states.get(job, {}).items():
+            if (job, run) not in self.used:
+                self.older.setdefault(job, {})[run] = done
+            self.used.discard((job, run))
 
     def _measure(self, run: Run, event: RunEnded, t: float, seq: int) -> None:
         begun, work = run.event.begun, run.event.work
         slack = ROUNDING * work + ROUNDINGS * ulp(t) * max(run.rate, 1)
         most = work if self.gains else min(work, run.at(t))
-        if not begun - slack <= event.done <= most + slack:
-            why = f"{run.name} comes to {event.done!r}; its workers carry it to {most!r} at most"
+        least = begun if self.gains else most
+        if not least - slack <= event.done <= most + slack:
+            why = f"{run.name} comes to {event.done!r}; its workers carry it to {most!r}"
             self.world.breaks(Law.SPEED, (run.seq, seq), why)
         completed = event.outcome is Outcome.COMPLETED
         if completed and not isclose(event.done, work, rel_tol=ROUNDING, abs_tol=slack):

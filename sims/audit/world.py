@@ -83,6 +83,13 @@ class World:
         known = self.jobs.get(job)
         return known.open.get(number) if known is not None else None
 
+    def copy(self, job: str, number: int) -> Copy | None:
+        """The members of a run that is under way, or that are kept after it."""
+        run, known = self.run(job, number), self.jobs.get(job)
+        if run is not None:
+            return run.copy
+        return known.kept.get(number) if known is not None else None
+
     def spans(self, processors: str, seq: int) -> tuple[Range, ...]:
         """Of an interval set as logs write it."""
         try:
@@ -212,9 +219,9 @@ class World:
             job.kept.pop(event.run, None)
 
     def _join(self, event: MembersJoined, t: float, seq: int) -> None:
-        run = self.run(event.job, event.run)
-        if run is not None:
-            run.copy.join(self.spans(event.processors, seq))
+        copy = self.copy(event.job, event.run)
+        if copy is not None:
+            copy.join(self.spans(event.processors, seq))
 
     def _leave(self, event: JobCompleted | JobKilled, t: float, seq: int) -> None:
         if self.jobs.pop(event.job, None) is not None:

@@ -10,11 +10,7 @@ wrong.
 from __future__ import annotations
 
 import argparse
-import tarfile
-import tempfile
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import frozen
@@ -26,12 +22,12 @@ from rich.table import Table
 from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.campaign import run_many
-from sims.errors import InputError
 from sims.options import add_picture, positive_int
 from sims.papers.volatile_runs import run_heuristics
 from sims.plots.bars import draw_pairs
 from sims.readers.markov_fit import MarkovFit, fit_markov
 from sims.readers.spot import read_spot_trace
+from sims.readers.spot_folders import spot_folder, spot_groups, turned_to
 from sims.scenario.availability import After, Availability, Letters, Markov, Row
 from sims.scenario.jobs.section import IterativeSection
 from sims.scenario.master import MasterSection
@@ -98,8 +94,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def real_traces(options: argparse.Namespace) -> None:
     """Fit, run on the traces and on the chains, print, draw."""
     console = wide_console()
-    with _folder(options.traces) as folder:
-        groups = _groups(folder)
+    with spot_folder(options.traces) as folder:
+        groups = spot_groups(folder)
         platforms = [_platform(*group, options.fits, console) for group in groups]
     trials = [
         Trial(platform, k, options.tasks, options.wmin, options.cap)
@@ -113,30 +109,6 @@ def real_traces(options: argparse.Namespace) -> None:
 
 
 # --- the traces -------------------------------------------------------------------------------
-
-
-@contextmanager
-def _folder(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield path
-        return
-    try:
-        with tempfile.TemporaryDirectory() as unpacked, tarfile.open(path) as archive:
-            archive.extractall(unpacked, filter="data")
-            yield Path(unpacked)
-    except (OSError, tarfile.TarError) as error:
-        accepted = "a folder or tar archive of spot-instance JSON"
-        raise InputError(str(path), "", str(error), accepted) from None
-
-
-def _groups(folder: Path) -> Iterator[tuple[str, list[Path]]]:
-    groups: dict[Path, list[Path]] = defaultdict(list)
-    for path in sorted(folder.rglob("*.json")):
-        groups[path.parent].append(path)
-    if not groups:
-        raise InputError(str(folder), "", "no .json file in it", "spot-instance traces")
-    for parent, files in groups.items():
-        yield str(parent.relative_to(folder)), files
 
 
 def _platform(name: str, files: Sequence[Path], fits: bool, console: Console) -> Platform:
@@ -177,7 +149,7 @@ def both(trial: Trial) -> tuple[Makespans, Makespans]:
     workers = trial.platform.workers
     speeds = rng.integers(trial.fastest, 10 * trial.fastest, size=len(workers), endpoint=True)
     start = int(rng.integers(len(workers[0].letters)))
-    turned = [_turned(worker.letters, start) for worker in workers]
+    turned = [turned_to(worker.letters, start) for worker in workers]
     real: list[Availability] = [Letters(states=it, then=After.REPEAT) for it in turned]
     markov: list[Availability] = [
         Markov(rows=worker.rows, first=WorkerState(letters[0]))
@@ -187,11 +159,6 @@ def both(trial: Trial) -> tuple[Makespans, Makespans]:
         run_heuristics(_scenario(trial, speeds.tolist(), real), HEURISTICS),
         run_heuristics(_scenario(trial, speeds.tolist(), markov), HEURISTICS),
     )
-
-
-def _turned(letters: str, start: int) -> str:
-    start %= len(letters)
-    return letters[start:] + letters[:start]
 
 
 def _scenario(

@@ -12,6 +12,7 @@ from sims.plots.figure import CYCLE, new_figure, save
 from sims.statistics import Interval
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -37,6 +38,18 @@ def draw_curves(
 ) -> Path:
     """Draw one curve per name, its 95 % intervals as bars. Returns `path`."""
     figure, axes = new_figure(WIDTH, HEIGHT)
+    plot_curves(axes, curves)
+    format_places(axes, curves, log_x)
+    if log_y:
+        plain_log_y(axes)
+    axes.set(title=title_within(title, WIDTH), xlabel=x, ylabel=y)
+    axes.grid(alpha=0.3)
+    legend_below(figure, about_bars(it for points in curves.values() for _, it in points))
+    return save(figure, path)
+
+
+def plot_curves(axes: Axes, curves: Mapping[str, Curve]) -> None:
+    """One curve per name, each with a colour and a marker of its own."""
     for k, (name, points) in enumerate(curves.items()):
         axes.errorbar(
             [at for at, _ in points],
@@ -49,6 +62,10 @@ def draw_curves(
             capsize=3,
             elinewidth=1,
         )
+
+
+def format_places(axes: Axes, curves: Mapping[str, Curve], log_x: bool) -> None:
+    """Ticks as plain numbers; on a logarithmic x-axis one at each place of the curves."""
     places = sorted({at for points in curves.values() for at, _ in points})
     axes.xaxis.set_major_formatter(PLAIN)
     axes.yaxis.set_major_formatter(PLAIN)
@@ -56,12 +73,6 @@ def draw_curves(
         _log_x(axes, places)
     elif all(at == int(at) for at in places):
         number_wholly(axes, "x")
-    if log_y:
-        plain_log_y(axes)
-    axes.set(title=title_within(title, WIDTH), xlabel=x, ylabel=y)
-    axes.grid(alpha=0.3)
-    legend_below(figure, about_bars(it for points in curves.values() for _, it in points))
-    return save(figure, path)
 
 
 def about_bars(values: Iterable[Interval]) -> str:
@@ -70,9 +81,16 @@ def about_bars(values: Iterable[Interval]) -> str:
     return BARS if known else f"{BARS}, none where there is one sample only"
 
 
-def legend_below(figure: Figure, title: str, columns: int = 3) -> None:
-    """What each curve is, below the axes: within them it hides one sooner or later."""
+def legend_below(
+    figure: Figure,
+    title: str,
+    columns: int = 3,
+    entries: tuple[list[Artist], list[str]] | None = None,
+) -> None:
+    """What each curve is, below the axes: within them it hides one sooner or later. `entries`:
+    handles and names; default: all of the figure's."""
     figure.legend(
+        *(entries or ()),
         loc="outside lower center",
         ncols=columns,
         fontsize="small",

@@ -1,4 +1,4 @@
-"""Random scenarios of queues and of packs, and their logs."""
+"""Random scenarios of queues, packs and shared workers, and their logs."""
 
 from __future__ import annotations
 
@@ -86,6 +86,29 @@ def pack(seed: int) -> Table:
         "protection": protection,
         "faults": faults,
         "policy": {"name": _one(rng, *REDISTRIBUTIONS)},
+    }
+
+
+def shares(seed: int) -> Table:
+    """Up to thirty jobs in copies, placed all at once, on workers whose speed varies."""
+    rng = default_rng(seed)
+    return {
+        "name": "any",
+        "seed": seed,
+        "unit": "s",
+        "platform": {
+            "workers": int(rng.integers(2, 7)),
+            "speed": {"kind": "two-point", "peak": 4, "interval": 0.5},
+        },
+        "job": {
+            "kind": "rigid",
+            "stream": {
+                "count": int(rng.integers(3, 30)),
+                "arrivals": {"kind": "poisson", "load": 0.5},
+                "sizes": {"kind": "exponential", "mean": 1},
+            },
+        },
+        "policy": {"name": _one(rng, "SRPT+R", "SRPT+R-noclone", "SRPT", "LAPS+R(1/2)")},
     }
 
 

@@ -15,7 +15,7 @@ which it was so is as lawful (run with `-s` for the list of a run):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
 
@@ -24,17 +24,22 @@ from numpy.random import default_rng
 
 from actors.runtime import Record
 from sims.audit.audit import audit
+from tests.sims.audit.anything import Table, pack, queue, shares
+from tests.sims.audit.anything import records_of as records_of_table
 from tests.sims.audit.mutants import Change, Mutant, mutants
 from tests.sims.audit.oneworld import cases, mechanisms, records_of
 
 MECHANISMS = (
     *("owner", "faults", "speeds", "link", "iterative"),
     *("buddies", "images", "copies", "cloning", "errors"),
+    *("queue", "pack", "shares"),
 )
 LOGS = 10
 """Scenarios a mechanism."""
 TRIED = 10
 """Mutants of each."""
+TABLES: dict[str, Callable[[int], Table]] = {"queue": queue, "pack": pack, "shares": shares}
+SEEDS = range(20, 20 + LOGS)
 MOST = 5
 """Of 100 that may go unnoticed."""
 MORE = {
@@ -57,6 +62,8 @@ MORE = {
 
 @cache
 def logs(mechanism: str) -> list[list[Record]]:
+    if mechanism in TABLES:
+        return [records_of_table(TABLES[mechanism](seed)) for seed in SEEDS]
     fitting = [it["scenario"] for it in cases() if mechanism in mechanisms(it["scenario"])]
     return [records_of(scenario) for scenario in fitting[:: max(len(fitting) // LOGS, 1)]][:LOGS]
 

@@ -1,0 +1,51 @@
+"""The log's documentation is what the classes of events say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.events import VOCABULARY
+from actors.runtime import Event
+from sims.ledger import Use
+from sims.vocabulary import BEGIN, END, fields, main, renewed
+
+README = Path(__file__).parents[2] / "logs" / "README.md"
+
+
+def test_the_logs_readme_is_up_to_date() -> None:
+    """Else: `python -m sims.vocabulary logs/README.md`."""
+    assert README.read_text() == renewed(README.read_text())
+
+
+def test_the_logs_readme_tells_every_category_of_the_ledger() -> None:
+    for use in Use:
+        assert use.value in README.read_text().partition("## The ledger")[2].partition("## ")[0]
+
+
+@pytest.mark.parametrize("kind", VOCABULARY)
+def test_every_field_of_an_event_says_what_it_means(kind: type[Event]) -> None:
+    assert all(field.meaning and field.type for field in fields(kind))
+
+
+def test_what_is_around_the_marks_stays() -> None:
+    text = renewed(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    assert text.startswith(f"before\n{BEGIN}\n")
+    assert text.endswith(f"{END}\nafter\n")
+    assert "\nold\n" not in text and "`RunStarted`" in text
+
+
+def test_it_is_printed_where_no_file_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "| `worker` | whole number |" in capsys.readouterr().out
+
+
+def test_a_file_without_marks_is_refused_and_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "notes.md"
+    file.write_text("mine\n")
+    assert main([str(file)]) == 2
+    assert "vocabulary: begin" in capsys.readouterr().err
+    assert file.read_text() == "mine\n"
