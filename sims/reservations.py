@@ -10,7 +10,7 @@ A block is a trial: consecutive jobs, their arrivals stretched so that each bloc
 load; blocks are spread evenly over the log. All three strategies meet the same errors and faults.
 A wait is all the time that a job does not run: before its first run, and between its runs.
 
-At its default size: 80 s of processor time; with 24 blocks of 600 jobs of UniLu-Gaia-2014-2 on 256
+At its default size: 40 s of processor time; with 24 blocks of 600 jobs of UniLu-Gaia-2014-2 on 256
 processors 50 s.
 """
 

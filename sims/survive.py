@@ -11,7 +11,7 @@ image and the length of a job.
 trial a random start in its traces. Without it workers follow Markov chains, fitted to three zones
 of real instances, each by itself: what a zone loses at once is missing there.
 
-At its default size: 45 s of processor time; with 12 trials on 23 real zones in 4 folders 3 minutes.
+At its default size: 30 s of processor time; with 12 trials on 23 real zones in 4 folders 3 minutes.
 """
 
 from __future__ import annotations
