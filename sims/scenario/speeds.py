@@ -20,6 +20,7 @@ from policies.maths.speeds import (
     TwoPointSlots,
     UniformSlots,
 )
+from sims.errors import InputError
 from sims.scenario.fields import Unacceptable, above_one, part, positive
 from sims.scenario.policies import imported
 
@@ -146,9 +147,13 @@ class OwnLaw:
     """What its constructor takes."""
 
     def process(self, folder: Path) -> SpeedProcess:
-        """An instance of the class."""
+        """An instance of the class. Raises InputError."""
         law = imported(self.name, folder, "speed.name")
-        process: SpeedProcess = law(**self.parameters)
+        try:
+            process: SpeedProcess = law(**self.parameters)
+        except (TypeError, ValueError) as error:
+            accepted = "parameters that its class takes"
+            raise InputError("scenario", "speed.parameters", str(error), accepted) from None
         return process
 
 

@@ -1,4 +1,4 @@
-"""The golden logs: one small run of each kind of job, kept byte for byte.
+"""The golden logs: one small run of each mechanism, kept byte for byte.
 
 `python tests/golden/regenerate.py` (or `make golden`) writes them anew; look at the difference
 before you commit it: every line of it is a change of behaviour.
@@ -29,9 +29,11 @@ class Golden:
 
     def write(self, path: Path) -> None:
         """Run it, and log it to `path`."""
-        scenario = load(SCENARIOS / f"{self.scenario}.toml", self.overrides)
+        own = HERE / f"{self.scenario}.toml"
+        file = own if own.exists() else SCENARIOS / own.name
+        scenario = load(file, self.overrides)
         with LogWriter(path) as log:
-            run(scenario, [log], SCENARIOS)
+            run(scenario, [log], file.parent)
 
 
 GOLDEN = {
@@ -47,10 +49,13 @@ GOLDEN = {
     ),
     "rigid-faults": Golden("batch-faults", "J39"),
     "moldable": Golden("batch-moldable", "J3"),
-    "malleable": Golden("malleable10", "T1", ("faults.mtbf_years=3", "job.draw.count=4")),
-    "redundant": Golden("redundant-laps", "job-3", ("job.count=25",)),
+    "pack": Golden("malleable10", "T1", ("faults.mtbf=94608000", "job.draw.count=4")),
+    "copies": Golden("redundant-laps", "job-3", ("job.stream.count=25",)),
+    "images": Golden("images", "J1"),
+    "buddies": Golden("buddies", "J1"),
+    "cloning": Golden("cloning", "J1"),
 }
-"""Kind of job, one with faults too -> its golden log."""
+"""Mechanism -> its golden log."""
 
 
 def path_of(kind: str) -> Path:

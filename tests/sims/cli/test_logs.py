@@ -130,7 +130,7 @@ def test_a_log_without_its_beginning_is_refused(shell: Shell, log: Path) -> None
     log.write_text("\n".join(lines[1:]) + "\n")
     said = shell("summary", log)
     assert said.code == 2
-    assert "the first record is PlatformDescribed" in said.complaint()
+    assert "the first record is LinkDescribed" in said.complaint()
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.9])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from actors.events import SCHEMA
 from policies.enrolment import CATALOGUE, named
 from sims.log import LogFile
 from tests.sims.cli.commands import TINY, Shell
@@ -139,7 +140,7 @@ def test_numbers_of_the_log_are_consecutive_and_causes_come_before(shell: Shell)
     assert all(line.get("cause", -1) < line["seq"] for line in lines)
     assert all(list(line) == sorted(line) for line in lines)
     assert lines[0]["event"] == "ScenarioStarted"
-    assert (lines[0]["schema"], lines[0]["scenario"], lines[0]["seed"]) == (2, "tiny", 0)
+    assert (lines[0]["schema"], lines[0]["scenario"], lines[0]["seed"]) == (SCHEMA, "tiny", 0)
 
 
 def test_all_policies_of_the_paper_are_listed_with_their_source(shell: Shell) -> None:
