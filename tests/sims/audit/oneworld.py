@@ -14,11 +14,11 @@ from actors.deciders.queue import QueueDecider
 from actors.events import End, LinkDescribed, ScenarioEnded, ScenarioStarted
 from actors.events.scenario import SCHEMA
 from actors.hazards import Hazard, SilentErrors
+from actors.iterative_job import IterativeJob
 from actors.master import Master
 from actors.messages import Needs
 from actors.pool import Pool
 from actors.protection import Kind, Rules, protection
-from actors.iterative_job import IterativeJob
 from actors.runs import JobOfRuns
 from actors.runtime import Record, System
 from actors.scheduler import Scheduler
