@@ -18,19 +18,13 @@ from actors.events import (
 from actors.hazards import SilentErrors
 from actors.intervals import members
 from actors.job import RUNNING, WAITING, Job, Life
-from actors.messages import (
-    LeaveRun,
-    LimitReached,
-    MembersWait,
-    Needs,
-    Settle,
-    StartCopy,
-    WithdrawCopy,
-)
+from actors.messages import LimitReached, MembersWait, Settle, StartCopy, WithdrawCopy
+from actors.plan import Plan, State
 from actors.protection import Protection
 from actors.protection.by_size import alike
-from actors.run import Plan, Run, State
+from actors.run import Run
 from actors.runtime import handles
+from actors.worker_messages import LeaveRun, Needs
 from actors.workforce import Workforce
 from policies.availability import WorkerState
 

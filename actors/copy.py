@@ -9,11 +9,13 @@ from attrs import define, field
 
 from actors.events import Outcome
 from actors.intervals import members
-from actors.messages import Feed, LeaveRun, Needs, ResizeCopy, SendImage
+from actors.messages import ResizeCopy
+from actors.worker_messages import Feed, LeaveRun, Needs, SendImage
 from policies.availability import WorkerState
 
 if TYPE_CHECKING:
-    from actors.run import Run, State
+    from actors.plan import State
+    from actors.run import Run
     from actors.runtime import Actor
     from actors.workforce import Workforce
 

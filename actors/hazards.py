@@ -9,9 +9,9 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.messages import Strike
 from actors.runtime import Actor, Phase, handles, message
 from actors.worker import Worker
+from actors.worker_messages import Strike
 
 
 @define(eq=False)

@@ -18,7 +18,8 @@ from actors.events import (
     Stage,
 )
 from actors.messages import MembersCame, PromiseCopy, ResizeCopy, StartCopy, Stood
-from actors.run import Plan, Run
+from actors.plan import Plan
+from actors.run import Run
 from actors.runs import JobOfRuns
 from actors.runtime import handles
 from policies.maths.cosched import Costs

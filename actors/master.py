@@ -6,9 +6,16 @@ from collections.abc import Sequence
 
 from attrs import define, field
 
-from actors.messages import AskForChannel, Granted, NeedNoChannel, Preempted, Serve, SlotBegan
+from actors.member import Member
 from actors.runtime import Actor, Phase, handles
-from actors.worker import Worker
+from actors.worker_messages import (
+    AskForChannel,
+    Granted,
+    NeedNoChannel,
+    Preempted,
+    Serve,
+    SlotBegan,
+)
 from policies.interface import ServiceOrder, Waiting
 
 SERVE, GRANTED, PREEMPTED = Serve(), Granted(), Preempted()
@@ -18,7 +25,7 @@ SERVE, GRANTED, PREEMPTED = Serve(), Granted(), Preempted()
 class _Request:
     """One worker that wants a channel, as the order of service sees it."""
 
-    worker: Worker
+    worker: Member
     serving: bool
     """Its message is under way."""
 
@@ -42,8 +49,8 @@ class Master(Actor):
     channels: int
     """n_com."""
     order: ServiceOrder
-    requests: dict[int, Worker] = field(init=False, factory=dict)
-    serving: dict[int, Worker] = field(init=False, factory=dict)
+    requests: dict[int, Member] = field(init=False, factory=dict)
+    serving: dict[int, Member] = field(init=False, factory=dict)
     _due: bool = field(init=False, default=False)
 
     @handles(AskForChannel)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from attrs import define, field
 
 from actors.events import TransferKind
-from actors.messages import Needs
 from actors.progress import Progress
+from actors.worker_messages import Needs
 
 PROGRAM, DATA, IMAGE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.IMAGE
 

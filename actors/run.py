@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from actors.events import CheckpointTaken, Outcome, RateChanged, RunEnded, RunStarted, Stage
 from actors.events.runs import StageStarted
 from actors.messages import PartDue
+from actors.plan import Plan, State
 from actors.progress import Progress
 from actors.runtime import Phase, Timer
 
@@ -26,59 +27,6 @@ WAITING = FEEDING, SAVING
 """Stages whose end the members tell."""
 IDLE = Progress(0)
 """The account of what does not advance; nobody changes it."""
-
-
-@frozen
-class State:
-    """A state from which a run can go on: saved, or a copy's that is under way."""
-
-    run: int
-    """The run that computed it."""
-    done: float
-    """Work done, in that run's count."""
-    work: float
-    """All the work, likewise: another configuration continues with the same fraction of its own."""
-    exposed: float = 0
-    """Workers x computing time since the last verified point (R3)."""
-
-    @property
-    def fraction(self) -> float:
-        """Of the work that is done."""
-        return self.done / self.work
-
-    def of(self, work: float) -> float:
-        """Work done in the count of a run whose whole work is `work`."""
-        return self.done if work == self.work else self.done * work / self.work
-
-
-@frozen
-class Plan:
-    """What one run is to do, as its job's protection says."""
-
-    begins: State | None = None
-    """The state that it continues from; None: from scratch."""
-    image: bool = False
-    """Whether each member fetches that state from the master."""
-    before: tuple[tuple[Stage, float], ...] = ()
-    """Parts between feeding and computing, each with its time: recovery, a clone's delay."""
-    period: float = math.inf
-    """Work between checkpoints."""
-    cost: float | None = None
-    """Time of a checkpoint; None: every member sends its image to the master."""
-    verification: float = 0
-    verified: bool = False
-    """Whether a verification precedes each checkpoint."""
-    closes: bool = False
-    """Whether a checkpoint closes what comes before computing: the saved state is spread among
-    other members (003, section 3.3.2)."""
-
-    def ahead(self, passed: int = 0) -> tuple[float, ...]:
-        """Times of the parts before computing, but for feeding and so many that are over."""
-        times = [length for _, length in self.before[passed:]]
-        if self.closes:
-            closing = (self.verification, self.cost or 0)
-            times.extend(closing if self.verified else closing[1:])
-        return tuple(times)
 
 
 @define(eq=False, repr=False)

@@ -12,14 +12,7 @@ from actors.events import (
     RestartedFromScratch,
 )
 from actors.job import Life
-from actors.messages import (
-    MemberFed,
-    MemberMoved,
-    MemberSaved,
-    MemberSped,
-    PartDue,
-    Resume,
-)
+from actors.messages import MemberFed, MemberMoved, MemberSaved, MemberSped, PartDue, Resume
 from actors.run import Run
 from actors.runtime import Phase, handles
 from policies.availability import WorkerState

@@ -2,47 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from collections.abc import Iterator
 
 from attrs import define, field
 
-from actors.events import (
-    TransferDropped,
-    TransferEnded,
-    TransferKind,
-    TransferStarted,
-    TransferSuspended,
-    WorkerChanged,
-    WorkerSpeedChanged,
-)
-from actors.memory import Memory
-from actors.messages import (
-    AskForChannel,
-    Feed,
-    Granted,
-    LeaveRun,
-    MemberFed,
-    MemberSaved,
-    NeedNoChannel,
-    Preempted,
-    ProgramReceived,
-    SendImage,
-    SpeedDue,
-    Strike,
-    TransferDue,
-    Turn,
-    WorkerMoved,
-    WorkerSped,
-)
-from actors.runtime import Actor, Phase, Timer, handles
+from actors.events import WorkerChanged, WorkerSpeedChanged
+from actors.member import Member
+from actors.messages import WorkerMoved, WorkerSped
+from actors.runtime import Phase, handles
+from actors.worker_messages import SpeedDue, Strike, Turn
 from policies.availability import WorkerState
 
-UP, RECLAIMED, DOWN = WorkerState.UP, WorkerState.RECLAIMED, WorkerState.DOWN
-PROGRAM, DATA, SAVE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.SAVE
-IMAGES = (TransferKind.IMAGE, SAVE)
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
 STATES_CHANGE = Phase.STATES_CHANGE
-TURN, SPEED_DUE, TRANSFER_DUE = Turn(), SpeedDue(), TransferDue()
+TURN, SPEED_DUE = Turn(), SpeedDue()
 Change = tuple[float, WorkerState]
 
 
@@ -52,34 +25,19 @@ def always_up() -> Iterator[Change]:
 
 
 @define(eq=False)
-class Worker(Actor):
+class Worker(Member):
     """A processor that computes while UP, waits while RECLAIMED, forgets when DOWN (002, III.B).
 
     Its owner's states, its faults and its speed add up (WORLD.md, W1); what a change means to the
     run that holds it, the scheduler tells that run.
     """
 
-    transitions: ClassVar[Mapping[WorkerState, frozenset[WorkerState]]] = {
-        UP: frozenset((RECLAIMED, DOWN)),
-        RECLAIMED: frozenset((UP, DOWN)),
-        DOWN: frozenset((UP, RECLAIMED)),
-    }
-    initial = UP
-
-    index: int
-    scheduler: Actor
-    master: Actor | None = None
     owner: Iterator[Change] = field(factory=always_up)
     """(time, state), times increasing, the first at the start of the run."""
     speeds: Iterator[tuple[float, float]] | None = None
     """(time, speed), likewise; None: always 1."""
     downtime: float = 0
     """How long a fault keeps it DOWN."""
-    memory: Memory = field(init=False, factory=Memory)
-    feed: Feed | None = field(init=False, default=None)
-    """The run that it is a member of, where there is a master."""
-    saving: bool = field(init=False, default=False)
-    """It has an image to send."""
     _owned: WorkerState = field(init=False, default=UP)
     """The owner's state."""
     _next: Change | None = field(init=False, default=None)
@@ -89,10 +47,6 @@ class Worker(Actor):
     _struck: bool = field(init=False, default=False)
     """A fault strikes at this instant."""
     _speed: float = field(init=False, default=1)
-    _transfer: Timer | None = field(init=False, default=None)
-    """The end of the message that is passing."""
-    _asking: bool = field(init=False, default=False)
-    """The master knows that it wants a channel."""
 
     def started(self) -> None:
         _, self._owned = next(self.owner)
@@ -148,14 +102,8 @@ class Worker(Actor):
         self.become(state)
         self.record(WorkerChanged, self.index, state, was, until)
         self.send(self.scheduler, WorkerMoved(self.index, state, until))
-        if self.master is None:
-            return
-        if state is DOWN:
-            self._drop()
-            self.memory.forget()
-            self.saving = False
-        elif self.feed is not None:
-            self._go_on(self.feed) if state is UP else self._quit_channel()
+        if self.master is not None:
+            self.moved(state)
 
     @handles(SpeedDue)
     def change_speed(self, _: SpeedDue) -> None:
@@ -170,145 +118,3 @@ class Worker(Actor):
         if following is not None:
             time, self._speed = following
             self.at(time, SPEED_DUE, STATES_CHANGE)
-
-    # --- its run ------------------------------------------------------------------------------
-
-    @handles(Feed, during=(UP,))
-    def join(self, feed: Feed) -> None:
-        if self.feed is not None:
-            self._stay(self.feed, feed)
-        self.feed = feed
-        self._go_on(feed)
-
-    def _stay(self, former: Feed, feed: Feed) -> None:
-        """Enrolled again at the very instant at which it left (002): its data are kept, and what
-        has passed of a program or of data."""
-        memory = self.memory
-        self.saving = memory.image = False
-        if feed.job is not former.job:
-            self._drop()
-            memory.leave()
-            return
-        wanted = self._wanted(feed)
-        if memory.kind in IMAGES or (memory.kind and wanted and memory.kind is not wanted):
-            self._drop()
-        elif wanted is None:
-            self._quit_channel()
-
-    @handles(SendImage)
-    def send_image(self, _: SendImage) -> None:
-        self.saving = True
-        if self.memory.kind is DATA:
-            self._drop()  # of a task that it has no more
-        if self.feed is not None and self.state is UP:
-            self._go_on(self.feed)
-
-    @handles(LeaveRun)
-    def leave(self, message: LeaveRun) -> None:
-        if self.feed is None or self.feed.copy != message.copy:
-            return
-        self._drop()
-        self.feed, self.saving, self.memory.image = None, False, False
-        if not message.keep:
-            self.memory.leave()
-
-    # --- its messages -------------------------------------------------------------------------
-
-    def _wanted(self, feed: Feed) -> TransferKind | None:
-        if self.saving:
-            return SAVE
-        return self.memory.lacks(feed.needs, feed.units, feed.image)
-
-    def _go_on(self, feed: Feed) -> None:
-        """Ask for a channel, or tell the job that nothing is missing."""
-        if self._wanted(feed) is None:
-            self.send(feed.job, MemberFed(feed.copy, feed.run, self.index))
-        elif not self._asking:
-            self._ask_for_channel()
-
-    def _ask_for_channel(self) -> None:
-        if self.master is not None:
-            self._asking = True
-            self.send(self.master, AskForChannel(self, self.index))
-
-    @property
-    def begun(self) -> bool:
-        """Whether a part of the message that it fetches or sends next has passed already."""
-        return self.memory.kind is not None
-
-    @property
-    def left(self) -> float:
-        """Time of communication that it lacks in all."""
-        feed = self.feed
-        return 0 if feed is None else self.memory.missing(feed.needs, feed.units, self.now)
-
-    @handles(Granted, during=(UP,))
-    def begin(self, _: Granted) -> None:
-        feed = self.feed
-        assert feed is not None
-        kind = self._wanted(feed)
-        assert kind is not None
-        needs = feed.needs
-        size = needs.program if kind is PROGRAM else needs.data if kind is DATA else needs.image
-        left = self.memory.begin(kind, size, self.now)
-        self.record(TransferStarted, self.index, feed.job.name, feed.run, kind, left)
-        self._transfer = self.after(left, TRANSFER_DUE)
-
-    @handles(Preempted)
-    def preempted(self, _: Preempted) -> None:
-        self._suspend()
-
-    @handles(TransferDue)
-    def finish(self, _: TransferDue) -> None:
-        feed = self.feed
-        assert feed is not None and self.master is not None
-        self._transfer = None
-        kind = self.memory.complete(feed.needs.label)
-        assert kind is not None
-        self.record(TransferEnded, self.index, kind)
-        if kind is PROGRAM:
-            self.send(self.scheduler, ProgramReceived(self.index, feed.needs.label))
-        if kind is not SAVE and self._wanted(feed) is not None:
-            self._ask_for_channel()  # anew: the one that it had is free
-            return
-        self._need_no_channel()
-        if kind is SAVE:
-            self.saving = False
-            self.send(feed.job, MemberSaved(feed.copy, feed.run, self.index))
-        else:
-            self.send(feed.job, MemberFed(feed.copy, feed.run, self.index))
-
-    def _suspend(self) -> None:
-        if self._transfer is None:
-            return
-        self.cancel(self._transfer)
-        self._transfer = None
-        memory = self.memory
-        memory.part.change(self.now, 0)
-        assert memory.kind is not None
-        self.record(TransferSuspended, self.index, memory.kind, memory.part.left(self.now))
-
-    def _quit_channel(self) -> None:
-        self._suspend()
-        self._need_no_channel()
-
-    def _need_no_channel(self) -> None:
-        if self._asking and self.master is not None:
-            self._asking = False
-            self.send(self.master, NeedNoChannel(self.index))
-
-    def _drop(self) -> None:
-        """Lose what has passed of an incomplete message."""
-        if self._transfer is not None:
-            self.cancel(self._transfer)
-            self._transfer = None
-        if self.memory.kind is not None:
-            self.record(TransferDropped, self.index, self.memory.kind)
-            self.memory.drop()
-        self._need_no_channel()
-
-    def waits_for(self) -> str | None:
-        if self.feed is None or self.state is UP:
-            return None
-        lacks = f", which lacks {self.left:g} time units of messages" if self.left else ""
-        return f"its return: it is {self.state.name}, and a run holds it{lacks}"

@@ -9,9 +9,10 @@ from attrs import define, evolve
 
 from actors.copy import Copy
 from actors.events import Stage
+from actors.plan import Plan, State
 from actors.protection.by_size import on
 from actors.protection.rules import Protection
-from actors.run import Plan, Run, State
+from actors.run import Run
 
 
 def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:

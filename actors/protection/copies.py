@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from actors.events import Stage
+from actors.plan import State
 from actors.protection.by_size import on
-from actors.run import State
 
 if TYPE_CHECKING:
     from actors.protection.rules import Rules

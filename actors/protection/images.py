@@ -5,8 +5,9 @@ from __future__ import annotations
 from attrs import define, evolve
 
 from actors.copy import Copy
+from actors.plan import Plan, State
 from actors.protection.rules import Protection
-from actors.run import Plan, Run, State
+from actors.run import Run
 
 
 @define(eq=False)

@@ -7,8 +7,9 @@ import math
 from attrs import define, evolve
 
 from actors.copy import Copy
+from actors.plan import Plan
 from actors.protection.rules import Protection
-from actors.run import Plan, Run
+from actors.run import Run
 
 
 @define(eq=False)

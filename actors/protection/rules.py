@@ -9,9 +9,10 @@ from typing import ClassVar
 from attrs import define, evolve, field, frozen
 
 from actors.copy import Copy
+from actors.plan import Plan, State
 from actors.protection.by_size import BySize, never, on
 from actors.protection.copies import origin
-from actors.run import Plan, Run, State
+from actors.run import Run
 
 
 class Kind(enum.Enum):

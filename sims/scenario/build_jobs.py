@@ -12,11 +12,11 @@ from actors.attempts import JobOfAttempts
 from actors.hazards import SilentErrors
 from actors.iterative_job import IterativeJob
 from actors.malleable_job import MalleableJob
-from actors.messages import Needs
 from actors.protection import Kind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
+from actors.worker_messages import Needs
 from actors.workforce import Workforce
 from policies.interface.batch import BatchJob
 from policies.maths.cosched import Costs

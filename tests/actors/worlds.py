@@ -12,13 +12,13 @@ from actors.deciders.queue import QueueDecider
 from actors.events import RunEnded, RunStarted, WorkerChanged
 from actors.hazards import Hazard, SilentErrors
 from actors.master import Master
-from actors.messages import Needs
 from actors.pool import Pool
 from actors.protection import Kind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
+from actors.worker_messages import Needs
 from actors.workforce import Workforce
 from policies.availability import WorkerState
 from policies.batch.lists import RList

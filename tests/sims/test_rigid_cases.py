@@ -12,13 +12,13 @@ from actors.events import RunEnded, RunStarted
 from actors.runtime import Record, System
 from policies.batch.allocation import requested
 from policies.batch.lists import Reading
+from policies.batch.names import strategy_named
 from policies.batch.orders import PAPER_ORDERS
 from policies.interface.batch import BatchPolicy
 from policies.maths.makespan_bounds import rigid_bound
 from policies.maths.speedup import Rigid
 from sims.papers.batch_runs import described, makespan, spawn
 from sims.papers.prop3 import expected_ratio
-from policies.batch.names import strategy_named
 from tests.case_files import case_file
 
 

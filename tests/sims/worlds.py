@@ -14,16 +14,16 @@ from actors.attempts import JobOfAttempts
 from actors.deciders.queue import QueueDecider
 from actors.events import SCHEMA, End, LinkDescribed, ScenarioEnded, ScenarioStarted
 from actors.hazards import Hazard, SilentErrors
+from actors.iterative_job import IterativeJob
 from actors.job import Job
 from actors.master import Master
-from actors.messages import Needs
 from actors.pool import Pool
 from actors.protection import Kind, Rules, protection
-from actors.iterative_job import IterativeJob
 from actors.runs import JobOfRuns
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
+from actors.worker_messages import Needs
 from actors.workforce import Workforce
 from policies.batch.lists import RList
 from policies.batch.orders import first_come

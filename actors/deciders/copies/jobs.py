@@ -13,8 +13,9 @@ from actors.copy import Copy
 from actors.events import Outcome, ProtectionDescribed, Stage
 from actors.job import WAITING, Job, Life
 from actors.messages import FirstCopyEnded, JobOver, WithdrawCopy
+from actors.plan import Plan, State
 from actors.protection.copies import origin
-from actors.run import Plan, Run, State
+from actors.run import Run
 from actors.runs import FAILED, JobOfRuns
 from actors.runtime import handles
 

@@ -10,8 +10,8 @@ from attrs import define, field
 from actors.copy import Copy
 from actors.events import Stage
 from actors.iterative_job import IterativeJob
-from actors.messages import Needs
 from actors.worker import Worker
+from actors.worker_messages import Needs
 from policies.interface import Configuration, Enrolment, Reason
 
 FREE = Needs("")

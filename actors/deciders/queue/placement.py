@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
-from numpy.random import Generator, default_rng
 
 from actors.intervals import Intervals, Numbers, intervals_of, members
 from policies.interface import Enrolment, EnrolmentPolicy, Reason, RunningView
@@ -62,12 +61,12 @@ class ByCriterion:
     size: Callable[[int, int], Enrolment]
     """Job index, members -> the enrolment, one task for each."""
     known: dict[tuple[int, int], Enrolment] = field(init=False, factory=dict)
-    rng: Generator = field(init=False, factory=lambda: default_rng(0))
-    """Never drawn from: a passive criterion decides by what it sees."""
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
         """See actors.pool.Take."""
-        chosen = self.policy(self._view(numbers, count, index), self.rng)
+        # Never drawn from: a passive criterion decides by what it sees.
+        rng = self.scheduler.system.stream("placement")
+        chosen = self.policy(self._view(numbers, count, index), rng)
         assert chosen is not None, "the scheduler knows that enough workers are free"
         return _taken(numbers, [worker for worker, _ in chosen.members])
 

@@ -9,7 +9,7 @@ from typing import cast
 
 from attrs import evolve, frozen
 
-from actors.deciders.copies import Columns, JobInColumns, PreemptibleJob, PlacementRule, Runs
+from actors.deciders.copies import Columns, JobInColumns, PlacementRule, PreemptibleJob, Runs
 from actors.events import JobsLeftOut
 from actors.pool import Pool
 from actors.protection import Kind, Rules, protection

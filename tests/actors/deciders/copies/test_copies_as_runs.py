@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from actors.deciders.copies import Runs
 from actors.events import CheckpointTaken, JobCompleted, Outcome
-from actors.messages import Needs
 from actors.protection import Kind, Rules
 from actors.runtime import ActorFailed, Record, System
+from actors.worker_messages import Needs
 from policies.availability import WorkerState
 from policies.redundancy import Laps, SrptR
 from tests.actors.deciders.copies.worlds import Trace, described, runs_of, spawn_runs

@@ -86,8 +86,8 @@ def test_srpt_r_over_srpt_comes_out_as_reproduced(
         with_copies, without = (varied(p, speeds, jobs, 10, seed) for p in (SrptR(), Srpt()))
         ratios.append(with_copies.total / without.total)
     interval = mean_interval(ratios, 0.999)
-    # Both sides are samples: the reproduction's standard errors are stated, and at 99.9 % count 3.29
-    # times.
+    # Both sides are samples: the reproduction's standard errors are stated, and at 99.9 % count
+    # 3.29 times.
     theirs = 3.29 * {0.3: 0.002, 0.5: 0.003, 0.7: 0.007, 0.9: 0.010}[load]
     assert abs(interval.mean - expected) < hypot(interval.half, theirs)
     assert interval.half < 0.2

@@ -10,13 +10,13 @@ from actors.deciders.copies import Columns, JobInColumns, PlacementRule, Preempt
 from actors.events import Compound, RunEnded, RunStarted
 from actors.hazards import SilentErrors
 from actors.master import Master
-from actors.messages import Needs
 from actors.pool import Pool
 from actors.protection import Rules, protection
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
 from actors.source import Source
 from actors.worker import Worker
+from actors.worker_messages import Needs
 from actors.workforce import Workforce
 from policies.availability import WorkerState
 from policies.interface.batch import BatchJob

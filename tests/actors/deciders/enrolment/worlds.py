@@ -25,13 +25,13 @@ from actors.hazards import SilentErrors
 from actors.iterative_job import IterativeJob
 from actors.limit import Cap
 from actors.master import Master
-from actors.messages import Needs
 from actors.owners import Change, markov_changes
 from actors.pool import Pool
 from actors.protection import Rules, protection
 from actors.runtime import Event, Record, Sink, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
+from actors.worker_messages import Needs
 from actors.workforce import Workforce
 from policies.enrolment import named
 from policies.enrolment.fixed import FixedConfiguration

@@ -1,0 +1,62 @@
+"""What a run is to do, and the states that it can go on from (WORLD.md, P)."""
+
+from __future__ import annotations
+
+import math
+
+from attrs import frozen
+
+from actors.events import Stage
+
+
+@frozen
+class State:
+    """A state from which a run can go on: saved, or a copy's that is under way."""
+
+    run: int
+    """The run that computed it."""
+    done: float
+    """Work done, in that run's count."""
+    work: float
+    """All the work, likewise: another configuration continues with the same fraction of its own."""
+    exposed: float = 0
+    """Workers x computing time since the last verified point (R3)."""
+
+    @property
+    def fraction(self) -> float:
+        """Of the work that is done."""
+        return self.done / self.work
+
+    def of(self, work: float) -> float:
+        """Work done in the count of a run whose whole work is `work`."""
+        return self.done if work == self.work else self.done * work / self.work
+
+
+@frozen
+class Plan:
+    """What one run is to do, as its job's protection says."""
+
+    begins: State | None = None
+    """The state that it continues from; None: from scratch."""
+    image: bool = False
+    """Whether each member fetches that state from the master."""
+    before: tuple[tuple[Stage, float], ...] = ()
+    """Parts between feeding and computing, each with its time: recovery, a clone's delay."""
+    period: float = math.inf
+    """Work between checkpoints."""
+    cost: float | None = None
+    """Time of a checkpoint; None: every member sends its image to the master."""
+    verification: float = 0
+    verified: bool = False
+    """Whether a verification precedes each checkpoint."""
+    closes: bool = False
+    """Whether a checkpoint closes what comes before computing: the saved state is spread among
+    other members (003, section 3.3.2)."""
+
+    def ahead(self, passed: int = 0) -> tuple[float, ...]:
+        """Times of the parts before computing, but for feeding and so many that are over."""
+        times = [length for _, length in self.before[passed:]]
+        if self.closes:
+            closing = (self.verification, self.cost or 0)
+            times.extend(closing if self.verified else closing[1:])
+        return tuple(times)

@@ -1,0 +1,114 @@
+"""What workers and the master are told: requests imperative, facts past tense."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from actors.runtime import Actor, message
+
+if TYPE_CHECKING:
+    from actors.member import Member
+
+# --- to a worker ------------------------------------------------------------------------------
+
+
+@message
+class Turn:
+    """A worker to itself: its owner's next change, or the end of a downtime, is due."""
+
+
+@message
+class SpeedDue:
+    """A worker to itself: its speed's next change is due."""
+
+
+@message
+class Strike:
+    """Hazard to worker: you fail now, unless you are DOWN already."""
+
+
+@frozen
+class Needs:
+    """What each member of a job's runs fetches from the master, in time units of a channel; what
+    has size 0 is held from the start (WORLD.md, L2)."""
+
+    label: str
+    """What the program is known by."""
+    program: float = 0
+    data: float = 0
+    """Of each unit, a message each."""
+    image: float = 0
+
+
+@message
+class Feed:
+    """Job to worker: you are a member of this run; fetch what you lack of its needs."""
+
+    job: Actor
+    copy: int
+    run: int
+    needs: Needs
+    units: int
+    """Of data."""
+    image: bool
+    """Whether the run continues from an image that the master has."""
+
+
+@message
+class SendImage:
+    """Job to worker: send your image to the master."""
+
+
+@message
+class LeaveRun:
+    """Job to worker: the run has ended; what has passed of an incomplete message is lost."""
+
+    copy: int
+    """Whose run that was: the worker may be another copy's by now."""
+    keep: bool
+    """Whether you stay the job's, with the data that you hold."""
+
+
+@message
+class Granted:
+    """Master to worker: one of my channels is yours from now on."""
+
+
+@message
+class Preempted:
+    """Master to worker: your channel serves somebody else from now on."""
+
+
+@message
+class TransferDue:
+    """Worker to itself: the message has passed whole."""
+
+
+# --- to the master ----------------------------------------------------------------------------
+
+
+@message
+class AskForChannel:
+    """Worker to master: I am UP and have something to fetch or to send."""
+
+    worker: Member
+    index: int
+
+
+@message
+class NeedNoChannel:
+    """Worker to master: I need no channel (now)."""
+
+    index: int
+
+
+@message
+class Serve:
+    """Master to itself: deal out the channels, once, for the time that begins now."""
+
+
+@message
+class SlotBegan:
+    """Master or scheduler to itself: its policy wants to be asked in every slot."""
