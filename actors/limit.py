@@ -10,7 +10,7 @@ from actors.runtime import Actor, Phase, handles
 
 
 @frozen
-class LimitReached:
+class TimeIsUp:
     """To itself."""
 
 
@@ -21,10 +21,10 @@ class TimeLimit(Actor):
     time: float
 
     def started(self) -> None:
-        self.at(self.time, LimitReached(), Phase.SERVICE)
+        self.at(self.time, TimeIsUp(), Phase.SERVICE)
 
-    @handles(LimitReached)
-    def end(self, _: LimitReached) -> None:
+    @handles(TimeIsUp)
+    def end(self, _: TimeIsUp) -> None:
         self.system.finish(End.CAPPED)
 
 
@@ -37,8 +37,8 @@ class Cap(Actor):
     scheduler: Actor
 
     def started(self) -> None:
-        self.at(self.time, LimitReached(), Phase.DECISION)
+        self.at(self.time, TimeIsUp(), Phase.DECISION)
 
-    @handles(LimitReached)
-    def end(self, _: LimitReached) -> None:
+    @handles(TimeIsUp)
+    def end(self, _: TimeIsUp) -> None:
         self.send(self.scheduler, GiveUp())

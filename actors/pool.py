@@ -163,8 +163,3 @@ class Pool:
     def absent(self) -> list[tuple[int, float]]:
         """Who is held by nobody and not UP, with when he is expected back."""
         return [(n, until) for n, until in self.away.items() if self._holders[n] < 0]
-
-    def free_members(self) -> tuple[int, ...]:
-        """All free workers, ascending."""
-        assert self.numbers is not None
-        return members(self.numbers.intervals())

@@ -78,6 +78,9 @@ class CopiesSettled(Compound):
 
     def parts(self) -> Iterator[RunEnded]:
         """A RunEnded each."""
+        for start, count, first in zip(self.runs, self.copies, self.completed, strict=True):
+            if first is not None and not start <= first < start + count:
+                raise ValueError(f"run {first} completes; {count} from {start} on were placed")
         runs = _runs(self.jobs, self.runs, self.copies, self.completed)
         for (job, run, first), done in zip(runs, self.done, strict=True):
             outcome = Outcome.COMPLETED if run == first else Outcome.WITHDRAWN

@@ -61,7 +61,10 @@ class AttemptAuditor(Auditor):
 
     def _describe(self, event: JobDescribed, t: float, seq: int) -> None:
         sound = event.work >= 0 and event.verification >= 0 and (event.failures or 0) >= 0
-        if not sound or (event.limit is not None and event.limit <= 0):
+        if event.limit is not None:
+            due = None if event.estimate is None else event.estimate + event.verification
+            sound = sound and due is not None and isclose(event.limit, due, rel_tol=ROUNDING)
+        if not sound:
             self.world.breaks(Law.FRAME, (seq,), f"{event}")
 
     # --- a run --------------------------------------------------------------------------------
@@ -79,8 +82,10 @@ class AttemptAuditor(Auditor):
     def _check_work(self, run: Run, seq: int) -> None:
         """It hangs on the number of members only: a rigid job's is its area over them."""
         job, described, size = run.job, run.job.described, run.copy.full
-        if described is None or described.kind == "iterative" or run.told or not size:
+        if described is None or described.kind == "iterative" or not size:
             return
+        if run.told:
+            size = 1  # a copy does all the work, whoever takes turns to serve it (004)
         works = self.jobs.setdefault(job.name, _Job()).works
         work = run.event.work
         due = works.setdefault(size, work)

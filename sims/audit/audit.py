@@ -60,7 +60,7 @@ def auditors(world: World) -> list[Auditor]:
 
 
 @define(eq=False)
-class Table:
+class Hearers:
     """Class of event -> who wants it; worked out when one is first seen."""
 
     world: World
@@ -99,7 +99,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
     """Everything that the records break, in order; nothing for a run of this simulator."""
     world = World()
     found, order, asked = world.found, OrderAuditor(world), auditors(world)
-    table, looking = Table(world, asked), _looking(asked)
+    table, looking = Hearers(world, asked), _looking(asked)
     known, last, now, seq, t = table.handlers, None, 0.0, -1, 0.0
     for record in records:
         before, seq, t, cause, event = seq, record.seq, record.t, record.cause, record.event

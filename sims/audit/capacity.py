@@ -140,13 +140,17 @@ class CapacityAuditor(Auditor):
             self._free(run.copy)
 
     def _release(self, event: MembersReleased, t: float, seq: int) -> None:
+        copy = self._kept(event, seq)
+        if copy is not None:
+            self._free(copy)
+
+    def _kept(self, event: MembersReleased | MembersChanged, seq: int) -> Copy | None:
         job = self.world.jobs.get(event.job)
         copy = job.kept.get(event.run) if job is not None else None
         if copy is None:
             why = f"{event.job} keeps nobody of run {event.run}"
             self.world.breaks(Law.CAPACITY, (seq,), why)
-            return
-        self._free(copy)
+        return copy
 
     def _free(self, copy: Copy) -> None:
         if copy.share != 1:
@@ -167,11 +171,8 @@ class CapacityAuditor(Auditor):
         self.world.touched[copy] = None
 
     def _change(self, event: MembersChanged, t: float, seq: int) -> None:
-        job = self.world.jobs.get(event.job)
-        copy = job.kept.get(event.run) if job is not None else None
+        copy = self._kept(event, seq)
         if copy is None:
-            why = f"{event.job} keeps nobody of run {event.run}"
-            self.world.breaks(Law.CAPACITY, (seq,), why)
             return
         known = frozenset(copy.members)
         self._free(copy)

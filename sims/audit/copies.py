@@ -47,12 +47,12 @@ class CopiesAuditor(Auditor):
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         run = self.world.run(event.job, event.run)
-        if run is None or run.told:
+        if run is None:
             return
         job = run.job
         if run.former is not None:
             self.withdrawn.pop(event.job, None)
-        if event.rotates:
+        if event.rotates and not run.told:
             why = f"{run.name} goes round its workers, and holds them alone"
             self.world.breaks(Law.DECISION, (seq,), why)
         most = job.protection.copies if job.protection is not None else 1

@@ -58,6 +58,11 @@ class SharingAuditor(Auditor):
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         if not self.world.compound:
             return
+        job = self.world.jobs[event.job]
+        if job.submitted is not None and job.protection is None:
+            self.world.breaks(
+                Law.FRAME, (seq,), f"nothing says how many copies {job.name} may have"
+            )
         states, older = self.states.get(event.job, {}), self.older.setdefault(event.job, {})
         due: float | None = 0.0
         if event.source is not None:
