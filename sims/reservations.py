@@ -8,6 +8,10 @@ estimates: a run that has to be repeated breaks them.
 
 A block is a trial: consecutive jobs, their arrivals stretched so that each block offers the same
 load; blocks are spread evenly over the log. All three strategies meet the same errors and faults.
+A wait is all the time that a job does not run: before its first run, and between its runs.
+
+At its default size: 40 s of processor time; with 24 blocks of 600 jobs of UniLu-Gaia-2014-2 on 256
+processors 50 s.
 """
 
 from __future__ import annotations
@@ -226,8 +230,14 @@ def _answer(options: argparse.Namespace) -> None:
     found = campaign(measures, tasks, options.store)
     cells = _cells(found)
     _print(console, found, cells)
-    _draw(options, cells, f"{len(blocks)} blocks of {options.jobs} jobs, {blocks[0].source}")
+    _draw(options, cells, told(blocks, options.jobs))
     console.print(f"picture  {options.plot}", highlight=False)
+
+
+def told(blocks: Sequence[Block], jobs: int) -> str:
+    """What was replayed, for the picture."""
+    first = blocks[0]
+    return f"{len(blocks)} blocks of {jobs} jobs, {first.source}, {first.processors} processors"
 
 
 def _blocks(options: argparse.Namespace, console: Console) -> Iterator[Block]:

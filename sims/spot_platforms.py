@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from attrs import field, frozen
@@ -10,6 +11,7 @@ from numpy.random import Generator
 
 from actors.runtime import stream
 from policies.availability import WorkerState
+from sims.errors import InputError
 from sims.readers.spot import read_spot_trace
 from sims.readers.spot_folders import spot_folder, spot_groups, turned_to
 from sims.scenario.availability import After, Availability, Letters, Markov
@@ -23,6 +25,13 @@ FITS = {
 to three zones of 4 instances in August 2023."""
 TICK = 5.0
 """Minutes of such a tick."""
+
+
+DRAWS = 10_000
+"""Starts that are tried."""
+
+Drawn = tuple[bool, Callable[[], Availability]]
+"""Whether an instance is UP at a start, and its availability from there on."""
 
 
 @frozen
@@ -46,32 +55,41 @@ class Platform:
         if self.chains:
             back = [up / (lost + up) for lost, up in self.chains]
             return sum(back) / sum(b * lost for b, (lost, _) in zip(back, self.chains, strict=True))
-        return sum(it.count("u") for it in self.traces) / sum(it.count("ud") for it in self.traces)
+        lost = sum(it.count("ud") for it in self.traces)
+        return sum(it.count("u") for it in self.traces) / max(1, lost)
 
     def lives(self, trial: int, least: int, ticks: int) -> list[Availability]:
         """Each instance's availability over so many ticks (then the same again), from a start drawn
-        by the trial at which at least so many instances are UP."""
+        by the trial at which at least so many instances are UP. Raises InputError where none is
+        found."""
         rng = stream(trial, f"spot/{self.name}")
-        while True:
+        for _ in range(DRAWS):
             drawn = self._chained(rng) if self.chains else self._cut(rng, ticks)
-            if sum(first == "u" for first, _ in drawn) >= least:
-                return [life for _, life in drawn]
+            if sum(up for up, _ in drawn) >= least:
+                return [life() for _, life in drawn]
+        problem = f"{least} of {self.size} instances are hardly ever UP at once"
+        raise InputError(self.name, "", problem, "traces of more instances")
 
-    def _cut(self, rng: Generator, ticks: int) -> list[tuple[str, Availability]]:
+    def _cut(self, rng: Generator, ticks: int) -> list[Drawn]:
         start = int(rng.integers(len(self.traces[0])))
-        turned = [turned_to(letters, start)[:ticks] for letters in self.traces]
-        return [(it[0], Letters(states=it, then=After.REPEAT)) for it in turned]
-
-    def _chained(self, rng: Generator) -> list[tuple[str, Availability]]:
         return [
-            _chain(rng.random() < back / (lost + back), lost, back) for lost, back in self.chains
+            (it[start % len(it)] == "u", partial(_letters, it, start, ticks)) for it in self.traces
+        ]
+
+    def _chained(self, rng: Generator) -> list[Drawn]:
+        drawn = [rng.random() < back / (lost + back) for lost, back in self.chains]
+        return [
+            (up, partial(_chain, up, *chain)) for up, chain in zip(drawn, self.chains, strict=True)
         ]
 
 
-def _chain(up: bool, lost: float, back: float) -> tuple[str, Availability]:
+def _letters(letters: str, start: int, ticks: int) -> Availability:
+    return Letters(states=turned_to(letters, start)[:ticks], then=After.REPEAT)
+
+
+def _chain(up: bool, lost: float, back: float) -> Availability:
     rows = ((1 - lost, 0.0, lost), (1.0, 0.0, 0.0), (back, 0.0, 1 - back))
-    first = WorkerState.UP if up else WorkerState.DOWN
-    return first.value, Markov(rows=rows, first=first)
+    return Markov(rows=rows, first=WorkerState.UP if up else WorkerState.DOWN)
 
 
 def fitted() -> Platform:

@@ -10,6 +10,8 @@ image and the length of a job.
 `--traces` is a folder or tar archive of spot-instance JSON: each folder in it is a platform, each
 trial a random start in its traces. Without it workers follow Markov chains, fitted to three zones
 of real instances, each by itself: what a zone loses at once is missing there.
+
+At its default size: 30 s of processor time; with 12 trials on 23 real zones in 4 folders 3 minutes.
 """
 
 from __future__ import annotations
@@ -144,7 +146,8 @@ def scenario(task: Task, section: ProtectionSection, image: float) -> Scenario:
 
 def jobs_on(platform: Platform) -> int:
     """How many jobs are sent to it at once."""
-    return max(2, platform.size // WORKERS_PER_JOB)
+    few = min(2, platform.size // (2 * MEMBERS))
+    return max(1, few, platform.size // WORKERS_PER_JOB)
 
 
 def _jobs(task: Task) -> JobSection:

@@ -140,9 +140,8 @@ class QueueAuditor(Auditor):
         if run is None or event.kept:
             return
         if not self.delayed and self.promised:
-            self.delayed = run.staged or t > self._believed(run.job, run.event.work, run.t) * (
-                1 + ROUNDING
-            )
+            end = self._believed(run.job, run.event.work, run.t)
+            self.delayed = run.staged or t > end * (1 + ROUNDING)
         self.ended.add(event.job)
         self._over(run, event)
 

@@ -28,8 +28,8 @@ RUNS: dict[str, tuple[str, ...]] = {
     "volatile20": ("job.iterations=150",),
     "batch-rigid": ("job.synthetic.count=3000",),
     "batch-moldable": (),
-    "malleable10": ("job.draw.count=60", "job.processors=1000", "faults.mtbf_years=20"),
-    "redundant": ("job.count=400",),
+    "malleable10": ("job.draw.count=60", "platform.workers=1000", "faults.mtbf=630720000"),
+    "redundant": ("job.stream.count=400",),
 }
 """Scenario of each kind -> what makes it long enough to measure."""
 

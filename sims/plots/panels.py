@@ -51,10 +51,10 @@ def draw_panels(
     rows = ceil(len(panels) / columns)
     figure = blank_figure(WIDTH * columns, HEIGHT * rows + MORE)
     share: Literal["all", "col"] = "all" if log_y else "col"
-    grid = figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).flat
+    grid = list(figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).flat)
     for axes, (name, curves) in zip(grid, panels.items(), strict=False):
         _draw_panel(axes, name, curves, log_x, log_y)
-    for axes in list(grid)[len(panels) :]:
+    for axes in grid[len(panels) :]:
         axes.set_visible(False)
     figure.suptitle(title_within(title, WIDTH * columns))
     _label(figure.axes[: len(panels)], columns, x, y)

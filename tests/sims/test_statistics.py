@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from sims.statistics import Interval, mean_interval
+from actors.runtime import stream
+from sims.statistics import Interval, mean_interval, ratio_interval
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40)
 
@@ -67,3 +68,28 @@ def test_equal_observations_have_no_width() -> None:
 
 def test_it_is_written_as_people_write_it() -> None:
     assert f"{Interval(2, 0.25, 9):.2f}" == "2.00 ± 0.25"
+
+
+def test_a_ratio_of_means_is_exact_where_every_pair_has_it() -> None:
+    assert ratio_interval([2, 4, 6], [1, 2, 3]) == Interval(2, 0, 3)
+
+
+def test_two_equally_noisy_policies_are_not_called_different() -> None:
+    ratio = ratio_interval([1, 9, 1, 9], [9, 1, 9, 1])
+    assert ratio.mean == 1
+    assert ratio.holds(1)
+
+
+def test_a_ratios_interval_covers_the_truth_as_often_as_it_says() -> None:
+    rng = stream(1, "ratios")
+    covered = 0
+    for _ in range(1000):
+        base = rng.gamma(4, size=20)
+        values = base * rng.gamma(8, 0.2, size=20)
+        covered += ratio_interval(values.tolist(), base.tolist()).holds(1.6)
+    assert 900 <= covered <= 980
+
+
+def test_without_a_reference_there_is_no_ratio() -> None:
+    assert isnan(ratio_interval([1.0], [0.0]).mean)
+    assert isnan(ratio_interval([], []).mean)

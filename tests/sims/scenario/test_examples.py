@@ -43,14 +43,6 @@ SHOWS: dict[str, set[str]] = {
 }
 """What happens at least once."""
 
-UNTOLD = "the audit knows no states that runs withdrawn by the copies' decider leave behind"
-AUDITED = [
-    pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=UNTOLD))
-    if name == "redundant-reclaimed"
-    else name
-    for name in EXAMPLES
-]
-
 
 def records_of(name: str) -> list[Record]:
     records: list[Record] = []
@@ -71,7 +63,7 @@ def happening(event: Event) -> str:
             return type(event).__name__
 
 
-@pytest.mark.parametrize("name", AUDITED)
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_every_example_obeys_the_laws(name: str) -> None:
     assert not list(audit(iter(records_of(name))))
 

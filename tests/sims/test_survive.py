@@ -1,0 +1,97 @@
+"""Checkpoint, replicate or restart: the study's platforms, runs and report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.runtime import stream
+from policies.availability import WorkerState
+from sims.errors import InputError
+from sims.scenario.availability import Letters, Markov
+from sims.spot_platforms import Platform, fitted, real
+from sims.survive import NAMES, Task, at, flowtimes, jobs_on, main, protections
+
+ZONES = Path(__file__).parents[1] / "data" / "zones"
+SMALL = ("--trials", "2", "--hours", "1", "--images", "4")
+
+
+def task(kind: str) -> Task:
+    return Task(fitted(), kind, 4, 4, (1.0,), 1)
+
+
+def test_a_folder_of_traces_is_a_platform_and_each_instance_a_worker() -> None:
+    [platform] = real(ZONES)
+    assert platform.size == 3
+    assert platform.tick == 2
+    lives = platform.lives(0, 2, 10)
+    states = [life.states for life in lives if isinstance(life, Letters)]
+    assert [len(letters) for letters in states] == [10, 10, 10]
+    assert sum(letters[0] == "u" for letters in states) >= 2
+
+
+def test_a_trial_draws_the_same_start_each_time_and_enough_instances_are_up_then() -> None:
+    for trial in range(20):
+        lives = fitted().lives(trial, 4, 100)
+        assert lives == fitted().lives(trial, 4, 100)
+        firsts = [life.first for life in lives if isinstance(life, Markov)]
+        assert len(firsts) == 12
+        assert firsts.count(WorkerState.UP) >= 4
+
+
+def test_traces_in_which_too_few_are_ever_up_are_refused() -> None:
+    with pytest.raises(InputError, match="3 of 2 instances are hardly ever UP at once"):
+        Platform("two", 5, ("uuud", "uduu")).lives(0, 3, 4)
+
+
+def test_the_mtbf_is_the_mean_time_up_until_an_instance_is_lost() -> None:
+    assert Platform("two", 5, ("uuududdd", "uuuuuudd")).mtbf == pytest.approx(10 / 3)
+    platform, rng = Platform("one", 5, chains=((0.02, 0.1),)), stream(1, "x")
+    [life] = platform.lives(1, 1, 1)
+    ups, lost, since = 0.0, 0, 0.0
+    for (at_, state), _ in zip(life.changes(rng, Path()), range(4000), strict=False):
+        ups, lost = (ups + at_ - since, lost + 1) if state is WorkerState.DOWN else (ups, lost)
+        since = at_
+    assert platform.mtbf == pytest.approx(50)
+    assert ups / lost == pytest.approx(50, rel=0.1)
+
+
+def test_small_platforms_get_jobs_that_fit_them() -> None:
+    sizes = {1: 1, 3: 1, 8: 2, 12: 2, 48: 8}
+    assert {size: jobs_on(Platform("p", 5, ("u",) * size)) for size in sizes} == sizes
+
+
+def test_buddies_pay_for_an_image_without_the_master() -> None:
+    buddies = protections(50, 3, 5)["buddies, Young"]
+    assert (buddies.cost, buddies.recovery, buddies.mtbf) == (3, 3, 50)
+
+
+@pytest.mark.parametrize("kind", ["rigid", "iterative"])
+def test_all_protections_meet_the_same_instances_again_and_again(kind: str) -> None:
+    values = flowtimes(task(kind))
+    assert set(values) == {"re-execution", "2 copies", *(at(name, 1) for name in NAMES)}
+    assert values == flowtimes(task(kind))
+    assert all(flowtime >= 4 * 60 for flowtime, _ in values.values())
+
+
+def test_the_study_prints_a_table_and_a_picture_and_goes_on_from_its_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = (*SMALL, "--store", str(tmp_path / "s"), "--plot", str(tmp_path / "p.png"))
+    assert main(words) == 0
+    told = capsys.readouterr().out
+    assert "fitted chains: mean flowtime / re-execution's" in told
+    assert "iterative, 1 h" in told
+    assert (tmp_path / "p.png").stat().st_size > 10_000
+    before = (tmp_path / "s").read_text()
+    assert main(words) == 0
+    assert capsys.readouterr().out == told
+    assert (tmp_path / "s").read_text() == before
+
+
+def test_the_study_runs_on_traces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = (*SMALL, "--traces", str(ZONES), "--plot", str(tmp_path / "p.png"))
+    assert main(words) == 0
+    assert "rigid, 1 h" in capsys.readouterr().out
+    assert (tmp_path / "p.png").exists()
