@@ -20,7 +20,7 @@ from sims.scenario.loader import Scenario, load
 from sims.statistics import Interval, mean_interval
 from sims.variants import Variant, as_toml, axis, seeded, variants
 from sims.world import run
-from tests.sims.kinds import KINDS, SCENARIOS, records_of
+from tests.sims.kinds import FILES, SCENARIOS, records_of
 
 VOLATILE = SCENARIOS / "volatile20.toml"
 
@@ -124,7 +124,7 @@ def test_variants_meet_the_same_availability_at_the_same_seed() -> None:
 @pytest.mark.parametrize("name", ["volatile20", "batch-easy", "malleable10", "redundant"])
 def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
     report = Report.of(records_of(name))
-    [variant] = variants(SCENARIOS / f"{name}.toml", KINDS[name], [])
+    [variant] = variants(SCENARIOS / f"{name}.toml", FILES[name], [])
     seed = [variant.scenario.seed]
     [[whole]] = tasks([variant], seed, None, Measure.QUEUE, SCENARIOS)
     [[quick]] = tasks([variant], seed, None, Measure.FLOWTIME, SCENARIOS)

@@ -16,24 +16,24 @@ from sims.report import Report
 from sims.scenario.loader import load
 from sims.world import run
 from tests.sims.anything import TABLES, scenarios
-from tests.sims.kinds import KINDS, SCENARIOS, records_of
+from tests.sims.kinds import FILES, SCENARIOS, records_of
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", FILES)
 def test_a_run_until_a_time_is_the_beginning_of_the_whole_run(name: str) -> None:
     whole = records_of(name)
     until = whole[len(whole) // 2].t
     records: list[Record] = []
-    scenario = load(SCENARIOS / f"{name}.toml", list(KINDS[name]))
+    scenario = load(SCENARIOS / f"{name}.toml", list(FILES[name]))
     ending = run(scenario, [records.append], SCENARIOS, until=until)
     assert (ending.end, ending.time) == (End.CAPPED, until)
     assert records[:-1] == [it for it in whole if it.t <= until]
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", FILES)
 def test_a_time_that_is_never_reached_changes_nothing(name: str) -> None:
     records: list[Record] = []
-    scenario = load(SCENARIOS / f"{name}.toml", list(KINDS[name]))
+    scenario = load(SCENARIOS / f"{name}.toml", list(FILES[name]))
     run(scenario, [records.append], SCENARIOS, until=1e12)
     assert tuple(records) == records_of(name)
 

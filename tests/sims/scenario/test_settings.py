@@ -20,7 +20,7 @@ from tests.sims.kinds import SCENARIOS
             ['policy.order="SPT"', 'policy.reading="kept"'],
             ("order=SPT", "reading=kept"),
         ),
-        ("batch-moldable", ["policy.eps=0.3"], ("allotment=exact", "eps=0.3")),
+        ("batch-moldable", ["policy.eps=0.3"], ("allocation=BATCH", "allotment=exact", "eps=0.3")),
         ("volatile20", ['policy.expectation="printed"'], ("expectation=printed",)),
         ("volatile20", ["policy.parameters={workers=3}"], ("workers=3",)),
     ],
