@@ -52,6 +52,7 @@ MORE = {
     ("speeds", Change.ALTER): 21,
     ("link", Change.MOVE): 6,
     ("link", Change.ALTER): 10,
+    ("iterative", Change.ALTER): 8,
     ("buddies", Change.ALTER): 7,
     ("copies", Change.MOVE): 6,
     ("copies", Change.ALTER): 7,
