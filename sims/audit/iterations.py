@@ -134,6 +134,9 @@ class IterationAuditor(Auditor):
             self.world.breaks(Law.DECISION, (seq,), why)
             return
         it.undealt = None
+        if any(len(pair) != 2 for pair in event.tasks):
+            self.world.breaks(Law.FRAME, (seq,), f"tasks {event.tasks}")
+            return
         if event.iteration != it.now:
             why = f"iteration {event.iteration} is not under way, {it.now} is"
             self.world.breaks(Law.SEQUENCE, (seq,), why)

@@ -113,7 +113,9 @@ class LinkAuditor(Auditor):
             self.memories[event.worker].forget(t)
 
     def _deal(self, event: TasksDealt, t: float, seq: int) -> None:
-        for worker, tasks in event.tasks if self.world.link is not None else ():
+        for worker, tasks in (
+            (pair for pair in event.tasks if len(pair) == 2) if self.world.link is not None else ()
+        ):
             self.memories[worker].units = tasks
 
     def _enter(self, event: StageStarted, t: float, seq: int) -> None:

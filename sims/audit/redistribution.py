@@ -98,7 +98,7 @@ class RedistributionAuditor(Auditor):
             why = f"it answers the {event.why.value} of {event.job}, which is not now, by "
             self.world.breaks(Law.DECISION, (seq,), f"{why}{counted(len(event.moves), 'move')}")
         pair = self.world.pack.pair if self.world.pack is not None else 1
-        for name, before, after in event.moves:
+        for name, before, after in (move for move in event.moves if len(move) == 3):
             copy = self._oldest(name)
             if copy is None or copy.full != before or after < pair or after % pair:
                 size = copy.full if copy is not None else 0

@@ -158,6 +158,9 @@ class World:
         self.pack = event
 
     def _decide(self, event: RedistributionDecided, t: float, seq: int) -> None:
+        if any(len(move) != 3 for move in event.moves):
+            self.breaks(Law.FRAME, (seq,), f"moves {event.moves}")
+            return
         self.sizes.update({job: after for job, _, after in event.moves})
 
     def _stand(self, event: EndExpected, t: float, seq: int) -> None:

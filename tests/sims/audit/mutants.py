@@ -20,7 +20,10 @@ from actors.runtime import Event, Record
 REACH = 12
 """How far an event is moved at most."""
 NAMES = frozenset(
-    ("scenario", "seed", "policy", "unit", "schema", "workers", "reason", "kinds", "settings")
+    (
+        *("scenario", "seed", "policy", "decider", "unit", "schema", "workers"),
+        *("reason", "kinds", "settings"),
+    )
 )
 """Fields that name something and mean nothing to the world."""
 
