@@ -146,7 +146,8 @@ class LinkAuditor(Auditor):
     def _lacks(self, run: Run, number: int) -> TransferKind | None:
         """What this member must fetch next."""
         event = run.event
-        image = event.source is not None and event.keeps is None
+        # After a resize the state moves between the members, past the master.
+        image = event.source is not None and event.keeps is None and run.former is None
         return self.memories[number].lacks(run.job.messages, image)
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:

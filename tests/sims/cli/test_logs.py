@@ -21,6 +21,8 @@ FOLDS = (
     ["view", "-o", "page.html"],
 )
 """Commands that fold the whole log."""
+CHANGED = 15
+"""Line of the first WorkerChanged."""
 EVERY = (*FOLDS, ["trace", "--job", "application"], ["why", "9"], ["audit"])
 
 
@@ -98,18 +100,27 @@ def test_a_version_that_is_not_known_is_refused_by_name(
         ({"state": "x"}, "state: 'x' is nothing that WorkerChanged holds; accepted: u, r, d"),
         ({"state": ["u"]}, "state: ['u'] is nothing that WorkerChanged holds; accepted: u, r, d"),
         ({"was": 1}, "was: 1 is nothing that WorkerChanged holds; accepted: u, r, d or null"),
-        ({"worker": 2}, "worker: 2 is nothing that WorkerChanged holds; accepted: a string"),
-        ({"since": "0"}, "since: '0' is nothing that WorkerChanged holds; accepted: a number"),
-        ({"since": True}, "since: True is nothing that WorkerChanged holds; accepted: a number"),
+        (
+            {"worker": "P1"},
+            "worker: 'P1' is nothing that WorkerChanged holds; accepted: a whole number",
+        ),
+        (
+            {"until": "0"},
+            "until: '0' is nothing that WorkerChanged holds; accepted: a number or null",
+        ),
+        (
+            {"until": True},
+            "until: True is nothing that WorkerChanged holds; accepted: a number or null",
+        ),
         ({"t": "0"}, "t: '0' is nothing that WorkerChanged holds; accepted: a number"),
         ({"t": None}, "t: None is nothing that WorkerChanged holds; accepted: a number"),
         ({"t": float("nan")}, "no record of a log: unexpected character"),
         ({"t": -1}, "t: -1 is before 0; accepted: 0 or later"),
-        ({"seq": 4}, "seq: 4 is not the line's number, counted from 0; accepted: 3"),
+        ({"seq": 4}, "seq: 4 is not the line's number, counted from 0; accepted: 14"),
         ({"seq": "3"}, "seq: '3' is nothing that WorkerChanged holds; accepted: a whole number"),
-        ({"cause": 3}, "cause: 3 is not an event before #3; accepted: 0 to 2"),
-        ({"cause": -1}, "cause: -1 is not an event before #3; accepted: 0 to 2"),
-        ({"cause": None}, "cause: missing; accepted: 0 to 2"),
+        ({"cause": 14}, "cause: 14 is not an event before #14; accepted: 0 to 13"),
+        ({"cause": -1}, "cause: -1 is not an event before #14; accepted: 0 to 13"),
+        ({"cause": None}, "cause: missing; accepted: 0 to 13"),
         (
             {"cause": "2"},
             "cause: '2' is nothing that WorkerChanged holds; accepted: a whole number",
@@ -119,10 +130,10 @@ def test_a_version_that_is_not_known_is_refused_by_name(
 def test_a_spoilt_line_in_the_middle_is_refused_with_its_number(
     shell: Shell, log: Path, fields: dict[str, Any], problem: str
 ) -> None:
-    change(log, 4, **fields)
+    change(log, CHANGED, **fields)
     said = shell("summary", log)
     assert said.code == 2
-    assert f"holdfast: run.jsonl: line 4: {problem}" in said.complaint()
+    assert f"holdfast: run.jsonl: line {CHANGED}: {problem}" in said.complaint()
 
 
 def test_a_log_without_its_beginning_is_refused(shell: Shell, log: Path) -> None:

@@ -111,17 +111,21 @@ def test_a_capped_run_says_so(shell: Shell) -> None:
     assert "not reached" in shell("run", path, "--set", "job.cap=5").out
 
 
+ENDS = '{ kind = "letters", states = "uuud", then = "hold" }'
+"""A worker that never comes back: a trace that has ended says UP where it is not told to hold."""
+
+
 def test_a_deadlock_says_who_waits_for_what_and_leaves_its_log(shell: Shell) -> None:
     path = shell.write(TINY)
     words = [
-        *("--set", "job.cap=inf", "--set", 'workers.0.availability="uuud"'),
+        *("--set", "job.cap=inf", "--set", f"workers.0.availability={ENDS}"),
         *("--set", "workers.1.memory=0", "--set", "workers.1.availability=always"),
     ]
     said = shell("run", path, *words)
     assert said.code == 1
     line = said.complaint()
     assert "deadlock at 3" in line
-    assert "application waits for a configuration for iteration 0" in line
+    assert "application waits for workers for iteration 0" in line
     assert [record.t for record in LogFile(Path("logs/tiny.jsonl"))][-1] == 3
 
 
