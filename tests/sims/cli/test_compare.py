@@ -61,7 +61,7 @@ def own(shell: Shell) -> Iterator[Shell]:
 def test_more_channels_make_an_application_shorter(shell: Shell) -> None:
     said = shell(
         *("compare", VOLATILE, "--vary", "master.channels=1,20", "--set", "master.data=8"),
-        *("--runs", "12", "--set", "job.iterations=4", "--json"),
+        *("--runs", "30", "--set", "job.iterations=4", "--json"),
     )
     told = said.json()
     one, twenty = told["variants"]
@@ -70,10 +70,10 @@ def test_more_channels_make_an_application_shorter(shell: Shell) -> None:
         {"master.channels": 1},
         {"master.channels": 20},
     ]
-    assert one["ratio"] == {"mean": 1, "half": 0, "size": 12}
+    assert one["ratio"] == {"mean": 1, "half": 0, "size": 30}
     assert twenty["ratio"]["mean"] + twenty["ratio"]["half"] < 1
     assert twenty["best"] > one["best"]
-    assert told["seeds"] == [run["seed"] for run in one["runs"]] == list(range(1, 13))
+    assert told["seeds"] == [run["seed"] for run in one["runs"]] == list(range(1, 31))
 
 
 def test_a_runs_value_is_what_holdfast_run_tells_of_that_seed(shell: Shell) -> None:

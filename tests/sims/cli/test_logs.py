@@ -115,7 +115,7 @@ def test_a_version_that_is_not_known_is_refused_by_name(
         ({"t": "0"}, "t: '0' is nothing that WorkerChanged holds; accepted: a number"),
         ({"t": None}, "t: None is nothing that WorkerChanged holds; accepted: a number"),
         ({"t": float("nan")}, "no record of a log: unexpected character"),
-        ({"t": -1}, "t: -1 is before 0; accepted: 0 or later"),
+        ({"t": -1}, "t: -1 is before 3; accepted: 3 or later"),
         ({"seq": 4}, "seq: 4 is not the line's number, counted from 0; accepted: 14"),
         ({"seq": "3"}, "seq: '3' is nothing that WorkerChanged holds; accepted: a whole number"),
         ({"cause": 14}, "cause: 14 is not an event before #14; accepted: 0 to 13"),
