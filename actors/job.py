@@ -11,7 +11,7 @@ from attrs import define, field
 from actors.events import JobCompleted, JobDescribed, JobKilled, JobSubmitted, Outcome
 from actors.messages import Arrive, CopyOver, Submit
 from actors.runtime import Actor, handles
-from policies.interface.batch import BatchJob
+from policies.interface.queue import BatchJob
 
 if TYPE_CHECKING:
     from actors.scheduler import Scheduler

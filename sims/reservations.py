@@ -27,7 +27,7 @@ from rich.console import Console
 
 from actors.events import JobCompleted, JobSubmitted, RunEnded, RunStarted
 from actors.runtime import Record
-from policies.batch.lists import Reading
+from policies.queue.lists import Reading
 from sims.log_blocks import Block, blocks_of, synthetic
 from sims.options import natural, positive, positive_int
 from sims.plots.panels import draw_panels

@@ -7,7 +7,7 @@ import enum
 from attrs import frozen
 
 from actors.runtime import Event
-from policies.interface.malleable import Cause
+from policies.interface.pack import Cause
 
 
 class WhyIgnored(enum.Enum):

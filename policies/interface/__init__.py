@@ -7,7 +7,26 @@ returns a decision, and draws randomness only from the generator that it is hand
 One module per family of decisions.
 """
 
-from policies.interface.batch import (
+from policies.interface.copies import ActiveJobs, CopyAllocation, RedundancyPolicy, Sharing
+from policies.interface.enrolment import (
+    Configuration,
+    Enrolment,
+    EnrolmentPolicy,
+    EnrolmentView,
+    Reason,
+    RunningView,
+    Wake,
+)
+from policies.interface.pack import (
+    AllocationPolicy,
+    AllocationView,
+    CandidateView,
+    Cause,
+    RedistributionPolicy,
+    RedistributionView,
+    Resize,
+)
+from policies.interface.queue import (
     Allocation,
     Allotment,
     BatchAllocation,
@@ -21,25 +40,6 @@ from policies.interface.batch import (
     Reservation,
     Strategy,
 )
-from policies.interface.enrolment import (
-    Configuration,
-    Enrolment,
-    EnrolmentPolicy,
-    EnrolmentView,
-    Reason,
-    RunningView,
-    Wake,
-)
-from policies.interface.malleable import (
-    AllocationPolicy,
-    AllocationView,
-    CandidateView,
-    Cause,
-    RedistributionPolicy,
-    RedistributionView,
-    Resize,
-)
-from policies.interface.redundancy import ActiveJobs, CopyAllocation, RedundancyPolicy, Sharing
 from policies.interface.service import ServiceOrder, Waiting
 
 __all__ = [

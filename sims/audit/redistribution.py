@@ -17,7 +17,7 @@ from actors.events import (
     WorkerChanged,
 )
 from policies.availability import WorkerState
-from policies.interface.malleable import Cause
+from policies.interface.pack import Cause
 from policies.maths.redistribution import round_count
 from sims.audit.facts import Copy, Run
 from sims.audit.law import Auditor, Handlers, Law

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from actors.runtime import System
-from policies.malleable import LookAhead
+from policies.pack import LookAhead
 from sims.bench.simpy_loop import seconds_per_task
 from sims.metrics.makespan import Makespan
 from sims.papers.cosched_trials import Setting, Trial, scenario

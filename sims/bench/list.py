@@ -17,16 +17,16 @@ from rich.console import Console
 from rich.table import Table
 
 from actors.runtime import System, stream
-from policies.batch.allocation import LocalProcessorAllocation, requested
-from policies.batch.batches import Scaled
-from policies.batch.lists import RList
-from policies.batch.orders import longest_time
-from policies.interface.batch import BatchJob, BatchPolicy
+from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.makespan_bounds import (
     draw_failures,
     failure_probabilities,
     rate_probabilities,
 )
+from policies.queue.allocation import LocalProcessorAllocation, requested
+from policies.queue.batches import Scaled
+from policies.queue.lists import RList
+from policies.queue.orders import longest_time
 from sims.bench.simpy_loop import seconds_per_task
 from sims.papers.batch_runs import described, spawn
 from sims.papers.rigid_runs import synthetic

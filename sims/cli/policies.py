@@ -6,8 +6,8 @@ import argparse
 import inspect
 from collections.abc import Iterator, Mapping
 
-from policies import enrolment, malleable
-from policies.batch.names import ORDERS
+from policies import enrolment, pack
+from policies.queue.names import ORDERS
 
 FIXED = {"FIXED": "always the configuration of `parameters.members`, such as {P2 = 2, P3 = 1}"}
 
@@ -65,7 +65,7 @@ def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
     yield "of a queue: policy.order", _documented(ORDERS)
     yield "of a queue: policy.placement", PLACEMENT
     yield "of enrolment: policy.name (002, section VI)", {**enrolment.CATALOGUE, **FIXED}
-    yield "of a pack: policy.name (003, section 5)", malleable.CATALOGUE
+    yield "of a pack: policy.name (003, section 5)", pack.CATALOGUE
     yield "of copies: policy.name (004)", REDUNDANCY
 
 

@@ -10,7 +10,7 @@ from actors.events import RunStarted
 from actors.pool import Pool, compact
 from actors.runtime import System
 from actors.scheduler import Scheduler
-from policies.interface.batch import BatchJob, BatchPolicy
+from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.speedup import Profile
 from sims.metrics.makespan import Makespan
 

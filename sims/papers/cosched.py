@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from policies.malleable import LookAhead
+from policies.pack import LookAhead
 from sims.campaign import run_many
 from sims.errors import InputError
 from sims.options import (

@@ -6,7 +6,7 @@ from attrs import frozen
 from rich.console import Console
 from rich.table import Table
 
-from policies.malleable import ALLOCATIONS
+from policies.pack import ALLOCATIONS
 from sims.papers.cosched_trials import makespan
 from sims.scenario.jobs.malleable_profiles import Tables
 from sims.scenario.jobs.section import MalleableSection

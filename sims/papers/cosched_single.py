@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from actors.runtime import System
-from policies.malleable import LookAhead
+from policies.pack import LookAhead
 from sims.metrics.course import Course, Moment
 from sims.papers.cosched_trials import NONE, Setting, Trial, scenario
 from sims.plots.axes import PLAIN

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from actors.protection import Kind
 from actors.runtime import System
-from policies.malleable import LookAhead
+from policies.pack import LookAhead
 from sims.metrics.makespan import Makespan
 from sims.scenario.build import populate
 from sims.scenario.faults import YEAR, Exponential, NoFaults

@@ -8,10 +8,7 @@ from rich.table import Table as Printed
 
 from actors.events import RunEnded, RunStarted
 from actors.runtime import Record, System
-from policies.batch.allocation import LocalProcessorAllocation
-from policies.batch.batches import Exact
-from policies.batch.lists import RList
-from policies.interface.batch import (
+from policies.interface.queue import (
     Allocation,
     BatchAllocation,
     BatchJob,
@@ -19,6 +16,9 @@ from policies.interface.batch import (
     Draw,
 )
 from policies.maths.speedup import Table
+from policies.queue.allocation import LocalProcessorAllocation
+from policies.queue.batches import Exact
+from policies.queue.lists import RList
 from sims.ledger.slices import count
 from sims.papers.batch_runs import described, spawn
 

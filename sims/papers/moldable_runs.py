@@ -8,17 +8,17 @@ from statistics import fmean
 from attrs import frozen
 
 from actors.runtime import stream
-from policies.batch.allocation import LocalProcessorAllocation, MinArea, MinTime, Remembered
-from policies.batch.batches import Exact, FirstRemembered, Scaled
-from policies.batch.lists import RList
-from policies.batch.orders import PAPER_ORDERS
-from policies.interface.batch import Allocation, BatchAllocation, BatchPolicy
+from policies.interface.queue import Allocation, BatchAllocation, BatchPolicy
 from policies.maths.makespan_bounds import (
     draw_failures,
     least,
     moldable_bound,
     rate_probabilities,
 )
+from policies.queue.allocation import LocalProcessorAllocation, MinArea, MinTime, Remembered
+from policies.queue.batches import Exact, FirstRemembered, Scaled
+from policies.queue.lists import RList
+from policies.queue.orders import PAPER_ORDERS
 from sims.papers.batch_runs import described, makespan
 from sims.scenario.jobs.moldable import Model, SyntheticJobs
 

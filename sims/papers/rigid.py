@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Column, Table
 
-from policies.batch.lists import Reading
-from policies.batch.orders import PAPER_ORDERS
+from policies.queue.lists import Reading
+from policies.queue.orders import PAPER_ORDERS
 from sims.campaign import run_many
 from sims.options import Parser, add_choice, add_picture, positive_int, probability
 from sims.papers.rigid_log import add_options as add_log_options

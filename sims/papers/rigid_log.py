@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Column, Table
 
-from policies.batch.lists import Reading
-from policies.batch.orders import PAPER_ORDERS
 from policies.maths.speedup import Rigid
+from policies.queue.lists import Reading
+from policies.queue.orders import PAPER_ORDERS
 from sims.campaign import run_many
 from sims.errors import InputError
 from sims.options import add_choice, positive_int, probability

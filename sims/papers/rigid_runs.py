@@ -8,13 +8,13 @@ from statistics import fmean
 from attrs import frozen
 
 from actors.runtime import stream
-from policies.batch.allocation import requested
-from policies.batch.lists import Reading
-from policies.batch.names import strategy_named
-from policies.batch.orders import PAPER_ORDERS
-from policies.interface.batch import BatchPolicy
+from policies.interface.queue import BatchPolicy
 from policies.maths.makespan_bounds import draw_failures, failure_probabilities, rigid_bound
 from policies.maths.speedup import Rigid
+from policies.queue.allocation import requested
+from policies.queue.lists import Reading
+from policies.queue.names import strategy_named
+from policies.queue.orders import PAPER_ORDERS
 from sims.papers.batch_runs import described, makespan
 from sims.scenario.jobs.rigid import UniformJobs
 

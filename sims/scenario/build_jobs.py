@@ -18,7 +18,7 @@ from actors.runtime import System
 from actors.scheduler import Scheduler
 from actors.worker_messages import Needs
 from actors.workforce import Workforce
-from policies.interface.batch import BatchJob
+from policies.interface.queue import BatchJob
 from policies.maths.cosched import Costs
 from policies.maths.makespan_bounds import draw_failures
 from policies.maths.speedup import Asking

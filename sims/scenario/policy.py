@@ -7,12 +7,12 @@ from typing import Any
 
 from attrs import Factory, field, frozen
 
-from policies import enrolment, malleable
-from policies.batch.lists import Reading
-from policies.batch.names import AllotmentRule, is_strategy
-from policies.malleable import LookAhead
+from policies import enrolment, pack
+from policies.copies import named as copies_named
 from policies.maths.markov import Expectation
-from policies.redundancy import named as copies_named
+from policies.pack import LookAhead
+from policies.queue.lists import Reading
+from policies.queue.names import AllotmentRule, is_strategy
 from sims.scenario.fields import Unacceptable
 
 Parameters = dict[str, Any]
@@ -100,7 +100,7 @@ def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
         return DeciderKind.QUEUE
     if name in enrolment.CATALOGUE or name == FIXED:
         return DeciderKind.ENROLMENT
-    if name in malleable.CATALOGUE:
+    if name in pack.CATALOGUE:
         return DeciderKind.PACK
     try:
         copies_named(name)

@@ -11,7 +11,7 @@ from typing import cast
 from attrs import evolve, frozen
 
 from actors.runtime import System
-from policies.interface.batch import BatchJob
+from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Fixed, Lockstep, Profile, Rigid, Table
 from sims.errors import InputError
 from sims.readers.batsim import read_batsim_workload

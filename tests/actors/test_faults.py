@@ -27,12 +27,7 @@ from actors.scheduler import Scheduler
 from actors.worker import Worker
 from actors.workforce import Workforce
 from policies.availability import WorkerState
-from policies.batch.allocation import requested
-from policies.batch.batches import Exact
-from policies.batch.lists import RList
-from policies.batch.orders import first_come
-from policies.batch.shelves import Shelves
-from policies.interface.batch import (
+from policies.interface.queue import (
     Allocation,
     BatchAllocation,
     BatchJob,
@@ -40,6 +35,11 @@ from policies.interface.batch import (
     Strategy,
 )
 from policies.maths.speedup import Rigid, Table
+from policies.queue.allocation import requested
+from policies.queue.batches import Exact
+from policies.queue.lists import RList
+from policies.queue.orders import first_come
+from policies.queue.shelves import Shelves
 
 LIST = RList(0)
 

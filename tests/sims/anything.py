@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from actors.runtime import Record
+from policies.copies.named import FIXED, NAMES
 from policies.enrolment import CATALOGUE
-from policies.malleable.names import NAMES as REDISTRIBUTIONS
-from policies.redundancy.named import FIXED, NAMES
+from policies.pack.names import NAMES as REDISTRIBUTIONS
 from sims.scenario.loader import Scenario, read
 from sims.world import run
 

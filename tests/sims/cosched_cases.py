@@ -7,7 +7,7 @@ from typing import Any
 
 from actors.protection import Kind
 from actors.runtime import System
-from policies.malleable import LookAhead
+from policies.pack import LookAhead
 from sims.scenario.build import populate
 from sims.scenario.faults import YEAR, Listed
 from sims.scenario.jobs.malleable_profiles import Synthetic, Tables

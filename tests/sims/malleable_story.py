@@ -18,7 +18,7 @@ from actors.events import (
 )
 from actors.runtime import Record
 from policies.availability import WorkerState
-from policies.interface.malleable import Cause
+from policies.interface.pack import Cause
 from tests.sims.malleable_work import numbers
 
 

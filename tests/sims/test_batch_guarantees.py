@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.batch.allocation import LocalProcessorAllocation, requested
-from policies.batch.batches import Exact
-from policies.batch.lists import RList
-from policies.batch.orders import PAPER_ORDERS, large_first, longest_time
-from policies.batch.shelves import Shelves
-from policies.interface.batch import BatchPolicy
+from policies.interface.queue import BatchPolicy
 from policies.maths.makespan_bounds import least, moldable_bound, rigid_bound
 from policies.maths.speedup import Profile, Rigid, Table, amdahl, communication, mix, roofline
+from policies.queue.allocation import LocalProcessorAllocation, requested
+from policies.queue.batches import Exact
+from policies.queue.lists import RList
+from policies.queue.orders import PAPER_ORDERS, large_first, longest_time
+from policies.queue.shelves import Shelves
 from sims.papers.batch_runs import described, makespan
 
 

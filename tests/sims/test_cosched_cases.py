@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from actors.runtime import System
-from policies.malleable import LookAhead
 from policies.maths.cosched import Protection, costs, synthetic_times
 from policies.maths.redistribution import Link
+from policies.pack import LookAhead
 from sims.scenario.deciders.pack import application_costs
 from sims.scenario.workload import workload
 from tests.sims.cosched_cases import Case, load, play, scenario_of

@@ -25,7 +25,7 @@ from actors.events import (
 )
 from actors.protection import Kind
 from actors.runtime import Event, Record, System
-from policies.malleable import NAMES, LookAhead
+from policies.pack import NAMES, LookAhead
 from sims.ledger import account
 from sims.scenario.build import populate
 from sims.scenario.faults import YEAR, Listed

@@ -12,14 +12,7 @@ from attrs import frozen
 
 from actors.events import RunEnded, RunStarted
 from actors.runtime import Record, System
-from policies.batch.allocation import LocalProcessorAllocation, MinArea, MinTime
-from policies.batch.batches import Exact
-from policies.batch.chains import runs
-from policies.batch.lists import RList
-from policies.batch.mixed import Mixed
-from policies.batch.orders import PAPER_ORDERS
-from policies.batch.programmes import Programme
-from policies.interface.batch import (
+from policies.interface.queue import (
     Allocation,
     Allotment,
     BatchAllocation,
@@ -37,6 +30,13 @@ from policies.maths.speedup import (
     power,
     roofline,
 )
+from policies.queue.allocation import LocalProcessorAllocation, MinArea, MinTime
+from policies.queue.batches import Exact
+from policies.queue.chains import runs
+from policies.queue.lists import RList
+from policies.queue.mixed import Mixed
+from policies.queue.orders import PAPER_ORDERS
+from policies.queue.programmes import Programme
 from sims.ledger.slices import count
 from sims.papers.batch_runs import described, spawn
 from tests.case_files import case_file

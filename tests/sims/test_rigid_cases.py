@@ -10,13 +10,13 @@ import pytest
 
 from actors.events import RunEnded, RunStarted
 from actors.runtime import Record, System
-from policies.batch.allocation import requested
-from policies.batch.lists import Reading
-from policies.batch.names import strategy_named
-from policies.batch.orders import PAPER_ORDERS
-from policies.interface.batch import BatchPolicy
+from policies.interface.queue import BatchPolicy
 from policies.maths.makespan_bounds import rigid_bound
 from policies.maths.speedup import Rigid
+from policies.queue.allocation import requested
+from policies.queue.lists import Reading
+from policies.queue.names import strategy_named
+from policies.queue.orders import PAPER_ORDERS
 from sims.papers.batch_runs import described, makespan, spawn
 from sims.papers.prop3 import expected_ratio
 from tests.case_files import case_file

@@ -7,7 +7,7 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.decisions import BadDecision, answer, finite, ours, refusal
-from policies.interface.redundancy import (
+from policies.interface.copies import (
     WHOLE,
     ActiveJobs,
     CopyAllocation,

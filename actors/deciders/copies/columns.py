@@ -21,7 +21,7 @@ from actors.events import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.messages import CopyOver, Decide, FirstCopyEnded, Stood
 from actors.runtime import Phase, Timer
 from policies.availability import WorkerState
-from policies.interface.redundancy import (
+from policies.interface.copies import (
     WHOLE,
     ActiveJobs,
     CopyAllocation,

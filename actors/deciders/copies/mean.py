@@ -6,7 +6,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from policies.interface.redundancy import Counts, Numbers
+from policies.interface.copies import Counts, Numbers
 from policies.maths.gains import Gain
 
 

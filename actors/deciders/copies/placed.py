@@ -9,7 +9,7 @@ from attrs import define, field
 
 from actors.deciders.copies.running import Running
 from actors.deciders.copies.service import ROUNDING
-from policies.interface.redundancy import CopyAllocation, Counts, Numbers, Sharing
+from policies.interface.copies import CopyAllocation, Counts, Numbers, Sharing
 
 
 @define(eq=False)

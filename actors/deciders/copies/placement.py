@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from policies.interface.redundancy import CopyAllocation, Counts
+from policies.interface.copies import CopyAllocation, Counts
 
 
 class PlacementRule(enum.Enum):

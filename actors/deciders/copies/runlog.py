@@ -8,7 +8,7 @@ from itertools import pairwise
 from attrs import define, field
 
 from actors.deciders.copies.placed import Placed
-from policies.interface.redundancy import Numbers
+from policies.interface.copies import Numbers
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]

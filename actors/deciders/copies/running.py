@@ -9,7 +9,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from actors.deciders.copies.service import NEVER, Service
-from policies.interface.redundancy import Counts, Numbers
+from policies.interface.copies import Counts, Numbers
 
 
 class Running(Protocol):

@@ -16,7 +16,7 @@ from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.deciders.copies.table import ActiveTable
 from actors.messages import CopyOver, Stood
 from policies.availability import WorkerState
-from policies.interface.redundancy import Counts, RedundancyPolicy
+from policies.interface.copies import Counts, RedundancyPolicy
 
 if TYPE_CHECKING:
     from actors.job import Job

@@ -13,7 +13,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from policies.interface.redundancy import Numbers
+from policies.interface.copies import Numbers
 
 NEVER = math.inf
 ROUNDING = 1e-12

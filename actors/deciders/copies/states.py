@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from attrs import define, field
 
-from policies.interface.redundancy import Counts, Numbers
+from policies.interface.copies import Counts, Numbers
 
 Reached = tuple[float, int]
 """Work left, and the run that came so far; -1: nothing is done."""

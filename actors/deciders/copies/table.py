@@ -6,7 +6,7 @@ import numpy as np
 from attrs import define, field
 
 from actors.job import Job
-from policies.interface.redundancy import ActiveJobs, Counts, Numbers
+from policies.interface.copies import ActiveJobs, Counts, Numbers
 
 ARRIVAL, SIZE, REMAINING = range(3)
 CAPACITY = 64

@@ -8,7 +8,7 @@ from typing import cast
 
 from actors.deciders.pack.views import Event, Pack
 from actors.decisions import BadDecision, answer, items, ours, refusal
-from policies.interface.malleable import AllocationPolicy, RedistributionPolicy, Resize
+from policies.interface.pack import AllocationPolicy, RedistributionPolicy, Resize
 
 SHOWN = 10
 """Candidates of a view that are named."""

@@ -14,7 +14,7 @@ from actors.deciders.pack.views import Event, Newcomer, Pack
 from actors.events import EndExpected, RedistributionDecided, WhyIgnored
 from actors.messages import CopyOver, Stood
 from policies.availability import WorkerState
-from policies.interface.malleable import AllocationPolicy, Cause, RedistributionPolicy, Resize
+from policies.interface.pack import AllocationPolicy, Cause, RedistributionPolicy, Resize
 from policies.maths.cosched import Costs
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import define, field, frozen
 
-from policies.interface.malleable import Cause
+from policies.interface.pack import Cause
 from policies.maths.cosched import Costs
 
 

@@ -12,12 +12,12 @@ from attrs import Factory, define
 from actors.intervals import Intervals
 from actors.pool import Pool
 from actors.runtime import VirtualTimeLoop
-from policies.interface.batch import Queued, Reservation, Run
+from policies.interface.queue import Queued, Reservation, Run
 
 
 @define(eq=False)
 class Books:
-    """Satisfies policies.interface.batch.BatchView."""
+    """Satisfies policies.interface.queue.BatchView."""
 
     loop: VirtualTimeLoop
     pool: Pool

@@ -12,7 +12,7 @@ from typing import cast
 from attrs import evolve, frozen
 
 from actors.decisions import BadDecision, answer, finite, items, ours, refusal
-from policies.interface.batch import (
+from policies.interface.queue import (
     Allocation,
     Allotment,
     BatchAllocation,
@@ -178,7 +178,7 @@ class CheckedBatches:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> list[Allotment]:
-        """See policies.interface.batch.BatchAllocation."""
+        """See policies.interface.queue.BatchAllocation."""
         answered = answer(self.rule.allot, jobs, attempts, processors)
         given = items(self.rule, answered)
         if given is None or len(given) != len(jobs):

@@ -16,7 +16,7 @@ from actors.events import BatchOpened, Outcome, ReservationMade, ShelfOpened
 from actors.messages import CopyOver, Decide, Stood
 from actors.runtime import Phase, System
 from policies.availability import WorkerState
-from policies.interface.batch import BatchJob, BatchPolicy, Decision, Queued
+from policies.interface.queue import BatchJob, BatchPolicy, Decision, Queued
 
 if TYPE_CHECKING:
     from actors.job import Job
@@ -39,7 +39,7 @@ class Draws:
         return self.system.stream("order")
 
     def __call__(self, job: BatchJob) -> float:
-        """See policies.interface.batch.Draw."""
+        """See policies.interface.queue.Draw."""
         return self._drawn.setdefault(job.index, float(self.rng.random()))
 
 

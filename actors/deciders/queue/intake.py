@@ -7,7 +7,7 @@ from typing import Protocol, cast
 
 from attrs import Factory, define
 
-from policies.interface.batch import (
+from policies.interface.queue import (
     Allocation,
     Allotment,
     BatchAllocation,

@@ -15,11 +15,11 @@ from actors.pool import Pool
 from actors.protection import Kind, Rules, protection
 from actors.runtime import System
 from actors.source import Source
+from policies.copies import Laps, LapsR, ProcessorSharing, named
 from policies.interface import RedundancyPolicy
-from policies.interface.batch import BatchJob
+from policies.interface.queue import BatchJob
 from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
-from policies.redundancy import Laps, LapsR, ProcessorSharing, named
 from sims.errors import InputError
 from sims.scenario.availability import AlwaysUp
 from sims.scenario.build_crew import spawn_crew

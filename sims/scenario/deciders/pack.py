@@ -15,11 +15,11 @@ from actors.deciders.pack import PackDecider
 from actors.events import PackDescribed
 from actors.protection import Kind
 from actors.runtime import System
-from policies.interface.malleable import AllocationPolicy, RedistributionPolicy
-from policies.malleable import named, named_allocation
+from policies.interface.pack import AllocationPolicy, RedistributionPolicy
 from policies.maths.checkpoint import Times, daly_work, young_period
 from policies.maths.cosched import Costs, Protection, costs
 from policies.maths.redistribution import Link
+from policies.pack import named, named_allocation
 from sims.errors import InputError
 from sims.scenario.build_jobs import protection_of
 from sims.scenario.jobs.malleable import Application

@@ -13,13 +13,13 @@ from actors.deciders.queue.placement import ByCriterion, Programmed
 from actors.pool import Take
 from actors.scheduler import Scheduler
 from actors.worker import Worker
-from policies.batch.allocation import BatchWhereAsked, WhereAsked, requested
-from policies.batch.names import allocation_named, order_named, strategy_named
 from policies.enrolment import named as enrolment_named
 from policies.interface import Enrolment
-from policies.interface.batch import Allocation, BatchAllocation, BatchPolicy, Order, Strategy
+from policies.interface.queue import Allocation, BatchAllocation, BatchPolicy, Order, Strategy
 from policies.maths.markov import Belief
 from policies.maths.speedup import Asking
+from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
+from policies.queue.names import allocation_named, order_named, strategy_named
 from sims.errors import InputError
 from sims.scenario.build_jobs import label, needs_of, protection_of
 from sims.scenario.deciders.enrolment import chains

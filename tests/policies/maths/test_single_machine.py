@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.runtime import stream
+from policies.copies import SrptR
 from policies.maths.single_machine import (
     Capacity,
     mean_bound,
@@ -18,7 +19,6 @@ from policies.maths.single_machine import (
     srpt_flowtime,
 )
 from policies.maths.speeds import Change, TwoPoint
-from policies.redundancy import SrptR
 from tests.actors.deciders.copies.worlds import columns, run, varied
 
 JOBS = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 30)), min_size=1, max_size=12).map(

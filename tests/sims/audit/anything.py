@@ -7,7 +7,7 @@ from typing import Any
 from numpy.random import Generator, default_rng
 
 from actors.runtime import Record
-from policies.malleable.names import NAMES as REDISTRIBUTIONS
+from policies.pack.names import NAMES as REDISTRIBUTIONS
 from sims.scenario.loader import read
 from sims.world import run
 

@@ -25,9 +25,9 @@ from actors.worker import Worker
 from actors.worker_messages import Needs
 from actors.workforce import Workforce
 from policies.availability import WorkerState
-from policies.batch.lists import RList
-from policies.batch.orders import PAPER_ORDERS, first_come
-from policies.interface.batch import BatchJob, BatchPolicy
+from policies.interface.queue import BatchJob, BatchPolicy
+from policies.queue.lists import RList
+from policies.queue.orders import PAPER_ORDERS, first_come
 from policies.service import StartedFirst
 
 CASES = Path("/work/shared/cases/oneworld.json")

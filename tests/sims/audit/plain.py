@@ -14,9 +14,9 @@ from actors.runtime import Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
 from actors.workforce import Workforce
-from policies.batch.lists import RList
-from policies.batch.orders import first_come
-from policies.interface.batch import BatchJob, BatchPolicy
+from policies.interface.queue import BatchJob, BatchPolicy
+from policies.queue.lists import RList
+from policies.queue.orders import first_come
 from tests.sims.audit.oneworld import Fixed
 
 WORKERS = 8

@@ -29,7 +29,7 @@ MINE = '''\
 """Policies of my own."""
 
 from policies.interface import Configuration
-from policies.interface.batch import Decision
+from policies.interface.queue import Decision
 
 
 def first(view, rng):

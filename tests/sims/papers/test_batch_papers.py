@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from policies.batch.lists import Reading
+from policies.queue.lists import Reading
 from sims.papers import moldable, prop3, rigid
 from sims.papers.moldable_example import schedule
 from sims.papers.moldable_runs import Point as MoldablePoint
@@ -74,8 +74,8 @@ def test_the_same_failures_are_drawn_whatever_is_compared() -> None:
 
 
 def test_the_example_of_section_47_takes_13_under_both_algorithms() -> None:
-    from policies.batch.allocation import LocalProcessorAllocation
-    from policies.batch.batches import Exact
+    from policies.queue.allocation import LocalProcessorAllocation
+    from policies.queue.batches import Exact
 
     for rule in (LocalProcessorAllocation(), Exact()):
         assert max(end for _, _, _, end in schedule(rule)) == 13

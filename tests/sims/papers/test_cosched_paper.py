@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from policies.malleable import LookAhead
+from policies.pack import LookAhead
 from sims.papers import cosched, cosched_single
 from sims.papers.cosched_figures import FIGURES
 from sims.papers.cosched_trials import FAULT_FREE, NONE, Setting, Trial, makespans

@@ -13,7 +13,7 @@ from attrs import evolve
 from actors.events import RestartedFromScratch
 from actors.hazards import exponential_faults, weibull_faults
 from actors.runtime import ActorFailed, Record
-from policies.interface.malleable import RedistributionView, Resize
+from policies.interface.pack import RedistributionView, Resize
 from sims.errors import InputError
 from sims.metrics.makespan import Makespan
 from sims.scenario.faults import YEAR

@@ -26,7 +26,7 @@ from actors.events import (
 )
 from actors.events.pack import EndExpected, RedistributionDecided, RedistributionPlanned
 from actors.runtime import Event, Record
-from policies.interface.malleable import Cause
+from policies.interface.pack import Cause
 from sims.log import LogFile
 from sims.parts import parted
 from sims.trace.account import Part

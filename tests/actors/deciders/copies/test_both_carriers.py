@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from actors.deciders.copies import PlacementRule, Runs
 from actors.events import JobCompleted
 from actors.runtime import Record, System
-from policies.interface.redundancy import RedundancyPolicy
-from policies.redundancy import Fcfs, Srpt, SrptR, SrptREven
+from policies.copies import Fcfs, Srpt, SrptR, SrptREven
+from policies.interface.copies import RedundancyPolicy
 from tests.actors.deciders.copies.oracle import Instance
 from tests.actors.deciders.copies.test_copies_oracle import instances
 from tests.actors.deciders.copies.worlds import (

@@ -17,7 +17,7 @@ from actors.protection import Kind, Rules
 from actors.runtime import ActorFailed, Record, System
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
-from policies.redundancy import Laps, SrptR
+from policies.copies import Laps, SrptR
 from tests.actors.deciders.copies.worlds import Trace, described, runs_of, spawn_runs
 
 UP, RECLAIMED, DOWN = WorkerState.UP, WorkerState.RECLAIMED, WorkerState.DOWN

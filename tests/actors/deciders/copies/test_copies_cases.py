@@ -12,9 +12,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from policies.interface.redundancy import ActiveJobs, RedundancyPolicy
+from policies.copies import Fcfs, Laps, LapsR, ProcessorSharing, Srpt, SrptR, SrptREven
+from policies.interface.copies import ActiveJobs, RedundancyPolicy
 from policies.maths.gains import ConstantGain, FrozenTwoPoint, Gain, GainFunction
-from policies.redundancy import Fcfs, Laps, LapsR, ProcessorSharing, Srpt, SrptR, SrptREven
 from tests.actors.deciders.copies.worlds import columns, run
 from tests.case_files import case_file
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.interface.redundancy import RedundancyPolicy
-from policies.redundancy import Laps, LapsR, ProcessorSharing, SrptR
+from policies.copies import Laps, LapsR, ProcessorSharing, SrptR
+from policies.interface.copies import RedundancyPolicy
 from tests.actors.deciders.copies.oracle import (
     Instance,
     Planner,

@@ -12,10 +12,10 @@ from math import hypot
 import numpy as np
 import pytest
 
-from policies.interface.redundancy import RedundancyPolicy
+from policies.copies import Fcfs, ProcessorSharing, Srpt, SrptR
+from policies.interface.copies import RedundancyPolicy
 from policies.maths.sizes import Exponential, Hyperexponential, SizeLaw
 from policies.maths.speeds import SpeedProcess, TwoPoint, TwoPointSlots
-from policies.redundancy import Fcfs, ProcessorSharing, Srpt, SrptR
 from sims.statistics import mean_interval
 from tests.actors.deciders.copies.queueing import (
     erlang_c,

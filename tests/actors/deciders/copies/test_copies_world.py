@@ -22,10 +22,10 @@ from actors.events import (
     WorkloadEnded,
 )
 from actors.runtime import ActorFailed, Deadlock, Record, System
-from policies.interface.redundancy import ActiveJobs, CopyAllocation
+from policies.copies import Fcfs, LapsR, ProcessorSharing, Srpt, SrptR, SrptREven
+from policies.interface.copies import ActiveJobs, CopyAllocation
 from policies.maths.gains import FrozenTwoPoint, GainFunction
 from policies.maths.speeds import TwoPoint
-from policies.redundancy import Fcfs, LapsR, ProcessorSharing, Srpt, SrptR, SrptREven
 from tests.actors.deciders.copies.worlds import (
     columns,
     described,

@@ -19,11 +19,11 @@ from actors.worker import Worker
 from actors.worker_messages import Needs
 from actors.workforce import Workforce
 from policies.availability import WorkerState
-from policies.interface.batch import BatchJob
-from policies.interface.redundancy import RedundancyPolicy
+from policies.copies import SrptR
+from policies.interface.copies import RedundancyPolicy
+from policies.interface.queue import BatchJob
 from policies.maths.speeds import SpeedProcess
 from policies.maths.speedup import Rigid
-from policies.redundancy import SrptR
 from policies.service import StartedFirst
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
 from sims.parts import parts

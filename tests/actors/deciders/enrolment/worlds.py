@@ -44,7 +44,7 @@ from policies.interface import (
     ServiceOrder,
     Wake,
 )
-from policies.interface.batch import BatchJob
+from policies.interface.queue import BatchJob
 from policies.maths.markov import Belief, Expectation, MarkovChain
 from policies.maths.speedup import Rigid
 from policies.service import StartedFirst

@@ -11,7 +11,7 @@ import pytest
 from actors.deciders.pack.checks import allocate, redistribute
 from actors.deciders.pack.views import Candidate, Event, Newcomer, Pack
 from actors.decisions import BadDecision
-from policies.interface.malleable import Cause, Resize
+from policies.interface.pack import Cause, Resize
 
 PACK = Pack(2, 8, [Newcomer(0, None), Newcomer(1, None)])
 HERE = r"policy tests\.actors\.deciders\.pack\.test_pack_checks:"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from actors.deciders.queue.books import Books
 from actors.pool import Pool
 from actors.runtime import VirtualTimeLoop
-from policies.interface.batch import BatchJob, Queued
+from policies.interface.queue import BatchJob, Queued
 from policies.maths.speedup import Rigid
 
 WIDEST = 6

@@ -13,12 +13,12 @@ from actors.deciders.queue.checks import checked
 from actors.decisions import BadDecision
 from actors.events import RunStarted
 from actors.runtime import ActorFailed
-from policies.batch.allocation import requested
-from policies.batch.batches import Scaled
-from policies.batch.lists import RList
-from policies.batch.orders import first_come
-from policies.interface.batch import BatchJob, BatchPolicy, BatchView, Decision, Reservation
+from policies.interface.queue import BatchJob, BatchPolicy, BatchView, Decision, Reservation
 from policies.maths.speedup import Table
+from policies.queue.allocation import requested
+from policies.queue.batches import Scaled
+from policies.queue.lists import RList
+from policies.queue.orders import first_come
 from tests.actors.deciders.queue.test_queue import job, of, starts, world
 
 HERE = "policy tests.actors.deciders.queue.test_checks:"

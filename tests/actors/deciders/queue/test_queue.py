@@ -19,13 +19,13 @@ from actors.events import (
 from actors.pool import Pool, compact
 from actors.runtime import ActorFailed, Record, System, UnexpectedMessage
 from actors.scheduler import Scheduler
-from policies.batch.allocation import requested
-from policies.batch.batches import Exact
-from policies.batch.lists import Reading, RList
-from policies.batch.orders import first_come, longest_time
-from policies.batch.shelves import Shelves
-from policies.interface.batch import BatchJob, BatchPolicy, BatchView, Decision
+from policies.interface.queue import BatchJob, BatchPolicy, BatchView, Decision
 from policies.maths.speedup import Rigid, Table
+from policies.queue.allocation import requested
+from policies.queue.batches import Exact
+from policies.queue.lists import Reading, RList
+from policies.queue.orders import first_come, longest_time
+from policies.queue.shelves import Shelves
 
 
 def world(jobs, strategy, processors=4, failures=None, order=first_come, rule=requested, kill=()):

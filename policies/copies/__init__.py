@@ -1,0 +1,8 @@
+"""Policies for redundant copies: 004's two algorithms and what they are compared with."""
+
+from policies.copies.fcfs import Fcfs
+from policies.copies.laps import Laps, LapsR, ProcessorSharing
+from policies.copies.named import named
+from policies.copies.srpt import Srpt, SrptR, SrptREven
+
+__all__ = ["Fcfs", "Laps", "LapsR", "ProcessorSharing", "Srpt", "SrptR", "SrptREven", "named"]

@@ -1,0 +1,28 @@
+"""Policies for malleable applications that share a platform (003)."""
+
+from policies.pack.allocation import GreedySpeedupProfile, OptNoRedistrib
+from policies.pack.names import ALLOCATIONS, CATALOGUE, NAMES, named, named_allocation
+from policies.pack.plan import LookAhead
+from policies.pack.redistribution import (
+    Combined,
+    EndLocal,
+    Greedy,
+    NoRedistribution,
+    ShortestApplicationsFirst,
+)
+
+__all__ = [
+    "ALLOCATIONS",
+    "CATALOGUE",
+    "NAMES",
+    "Combined",
+    "EndLocal",
+    "Greedy",
+    "GreedySpeedupProfile",
+    "LookAhead",
+    "NoRedistribution",
+    "OptNoRedistrib",
+    "ShortestApplicationsFirst",
+    "named",
+    "named_allocation",
+]

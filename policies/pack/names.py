@@ -1,0 +1,59 @@
+"""The paper's names for its heuristics (003, sections 5 and 6)."""
+
+from __future__ import annotations
+
+from policies.interface.pack import AllocationPolicy, RedistributionPolicy
+from policies.pack.allocation import GreedySpeedupProfile, OptNoRedistrib
+from policies.pack.plan import LookAhead
+from policies.pack.redistribution import (
+    Combined,
+    EndLocal,
+    Greedy,
+    NoRedistribution,
+    ShortestApplicationsFirst,
+)
+
+CATALOGUE = {
+    "none": "nobody is ever redistributed",
+    "EndLocal": "at ends only: idle processors to the longest application",
+    "EndGreedy": "at ends only: the whole schedule afresh",
+    "IteratedGreedy-EndGreedy": "the whole schedule afresh at every fault and end",
+    "IteratedGreedy-EndLocal": "afresh at faults, idle processors at ends",
+    "ShortestApplicationsFirst-EndGreedy": "from the shortest at faults, afresh at ends",
+    "ShortestApplicationsFirst-EndLocal": "from the shortest at faults, idle processors at ends",
+}
+"""Redistribution policies by the paper's names, each in a line."""
+
+NAMES = tuple(CATALOGUE)
+
+ALLOCATIONS = ("Opt-NoRedistrib", "GreedySpeedupProfile")
+
+
+def named(name: str, look: LookAhead = LookAhead.ANY) -> RedistributionPolicy:
+    """The redistribution policy called `name`. Raises ValueError for one not in `CATALOGUE`."""
+    if name not in CATALOGUE:
+        raise ValueError(f"{name!r} is no redistribution policy; accepted: {', '.join(NAMES)}.")
+    parts = name.split("-")
+    return Combined(_at_end(parts[-1], look), _at_fault(parts[0], look))
+
+
+def _at_end(name: str, look: LookAhead) -> RedistributionPolicy:
+    if name == "EndLocal":
+        return EndLocal(look)
+    return Greedy() if name == "EndGreedy" else NoRedistribution()
+
+
+def _at_fault(name: str, look: LookAhead) -> RedistributionPolicy:
+    if name == "IteratedGreedy":
+        return Greedy()
+    if name == "ShortestApplicationsFirst":
+        return ShortestApplicationsFirst(look)
+    return NoRedistribution()
+
+
+def named_allocation(name: str) -> AllocationPolicy:
+    """The allocation policy called `name`. Raises ValueError for one not in `ALLOCATIONS`."""
+    if name not in ALLOCATIONS:
+        known = ", ".join(ALLOCATIONS)
+        raise ValueError(f"{name!r} is no allocation policy; accepted: {known}.")
+    return OptNoRedistrib() if name == "Opt-NoRedistrib" else GreedySpeedupProfile()

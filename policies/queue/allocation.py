@@ -1,0 +1,118 @@
+"""Local processor allocation: each job on its own (000, sections 4.2.2 and 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from attrs import Factory, define, frozen
+
+from policies.interface.queue import Allocation, Allotment, BatchAllocation, BatchJob
+from policies.maths.profiles import Counts, Formulas, Listed, split
+from policies.maths.speedup import Asking, Profile, Speedup, Table
+
+
+def requested(jobs: Sequence[BatchJob], processors: int) -> list[int]:
+    """What the user asked for. Raises ValueError for moldable jobs."""
+    counts = []
+    for job in jobs:
+        if not isinstance(job.profile, Asking):
+            raise ValueError(f"{job.name} is moldable: it has not asked for any processors")
+        counts.append(job.profile.processors)
+    return counts
+
+
+@frozen
+class WhereAsked:
+    """Jobs that have asked for processors get those; a local rule allots the others."""
+
+    rule: Allocation
+
+    def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
+        moldable = [job for job in jobs if not isinstance(job.profile, Asking)]
+        counts = iter(self.rule(moldable, processors) if moldable else ())
+        return [
+            job.profile.processors if isinstance(job.profile, Asking) else next(counts)
+            for job in jobs
+        ]
+
+
+@frozen
+class BatchWhereAsked:
+    """The same over a rule that allots the attempts of a batch together."""
+
+    rule: BatchAllocation
+
+    def allot(
+        self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
+    ) -> list[Allotment]:
+        """See policies.interface.queue.BatchAllocation."""
+        open_ = [k for k, job in enumerate(jobs) if not isinstance(job.profile, Asking)]
+        chosen = [jobs[k] for k in open_], [attempts[k] for k in open_]
+        given = dict(zip(open_, self.rule.allot(*chosen, processors) if open_ else (), strict=True))
+        asked = zip(jobs, attempts, strict=True)
+        return [
+            given[k] if k in given else ((times, cast(Asking, job.profile).processors),)
+            for k, (job, times) in enumerate(asked)
+        ]
+
+
+def spread(
+    profiles: Sequence[Profile],
+    processors: int,
+    formula: Callable[[Formulas], Counts],
+    table: Callable[[Listed], int],
+) -> list[int]:
+    """One count per profile: the formulas together, the tables one by one."""
+    counts = [0] * len(profiles)
+    formulas, tables = split(profiles)
+    if formulas:
+        chosen = [cast(Speedup, profiles[i]) for i in formulas]
+        for i, count in zip(formulas, formula(Formulas.of(chosen, processors)), strict=True):
+            counts[i] = int(count)
+    for i in tables:
+        counts[i] = table(Listed.of(cast(Table, profiles[i]), processors))
+    return counts
+
+
+@frozen
+class LocalProcessorAllocation:
+    """LPA: the smallest r(alpha, beta), ties to fewer processors (000, algorithm 2)."""
+
+    def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
+        profiles = [job.profile for job in jobs]
+        return spread(profiles, processors, Formulas.local, Listed.local)
+
+
+@frozen
+class MinTime:
+    """MINTIME: the shortest execution time of each job, ties to fewer processors."""
+
+    def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
+        profiles = [job.profile for job in jobs]
+        return spread(profiles, processors, Formulas.min_time, Listed.min_time)
+
+
+@frozen
+class MinArea:
+    """MINAREA: the smallest area of each job, ties to fewer processors."""
+
+    def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
+        profiles = [job.profile for job in jobs]
+        return spread(profiles, processors, Formulas.min_area, Listed.min_area)
+
+
+@define
+class Remembered:
+    """A local rule that answers again, for the jobs of its last question, without thinking: a
+    campaign asks it once per failure scenario."""
+
+    rule: Allocation
+    _asked: tuple[tuple[BatchJob, ...], int] = Factory(lambda: ((), 0))
+    _counts: Sequence[int] = ()
+
+    def __call__(self, jobs: Sequence[BatchJob], processors: int) -> Sequence[int]:
+        question = (tuple(jobs), processors)
+        if question != self._asked:
+            self._asked, self._counts = question, self.rule(jobs, processors)
+        return self._counts

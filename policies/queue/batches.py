@@ -1,0 +1,269 @@
+"""BATCH-LIST's allotments: all attempts of a batch together (000, section 4.4).
+
+The paper's (1 + eps) guarantee does not determine the allotment, and allotments within it differ
+by 40 % in makespan; so the rule has a name: `Exact` or `Scaled` here, `Mixed` and `Programme` in
+modules of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+from attrs import Factory, define, field, frozen
+
+from policies.interface.queue import Allotment, BatchAllocation, BatchJob
+from policies.maths.profiles import SAME, Counts, Floats, Formulas, Listed, split
+from policies.maths.speedup import Profile, Speedup, Table
+from policies.queue.chains import Chain, Ties
+
+CLOSE = 1e-10
+"""Relative width at which a bisection over makespans stops."""
+
+
+@frozen(eq=False)
+class Group:
+    """The chains of one batch: attempts[i] attempts of profile i, on P processors."""
+
+    processors: int
+    attempts: Floats
+    places: tuple[int, ...]
+    """Where in the batch each formula stands."""
+    formulas: Formulas
+    tables: tuple[tuple[int, Listed], ...]
+    """(where in the batch, table)."""
+    formula_attempts: Floats
+
+    @classmethod
+    def of(cls, profiles: Sequence[Profile], attempts: Sequence[int], processors: int) -> Group:
+        """The group of one batch. Raises ValueError for rigid jobs."""
+        places, listed = split(profiles)
+        formulas = Formulas.of([cast(Speedup, profiles[i]) for i in places], processors)
+        tables = tuple((i, Listed.of(cast(Table, profiles[i]), processors)) for i in listed)
+        every = np.array(attempts, dtype=np.float64)
+        return cls(processors, every, tuple(places), formulas, tables, every[places])
+
+    def least_length(self) -> float:
+        """No batch can be shorter: the longest chain at its fastest, the area at its least."""
+        length = self.formula_attempts * self.formulas.least_time
+        area = float((self.formula_attempts * self.formulas.least_area).sum())
+        longest = float(length.max(initial=0.0))
+        for place, table in self.tables:
+            longest = max(longest, self.attempts[place] * float(table.times.min()))
+            area += self.attempts[place] * float(table.areas.min())
+        return max(longest, area / self.processors)
+
+
+@frozen(eq=False)
+class Trial:
+    """What a rule allots for one target makespan X."""
+
+    counts: tuple[Counts, ...]
+    """Of the formulas: processors of each chain's earlier attempts, and of its later ones."""
+    listed: tuple[Allotment, ...]
+    """Of the tables."""
+    area: float
+    """In all; infinite where X is too short for some chain."""
+
+    def same(self, other: Trial) -> bool:
+        """Whether both allot alike."""
+        pairs = zip(self.counts, other.counts, strict=True)
+        return self.listed == other.listed and all((a == b).all() for a, b in pairs)
+
+
+def smallest(least: float, processors: int, attempt: Callable[[float], Trial]) -> Trial:
+    """The trial of the smallest X whose area is at most P X.
+
+    `attempt` must allot less area for a larger X; `least` is below or at the answer. The Illinois
+    rule closes in on it from both sides, until both sides allot alike.
+    """
+    low, below = least, attempt(least)
+    excess = below.area / processors - low
+    if excess <= low * SAME:
+        return below
+    # With the area that X = low needs, area / P is long enough, if its chains are.
+    high = low + excess if math.isfinite(excess) else 2 * low
+    while not (above := attempt(high)).area <= processors * high * (1 + SAME):
+        low, below, high = high, above, 2 * high
+        excess = below.area / processors - low
+    return _closed_in(
+        (low, excess, below), (high, above.area / processors - high, above), processors, attempt
+    )
+
+
+Side = tuple[float, float, Trial]
+"""(X, area / P - X, trial)."""
+
+
+def _closed_in(
+    below: Side, above: Side, processors: int, attempt: Callable[[float], Trial]
+) -> Trial:
+    last = 0
+    while not below[2].same(above[2]) and above[0] - below[0] > CLOSE * above[0]:
+        target = _between(below, above)
+        trial = attempt(target)
+        excess = trial.area / processors - target
+        # Halving the value of the side that stays put keeps one side from doing all the work.
+        if excess <= target * SAME:
+            above = target, min(excess, -0.0), trial
+            below = (below[0], below[1] / 2, below[2]) if last > 0 else below
+            last = 1
+        else:
+            below = target, excess, trial
+            above = (above[0], above[1] / 2, above[2]) if last < 0 else above
+            last = -1
+    return above[2]
+
+
+def _between(below: Side, above: Side) -> float:
+    """Where the line between both sides crosses zero, but never at an end; the middle where one
+    side is infinite."""
+    share = below[1] / (below[1] - above[1]) if math.isfinite(below[1]) else 0.5
+    return below[0] + min(max(share, 0.01), 0.99) * (above[0] - below[0])
+
+
+def _together(group: Group, trial: Trial, early: Floats, late: Floats) -> Sequence[Allotment]:
+    """The trial's allotments in the order of the jobs."""
+    allotments: list[Allotment] = [()] * len(group.attempts)
+    for (place, _), allotment in zip(group.tables, trial.listed, strict=True):
+        allotments[place] = allotment
+    columns = (early, trial.counts[0], late, trial.counts[-1])
+    rows = zip(group.places, *(column.tolist() for column in columns), strict=True)
+    for place, n, count, m, other in rows:
+        parts = ((int(n), count), (int(m), other))
+        allotments[place] = parts if m else parts[:1]
+    return allotments
+
+
+@frozen
+class Exact:
+    """All attempts of a chain on the same processors; the smallest X with g t_j(p) <= X at least
+    area and total area <= P X. At equal area the faster allotment."""
+
+    def allot(
+        self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
+    ) -> Sequence[Allotment]:
+        """See BatchAllocation. Raises ValueError for rigid jobs."""
+        group = Group.of([job.profile for job in jobs], attempts, processors)
+        trial = smallest(group.least_length(), processors, lambda x: _uniform(group, x))
+        chains = group.formula_attempts
+        return _together(group, trial, chains, np.zeros_like(chains))
+
+
+def _uniform(group: Group, target: float) -> Trial:
+    attempts, formulas = group.formula_attempts, group.formulas
+    counts = formulas.thrifty(target / attempts)
+    area = float((attempts * counts * formulas.time(counts)).sum())
+    listed = []
+    for place, table in group.tables:
+        g = int(group.attempts[place])
+        count = table.thrifty(target / g)
+        listed.append(((g, count),))
+        area += g * float(table.areas[count - 1])
+    return Trial((counts,), tuple(listed), area)
+
+
+def unit_interval(_: object, attribute: object, value: float) -> None:
+    """Of eps. Raises ValueError."""
+    if not 0 < value <= 1:
+        raise ValueError(f"eps of a scaled allotment must lie in (0, 1], not {value!r}")
+
+
+@frozen
+class Scaled:
+    """MT-ALLOTMENT's dynamic programme over rounded times.
+
+    Times count in units u = eps X / g; a chain's attempts may use floor(g/eps) units together,
+    each floor(t/u); area is minimal, at equal area the faster; the smallest X with total area
+    <= P X. A formula's area is convex in its time, but for whole processors: its chain is taken
+    balanced, which needs no table of the programme (`Programme` fills it).
+    """
+
+    eps: float = field(default=0.1, validator=unit_interval)
+    """0.1 reproduces 000's Table 1; the 0.3 that it states does not."""
+
+    def allot(
+        self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
+    ) -> Sequence[Allotment]:
+        """See BatchAllocation. Raises ValueError for rigid jobs."""
+        group = Group.of([job.profile for job in jobs], attempts, processors)
+        chains = group.formula_attempts
+        units = np.floor(chains / self.eps * (1 + SAME))
+        few = np.floor(units / chains)
+        budget = _Budget(few, units - few * chains)
+        trial = smallest(
+            self._least(group, budget), processors, lambda x: self._trial(group, budget, x)
+        )
+        return _together(group, trial, chains - budget.longer, budget.longer)
+
+    def _least(self, group: Group, budget: _Budget) -> float:
+        """Just long enough for every formula's chain and for the least area. Rounding down lets
+        chains be up to g units longer than X: hence the quotient for tables."""
+        fastest = group.formulas.least_time * group.formula_attempts
+        longest = (fastest / ((budget.few + 1) * self.eps)).max(initial=0.0)
+        bound = max(group.least_length() / (1 + 2 * self.eps), float(longest))
+        return bound * (1 + 2 * SAME)
+
+    def _trial(self, group: Group, budget: _Budget, target: float) -> Trial:
+        trial = _balanced(group, budget, self.eps * target / group.formula_attempts)
+        area, listed = trial.area, []
+        for place, table in group.tables:
+            g = int(group.attempts[place])
+            units = math.floor(g / self.eps * (1 + SAME))
+            chain = Chain.of(table, g, units, self.eps * target / g, Ties.FASTEST)
+            listed.append(chain.allotment())
+            area += chain.area
+        return Trial(trial.counts, tuple(listed), area)
+
+
+@frozen(eq=False)
+class _Budget:
+    """How a balanced chain spends its units."""
+
+    few: Floats
+    """k: what most attempts may use."""
+    longer: Floats
+    """Attempts that may use k + 1; they come last."""
+
+
+def _balanced(group: Group, budget: _Budget, unit: Floats) -> Trial:
+    attempts, formulas, few = group.formula_attempts, group.formulas, budget.few
+    limit = _below((few + 1) * unit)
+    counts = formulas.thrifty(limit)
+    area = (attempts - budget.longer) * counts * formulas.time(counts)
+    chosen: tuple[Counts, ...] = (counts,)
+    if budget.longer.any():
+        more = formulas.thrifty(_below((few + 2) * unit))
+        area += budget.longer * more * formulas.time(more)
+        chosen = (counts, more)
+    short = (formulas.least_time > limit).any()
+    return Trial(chosen, (), math.inf if short else float(area.sum()))
+
+
+def _below(limits: Floats) -> Floats:
+    """floor(t/u) <= k says t < (k + 1) u, strictly."""
+    return np.nextafter(limits, 0)
+
+
+@define
+class FirstRemembered:
+    """A batch rule that answers again for first attempts of the jobs asked about last: batch 1 does
+    not depend on failures, and a campaign asks about it once per failure scenario."""
+
+    rule: BatchAllocation
+    _asked: tuple[tuple[BatchJob, ...], int] = Factory(lambda: ((), 0))
+    _allotments: Sequence[Allotment] = ()
+
+    def allot(
+        self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
+    ) -> Sequence[Allotment]:
+        """See BatchAllocation; raises what the rule raises."""
+        if any(g != 1 for g in attempts):
+            return self.rule.allot(jobs, attempts, processors)
+        question = tuple(jobs), processors
+        if question != self._asked:
+            self._asked = question
+            self._allotments = self.rule.allot(jobs, attempts, processors)
+        return self._allotments

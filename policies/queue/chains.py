@@ -1,0 +1,108 @@
+"""The dynamic programme of MT-ALLOTMENT for one chain of equal attempts (000, section 4.4)."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from policies.interface.queue import Allotment
+from policies.maths.profiles import SAME, Floats, Listed
+
+Picks = NDArray[np.int64]
+
+
+class Ties(enum.Enum):
+    """Which of equally large areas a chain prefers."""
+
+    FASTEST = "fastest"
+    FEWEST = "fewest"
+    """Processors."""
+
+
+@frozen
+class Choice:
+    """One way to run an attempt."""
+
+    units: int
+    """floor(t/u)."""
+    area: float
+    processors: int
+
+
+@frozen(eq=False)
+class Chain:
+    """The cheapest way to spend `units` of time on `attempts` attempts, a power of two or not."""
+
+    area: float
+    """Least total area; infinite where the chain cannot be that short."""
+    counts: tuple[int, ...]
+    """Processors of each attempt, the shorter attempts first; empty where infeasible."""
+
+    @classmethod
+    def of(cls, table: Listed, attempts: int, units: int, unit: float, ties: Ties) -> Chain:
+        """Solve the programme: an attempt costs floor(t/unit) units and its area."""
+        choices = _choices(table, units, unit, ties)
+        total, picks = np.zeros(units + 1), list[Picks]()
+        for _ in range(attempts):
+            total, pick = _add(total, choices)
+            picks.append(pick)
+        if not math.isfinite(total[units]):
+            return cls(math.inf, ())
+        taken = sorted(_trace(picks, choices, units), key=lambda choice: choice.units)
+        return cls(float(total[units]), tuple(choice.processors for choice in taken))
+
+    def allotment(self) -> Allotment:
+        """Runs of equal attempts."""
+        return runs(self.counts)
+
+
+def runs(counts: Iterable[int]) -> Allotment:
+    """Processors attempt by attempt, told as an allotment."""
+    return tuple((len(list(same)), count) for count, same in groupby(counts))
+
+
+def _choices(table: Listed, units: int, unit: float, ties: Ties) -> list[Choice]:
+    """For k = 0..units the cheapest p with floor(t(p)/unit) <= k; the best by `ties` first."""
+    needed = np.floor(table.times / unit * (1 + SAME))
+    ranks = table.times if ties is Ties.FASTEST else np.arange(len(needed))
+    cheapest = {_cheapest(table.areas, needed <= k, ranks) for k in range(units + 1)} - {-1}
+    return [
+        Choice(int(needed[i]), float(table.areas[i]), i + 1)
+        for i in sorted(cheapest, key=lambda i: (ranks[i], i))
+    ]
+
+
+def _cheapest(areas: Floats, able: NDArray[np.bool_], ranks: NDArray[np.generic]) -> int:
+    """Index of the least area, on ties of the least rank; -1 where nothing is `able`."""
+    if not able.any():
+        return -1
+    cheap = able & (areas <= areas[able].min() * (1 + SAME))
+    return int(np.where(cheap, ranks, np.inf).argmin())
+
+
+def _add(total: Floats, choices: Sequence[Choice]) -> tuple[Floats, Picks]:
+    """One attempt more: for each budget the best choice for it, on ties the earliest."""
+    best, pick = np.full_like(total, np.inf), np.zeros(len(total), dtype=np.int64)
+    for number, choice in enumerate(choices):
+        k = choice.units
+        sums = total[: len(total) - k] + choice.area
+        better = sums < best[k:] * (1 - SAME)
+        best[k:][better] = sums[better]
+        pick[k:][better] = number
+    return best, pick
+
+
+def _trace(picks: list[Picks], choices: Sequence[Choice], units: int) -> list[Choice]:
+    """The choice for each attempt, the last first."""
+    taken = []
+    for pick in reversed(picks):
+        choice = choices[int(pick[units])]
+        taken.append(choice)
+        units -= choice.units
+    return taken

@@ -1,0 +1,90 @@
+"""The papers' names of a queue's strategies, orders and allotments (001 and 000)."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable
+
+from policies.interface.queue import Allocation, BatchAllocation, Order, Strategy
+from policies.queue.allocation import LocalProcessorAllocation, MinArea, MinTime
+from policies.queue.batches import Exact, Scaled
+from policies.queue.lists import Reading, RList
+from policies.queue.mixed import Mixed
+from policies.queue.orders import PAPER_ORDERS, first_come, large_first
+from policies.queue.programmes import Programme
+from policies.queue.shelves import Shelves
+
+ORDERS = {**PAPER_ORDERS, "LJF": large_first, "FCFS": first_come}
+LIST = re.compile(r"R-LIST-(Q|\d+)")
+SHELVES = {
+    "R-SHELF-B": Shelves(backfilling=True, filling=False),
+    "R-SHELF-NB": Shelves(backfilling=False, filling=False),
+    "R-SHELFFILL-B": Shelves(backfilling=True, filling=True),
+    "R-SHELFFILL-NB": Shelves(backfilling=False, filling=True),
+}
+
+
+class AllotmentRule(enum.Enum):
+    """How BATCH allots; the paper's guarantee leaves it open."""
+
+    SCALED = "scaled"
+    """MT-ALLOTMENT's rounded times, chains balanced."""
+    PROGRAMME = "programme"
+    """The same, chains by the full dynamic programme."""
+    EXACT = "exact"
+    """The best of uniform chains."""
+    MIXED = "mixed"
+    """The best of all; for small platforms."""
+
+
+def is_strategy(name: str) -> bool:
+    """Whether it is one of the papers'."""
+    return name in SHELVES or LIST.fullmatch(name) is not None
+
+
+def strategy_named(name: str, reading: Reading) -> Strategy:
+    """The papers' strategies. Raises ValueError, naming them, for another."""
+    found = LIST.fullmatch(name)
+    if found:
+        return RList(None if found[1] == "Q" else int(found[1]), reading)
+    if name in SHELVES:
+        return SHELVES[name]
+    raise ValueError(
+        f"{name!r} is no strategy; accepted: R-LIST-Q, R-LIST-0, R-LIST-1, "
+        f"R-LIST-m, {', '.join(SHELVES)}, package.module:Name"
+    )
+
+
+def order_named(name: str) -> Order:
+    """The papers' orders, LJF and FCFS. Raises ValueError, naming them, for another."""
+    if name in ORDERS:
+        return ORDERS[name]
+    accepted = ", ".join(ORDERS)
+    raise ValueError(f"{name!r} is no order; accepted: {accepted}, package.module:Name")
+
+
+def allocation_named(
+    name: str, allotment: AllotmentRule, eps: float
+) -> Allocation | BatchAllocation:
+    """000's allocation rules. Raises ValueError, naming them, for another."""
+    rules: dict[str, Callable[[], Allocation | BatchAllocation]] = {
+        "LPA": LocalProcessorAllocation,
+        "MINTIME": MinTime,
+        "MINAREA": MinArea,
+        "BATCH": lambda: _allotted(allotment, eps),
+    }
+    if name not in rules:
+        accepted = ", ".join(rules)
+        raise ValueError(f"{name!r} is no rule; accepted: {accepted}, package.module:Name")
+    return rules[name]()
+
+
+def _allotted(rule: AllotmentRule, eps: float) -> BatchAllocation:
+    rules: dict[AllotmentRule, Callable[[], BatchAllocation]] = {
+        AllotmentRule.SCALED: lambda: Scaled(eps),
+        AllotmentRule.PROGRAMME: lambda: Programme(eps),
+        AllotmentRule.EXACT: Exact,
+        AllotmentRule.MIXED: Mixed,
+    }
+    return rules[rule]()

@@ -1,0 +1,40 @@
+"""Expected free processors."""
+
+from policies.interface.queue import BatchJob, Queued, Reservation
+from policies.maths.speedup import Rigid
+from policies.queue.outlook import Outlook
+
+
+def run(end: float, index: int, processors: int):
+    job = BatchJob(index, f"J{index}", Rigid(processors, 1))
+    return (end, index, processors, Queued(job, processors, 1, (0, index)), ())
+
+
+def test_processors_come_free_when_attempts_are_expected_to_end() -> None:
+    outlook = Outlook.of(0, 1, [run(2, 0, 1), run(2, 1, 2), run(5, 2, 4)])
+    assert outlook.times == [0, 2, 5]
+    assert outlook.frees == [1, 4, 8]
+
+
+def test_a_reservation_begins_at_the_first_step_that_is_wide_enough_for_long_enough() -> None:
+    promise = Reservation(1, Queued(BatchJob(1, "J1", Rigid(2, 2)), 2, 2, (0, 1)))
+    outlook = Outlook.of(0, 2, [run(4, 0, 1)], [promise])
+    assert outlook.times[outlook.earliest(2, 1)] == 0
+    assert outlook.times[outlook.earliest(2, 2)] == 3
+    assert outlook.times[outlook.earliest(3, 1)] == 4
+
+
+def test_what_is_taken_is_free_again_afterwards() -> None:
+    outlook = Outlook.of(0, 4, [])
+    outlook.take(0, 3, 5)
+    assert (outlook.times, outlook.frees) == ([0, 5], [1, 4])
+    assert not outlook.fits(0, 2, 1)
+    assert outlook.fits(1, 4, 100)
+
+
+def test_an_attempt_past_its_estimate_gives_no_processor_now() -> None:
+    """Its end lies in the past; whoever needs its processors is reserved the next moment."""
+    outlook = Outlook.of(10, 1, [run(7, 0, 3)])
+    assert outlook.free_now == 1
+    assert outlook.earliest(2, 5) == 1
+    assert outlook.times[1] == 10

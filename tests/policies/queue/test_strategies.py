@@ -1,0 +1,159 @@
+"""Lists and shelves on small views."""
+
+from math import inf
+
+import pytest
+from attrs import define, field
+
+from policies.interface.queue import BatchJob, Queued, Reservation, Run
+from policies.maths.speedup import Rigid
+from policies.queue.lists import Reading, RList
+from policies.queue.shelves import Shelves
+
+
+@define
+class View:
+    free: int
+    queue: list[Queued]
+    running: list[Run] = field(factory=list)
+    failed: list[Queued] = field(factory=list)
+    now: float = 0
+    processors: int = 8
+    shelf_end: float | None = None
+    reservations: dict[int, Reservation] = field(factory=dict)
+    down: int = 0
+
+    @property
+    def busy(self) -> bool:
+        return self.free < self.processors - self.down
+
+    @property
+    def least(self) -> int:
+        return min((waiting.processors for waiting in self.queue), default=self.processors + 1)
+
+
+def queued(index: int, processors: int, held: float) -> Queued:
+    job = BatchJob(index, f"J{index}", Rigid(processors, held))
+    return Queued(job, processors, held, (0, index))
+
+
+def running(end: float, index: int, processors: int) -> Run:
+    return (end, index, processors, queued(index, processors, end), ())
+
+
+def indices(starts) -> list[int]:
+    return [waiting.job.index for waiting in starts]
+
+
+def test_greedy_starts_whatever_fits_in_order() -> None:
+    view = View(4, [queued(0, 3, 1), queued(1, 2, 1), queued(2, 1, 9)], [running(5, 9, 4)])
+    assert indices(RList(0)(view).starts) == [0, 2]
+
+
+def test_backfilling_may_not_delay_the_reserved_job() -> None:
+    queue = [queued(0, 6, 1), queued(1, 2, 9), queued(2, 2, 6)]
+    view = View(4, queue, [running(5, 9, 4)])
+    for reading in Reading:
+        assert indices(RList(1, reading)(view).starts) == [1]  # 8 - 6 are spare at 5
+    view.free, view.running = 4, [running(5, 9, 2), running(6, 8, 2)]
+    queue[0] = queued(0, 8, 1)
+    for reading in Reading:
+        assert indices(RList(1, reading)(view).starts) == [2]  # job 1 would last past 6
+
+
+def test_a_job_that_starts_uses_up_the_one_reservation_of_the_text_but_not_of_easy() -> None:
+    queue = [queued(0, 3, 5), queued(1, 8, 6), queued(2, 1, 7)]
+    view = View(8, queue)
+    assert indices(RList(1, Reading.FRESH)(view).starts) == [0, 2]
+    assert indices(RList(1, Reading.EASY)(view).starts) == [0]
+
+
+def test_one_reservation_by_two_numbers_is_one_by_the_whole_outlook() -> None:
+    queue = [queued(0, 5, 3), queued(1, 2, 4), queued(2, 1, 2), queued(3, 3, 2), queued(4, 1, 9)]
+    for free in range(1, 6):
+        view = View(free, queue, [running(2, 9, 1), running(3, 8, 7 - free)])
+        quick = RList(1, Reading.EASY)(view).starts
+        assert indices(quick) == indices(easy_by_outlook(view))
+
+
+def easy_by_outlook(view: View):
+    from policies.queue.lists import _planned
+
+    return _planned(view, 1, False)
+
+
+def test_kept_reservations_come_back_until_they_start() -> None:
+    view = View(2, [queued(0, 8, 3)], [running(5, 9, 6)])
+    decision = RList(None, Reading.KEPT)(view)
+    assert [promise.start for promise in decision.reservations] == [5]
+    assert decision.wake == 5
+    view.now, view.free, view.running = 5, 8, []
+    view.reservations = {0: decision.reservations[0]}
+    assert indices(RList(None, Reading.KEPT)(view).starts) == [0]
+
+
+def test_a_kept_reservation_whose_processors_are_late_is_put_off() -> None:
+    promise = Reservation(5, queued(0, 8, 3))
+    view = View(2, [promise.waiting], [running(4, 9, 6)], now=5, reservations={0: promise})
+    decision = RList(None, Reading.KEPT)(view)
+    assert not decision.starts
+    assert [p.waiting.job.index for p in decision.reservations] == [0]
+
+
+def test_a_negative_number_of_reservations_is_refused() -> None:
+    with pytest.raises(ValueError, match="0 or more"):
+        RList(-1)
+
+
+def test_a_shelf_without_backfilling_closes_at_the_first_misfit() -> None:
+    view = View(8, [queued(0, 5, 9), queued(1, 6, 8), queued(2, 3, 7)])
+    assert indices(Shelves(backfilling=False)(view).starts) == [0]
+    decision = Shelves(backfilling=True)(view)
+    assert indices(decision.starts) == [0, 2]
+    assert decision.shelf_end == 9
+
+
+def test_nothing_enters_a_running_shelf_but_what_failed_in_it_and_fits_its_time() -> None:
+    again, late = queued(0, 2, 3), queued(1, 2, 4)
+    view = View(
+        4, [again, late, queued(2, 1, 1)], [running(6, 9, 4)], [again, late], now=3, shelf_end=6
+    )
+    assert indices(Shelves(filling=True)(view).starts) == [0]
+    assert indices(Shelves(filling=False)(view).starts) == []
+
+
+def test_a_shelf_opens_on_what_is_up_once_nothing_runs() -> None:
+    queue, repair = [queued(0, 8, 3), queued(1, 7, 3)], (9, -1, 1, None, ((0, 0),))
+    view = View(7, queue, [repair], down=1)
+    assert indices(Shelves(backfilling=True)(view).starts) == [1]
+    assert indices(Shelves(backfilling=False)(view).starts) == []
+    view.free = 6
+    assert indices(Shelves(backfilling=True)(view).starts) == []
+
+
+def test_a_lost_job_fills_its_shelf_only_where_other_processors_are_free() -> None:
+    lost = queued(0, 2, 3)
+    repair = (9, -1, 1, None, ((0, 0),))
+    view = View(1, [lost], [running(6, 9, 6), repair], [lost], now=1, shelf_end=6, down=1)
+    assert indices(Shelves(filling=True)(view).starts) == []
+    view.free = 2
+    assert indices(Shelves(filling=True)(view).starts) == [0]
+
+
+def test_a_reservation_counts_on_a_processor_that_is_down_from_its_repair_on() -> None:
+    queue = [queued(0, 8, 3), queued(1, 2, 4), queued(2, 2, 5)]
+    view = View(7, queue, [(4, -3, 1, None, ((2, 2),))], down=1)
+    for reading in (Reading.EASY, Reading.FRESH):
+        assert indices(RList(1, reading)(view).starts) == [1]
+    decision = RList(1, Reading.KEPT)(view)
+    assert [promise.start for promise in decision.reservations] == [4]
+
+
+def test_nothing_is_promised_for_workers_whose_return_nobody_knows() -> None:
+    wide = queued(0, 6, 1)
+    view = View(4, [wide], [(inf, 9, 4, None, ())], down=4)
+    decided = RList(1, Reading.KEPT)(view)
+    (promise,) = decided.reservations
+    assert (decided.starts, promise.start, promise.waiting, decided.wake) == ([], inf, wide, None)
+    back = View(8, [wide], reservations={0: promise}, now=7)
+    assert indices(RList(1, Reading.KEPT)(back).starts) == [0]
