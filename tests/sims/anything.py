@@ -217,7 +217,7 @@ def moldable(draw: st.DrawFn) -> Table:
     policy = _queue(draw) | {
         "name": draw(st.sampled_from(LISTS)),
         "allocation": draw(st.sampled_from(("LPA", "MINTIME", "MINAREA", "BATCH"))),
-        "allotment": draw(st.sampled_from(("scaled", "exact", "programme", "mixed"))),
+        "allotment": draw(st.sampled_from(("scaled", "exact", "programme"))),
     }
     job = {
         "kind": "moldable",
