@@ -67,7 +67,7 @@ def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     if scenario.decider is DeciderKind.ENROLMENT:
         return Pool(scenario.crew.size, numbered=True, changing=True, named=True)
     faults = not isinstance(scenario.faults, NoFaults)
-    changing = faults or not all(section.plain for section in scenario.crew.sections)
+    changing = faults or not scenario.crew.plain
     whole = all(plain(scenario, it) for it in jobs.submissions)
     placed = scenario.policy.placement not in (None, "lowest", "compact")
     numbered = changing or placed or not whole or system.journal.wants(RunStarted)

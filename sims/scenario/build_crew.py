@@ -39,7 +39,7 @@ def spawn_crew(
     master = _master(scenario, system)
     make = _maker(scenario, system, scheduler, master, folder)
     workforce = Workforce(system, make, {} if workers is None else workers)
-    if any(section.varies for section in scenario.crew.sections):
+    if scenario.crew.varies:
         pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
     for worker in _living(scenario):
         workforce(worker)
@@ -71,7 +71,7 @@ def _master(scenario: Scenario, system: System) -> Master | None:
 def _living(scenario: Scenario) -> Iterator[int]:
     """Workers with an owner, a speed of their own, or a memory that a master fills."""
     crew = scenario.crew
-    if scenario.master is None and all(section.plain for section in crew.sections):
+    if scenario.master is None and crew.plain:
         return
     for worker in range(crew.size):
         if scenario.master is not None or not crew[worker].plain:

@@ -27,7 +27,6 @@ from sims.scenario.jobs.section import Overrun
 from sims.scenario.policy import DeciderKind
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.speeds import Constant
 from sims.scenario.workload import Submission, Workload, iterative, refuse_endless, task_times
 
 LONGEST = 100
@@ -54,8 +53,7 @@ class Makers:
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
     """Whether nothing can change a run's rate or end but faults."""
-    alike = all(section.plain for section in scenario.crew.sections)
-    return alike and scenario.master is None and _whole(scenario, submission)
+    return scenario.crew.plain and scenario.master is None and _whole(scenario, submission)
 
 
 def _whole(scenario: Scenario, submission: Submission) -> bool:
@@ -66,8 +64,7 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
         return False
     if kind != "rigid" and errors.rate:
         return False  # how often its runs fail hangs on how many workers they get
-    steady = all(section.speed == Constant() for section in scenario.crew.sections)
-    return steady and protection_of(scenario, submission).plain
+    return not scenario.crew.varies and protection_of(scenario, submission).plain
 
 
 def protection_of(scenario: Scenario, submission: Submission) -> ProtectionSection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
@@ -166,6 +167,17 @@ class Platform:
     def sections(self) -> tuple[WorkerFields, ...]:
         """Each different section once."""
         return (*((self.pool,) if self.pool else ()), *self.own, *self.reclaimed.values())
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether no worker has an owner, or another speed than 1. Asked for each job: worked out
+        anew, it made a log of 52,000 jobs take 40 % longer."""
+        return all(section.plain for section in self.sections)
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether a worker has another speed than 1."""
+        return any(section.varies for section in self.sections)
 
     @property
     def names(self) -> tuple[str, ...]:

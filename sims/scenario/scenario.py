@@ -58,7 +58,7 @@ class Scenario(Head):
         """All workers."""
         return Platform.of(self.platform, self.workers, self.random_workers, self.reclaims)
 
-    @property
+    @cached_property
     def decider(self) -> DeciderKind:
         """Who decides."""
         job = self.job
