@@ -30,7 +30,7 @@ from policies.queue.lists import RList
 from policies.queue.orders import PAPER_ORDERS, first_come
 from policies.service import StartedFirst
 
-CASES = Path("/work/shared/cases/oneworld.json")
+CASES = Path(__file__).parents[2] / "cases" / "oneworld.json"
 STATES = {"u": WorkerState.UP, "r": WorkerState.RECLAIMED, "d": WorkerState.DOWN}
 ORDERS = {"FCFS": first_come, "LPT": PAPER_ORDERS["LPT"], "SPT": PAPER_ORDERS["SPT"]}
 
