@@ -134,7 +134,8 @@ def test_pointing_at_a_box_tells_what_it_is_and_why(
     said = str(until(lambda: browser.execute_script(script)))
     assert "transfer (program)" in said
     assert job in said
-    assert "#14 TransferStarted" in said or "TransferStarted: worker P" in said
+    assert "#18 TransferStarted: worker 1, job application, run 0, kind program" in said
+    assert "because of #15 RunStarted: job application, run 0" in said
 
 
 def test_clicking_a_box_follows_its_job_and_tells_its_chain_to_the_first_event(
@@ -203,7 +204,7 @@ def test_a_log_of_a_hundred_thousand_events_opens_in_seconds(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
     records: list[Record] = []
-    scenario = load(SCENARIOS / "batch-rigid.toml", ["job.synthetic.count=13500"])
+    scenario = load(SCENARIOS / "batch-rigid.toml", ["job.synthetic.count=17000"])
     run(scenario, [records.append], SCENARIOS)
     assert len(records) > 100_000
     # The page's own work, in CPU time: how long it has to wait is the machine's affair, which may
