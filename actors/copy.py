@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from actors.events import Outcome
 from actors.intervals import members
 from actors.messages import ResizeCopy
 from actors.worker_messages import Feed, LeaveRun, Needs, SendImage
@@ -49,8 +48,6 @@ class Copy:
     """Members among which that, or the input, is spread."""
     struck: set[int] = field(init=False, factory=set)
     """Members that went DOWN since the last recovery was over."""
-    outcome: Outcome = field(init=False, default=Outcome.LOST)
-    """How its last run ended."""
 
     def __attrs_post_init__(self) -> None:
         self.holders = len(self.members)
