@@ -3,16 +3,25 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
+SHOWN := $(VENV)/.shown
+DOCUMENTED := $(VENV)/.documented
 
-.PHONY: demo test check lint types golden clean
+.PHONY: demo test check coverage docs lint types golden clean
 
-demo: $(READY)
+demo: $(SHOWN)
 	$(RUN) -m sims.demo
 
 test: $(READY)
 	$(RUN) -m pytest -n auto
 
-check: lint types test
+check: lint types coverage
+
+coverage: $(READY)
+	$(RUN) -m pytest -n auto --cov --cov-report=term-missing
+
+docs: $(DOCUMENTED)
+	$(RUN) -m mkdocs build --strict --quiet -f sims/docs/mkdocs.yml
+	@echo 'the site is at build/site/index.html'
 
 lint: $(READY)
 	$(RUN) -m ruff check .
@@ -27,8 +36,12 @@ golden: $(READY)
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-$(READY): pyproject.toml
+# What a target needs and no more: pictures for the demo, all tools for whoever changes the code.
+$(SHOWN): EXTRAS = plot
+$(READY): EXTRAS = dev
+$(DOCUMENTED): EXTRAS = docs
+$(SHOWN) $(READY) $(DOCUMENTED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Holdfast needs Python 3.11 or later")'
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	touch $@

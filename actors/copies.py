@@ -52,8 +52,8 @@ class JobOfCopies(Job):
     copies: dict[int, Copy] = field(init=False, factory=dict)
     """By number, in the order in which they were placed."""
     next_run: int = field(init=False, default=0)
-    former: dict[int, int] = field(init=False, factory=dict)
-    """Under `reuse`: members of runs that ended at this instant -> their copy."""
+    former: dict[int, tuple[int, int]] = field(init=False, factory=dict)
+    """Under `reuse`: members of runs that ended at this instant -> their copy, seq of that end."""
 
     def describe(self) -> None:
         """See Job."""
@@ -62,7 +62,7 @@ class JobOfCopies(Job):
         describe(
             ProtectionDescribed,
             self.name,
-            rules.kind.value,
+            rules.kind,
             alike(rules.period),
             alike(rules.cost),
             alike(rules.recovery),
@@ -155,9 +155,9 @@ class JobOfCopies(Job):
         )
         copy.run, copy.last = run, number
         run.begin(keeps)
-        self.tell_tasks(copy, message)
         if self.killed_at is not None:
             self.after(self.killed_at, LimitReached(number))
+        self.tell_tasks(copy, message)
         if self.needs is None:
             run.advance()
         else:
@@ -191,7 +191,8 @@ class JobOfCopies(Job):
     def settle(self, _: Settle) -> None:
         """Whoever is not enrolled again leaves."""
         if self.workforce is not None:
-            for worker, copy in self.former.items():
+            for worker, (copy, end) in self.former.items():
+                self.system.loop.cause = end
                 self.send(self.workforce(worker), LeaveRun(copy, keep=False))
         self.former.clear()
 
@@ -203,7 +204,8 @@ class JobOfCopies(Job):
             self.record(MembersReleased, self.name, copy.last)
         copy.run = None
         if early and self.reuse:
-            self.former.update(dict.fromkeys(copy.members, copy.number))
+            left = copy.number, self.system.loop.cause
+            self.former.update(dict.fromkeys(copy.members, left))
             self.send(self.scheduler, MembersWait(self))
         else:
             copy.leave(self, keep=False)
@@ -221,28 +223,35 @@ class JobOfCopies(Job):
         others = [copy for copy in self.copies.values() if copy is not first]
         assert first.run is not None
         first.run.end(COMPLETED)
-        first.run = None
+        first.run, end = None, self.system.loop.cause
         for copy in others:
             self._drop(copy, WITHDRAWN, gone)
+            self.system.loop.cause = end
         self.protection.forget()
         self._leave(first, gone)
 
     def _leave(self, first: Copy, gone: bool) -> None:
         first.leave(self, keep=False)
         self.copies.clear()
+        loop = self.system.loop
+        end = loop.cause
         self.complete_work()
+        since, loop.cause = loop.cause, end
         if gone:
             self.give_back(first.number, COMPLETED, False, True)
+            loop.cause = since
             self.complete()
         else:
             self.become(WAITING)
-            self.give_back(first.number, COMPLETED, True)
+            self.give_back(first.number, COMPLETED, True, since=since)
 
     @handles(LimitReached)
     def reach_limit(self, message: LimitReached) -> None:
         runs = {copy.run.number for copy in self.copies.values() if copy.run is not None}
         if message.run in runs:
+            cause = self.system.loop.cause
             for copy in list(self.copies.values()):
+                self.system.loop.cause = cause
                 self._drop(copy, WITHDRAWN, gone=True)
             self.die()
 

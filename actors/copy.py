@@ -46,6 +46,10 @@ class Copy:
     """What buddies have saved."""
     holders: int = field(init=False)
     """Members among which that, or the input, is spread."""
+    cause: int = field(init=False, default=-1)
+    """seq of what its next run waited for last, or of the loss for which that begins anew."""
+    anew: bool = field(init=False, default=False)
+    """Whether its next run begins from scratch, as what was saved is lost."""
     struck: set[int] = field(init=False, factory=set)
     """Members that went DOWN since the last recovery was over."""
 
@@ -62,6 +66,11 @@ class Copy:
         self.absent.difference_update(left)
         self.struck.difference_update(left)
         return left
+
+    def awaited(self, cause: int) -> None:
+        """This is what its next run has waited for."""
+        if not self.anew:
+            self.cause = cause
 
     def speed(self) -> float:
         """The slowest member's (R1)."""

@@ -15,13 +15,18 @@ Intervals = tuple[tuple[int, int], ...]
 
 def text(intervals: Intervals) -> str:
     """As logs write them: `0-3 5`."""
-    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in intervals)
+    return " ".join([str(a) if a == b else f"{a}-{b}" for a, b in intervals])
+
+
+def spans_in(text: str) -> Intervals:
+    """Intervals as logs write them."""
+    parts = (part.partition("-") for part in text.split())
+    return tuple((int(first), int(last if dash else first)) for first, dash, last in parts)
 
 
 def numbers_in(text: str) -> tuple[int, ...]:
     """Every number of intervals as logs write them."""
-    parts = (part.partition("-") for part in text.split())
-    return tuple(n for a, _, b in parts for n in range(int(a), int(b or a) + 1))
+    return members(spans_in(text))
 
 
 def members(intervals: Intervals) -> tuple[int, ...]:
@@ -117,12 +122,14 @@ class Numbers:
             whole -= 1
         last = by_size[bisect_left(by_size, count - 1, 0, whole, key=lengths.__getitem__)]
         head = starts[last], starts[last] + count - 1
-        taken = [(starts[i], ends[i]) for i in by_size[whole:]]
+        emptied = by_size[whole:]
+        taken = [head, *[(starts[i], ends[i]) for i in emptied]]
         starts[last] += count
-        emptied = by_size[whole:] if starts[last] <= ends[last] else [last, *by_size[whole:]]
+        if starts[last] > ends[last]:
+            emptied.append(last)
         for i in sorted(emptied, reverse=True):
             del starts[i], ends[i]
-        return (head,) if not taken else tuple(sorted((head, *taken)))
+        return tuple(sorted(taken))
 
     def has(self, wanted: Sequence[tuple[int, int]]) -> bool:
         """Whether all of these are free."""

@@ -64,7 +64,8 @@ class Job(Actor):
     @handles(Arrive, during=(Life.PLANNED,))
     def arrive(self, message: Arrive) -> None:
         self.become(WAITING)
-        self.record(JobSubmitted, self.name)
+        job = self.described
+        self.record(JobSubmitted, self.name, job.user, job.group, job.queue, job.priority)
         self.describe()
         self.send(self.scheduler, Submit(self))
 
@@ -95,9 +96,11 @@ class Job(Actor):
         self.become(KILLED)
         self.record(JobKilled, self.name)
 
-    def give_back(self, copy: int, outcome: Outcome, waits: bool, gone: bool = False) -> None:
+    def give_back(
+        self, copy: int, outcome: Outcome, waits: bool, gone: bool = False, since: int = -1
+    ) -> None:
         """The workers of this copy are the scheduler's again."""
-        self.send(self.scheduler, CopyOver(self.index, copy, outcome, waits, gone))
+        self.send(self.scheduler, CopyOver(self.index, copy, outcome, waits, gone, since))
 
     def waits_for(self) -> str | None:
         return "its release" if self.state is Life.PLANNED else None

@@ -89,6 +89,7 @@ class MalleableJob(JobOfRuns):
     def _resize_kept(self, copy: Copy, message: ResizeCopy) -> None:
         self._exchange(copy, message)
         self.record(MembersChanged, self.name, copy.last, copy.text)
+        copy.awaited(self.system.loop.cause)
         self.settled(copy)
         self._resume_soon()
 

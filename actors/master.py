@@ -19,6 +19,7 @@ from actors.worker_messages import (
 from policies.interface import ServiceOrder, Waiting
 
 SERVE, GRANTED, PREEMPTED = Serve(), Granted(), Preempted()
+NOBODY = -1
 
 
 @define
@@ -51,18 +52,26 @@ class Master(Actor):
     order: ServiceOrder
     requests: dict[int, Member] = field(init=False, factory=dict)
     serving: dict[int, Member] = field(init=False, factory=dict)
+    _asks: dict[int, int] = field(init=False, factory=dict)
+    """By worker that asked at this instant: seq of why."""
+    _freed: int = field(init=False, default=NOBODY)
+    """seq of what freed a channel at this instant."""
     _due: bool = field(init=False, default=False)
 
     @handles(AskForChannel)
     def ask(self, request: AskForChannel) -> None:
-        self.requests[request.index] = request.worker
-        self.serving.pop(request.index, None)
+        index, cause = request.index, self.system.loop.cause
+        self.requests[index] = request.worker
+        if self.serving.pop(index, None) is not None:
+            self._freed = cause
+        self._asks[index] = cause
         self._serve_soon()
 
     @handles(NeedNoChannel)
     def forget(self, message: NeedNoChannel) -> None:
         if self.requests.pop(message.index, None) is not None:
-            self.serving.pop(message.index, None)
+            if self.serving.pop(message.index, None) is not None:
+                self._freed = self.system.loop.cause
             self._serve_soon()
 
     def _serve_soon(self) -> None:
@@ -77,20 +86,29 @@ class Master(Actor):
     @handles(Serve)
     def serve(self, _: Serve) -> None:
         self._due = False
-        requests, serving = self.requests, self.serving
+        requests = self.requests
         if len(requests) <= self.channels and not self.order.every_slot:
             chosen = {index: requests[index] for index in sorted(requests)}  # no choice
         else:
             chosen = {waiting.index: requests[waiting.index] for waiting in self._choose()}
+        self._tell(chosen)
+        self.serving = chosen
+        self._asks.clear()
+        self._freed = NOBODY
+        if self.order.every_slot and requests:
+            self.after(1, SlotBegan(), Phase.STATES_CHANGE)
+
+    def _tell(self, chosen: dict[int, Member]) -> None:
+        """Who loses his channel, to somebody who asks now; who gets one, as one became free."""
+        loop, serving = self.system.loop, self.serving
+        loop.cause = next((cause for it, cause in self._asks.items() if it in chosen), NOBODY)
         for index in serving:
             if index not in chosen:
                 self.send(serving[index], PREEMPTED)
+        loop.cause = self._freed
         for index, worker in chosen.items():
             if index not in serving:
                 self.send(worker, GRANTED)
-        self.serving = chosen
-        if self.order.every_slot and requests:
-            self.after(1, SlotBegan(), Phase.STATES_CHANGE)
 
     def _choose(self) -> Sequence[Waiting]:
         waiting: list[Waiting] = [

@@ -59,6 +59,8 @@ class Member(Actor):
     """It has an image to send."""
     _transfer: Timer | None = field(init=False, default=None)
     """The end of the message that is passing."""
+    _wanted_since: tuple[float, int] = field(init=False, default=(-1, -1))
+    """Since when, and seq since what, it has wanted the message that it wants."""
     _asking: bool = field(init=False, default=False)
     """The master knows that it wants a channel."""
 
@@ -123,11 +125,15 @@ class Member(Actor):
         """Ask for a channel, or tell the job that nothing is missing."""
         if self._wanted(feed) is None:
             self.send(feed.job, MemberFed(feed.copy, feed.run, self.index))
-        elif not self._asking:
+            return
+        if self._asking:
+            self._wanted_since = self.now, self.system.loop.cause
+        else:
             self._ask_for_channel()
 
     def _ask_for_channel(self) -> None:
         if self.master is not None:
+            self._wanted_since = self.now, self.system.loop.cause
             self._asking = True
             self.send(self.master, AskForChannel(self, self.index))
 
@@ -150,13 +156,20 @@ class Member(Actor):
         assert kind is not None
         needs = feed.needs
         size = needs.program if kind is PROGRAM else needs.data if kind is DATA else needs.image
-        left = self.memory.begin(kind, size, self.now)
+        loop, (since, cause) = self.system.loop, self._wanted_since
+        if since == loop.now or loop.cause < 0:
+            loop.cause = cause  # it did not wait for a channel, or for none that became free
+        left = self.memory.begin(kind, size, loop.now)
         self.record(TransferStarted, self.index, feed.job.name, feed.run, kind, left)
         self._transfer = self.after(left, TRANSFER_DUE)
 
     @handles(Preempted)
     def preempted(self, _: Preempted) -> None:
+        if self._transfer is not None and self.system.loop.cause < 0:
+            # Nobody asked: it has been served for as long as it should be at once.
+            self.system.loop.cause = self._transfer[4]
         self._suspend()
+        self._wanted_since = self.now, self.system.loop.cause
 
     @handles(TransferDue)
     def finish(self, _: TransferDue) -> None:
@@ -202,10 +215,12 @@ class Member(Actor):
         if self._transfer is not None:
             self.cancel(self._transfer)
             self._transfer = None
+        cause = self.system.loop.cause
         if self.memory.kind is not None:
             self.record(TransferDropped, self.index, self.memory.kind)
             self.memory.drop()
         self._need_no_channel()
+        self.system.loop.cause = cause
 
     def waits_for(self) -> str | None:
         if self.feed is None or self.state is UP:

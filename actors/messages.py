@@ -177,6 +177,8 @@ class CopyOver:
     """Whether the job waits in the queue again: it has no other copy."""
     gone: bool = False
     """Whether the job is completed, or was killed."""
+    since: int = -1
+    """seq of what the job wants workers since; -1: the end of this copy."""
 
 
 @message

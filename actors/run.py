@@ -64,6 +64,8 @@ class Run:
     due: float = field(init=False, default=math.inf)
     phase: Phase = field(init=False, default=Phase.PARTS_END)
     ended: bool = field(init=False, default=False)
+    told: int = field(init=False, default=-1)
+    """seq of its start."""
     _left: int = field(init=False, default=0)
     """Parts of the plan before computing that are over."""
     _reach: float = field(init=False, default=0)
@@ -115,6 +117,7 @@ class Run:
             saved,
             keeps,
         )
+        self.told = self.actor.system.loop.cause
 
     def feed(self) -> None:
         """Wait for all members to hold what they need."""
@@ -185,8 +188,8 @@ class Run:
         if stage is VERIFYING:
             return self._verified()
         if stage in (SAVING, CHECKPOINTING):
-            self.saved(self)
             self.actor.record(CheckpointTaken, self.actor.name, self.number, self.base)
+            self.saved(self)
             return self._compute()
         if stage is RECOVERING:
             self.recovered(self)

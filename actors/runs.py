@@ -40,6 +40,7 @@ class JobOfRuns(JobOfCopies):
         elif copy.run is not None:
             copy.run.review()
         else:
+            copy.awaited(self.system.loop.cause)
             self._resume_soon()
         self.settled(copy)
 
@@ -74,13 +75,16 @@ class JobOfRuns(JobOfCopies):
         """The copy ended at this very instant."""
 
     def _lose(self, copy: Copy, worker: int) -> None:
-        lost = self.protection.struck(copy, worker)
+        loop = self.system.loop
+        lost, cause = self.protection.struck(copy, worker), loop.cause
         if copy.run is not None:
             self._end_run(copy, LOST)
         if lost is not None:
+            loop.cause = cause
             struck = tuple(sorted(copy.struck))
             self.record(CheckpointLost, self.name, copy.last, struck)
             self._give_up(copy, lost)
+            copy.cause, copy.anew = loop.cause, True
 
     def _give_up(self, copy: Copy, lost: float | None) -> None:
         if lost:
@@ -94,6 +98,7 @@ class JobOfRuns(JobOfCopies):
         assert copy.run is not None
         copy.run.end(outcome, kept=True)
         copy.run = None
+        copy.awaited(self.system.loop.cause)
         copy.leave(self, keep=True)
         self._resume_soon()
 
@@ -107,6 +112,7 @@ class JobOfRuns(JobOfCopies):
         self._resuming = False
         for copy in list(self.copies.values()):
             if copy.run is None and not copy.absent:
+                self.system.loop.cause, copy.anew = copy.cause, False
                 self._start_run(copy, self.resumed(copy), keeps=copy.last)
 
     # --- parts and ends of runs ---------------------------------------------------------------
@@ -122,6 +128,8 @@ class JobOfRuns(JobOfCopies):
         due = [run for run in runs if run.due == now and run.phase is phase]
         for run in sorted(due, key=lambda run: run.number):
             if not run.ended:
+                assert run.timer is not None
+                self.system.loop.cause = run.timer[4]
                 run.pass_part()
 
     def over(self, run: Run, outcome: Outcome) -> None:
@@ -130,6 +138,8 @@ class JobOfRuns(JobOfCopies):
         if outcome is FAILED:
             lost = self.protection.failed(copy)
             self._end_run(copy, FAILED)
-            self._give_up(copy, lost)
+            if lost:
+                self._give_up(copy, lost)
+                copy.cause, copy.anew = self.system.loop.cause, True
             return
         self._complete_by(copy)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Protocol
 
 from attrs import define, field
 
+from actors.decider import Decider
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
 from actors.intervals import Intervals, intervals_of, members, text
 from actors.job import Job
@@ -31,6 +31,7 @@ from actors.messages import (
     WorkerMoved,
     WorkerSped,
 )
+from actors.news import NOTHING, News
 from actors.pool import Pool
 from actors.runtime import Actor, Phase, handles
 from policies.availability import WorkerState
@@ -39,39 +40,7 @@ DECIDE, SETTLE = Decide(), Settle()
 NOBODY: Intervals = ()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
-
-
-class Decider(Protocol):
-    """What differs between schedulers: it keeps its books, asks its policies, and answers by
-    calling the scheduler's `start_some`, `start_on` and `withdraw`."""
-
-    def attach(self, scheduler: Scheduler) -> None:
-        """Called once, before anything else."""
-
-    def submitted(self, job: Job) -> None:
-        """A job asks to be scheduled."""
-
-    def over(self, message: CopyOver) -> None:
-        """A copy has given its workers back; they are free already."""
-
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
-        """A worker changed state, and the pool knows; whether that calls for a decision."""
-
-    def programmed(self, worker: int, label: str) -> bool:
-        """A worker holds this program now; whether that calls for a decision."""
-
-    def stood(self, message: Stood) -> None:
-        """A malleable job tells where it stands."""
-
-    def sped(self, worker: int, speed: float) -> bool:
-        """A worker changed speed, and the pool knows; whether that calls for a decision."""
-
-    def woken(self) -> bool:
-        """Whether a wake-up call counts: False for one of a decision since replaced, or in an
-        instant decided on."""
-
-    def decide(self) -> None:
-        """All of this instant is known."""
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
 
 
 @define(eq=False)
@@ -99,9 +68,15 @@ class Scheduler(Actor):
     deciding: bool = field(init=False, default=False)
     unsettled: list[Job] = field(init=False, factory=list)
     """Jobs that wait to hear whom they have got again."""
+    news: News | None = field(init=False, default=None)
+    """None: nobody reads why runs start."""
+    trigger: int = field(init=False, default=NOTHING)
+    """seq of what called for the present decision."""
     _copies: count[int] = field(init=False, factory=count)
 
     def started(self) -> None:
+        if self.system.journal.wants(RunStarted):
+            self.news = News(self.system.loop)
         self.decider.attach(self)
 
     # --- what it hears ------------------------------------------------------------------------
@@ -110,6 +85,8 @@ class Scheduler(Actor):
     def hear_of(self, message: Submit) -> None:
         job = message.job
         self.actors[job.index] = job
+        if self.news is not None:
+            self.news.want(job.index, self.system.loop.cause)
         self.decider.submitted(job)
         if not self.deciding:
             self.decide_soon()
@@ -121,6 +98,11 @@ class Scheduler(Actor):
             self.pool.take_back(processors, numbers)
         else:
             self.pool.free += processors
+        if self.news is not None:
+            cause = self.system.loop.cause
+            self.news.free(numbers, cause)
+            if not message.gone:
+                self.news.want(message.index, cause if message.since < 0 else message.since)
         if self.promised:
             self._hand_on(message.copy)
         self.runs += 1
@@ -138,9 +120,11 @@ class Scheduler(Actor):
     def worker_moved(self, message: WorkerMoved) -> None:
         worker, state = message.index, message.state
         self.pool.move(worker, state, message.until)
-        if state is WorkerState.DOWN:
+        if state is DOWN:
             for workers in self.programmed.values():
                 workers.discard(worker)
+        elif state is UP and self.news is not None:
+            self.news.free(((worker, worker),), self.system.loop.cause)
         copy = self.pool.holder(worker)
         if copy >= 0:
             job = self.actors.get(self.held[copy][0])
@@ -197,13 +181,17 @@ class Scheduler(Actor):
 
     def decide_soon(self) -> None:
         """Decide when all else of this instant has been handled."""
-        self.deciding = True
+        self.deciding, self.trigger = True, self.system.loop.cause
         self.later(DECIDE, DECISION)
 
     @handles(Decide)
     def decide(self, message: Decide) -> None:
-        if self.deciding or self.decider.woken():
-            self.deciding = False
+        if self.deciding:
+            # Not this message's cause: a decider's wake of this instant may have come before.
+            self.deciding, self.system.loop.cause = False, self.trigger
+            self.decider.decide()
+        elif self.decider.woken():
+            self.trigger = self.system.loop.cause
             self.decider.decide()
         if self.unsettled:
             for job in self.unsettled:
@@ -213,9 +201,14 @@ class Scheduler(Actor):
     # --- what it carries out ------------------------------------------------------------------
 
     def start_some(
-        self, index: int, processors: int, former: Intervals = ()
+        self,
+        index: int,
+        processors: int,
+        former: Intervals = (),
+        otherwise: Callable[[], int] | None = None,
     ) -> tuple[int, Intervals]:
-        """Give job `index` one more copy on so many free workers; the copy and who they are."""
+        """Give job `index` one more copy on so many free workers; the copy and who they are.
+        `otherwise` tells its cause where it has not just come to want them, and all were free."""
         copy, pool, numbers, named = next(self._copies), self.pool, NOBODY, ""
         if pool.numbers is None:
             pool.free -= processors  # a call for each attempt took 3 % of the run
@@ -223,6 +216,8 @@ class Scheduler(Actor):
             numbers = pool.give_out(copy, processors, former, index)
             named = self._present(numbers)
         self.held[copy] = index, processors, numbers
+        if self.news is not None:
+            self._give_cause(self.news, index, numbers, otherwise)
         self.send(self.actors[index], StartCopy(copy, processors, numbers, named))
         return copy, numbers
 
@@ -235,8 +230,18 @@ class Scheduler(Actor):
         self.held[copy] = index, len(workers), numbers
         named = text(numbers) if self.system.journal.wants(RunStarted) else ""
         message = StartCopy(copy, len(workers), numbers, named, tasks, reason)
+        if self.news is not None:
+            self._give_cause(self.news, index, numbers, None)
         self.send(self.actors[index], message)
         return copy
+
+    def _give_cause(
+        self, news: News, index: int, numbers: Intervals, otherwise: Callable[[], int] | None
+    ) -> None:
+        cause = news.why(index, numbers)
+        if cause == NOTHING:
+            cause = self.trigger if otherwise is None else otherwise()
+        self.system.loop.cause = cause
 
     def resize(self, copy: int, processors: int) -> None:
         """Give this copy's job that many workers in place of those that it has."""

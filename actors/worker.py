@@ -44,17 +44,22 @@ class Worker(Member):
     """The owner's next change."""
     _until: float = field(init=False, default=-1)
     """End of the last fault's downtime."""
+    _fallen: tuple[float, int] = field(init=False, default=(-1, -1))
+    """When its last DOWN is over, where that was told, and the seq of that event."""
     _struck: bool = field(init=False, default=False)
     """A fault strikes at this instant."""
     _speed: float = field(init=False, default=1)
 
     def started(self) -> None:
         _, self._owned = next(self.owner)
+        loop = self.system.loop
+        loop.cause = self.system.origin
+        self._await_owner()
         if self._owned is not UP:
             self.become(self._owned)
             self.record(WorkerChanged, self.index, self._owned, None, None)
             self.send(self.scheduler, WorkerMoved(self.index, self._owned, None))
-        self._await_owner()
+            loop.cause = self.system.origin
         if self.speeds is not None:
             self._speed_up(next(self.speeds)[1])
 
@@ -73,7 +78,8 @@ class Worker(Member):
     @handles(Turn)
     def turn(self, _: Turn) -> None:
         """Look at all that is due at this instant at once, whichever of it came first."""
-        now, following = self.system.loop.now, self._next
+        loop, following = self.system.loop, self._next
+        now, loop.cause = loop.now, self.system.origin
         if following is not None and following[0] <= now:
             self._owned = following[1]
             self._await_owner()
@@ -94,16 +100,22 @@ class Worker(Member):
             self.at(self._until, TURN, STATES_CHANGE)
         if self.state is not DOWN:
             self._change(DOWN)
+            self._fallen = self._until, self.system.loop.cause
 
     def _change(self, state: WorkerState) -> None:
-        was, until = self.state, None
-        if state is DOWN and self._until > self.now:
+        loop, was, until = self.system.loop, self.state, None
+        over, fall = self._fallen
+        # What a change makes of the worker's messages is the cause of no other change.
+        loop.cause = fall if was is DOWN and over == loop.now else self.system.origin
+        if state is DOWN and self._until > loop.now:
             until = self._until
         self.become(state)
         self.record(WorkerChanged, self.index, state, was, until)
+        cause = loop.cause
         self.send(self.scheduler, WorkerMoved(self.index, state, until))
         if self.master is not None:
             self.moved(state)
+            loop.cause = cause
 
     @handles(SpeedDue)
     def change_speed(self, _: SpeedDue) -> None:
@@ -111,10 +123,10 @@ class Worker(Member):
 
     def _speed_up(self, speed: float) -> None:
         """This is its speed from now on; wait for the next one."""
-        if speed != 1 or self.now > 0:
-            self.record(WorkerSpeedChanged, self.index, speed)
-            self.send(self.scheduler, WorkerSped(self.index, speed))
         following = next(self.speeds, None) if self.speeds is not None else None
         if following is not None:
             time, self._speed = following
             self.at(time, SPEED_DUE, STATES_CHANGE)
+        if speed != 1 or self.now > 0:
+            self.record(WorkerSpeedChanged, self.index, speed)
+            self.send(self.scheduler, WorkerSped(self.index, speed))

@@ -16,6 +16,7 @@ from actors.events import (
     End,
     IterationCompleted,
     ProtectionDescribed,
+    ProtectionKind,
     RestartedFromScratch,
     RunStarted,
 )
@@ -174,7 +175,7 @@ def _lost(records: Sequence[Record], scenario: Scenario) -> float:
 class _Saved:
     """What one job has saved, as fractions of its work."""
 
-    kind: str = "none"
+    kind: ProtectionKind = ProtectionKind.NONE
     image: float = 0
     """At the master."""
     copies: dict[int, float] = field(factory=dict)
@@ -211,7 +212,7 @@ def _give_up(jobs: dict[str, _Saved], event: Event) -> None:
 
 def _begun(saved: _Saved, event: RunStarted, record: Record) -> Iterator[str]:
     saved.works[event.run] = event.work
-    owed = saved.image if saved.kind == "images" else 0.0
+    owed = saved.image if saved.kind is ProtectionKind.IMAGES else 0.0
     if event.keeps is not None:
         owed = saved.copies.pop(event.keeps, 0.0)
         saved.copies[event.run] = owed
@@ -224,7 +225,7 @@ def _begun(saved: _Saved, event: RunStarted, record: Record) -> Iterator[str]:
 
 def _save(saved: _Saved, run: int, done: float) -> None:
     fraction = done / saved.works[run]
-    if saved.kind == "images":
+    if saved.kind is ProtectionKind.IMAGES:
         saved.image = max(saved.image, fraction)
     else:
         saved.copies[run] = fraction

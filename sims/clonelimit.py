@@ -22,7 +22,7 @@ from math import inf
 from attrs import frozen
 from rich.console import Console
 
-from actors.protection import Kind
+from actors.protection import ProtectionKind
 from actors.runtime import stream
 from policies.maths.checkpoint import young_work
 from sims.options import positive, positive_int
@@ -95,7 +95,7 @@ QUESTION = Question()
 
 
 @frozen
-class Variant:
+class ProtectionVariant:
     """A protection."""
 
     images: bool = False
@@ -115,7 +115,7 @@ class Variant:
     def section(self, question: Question, channels: int, image: float) -> ProtectionSection:
         """As a scenario has it."""
         return ProtectionSection(
-            kind=Kind.IMAGES if self.images else Kind.NONE,
+            kind=ProtectionKind.IMAGES if self.images else ProtectionKind.NONE,
             period=self.period(question, channels, image),
             copies=self.copies,
             cloning=self.cloning,
@@ -123,10 +123,12 @@ class Variant:
 
 
 VARIANTS = {
-    "images, Young": Variant(images=True),
-    "images, link-aware": Variant(images=True, aware=True),
-    "2 copies, cloned": Variant(copies=2, cloning=True),
-    "link-aware images, 2 copies, cloned": Variant(images=True, aware=True, copies=2, cloning=True),
+    "images, Young": ProtectionVariant(images=True),
+    "images, link-aware": ProtectionVariant(images=True, aware=True),
+    "2 copies, cloned": ProtectionVariant(copies=2, cloning=True),
+    "link-aware images, 2 copies, cloned": ProtectionVariant(
+        images=True, aware=True, copies=2, cloning=True
+    ),
 }
 """Those that an image's size matters to."""
 
@@ -143,7 +145,7 @@ class Task:
 
 def flowtimes(task: Task) -> Values:
     """Mean flowtime by protection and size of image."""
-    plain = {REFERENCE: Variant(), COPIES: Variant(copies=2)}
+    plain = {REFERENCE: ProtectionVariant(), COPIES: ProtectionVariant(copies=2)}
     values = {name: _measure(task, variant, 0) for name, variant in plain.items()}
     for image in task.images:
         for name, variant in VARIANTS.items():
@@ -156,11 +158,11 @@ def at(name: str, image: float) -> str:
     return f"{name} @ {image:g}"
 
 
-def _measure(task: Task, variant: Variant, image: float) -> tuple[float, bool]:
+def _measure(task: Task, variant: ProtectionVariant, image: float) -> tuple[float, bool]:
     return mean_flowtime(scenario(QUESTION, task, variant, image), QUESTION.cap)
 
 
-def scenario(question: Question, task: Task, variant: Variant, image: float) -> Scenario:
+def scenario(question: Question, task: Task, variant: ProtectionVariant, image: float) -> Scenario:
     """The scenario of one run."""
     return Scenario(
         name="clonelimit",

@@ -7,7 +7,7 @@ import reprlib
 from collections.abc import Callable
 from operator import itemgetter
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import attrs
 from attrs import frozen
@@ -84,8 +84,8 @@ class _Reader:
 
     def __init__(self, name: str) -> None:
         self.kind = VOCABULARY[name]
-        resolved = attrs.fields(attrs.resolve_types(self.kind))
-        own = [(field.name, field.type) for field in resolved]
+        resolved, hints = attrs.fields(self.kind), get_type_hints(self.kind)
+        own = [(field.name, hints[field.name]) for field in resolved]
         frame = [("seq", int), ("t", float), ("cause", int | None)]
         self.fields = tuple(_field(*about) for about in (*frame, *own))
         self.defaults = {"cause": None} | {
@@ -152,7 +152,7 @@ def _field(name: str, kind: Any) -> _Field:
     """What reads a value of type `kind` from JSON."""
     if kind in PLAIN:
         return _Field(name, *PLAIN[kind], None)
-    if isinstance(kind, UnionType):
+    if get_origin(kind) in (Union, UnionType):
         return _optional(name, get_args(kind)[0])
     if get_origin(kind) is tuple:
         return _tuple(name, get_args(kind))

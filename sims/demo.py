@@ -48,8 +48,7 @@ def show(name: str, out: Path) -> Shown:
 
 def _write_trace(shown: Shown) -> None:
     trace = read_trace(LogFile(shown.log), "application")
-    lines = trace.root.lines() if trace.root else ()
-    shown.trace.write_text("\n".join(lines) + "\n")
+    shown.trace.write_text("\n".join(trace.explained().lines(trace.tale.unit)) + "\n")
 
 
 def main(words: Sequence[str] | None = None) -> int:

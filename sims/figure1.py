@@ -11,6 +11,7 @@ from pathlib import Path
 from actors.runtime import Record
 from sims.activity import Activity
 from sims.log import LogWriter
+from sims.plots.framing import Framing
 from sims.plots.gantt import draw_processors
 from sims.plots.scene import Scene
 from sims.scenario.loader import load
@@ -41,7 +42,7 @@ def main() -> None:
     for worker, letters in activity.rows.items():
         print(f"  {worker}  {letters}{verdict(worker, letters)}")
     title = f"002, Figure 1: {title_of(summary.started)}" if summary.started else "002, Figure 1"
-    picture = draw_processors(Scene.of(records), out / "figure1.png", title)
+    picture = draw_processors(Scene.of(records), out / "figure1.png", Framing(title=title))
     print(f"log      {log.path}\npicture  {picture}")
 
 

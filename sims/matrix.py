@@ -22,7 +22,7 @@ LONGEST = 40
 """Time units for which owners' states and speeds are listed."""
 
 
-class Kind(enum.Enum):
+class CellKind(enum.Enum):
     """What a job is."""
 
     RIGID = "rigid"
@@ -31,7 +31,7 @@ class Kind(enum.Enum):
     ITERATIVE = "iterative"
 
 
-class Hazard(enum.Enum):
+class CellHazard(enum.Enum):
     """What befalls workers, or runs."""
 
     NONE = "none"
@@ -44,7 +44,7 @@ class Hazard(enum.Enum):
     ALL = "all"
 
 
-class Guard(enum.Enum):
+class CellGuard(enum.Enum):
     """How the job is protected."""
 
     NONE = "re-execution"
@@ -56,7 +56,7 @@ class Guard(enum.Enum):
     BOTH = "copies+images"
 
 
-class Link(enum.Enum):
+class CellLink(enum.Enum):
     """How program, data and images move."""
 
     FREE = "free"
@@ -67,10 +67,10 @@ class Link(enum.Enum):
 class Cell:
     """One combination."""
 
-    kind: Kind
-    hazard: Hazard
-    guard: Guard
-    link: Link
+    kind: CellKind
+    hazard: CellHazard
+    guard: CellGuard
+    link: CellLink
 
     def __str__(self) -> str:
         return "/".join((self.kind.value, self.hazard.value, self.guard.value, self.link.value))
@@ -78,7 +78,7 @@ class Cell:
 
 def cells() -> Iterator[Cell]:
     """All of them, in the order of their axes."""
-    return (Cell(*parts) for parts in product(Kind, Hazard, Guard, Link))
+    return (Cell(*parts) for parts in product(CellKind, CellHazard, CellGuard, CellLink))
 
 
 def cell_named(name: str) -> Cell:
@@ -86,9 +86,12 @@ def cell_named(name: str) -> Cell:
     words = name.split("/")
     try:
         kind, hazard, guard, link = words
-        return Cell(Kind(kind), Hazard(hazard), Guard(guard), Link(link))
+        return Cell(CellKind(kind), CellHazard(hazard), CellGuard(guard), CellLink(link))
     except ValueError:
-        axes = [" | ".join(it.value for it in axis) for axis in (Kind, Hazard, Guard, Link)]
+        axes = [
+            " | ".join(it.value for it in axis)
+            for axis in (CellKind, CellHazard, CellGuard, CellLink)
+        ]
         raise ValueError("/".join(f"({axis})" for axis in axes)) from None
 
 
@@ -111,21 +114,21 @@ def text(cell: Cell, seed: int = 0) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _has(cell: Cell, hazard: Hazard) -> bool:
-    return cell.hazard in (hazard, Hazard.ALL)
+def _has(cell: Cell, hazard: CellHazard) -> bool:
+    return cell.hazard in (hazard, CellHazard.ALL)
 
 
 def _workers(cell: Cell, rng: Generator) -> str:
-    if not (_has(cell, Hazard.OWNERS) or _has(cell, Hazard.SPEEDS)):
+    if not (_has(cell, CellHazard.OWNERS) or _has(cell, CellHazard.SPEEDS)):
         return f"[platform]\nworkers = {WORKERS}\ntask_time = {_some(rng, 1, 4)}"
     return "\n\n".join(_worker(cell, rng) for _ in range(WORKERS))
 
 
 def _worker(cell: Cell, rng: Generator) -> str:
     lines = ["[[workers]]", f"task_time = {_some(rng, 1, 4)}"]
-    if _has(cell, Hazard.OWNERS):
+    if _has(cell, CellHazard.OWNERS):
         lines.append(f'availability = {{ kind = "letters", states = "{_states(rng)}" }}')
-    if _has(cell, Hazard.SPEEDS):
+    if _has(cell, CellHazard.SPEEDS):
         changes = ", ".join(f"[{t}, {v}]" for t, v in _speeds(rng))
         lines.append(f'speed = {{ kind = "list", changes = [{changes}] }}')
     return "\n".join(lines)
@@ -144,42 +147,42 @@ def _speeds(rng: Generator) -> list[tuple[int, float]]:
 
 
 def _hazards(cell: Cell, rng: Generator) -> Iterator[str]:
-    if _has(cell, Hazard.FAULTS):
+    if _has(cell, CellHazard.FAULTS):
         struck = sorted((_some(rng, 1, LONGEST), _some(rng, 0, WORKERS - 1)) for _ in range(5))
         strikes = ", ".join(f"[{time}, {worker}]" for time, worker in struck)
         yield f'[faults]\nkind = "list"\ndowntime = 3\nstrikes = [{strikes}]'
-    if _has(cell, Hazard.ERRORS):
+    if _has(cell, CellHazard.ERRORS):
         yield "[errors]\nrate = 0.01"
 
 
 def _master(cell: Cell, rng: Generator) -> Iterator[str]:
-    if cell.link is Link.MASTER:
+    if cell.link is CellLink.MASTER:
         sizes = f"program = {_some(rng, 1, 3)}\ndata = {_some(rng, 1, 2)}\nimage = 2"
         yield f"[master]\nchannels = {_some(rng, 1, 2)}\n{sizes}"
-    if cell.kind is Kind.MALLEABLE:
+    if cell.kind is CellKind.MALLEABLE:
         yield "[link]\nunit = 0.05"
 
 
 def _protection(cell: Cell, rng: Generator) -> str:
     guard, lines = cell.guard, ["[protection]"]
-    if guard in (Guard.BUDDIES, Guard.IMAGES, Guard.BOTH):
-        kind = "buddies" if guard is Guard.BUDDIES else "images"
+    if guard in (CellGuard.BUDDIES, CellGuard.IMAGES, CellGuard.BOTH):
+        kind = "buddies" if guard is CellGuard.BUDDIES else "images"
         lines += [f'kind = "{kind}"', f"period = {_some(rng, 3, 6)}", "cost = 1", "recovery = 1"]
         lines.append(f"verified = {str(bool(rng.integers(2))).lower()}")
-        if cell.kind is Kind.MALLEABLE:
+        if cell.kind is CellKind.MALLEABLE:
             lines.append('fatal = "possible"')
-    if guard in (Guard.COPIES, Guard.CLONES, Guard.BOTH):
+    if guard in (CellGuard.COPIES, CellGuard.CLONES, CellGuard.BOTH):
         lines.append("copies = 2")
-        if guard is not Guard.COPIES:
+        if guard is not CellGuard.COPIES:
             lines += ["cloning = true", "delay = 1"]
     return "\n".join(lines)
 
 
 def _job(cell: Cell, rng: Generator) -> str:
     lines = ["[job]", f'kind = "{cell.kind.value}"', "verification = 1"]
-    if cell.kind is Kind.ITERATIVE:
+    if cell.kind is CellKind.ITERATIVE:
         lines += ["tasks = 6", "iterations = 3", "processors = 2"]
-    elif cell.kind is Kind.MALLEABLE:
+    elif cell.kind is CellKind.MALLEABLE:
         lines += [
             "footprints = [12, 9]",
             '[job.profile]\nkind = "table"',
@@ -190,9 +193,9 @@ def _job(cell: Cell, rng: Generator) -> str:
     return "\n".join(lines)
 
 
-def _listed(kind: Kind, rng: Generator) -> str:
+def _listed(kind: CellKind, rng: Generator) -> str:
     head = f"\n[[job.jobs]]\nrelease = {_some(rng, 0, 5)}\n"
-    if kind is Kind.RIGID:
+    if kind is CellKind.RIGID:
         return f"{head}processors = {_some(rng, 1, 2)}\ntime = {_some(rng, 8, 20)}"
     return f'{head}speedup = {{ kind = "table", times = {_table(rng)} }}'
 

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from actors.events import IterationCompleted
-from actors.protection import Kind
+from actors.protection import ProtectionKind
 from actors.runtime import Record, stream
 from policies.availability import WorkerState
 from policies.maths.offline import (
@@ -94,9 +94,9 @@ def _tasks(scenario: Scenario) -> int:
     if errors.of(errors.key):
         problem = f"{errors.of(errors.key)!r}: nobody can foresee silent errors"
         raise InputError("scenario", f"errors.{errors.key}", problem, "0")
-    if rules.kind is not Kind.NONE:
+    if rules.kind is not ProtectionKind.NONE:
         problem = f"{rules.kind.value!r}: the optimum starts again from scratch, this may go on"
-        raise InputError("scenario", "protection.kind", problem, Kind.NONE.value)
+        raise InputError("scenario", "protection.kind", problem, ProtectionKind.NONE.value)
     if any(worker.speed != Constant() for worker in scenario.crew):
         problem = "workers are of speeds of their own: tasks take no whole slots"
         raise InputError("scenario", "workers.speed", problem, "workers.task_time")

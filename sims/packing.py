@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
@@ -17,13 +18,8 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 17
 
-
-class Packer(Protocol):
-    """What compresses one stream or frame."""
-
-    def compress(self, data: bytes, /) -> bytes: ...
-
-    def flush(self) -> bytes: ...
+Pack = Callable[[bytearray], bytes]
+"""Compresses a whole stream."""
 
 
 class Unpacker(Protocol):
@@ -42,31 +38,54 @@ class Segments(io.RawIOBase):
     killed: xz has no other way, and a Zstandard frame that is whole has its checksum.
     """
 
-    def __init__(self, path: Path, packer: Callable[[], Packer]) -> None:
+    def __init__(self, path: Path, pack: Pack, draft: Pack) -> None:
         self._file = path.open("wb")
-        self._new = packer
-        self._packer: Packer | None = None
+        self._pack, self._draft = pack, draft
+        self._rest = bytearray()
+        """What no stream holds yet."""
+        self._end = 0
+        """Of the streams."""
+        self._drafted = self._fresh = False
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: bytes, /) -> int:  # type: ignore[override]
-        if self._packer is None:
-            self._packer = self._new()
-        self._file.write(self._packer.compress(data))
+        self._rest += data
         return len(data)
 
     def flush(self) -> None:
-        if self._packer is not None:
-            self._file.write(self._packer.flush())
-            self._packer = None
-        if not self._file.closed:
-            self._file.flush()
+        if self._rest:
+            self._put(self._pack)
+            self._end = self._file.tell() if self._file.seekable() else 0
+            self._rest.clear()
+            self._fresh = True
+
+    def save(self) -> None:
+        """Put the rest behind the streams for now: the next one takes its place, so that the file
+        is the same in the end whenever, and however often, this was asked for. But not where a
+        stream has ended since it was asked last: then the rest is younger."""
+        if self._rest and not self._fresh and self._file.seekable():
+            self._put(self._draft)
+            self._drafted = True
+        self._fresh = False
+
+    def _put(self, pack: Pack) -> None:
+        packed = pack(self._rest)
+        if self._drafted:
+            self._file.seek(self._end)
+        self._file.write(packed)
+        if self._drafted:
+            self._file.truncate()
+        self._drafted = False
+        self._file.flush()
 
     def close(self) -> None:
         if not self.closed:
-            super().close()  # flushes
-            self._file.close()
+            try:
+                super().close()  # flushes
+            finally:
+                self._file.close()
 
 
 class Frames(io.RawIOBase):
@@ -121,14 +140,23 @@ def pack(path: Path) -> BinaryIO:
     match path.suffix:
         case ".gz":
             # Without the time of day: the same log is the same file.
-            return cast(BinaryIO, gzip.GzipFile(path, "wb", mtime=0))
+            tight, quick = (partial(gzip.compress, compresslevel=k, mtime=0) for k in (9, 1))
+            return cast(BinaryIO, Segments(path, tight, quick))
         case ".xz":
-            return cast(BinaryIO, Segments(path, lzma.LZMACompressor))
+            return cast(BinaryIO, Segments(path, lzma.compress, partial(lzma.compress, preset=0)))
         case ".zst":
-            packer = _zstandard(path).ZstdCompressor(write_checksum=True).compressobj
-            return cast(BinaryIO, Segments(path, packer))
+            packed = _zstandard(path).ZstdCompressor(write_checksum=True).compress
+            return cast(BinaryIO, Segments(path, packed, packed))
         case _:
             return path.open("wb", buffering=CHUNK)
+
+
+def save(file: BinaryIO) -> None:
+    """Let a process that is killed not lose what was written so far to what `pack` made."""
+    if isinstance(file, Segments):
+        file.save()
+    else:
+        file.flush()
 
 
 def unpack_zst(path: Path) -> BinaryIO:

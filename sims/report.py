@@ -2,52 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
+from typing import Protocol
 
-import numpy as np
-from attrs import define, field, frozen
+from attrs import define, field
 
-from actors.events import Compound, LinkDescribed, ScenarioStarted
+from actors.events import (
+    Compound,
+    LinkDescribed,
+    MeasuresDescribed,
+    ScenarioStarted,
+    WorkerPriced,
+)
 from actors.runtime import Record
 from sims.ledger import Account, Accountant, Ledger, Use
+from sims.metrics.costs import AWAY, Bills, cost, energy
+from sims.metrics.jobs import BOUND, Jobs, Starts
 from sims.metrics.queue import Queue
+from sims.metrics.spread import Spread, as_json
 from sims.metrics.stretch import OwnTimes
 from sims.parts import parts
 from sims.summary import Summary
-from sims.telling import counted, units
+from sims.telling import amount_of, counted, in_units, units
 
-AWAY = (Use.IDLE, Use.RECLAIMED, Use.DOWN)
-"""What processors do when no run holds them."""
 WASTED = (Use.LOST, Use.REDUNDANT)
 
 
-@frozen
-class Spread:
-    """Some numbers of a set of numbers."""
+class Fold(Protocol):
+    """Takes the events that it wants."""
 
-    mean: float
-    median: float
-    p95: float
-    """95th percentile, interpolated."""
-    p99: float
+    @property
+    def wants(self) -> frozenset[type]: ...
 
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Spread | None:
-        """Of `values`; None where there is none."""
-        if not values:
-            return None
-        median, p95, p99 = np.percentile(values, (50, 95, 99)).tolist()
-        return cls(float(np.mean(values)), median, p95, p99)
-
-    def as_json(self) -> dict[str, float]:
-        """As data."""
-        return {"mean": self.mean, "median": self.median, "p95": self.p95, "p99": self.p99}
-
-    def __str__(self) -> str:
-        return (
-            f"mean {self.mean:,.6g}, median {self.median:,.6g}, "
-            f"95 % {self.p95:,.6g}, 99 % {self.p99:,.6g}"
-        )
+    def __call__(self, record: Record) -> None: ...
 
 
 @define
@@ -59,6 +47,10 @@ class Report:
     summary: Summary = field(factory=Summary)
     own: OwnTimes = field(factory=OwnTimes)
     queue: Queue = field(factory=Queue)
+    starts: Starts = field(factory=Starts)
+    bills: Bills = field(factory=Bills)
+    measures: MeasuresDescribed | None = None
+    """What the scenario says of how it is measured."""
     ledger: Ledger = field(factory=lambda: Ledger(0))
     channels: int | None = None
     """n_com, where a master has a link."""
@@ -86,15 +78,18 @@ class Report:
             fold(record)
 
     def _wanting(self, kind: type) -> Iterator[Callable[[Record], None]]:
-        if kind in self.summary.wants:
-            yield self.summary
-        if kind is ScenarioStarted:
-            yield self._begin
-        if kind is LinkDescribed:
-            yield self._describe_link
+        heard = {
+            ScenarioStarted: self._begin,
+            LinkDescribed: self._describe_link,
+            MeasuresDescribed: self._describe_measures,
+            WorkerPriced: self._price,
+        }
+        if kind in heard:
+            yield heard[kind]
         if issubclass(kind, Compound):
             yield self._take_apart
-        yield from (fold for fold in (self.own, self.queue) if kind in fold.wants)
+        folds: tuple[Fold, ...] = (self.summary, self.bills, *self._of_jobs)
+        yield from (fold for fold in folds if kind in fold.wants)
         if self._accountant is not None and kind in self._accountant.wants:
             yield self._account
 
@@ -108,9 +103,20 @@ class Report:
         assert isinstance(record.event, LinkDescribed)
         self.channels = record.event.channels
 
+    def _describe_measures(self, record: Record) -> None:
+        assert isinstance(record.event, MeasuresDescribed)
+        self.measures = record.event
+
+    def _price(self, _: Record) -> None:
+        self.ledger.workers = True  # the scenario's prices are not this worker's
+
+    @property
+    def _of_jobs(self) -> tuple[OwnTimes, Queue, Starts]:
+        return self.own, self.queue, self.starts
+
     def _take_apart(self, record: Record) -> None:
         for part in parts(record):
-            for fold in (self.own, self.queue):
+            for fold in self._of_jobs:
                 if type(part.event) in fold.wants:
                     fold(part)
             self._account(part)
@@ -125,6 +131,7 @@ class Report:
         if last is not None:
             self.summary.time, self.summary.events = last.t, last.seq + 1
             self.queue.close(last.t)
+            self.bills.close(last.t)
         end = self.summary.time
         if self._accountant is not None:
             self.ledger.add(self._accountant.close(end))
@@ -132,17 +139,39 @@ class Report:
 
     # --- numbers ------------------------------------------------------------------------------
 
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The completed jobs, each in numbers; the report is closed."""
+        bound = self.measures.bound if self.measures else BOUND
+        return self.starts.jobs(
+            self.summary.submitted, self.summary.completed, self.own.times, bound
+        )
+
+    @cached_property
+    def spreads(self) -> dict[str, Spread | None]:
+        """Of the completed jobs' wait, flowtime, stretch and bounded_slowdown; None where no job
+        has one."""
+        return {name: Spread.of(values) for name, values in self.jobs.quantities().items()}
+
     @property
     def flowtime(self) -> Spread | None:
         """Of the jobs that completed."""
-        return Spread.of(self.summary.flowtimes)
+        return self.spreads["flowtime"]
 
     @property
     def stretch(self) -> Spread | None:
         """Flowtime over the job's own error-free time; None for kinds that have none."""
-        done, own = self.summary.completed, self.own.times
-        pairs = ((job, then) for job, then in self.summary.submitted.items() if job in done)
-        return Spread.of([(done[job] - then) / own[job] for job, then in pairs if own.get(job)])
+        return self.spreads["stretch"]
+
+    @property
+    def cost(self) -> float | None:
+        """At the scenario's prices; None where it has none."""
+        return cost(self.ledger, self.measures, self.bills)
+
+    @property
+    def energy(self) -> float | None:
+        """kWh, at the scenario's watts; None where it has none."""
+        return energy(self.ledger, self.measures)
 
     @property
     def utilisation(self) -> float:
@@ -167,10 +196,11 @@ class Report:
 
     def as_json(self) -> dict[str, object]:
         """The report as data; the keys that `holdfast summary --json` prints."""
-        flowtime, stretch = self.flowtime, self.stretch
         more = {
-            "flowtime": flowtime.as_json() if flowtime else None,
-            "stretch": stretch.as_json() if stretch else None,
+            **as_json(self.spreads),
+            "fairness": self.jobs.fairness,
+            "cost": self.cost,
+            "energy": self.energy,
             "utilisation": self.utilisation,
             "wasted": self.wasted,
             "bandwidth": self.bandwidth,
@@ -188,8 +218,19 @@ class Report:
         unit = started.unit if started else ""
         flowtime = self.flowtime
         unknown = "not defined for this kind of job" if flowtime else "no job completed"
-        yield f"  flowtime    {f'{flowtime} ({units(unit)})' if flowtime else 'no job completed'}"
+        for name in ("wait", "flowtime"):
+            spread = self.spreads[name]
+            told = spread.told(partial(in_units, unit=unit, digits=6)) if spread else None
+            yield f"  {name:<12}{told or 'no job completed'}"
         yield f"  stretch     {self.stretch or unknown}"
+        bounded = self.spreads["bounded_slowdown"]
+        yield f"  bounded     {f'slowdown: {bounded}' if bounded else unknown}"
+        if (fairness := self.jobs.fairness) is not None:
+            yield f"  fairness    {fairness:.4f} (Jain's index of users' mean bounded slowdowns)"
+        if self.cost is not None:
+            yield f"  cost        {self.cost:,.8g}"
+        if self.energy is not None:
+            yield f"  energy      {self.energy:,.8g} kWh"
         yield f"  utilisation {self.utilisation:.1%}, of which {self.wasted:.1%} wasted"
         mean = counted(self.queue.mean, "job", digits=6)
         yield f"  queue       mean {mean}, at most {self.queue.longest:,}"
@@ -202,7 +243,7 @@ class Report:
         for use in Use:
             if self.ledger.total[use]:
                 amount = float(self.ledger.total[use])
-                yield f"    {use.value:<16}{amount:>20,.10g}  {self.ledger.share(use):>6.1%}"
+                yield f"    {use.value:<16}{amount_of(amount):>20}  {self.ledger.share(use):>6.1%}"
 
 
 def amounts(account: Account) -> dict[str, float]:
@@ -216,4 +257,6 @@ def table(accounts: Mapping[str, Account]) -> Iterator[str]:
     width = max(16, *map(len, accounts))
     yield f"{'':<{width}}" + "".join(f"{use.value:>16}" for use in uses)
     for name, account in accounts.items():
-        yield f"{name:<{width}}" + "".join(f"{float(account[use]):>16,.8g}" for use in uses)
+        yield f"{name:<{width}}" + "".join(
+            f"{amount_of(float(account[use]), 8):>16}" for use in uses
+        )

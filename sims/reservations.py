@@ -81,7 +81,7 @@ class Task:
 
 
 @define
-class Service:
+class Served:
     """Fold: when jobs came and went, and how long their runs lasted, s."""
 
     wants = frozenset((JobSubmitted, JobCompleted, RunStarted, RunEnded))
@@ -107,7 +107,7 @@ def measures(task: Task) -> Values:
     """`MEASURE, STRATEGY` of each."""
     values: Values = {}
     for name in STRATEGIES:
-        service = Service()
+        service = Served()
         run(scenario(task, name), [service])
         found = zip(MEASURES, _measures(task.block, service), strict=True)
         values |= {key(measure, name): (value, False) for measure, value in found}
@@ -119,7 +119,7 @@ def key(measure: str, strategy: str) -> str:
     return f"{measure}, {strategy}"
 
 
-def _measures(block: Block, service: Service) -> tuple[float, float, float]:
+def _measures(block: Block, service: Served) -> tuple[float, float, float]:
     """Mean time not running; flowtime over the job's time, at least 1; share of processor-time
     that runs held."""
     jobs = {job.name: job for job in block.jobs}

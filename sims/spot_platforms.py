@@ -35,7 +35,7 @@ Drawn = tuple[bool, Callable[[], Availability]]
 
 
 @frozen
-class Platform:
+class SpotPlatform:
     """Instances, by the letters of their traces, or by their chains where there is no trace."""
 
     name: str
@@ -92,13 +92,13 @@ def _chain(up: bool, lost: float, back: float) -> Availability:
     return Markov(rows=rows, first=WorkerState.UP if up else WorkerState.DOWN)
 
 
-def fitted() -> Platform:
+def fitted() -> SpotPlatform:
     """Three zones of 4 instances, each a chain by itself."""
     chains = tuple(chain for chain in FITS.values() for _ in range(4))
-    return Platform("fitted chains", TICK, chains=chains)
+    return SpotPlatform("fitted chains", TICK, chains=chains)
 
 
-def real(path: Path) -> Iterator[Platform]:
+def real(path: Path) -> Iterator[SpotPlatform]:
     """One platform for each folder of traces. Raises InputError."""
     with spot_folder(path) as folder:
         for name, files in spot_groups(folder):
@@ -106,4 +106,4 @@ def real(path: Path) -> Iterator[Platform]:
             gap = zones[0].gap_seconds
             nodes = (node.slotted(gap) for zone in zones for node in zone.nodes())
             letters = tuple("".join(it.value for it in node.slots()) for node in nodes)
-            yield Platform(name, gap / 60, letters)
+            yield SpotPlatform(name, gap / 60, letters)

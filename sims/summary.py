@@ -12,6 +12,7 @@ from actors.events import (
     IterationCompleted,
     JobCompleted,
     JobKilled,
+    JobsChanged,
     JobsLeftOut,
     JobSubmitted,
     Outcome,
@@ -20,7 +21,7 @@ from actors.events import (
     ScenarioStarted,
 )
 from actors.runtime import Event, Record
-from sims.telling import in_units, title_of
+from sims.telling import counted, in_units, title_of, units
 
 
 @define
@@ -42,13 +43,15 @@ class Summary:
     iterations: int = 0
     left_out: dict[str, int] = field(factory=dict)
     """Why jobs of a workload do not take part -> how many."""
+    changed: dict[str, int] = field(factory=dict)
+    """How jobs of a workload were changed before the run -> how many."""
     outcomes: Counter[Outcome] = field(factory=Counter)
     """How the runs ended."""
 
     wants = frozenset(
         (
             *(ScenarioStarted, ScenarioEnded, JobSubmitted, JobCompleted, JobKilled),
-            *(RunEnded, CopiesSettled, IterationCompleted, JobsLeftOut),
+            *(RunEnded, CopiesSettled, IterationCompleted, JobsLeftOut, JobsChanged),
         )
     )
 
@@ -71,8 +74,8 @@ class Summary:
                 self.started = event
             case ScenarioEnded(end=end):
                 self.end = end
-            case JobsLeftOut(reason=reason, jobs=jobs):
-                self.left_out[reason] = jobs
+            case JobsLeftOut(reason=told, jobs=jobs) | JobsChanged(how=told, jobs=jobs):
+                (self.left_out if isinstance(event, JobsLeftOut) else self.changed)[told] = jobs
 
     def _count(self, event: RunEnded | CopiesSettled) -> None:
         if isinstance(event, RunEnded):
@@ -108,6 +111,7 @@ class Summary:
             "iterations": self.iterations,
             "jobs": len(self.submitted),
             "left_out": self.left_out,
+            "changed": self.changed,
             "killed": len(self.killed),
             "completed": self.end is End.COMPLETED,
             "end": self.end.value if self.end else None,
@@ -120,7 +124,7 @@ class Summary:
         started = self.started
         unit = started.unit if started else ""
         title = title_of(started) if started else "?"
-        makespan = "not reached" if self.makespan is None else in_units(self.makespan, unit)
+        makespan = "not reached" if self.makespan is None else _exactly(self.makespan, unit)
         killed = f", {len(self.killed):,} killed" if self.killed else ""
         runs = ", ".join(f"{self.outcomes[it]:,} {it.value}" for it in Outcome if self.outcomes[it])
         lines = [
@@ -134,4 +138,11 @@ class Summary:
         if self.iterations:
             lines.insert(4, f"  iterations  {self.iterations:,}")
         lines += [f"  left out    {jobs:,}: {reason}" for reason, jobs in self.left_out.items()]
+        lines += [f"  changed     {jobs:,}: {how}" for how, jobs in self.changed.items()]
         return lines
+
+
+def _exactly(time: float, unit: str) -> str:
+    """`89 d 2 h 8 min 12 s (7,697,292 s)`: as people read it, and as others state it."""
+    told, whole = in_units(time, unit), counted(time, unit, units(unit))
+    return told if told == whole else f"{told} ({whole})"

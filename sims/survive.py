@@ -26,7 +26,7 @@ from attrs import frozen
 from rich.console import Console
 from rich.table import Table
 
-from actors.protection import Kind
+from actors.protection import ProtectionKind
 from sims.options import positive, positive_int
 from sims.plots.curves import Curve
 from sims.plots.panels import draw_panels
@@ -39,7 +39,7 @@ from sims.scenario.policy import PolicySection
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 from sims.script import run_script, wide_console
-from sims.spot_platforms import Platform, fitted, real
+from sims.spot_platforms import SpotPlatform, fitted, real
 from sims.statistics import Interval, mean_interval
 from sims.studies import (
     SIGNS,
@@ -78,7 +78,7 @@ CAP = 10 * 24 * 60.0
 class Task:
     """All ways to survive, on one realisation."""
 
-    platform: Platform
+    platform: SpotPlatform
     kind: str
     hours: float
     """Of work in a job."""
@@ -90,7 +90,7 @@ class Task:
 
 def protections(mtbf: float, image: float, tick: float) -> dict[str, ProtectionSection]:
     """Those that an image's size matters to; `mtbf` and `image` in ticks."""
-    images, buddies = Kind.IMAGES, Kind.BUDDIES
+    images, buddies = ProtectionKind.IMAGES, ProtectionKind.BUDDIES
     young = ProtectionSection(kind=images, period="young", mtbf=mtbf)
     mutual = ProtectionSection(kind=buddies, period="young", mtbf=mtbf, cost=image, recovery=image)
     return {
@@ -144,7 +144,7 @@ def scenario(task: Task, section: ProtectionSection, image: float) -> Scenario:
     )
 
 
-def jobs_on(platform: Platform) -> int:
+def jobs_on(platform: SpotPlatform) -> int:
     """How many jobs are sent to it at once."""
     few = min(2, platform.size // (2 * MEMBERS))
     return max(1, few, platform.size // WORKERS_PER_JOB)
@@ -170,7 +170,7 @@ Own = Mapping[Case, Interval]
 NAMES = tuple(protections(1, 1, 1))
 
 
-def measure(options: argparse.Namespace, platforms: Sequence[Platform]) -> tuple[Cells, Own]:
+def measure(options: argparse.Namespace, platforms: Sequence[SpotPlatform]) -> tuple[Cells, Own]:
     """Run all; also re-execution's own mean flowtime by case."""
     tasks = [
         Task(platform, kind, hours, options.channels, tuple(options.images), trial)
@@ -213,7 +213,7 @@ def _add_rows(
         table.add_row("", "", name, *row, end_section=k == len(NAMES))
 
 
-def _draw(options: argparse.Namespace, platform: Platform, cells: Cells, path: Path) -> Path:
+def _draw(options: argparse.Namespace, platform: SpotPlatform, cells: Cells, path: Path) -> Path:
     panels = {
         f"{kind} jobs of {hours:g} h": _curves(found, options.images)
         for (name, kind, hours), found in cells.items()
@@ -234,7 +234,7 @@ def _curves(found: Mapping[str, Ratio], images: Sequence[float]) -> dict[str, Cu
     return {**curves, "2 copies": copies}
 
 
-def _path(plot: Path, platform: Platform) -> Path:
+def _path(plot: Path, platform: SpotPlatform) -> Path:
     """One picture per platform."""
     word = re.sub(r"\W+", "-", platform.name)
     return plot.with_stem(f"{plot.stem}-{word}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from math import inf
+
 import attrs
 
 from actors.events import ScenarioStarted
@@ -10,14 +13,20 @@ from actors.runtime import Event
 SLOT = "slot"
 """The unit of a log whose times are whole numbers."""
 
+SECOND = "s"
+"""The unit of a log of real jobs."""
+HOUR = 3600
+CLOCK = re.compile(r"(?:([\d,]+) ?d ?)?(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?")
+"""`68 d 10:46:40.5`, `10:46`."""
+
 SHOWN = 8
 """Values of a column; of a longer one, how many there are is told beside the first ones."""
 
 
 def told(event: Event) -> str:
-    """`Kind: field value, field value`."""
-    values = ((name, getattr(event, name)) for name in attrs.fields_dict(type(event)))
-    fields = ", ".join(f"{name} {_value(value)}" for name, value in values)
+    """`Kind: field value, field value`; what is as by default goes without saying."""
+    values = ((it.name, getattr(event, it.name), it.default) for it in attrs.fields(type(event)))
+    fields = ", ".join(f"{name} {_value(value)}" for name, value, usual in values if value != usual)
     return f"{type(event).__name__}: {fields}"
 
 
@@ -27,18 +36,61 @@ def title_of(started: ScenarioStarted) -> str:
     return f"{started.scenario}, seed {started.seed}, {started.policy}{settings}"
 
 
+def amount_of(number: float, digits: int = 10) -> str:
+    """`1,234.5`, to so many digits, but never with an exponent that hides how large it is."""
+    if isinstance(number, int) or 10 ** (digits - 1) <= abs(number) < inf:
+        return f"{number:,.0f}"
+    return f"{number:,.{digits}g}"
+
+
 def counted(number: float, one: str, many: str = "", digits: int = 10) -> str:
     """`1 job`, `13,500 jobs`, `2 copies`: a number and what it counts; `many` where it is no `-s`.
 
     What is no whole number is told to so many digits, and is one where it then reads 1.
     """
-    amount = f"{number:,}" if isinstance(number, int) else f"{number:,.{digits}g}"
+    amount = amount_of(number, digits)
     return f"{amount} {one if amount == '1' else many or one + 's'}"
 
 
-def in_units(value: float, unit: str) -> str:
-    """`16 slots`, `1 slot`, `2.5 s`: a time in the log's unit, to ten digits."""
-    return counted(value, unit, units(unit))
+def in_units(value: float, unit: str, digits: int = 10) -> str:
+    """`16 slots`, `1 slot`, `2.5 s`: a time in the log's unit, to so many digits. Seconds from
+    an hour on as people read them, to a hundredth: `2 h 5 min`, `68 d 10 h 46 min 40.5 s`."""
+    if unit != SECOND or not HOUR <= value < inf:
+        return counted(value, unit, units(unit), digits)
+    days, hours, minutes, seconds = _clock(value)
+    parts = (f"{days:,} d", f"{hours} h", f"{minutes} min", f"{seconds:.10g} s")
+    return " ".join(part for part in parts if not part.startswith("0 "))
+
+
+def moment(t: float, unit: str) -> str:
+    """When: as `in_units`, to six digits, but seconds from an hour on as a clock shows them:
+    `68 d 10:46:40.5`."""
+    if unit != SECOND or not HOUR <= t < inf:
+        return in_units(t, unit, digits=6)
+    days, hours, minutes, seconds = _clock(t)
+    time = f"{hours}:{minutes:02}:{seconds:05.2f}".removesuffix("0").removesuffix(".0")
+    return f"{days:,} d {time}" if days else time
+
+
+def read_moment(text: str) -> float:
+    """The time that `moment` tells so, or a plain number. Raises ValueError for another text."""
+    found = CLOCK.fullmatch(text.strip())
+    if found is None:
+        return float(text.replace(",", ""))
+    days, hours, minutes, seconds = (
+        float((part or "0").replace(",", "")) for part in found.groups()
+    )
+    return ((24 * days + hours) * 60 + minutes) * 60 + seconds
+
+
+def _clock(value: float) -> tuple[int, int, int, float]:
+    """Days, hours, minutes, seconds."""
+    # Beyond 2^53 there are no fractions, and a hundred times it may be infinite.
+    hundredths = round(100 * value) if value < 2**53 else 100 * int(value)
+    minutes, rest = divmod(hundredths, 6_000)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return days, hours, minutes, rest / 100
 
 
 def units(unit: str) -> str:
@@ -61,5 +113,5 @@ def _value(value: object) -> str:
         first = " ".join(map(_value, value[:SHOWN]))
         return f"({first} ... {len(value)} in all)" if len(value) > SHOWN else f"({first})"
     if isinstance(value, float):
-        return f"{value:g}"
+        return amount_of(value, 6)
     return str(getattr(value, "value", value))

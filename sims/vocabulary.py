@@ -12,14 +12,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import attrs
 from attrs import frozen
 
-from actors.events import VOCABULARY, EndExpected
+from actors.events import VOCABULARY
+from actors.events.quantities import NONE, Quantity
 from actors.runtime import Event
 from sims.errors import InputError
+from sims.ledger import Use
 from sims.options import Parser
 from sims.scenario.attribute_docs import attribute_docs, one_line
 from sims.scenario.strict import members_of
@@ -34,59 +36,6 @@ RULES = re.compile(r" \(WORLD\.md[^)]*\)")
 BAR = r"\|"
 """In a cell of a table."""
 
-NAMES = {
-    "job": "The job's name.",
-    "run": "The run's number within its job, from 0.",
-    "worker": "The worker's number, from 0.",
-    "iteration": "Its number, from 0.",
-    "batch": "Its number, from 1.",
-    "schema": "The format's version.",
-    "scenario": "Its name.",
-    "seed": "The run's seed.",
-    "policy": "Its name.",
-    "end": "How the run of the scenario ended.",
-    "program": "Its program.",
-    "image": "One worker's saved state.",
-    "kind": "What the message is.",
-    "outcome": "How the run ended.",
-    "stage": "What it does from now on.",
-    "state": "What it is from now on.",
-    "left": "Time of a channel that the message still takes.",
-    "rate": "What it advances by per unit of time; 0: it waits.",
-    "speed": "Work per unit of time while the worker is UP.",
-    "cloning": "Whether a copy begins from the state of the furthest.",
-    "runs": "How many there were.",
-    "jobs": "How many.",
-    "completed": "Jobs that completed.",
-    "killed": "Jobs that were killed.",
-    "reason": "Why.",
-    "why": "Why.",
-    "start": "When it is promised to start.",
-    "processors": "How many workers.",
-    "copies": "The most runs at once.",
-    "before": "Workers until now.",
-    "after": "Workers from now on.",
-    "actor": "Whom the message was for.",
-    "message": "Its kind.",
-}
-"""What a field means whose class says nothing of it."""
-
-TIME, WORK = "time", "work"
-UNITS = {
-    **dict.fromkeys(("verification", "estimate", "limit", "cost", "recovery", "delay"), TIME),
-    **dict.fromkeys(("program", "data", "image", "left", "until", "start", "end"), TIME),
-    **dict.fromkeys(("downtime", "mtbf", "latency", "startup", "since", "expected"), TIME),
-    **dict.fromkeys(("work", "begun", "saved", "done", "lost", "period", "sizes"), WORK),
-    "rate": "per time",
-    "speed": "work per time",
-    "unit": "time per data unit",
-    "footprint": "data units",
-    "share": "part of a worker",
-    "augmentation": "factor",
-}
-"""Field -> unit, wherever a field of that name is a number that has one."""
-OWN_UNITS: dict[tuple[type[Event], str], str] = {(EndExpected, "left"): "part of the job's work"}
-
 
 @frozen
 class Field:
@@ -95,7 +44,6 @@ class Field:
     name: str
     type: str
     unit: str
-    """Empty where it has none."""
     meaning: str
 
     def row(self) -> str:
@@ -105,17 +53,34 @@ class Field:
 
 
 def fields(kind: type[Event]) -> list[Field]:
-    """The fields of an event. Raises KeyError for one whose meaning is told nowhere."""
+    """The fields of an event. Raises TypeError for a number without a unit or a field whose
+    meaning is told nowhere."""
     told, hints = attribute_docs(kind), get_type_hints(kind)
     return [
-        Field(
-            name,
-            _type(hints[name]),
-            _unit(kind, name, hints[name]),
-            _told(told.get(name) or NAMES[name]),
-        )
-        for name in (each.name for each in attrs.fields(kind))
+        _field(f"{kind.__name__}.{name}", hints[name], hint, told.get(name, ""))
+        for name, hint in get_type_hints(kind, include_extras=True).items()
+        if name in attrs.fields_dict(kind)
     ]
+
+
+def _field(name: str, plain: Any, hint: Any, told: str) -> Field:
+    known = list(quantities(hint))
+    meaning = told or next((each.meaning for each in known if each.meaning), "")
+    if not meaning:
+        raise TypeError(f"nothing tells what {name} means")
+    if not known and ("int" in str(plain) or "float" in str(plain)):
+        raise TypeError(f"{name} has no unit")
+    units = list(dict.fromkeys(each.unit for each in known)) or [NONE]
+    return Field(name.rpartition(".")[2], _type(plain), ", ".join(units), _told(meaning))
+
+
+def quantities(hint: Any) -> Iterator[Quantity]:
+    """What a type with its annotations says of the values in it, in their order."""
+    if get_origin(hint) is Annotated:
+        yield from hint.__metadata__
+        return
+    for inner in get_args(hint):
+        yield from quantities(inner)
 
 
 def _type(hint: Any) -> str:
@@ -129,11 +94,6 @@ def _type(hint: Any) -> str:
 def _told(text: str) -> str:
     """A docstring in the words of a log: what is None there is null here."""
     return re.sub(r"\bNone\b", "null", RULES.sub("", one_line(text)))
-
-
-def _unit(kind: type[Event], name: str, hint: Any) -> str:
-    numbers = "float" in str(hint)
-    return OWN_UNITS.get((kind, name), UNITS[name]) if numbers else ""
 
 
 def _is_enum(hint: Any) -> bool:
@@ -162,7 +122,7 @@ def lines() -> Iterator[str]:
         yield from (f"### {name.rpartition('.')[2]}", "", about, "")
         for kind in kinds:
             yield from _event(kind)
-    yield from ("### values", "")
+    yield from ("### the ledger's categories", "", *_values(Use), "### values", "")
     for each in enums():
         yield from _values(each)
 

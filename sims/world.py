@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
 from pathlib import Path
 
@@ -15,6 +15,9 @@ from sims.errors import InputError
 from sims.scenario.build import populate
 from sims.scenario.scenario import Scenario
 from sims.scenario.settings import settings
+
+Begins = Callable[[int, Callable[[], float]], None]
+"""Told how many jobs will come, and what tells the virtual time."""
 
 
 @frozen
@@ -34,9 +37,11 @@ def run(
     folder: Path = Path(),
     debug: bool = False,
     until: float | None = None,
+    begins: Begins | None = None,
 ) -> Ending:
     """Simulate `scenario` to its end, or `until` a virtual time, in the scenario's unit, if that
-    comes first; `sinks` get its events; its files are sought in `folder`.
+    comes first; `sinks` get its events; its files are sought in `folder`; `begins` hears of it when
+    all is set up.
 
     Raises InputError where the scenario cannot be run, and what the runtime raises (ActorFailed,
     Deadlock).
@@ -47,11 +52,13 @@ def run(
         ScenarioStarted,
         *(SCHEMA, scenario.name, scenario.seed, header.kinds, header.policy),
         *(header.processors, header.workers, header.unit, settings(scenario.policy)),
-        scenario.decider.value,
+        scenario.decider,
     )
-    populate(scenario, system, folder)
+    jobs = populate(scenario, system, folder)
     if until is not None:
         system.spawn(TimeLimit("--until", time_limit(until, header.unit)))
+    if begins is not None:
+        begins(jobs, lambda: system.loop.now)
     system.run()
     end = system.result if isinstance(system.result, End) else End.COMPLETED
     system.journal.record(ScenarioEnded, end)

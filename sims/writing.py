@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import filecmp
+import itertools
 import os
 import shutil
 from collections.abc import Iterator
@@ -54,6 +56,32 @@ def replacing(path: Path) -> Iterator[Path]:
             new = Path(folder) / path.name
             yield new
             _take_place(new, target)
+
+
+def set_aside(path: Path) -> Path | None:
+    """Where the log that is called so lies from now on: NAME.1.jsonl, or the next number that is
+    free; None where there is none."""
+    if not path.is_file() or path.stat().st_size == 0:
+        return None
+    stem, dot, suffixes = path.name.partition(".")
+    free = (path.with_name(f"{stem}.{n}{dot}{suffixes}") for n in itertools.count(1))
+    aside = next(it for it in free if not it.exists())
+    return path.rename(aside)
+
+
+def forget_twin(older: Path | None, newer: Path) -> Path | None:
+    """`older`, unless there is none or it says the same, byte for byte: then it goes."""
+    if older is None or not filecmp.cmp(older, newer, shallow=False):
+        return older
+    older.unlink()
+    return None
+
+
+def refuse_inputs(output: Path, option: str, *inputs: Path) -> None:
+    """Raises InputError where what would be written is what was read."""
+    if any(output.exists() and it.exists() and output.samefile(it) for it in inputs):
+        problem = f"{output} is what is read, and would be lost"
+        raise InputError("command line", option, problem, "another name")
 
 
 def _take_place(new: Path, old: Path) -> None:

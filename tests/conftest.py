@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+
+from actors.events import ScenarioStarted
+from actors.events.causes import CauseLaw
+from actors.runtime import Record, Sink, system
+from actors.runtime.journal import Choosy, Journal
+from actors.runtime.loop import VirtualTimeLoop
 
 HERE = Path(__file__).parent
 
@@ -17,6 +24,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=HERE / "cases",
         help="folder of expected values to run the case tests on (default: tests/cases)",
     )
+    parser.addoption(
+        "--swf",
+        metavar="FILE",
+        type=Path,
+        help="a real log of jobs, to explain waits of beside a drawn one (default: none)",
+    )
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +37,35 @@ def cases_dir(request: pytest.FixtureRequest) -> Path:
     """Folder with the case files; a test whose file is missing there is skipped."""
     folder: Path = request.config.getoption("--cases")
     return folder
+
+
+class LawfulCauses:
+    """Sink: raises AssertionError at an event of a scenario whose cause is none."""
+
+    def __init__(self) -> None:
+        self.law: CauseLaw | None = None
+
+    def __call__(self, record: Record) -> None:
+        if isinstance(record.event, ScenarioStarted):
+            self.law = CauseLaw()
+        if self.law is not None:
+            problem = self.law.check(record)
+            assert problem is None, f"#{record.seq} at {record.t}: {problem}"
+
+
+class CheckedJournal(Journal):
+    """Every journal of the tests that keeps all events checks their causes."""
+
+    def __init__(
+        self, loop: VirtualTimeLoop, sinks: Sequence[Sink] = (), debug: bool = False
+    ) -> None:
+        # A sink that wants all would change what a run without a log does.
+        whole = any(not isinstance(sink, Choosy) for sink in sinks)
+        super().__init__(loop, [*sinks, LawfulCauses()] if whole else sinks, debug)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _causes_are_law() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(system, "Journal", CheckedJournal)
+        yield

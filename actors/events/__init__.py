@@ -13,10 +13,12 @@ from actors.events.jobs import (
     JobCompleted,
     JobDescribed,
     JobKilled,
+    JobsChanged,
     JobsLeftOut,
     JobSubmitted,
     MessagesDescribed,
     ProtectionDescribed,
+    ProtectionKind,
     WorkloadEnded,
 )
 from actors.events.link import (
@@ -39,7 +41,7 @@ from actors.events.pack import (
     WhyIgnored,
 )
 from actors.events.protection import CheckpointLost, CheckpointTaken, RestartedFromScratch
-from actors.events.queue import BatchOpened, ReservationMade, ShelfOpened
+from actors.events.queue import BatchOpened, ReservationDropped, ReservationMade, ShelfOpened
 from actors.events.runs import (
     MembersJoined,
     MembersReleased,
@@ -54,12 +56,14 @@ from actors.events.runs import (
 from actors.events.scenario import (
     SCHEMA,
     Compound,
+    DeciderKind,
     End,
+    MeasuresDescribed,
     ScenarioEnded,
     ScenarioStarted,
     StaleMessage,
 )
-from actors.events.workers import WorkerChanged, WorkerSpeedChanged
+from actors.events.workers import WorkerChanged, WorkerPriced, WorkerSpeedChanged
 from actors.runtime import Event
 
 __all__ = [
@@ -72,6 +76,7 @@ __all__ = [
     "Compound",
     "CopiesPlaced",
     "CopiesSettled",
+    "DeciderKind",
     "End",
     "EndExpected",
     "FaultIgnored",
@@ -82,8 +87,10 @@ __all__ = [
     "JobDescribed",
     "JobKilled",
     "JobSubmitted",
+    "JobsChanged",
     "JobsLeftOut",
     "LinkDescribed",
+    "MeasuresDescribed",
     "MembersChanged",
     "MembersJoined",
     "MembersPromised",
@@ -92,9 +99,11 @@ __all__ = [
     "Outcome",
     "PackDescribed",
     "ProtectionDescribed",
+    "ProtectionKind",
     "RateChanged",
     "RedistributionDecided",
     "RedistributionPlanned",
+    "ReservationDropped",
     "ReservationMade",
     "RestartedFromScratch",
     "RunEnded",
@@ -113,6 +122,7 @@ __all__ = [
     "TransferSuspended",
     "WhyIgnored",
     "WorkerChanged",
+    "WorkerPriced",
     "WorkerSpeedChanged",
     "WorkloadEnded",
 ]

@@ -7,10 +7,20 @@ ends its job. The parts of each line are the RunStarted and RunEnded of every co
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from attrs import frozen
 
+from actors.events.quantities import (
+    CopyCount,
+    JobName,
+    Quantity,
+    RunNumber,
+    Share,
+    Work,
+    WorkerCount,
+    WorkerNumber,
+)
 from actors.events.runs import Outcome, RunEnded, RunStarted
 from actors.events.scenario import Compound
 from actors.runtime import Event
@@ -23,7 +33,7 @@ Ints = tuple[int, ...]
 class GainDescribed(Event):
     """Jobs progress by g(r, t) (004, Assumption 2), not by what their workers deliver."""
 
-    augmentation: float
+    augmentation: Annotated[float, Quantity("factor")]
     """Multiplies g."""
 
 
@@ -31,23 +41,23 @@ class GainDescribed(Event):
 class CopiesPlaced(Compound):
     """The policy has chosen: all copies of all jobs that are served begin."""
 
-    jobs: tuple[str, ...]
+    jobs: tuple[JobName, ...]
     """Those that are served."""
-    runs: Ints
+    runs: tuple[RunNumber, ...]
     """Per job: the run of its first copy; its other copies' follow."""
-    copies: Ints
+    copies: tuple[CopyCount, ...]
     """Per job: r."""
-    sizes: tuple[float, ...]
+    sizes: tuple[Work, ...]
     """Per job: all its work."""
-    workers: Ints
+    workers: tuple[WorkerNumber, ...]
     """Per copy, job after job: its (first) worker."""
-    width: int
+    width: WorkerCount
     """Workers that each copy is on: 1, or all where copies go round them."""
-    share: float
+    share: Share
     """x, of every copy."""
-    begun: tuple[float, ...]
+    begun: tuple[Work, ...]
     """Per copy, as in RunStarted."""
-    sources: tuple[int | None, ...]
+    sources: tuple[RunNumber | None, ...]
     """Per copy, as in RunStarted."""
 
     def parts(self) -> Iterator[RunStarted]:
@@ -65,15 +75,15 @@ class CopiesPlaced(Compound):
 class CopiesSettled(Compound):
     """A checkpoint: an arrival or a departure ends all copies, and all jobs are placed afresh."""
 
-    jobs: tuple[str, ...]
+    jobs: tuple[JobName, ...]
     """Those that were served until now."""
-    runs: Ints
+    runs: tuple[RunNumber, ...]
     """As in the CopiesPlaced before."""
-    copies: Ints
+    copies: tuple[CopyCount, ...]
     """Likewise."""
-    done: tuple[float, ...]
+    done: tuple[Work, ...]
     """Per copy: work done."""
-    completed: tuple[int | None, ...]
+    completed: tuple[RunNumber | None, ...]
     """Per job: the run that completes it; None: it goes on."""
 
     def parts(self) -> Iterator[RunEnded]:

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+import enum
+from typing import Annotated
+
 from attrs import frozen
 
+from actors.events.quantities import (
+    CopyCount,
+    IterationNumber,
+    JobCount,
+    JobName,
+    Quantity,
+    RunCount,
+    Time,
+    Work,
+)
 from actors.runtime import Event
 
 
@@ -11,48 +24,68 @@ from actors.runtime import Event
 class JobSubmitted(Event):
     """A job asks to be scheduled."""
 
-    job: str
+    job: JobName
+    user: str = ""
+    """Whose it is; empty: not known."""
+    group: str = ""
+    """Its user's; empty: not known."""
+    queue: str = ""
+    """The site's, into which it was submitted; empty: not known."""
+    priority: Annotated[float, Quantity()] = 0.0
+    """The site's or the user's: larger is more urgent."""
 
 
 @frozen
 class JobDescribed(Event):
     """What its laws are measured against: what the job is, and how it is protected."""
 
-    job: str
+    job: JobName
     kind: str
     """rigid, moldable, malleable, iterative."""
-    work: float
+    work: Work
     """Time of one run on one processor of speed 1 (moldable), its area (rigid), 0 where that
     depends on the workers."""
-    verification: float
+    verification: Time
     """v: the detector's time at the end of each run."""
-    failures: int | None
+    failures: Annotated[int, Quantity("verifications")] | None
     """f_j: verifications that find an error before one does not; None: drawn as they come."""
-    estimate: float | None
+    estimate: Time | None
     """What reservations and shelves believe in place of t(p); None: t(p)."""
-    limit: float | None
+    limit: Time | None
     """How long a run may last before its job is killed, verification included; None: for ever."""
+
+
+class ProtectionKind(enum.Enum):
+    """Where saved states are kept."""
+
+    NONE = "none"
+    """Nowhere: re-execution."""
+    BUDDIES = "buddies"
+    """In the memory of other members."""
+    IMAGES = "images"
+    """At the master."""
 
 
 @frozen
 class ProtectionDescribed(Event):
     """How a job is protected, where that is more than re-execution."""
 
-    job: str
-    kind: str
-    """none, buddies, images."""
-    period: float | None
+    job: JobName
+    kind: ProtectionKind
+    """Where saved states are kept."""
+    period: Work | None
     """Work between two checkpoints; None: none is taken, or it hangs on the run's members."""
-    cost: float | None
+    cost: Time | None
     """Time of a checkpoint without a master; None: it hangs on the run's members."""
-    recovery: float | None
+    recovery: Time | None
     """Likewise."""
     verified: bool
     """Whether a verification precedes each checkpoint."""
-    copies: int
+    copies: CopyCount
     """The most runs at once."""
     cloning: bool
-    delay: float
+    """Whether a copy begins from the state of the furthest."""
+    delay: Time
     """Time to fetch a clone without a master."""
 
 
@@ -60,11 +93,13 @@ class ProtectionDescribed(Event):
 class MessagesDescribed(Event):
     """What each member of a job's runs fetches from the master, in time units of a channel."""
 
-    job: str
-    program: float
-    data: float
+    job: JobName
+    program: Time
+    """Of its program."""
+    data: Time
     """Of each unit: one a task for iterative jobs, one in all for others."""
-    image: float
+    image: Time
+    """Of one worker's saved state."""
     label: str
     """What the program is known by: jobs with one label share it."""
 
@@ -73,30 +108,30 @@ class MessagesDescribed(Event):
 class JobCompleted(Event):
     """A job has done all its work."""
 
-    job: str
+    job: JobName
 
 
 @frozen
 class JobKilled(Event):
     """A job outlived the user's estimate in a scenario that kills such jobs; it is gone."""
 
-    job: str
+    job: JobName
 
 
 @frozen
 class IterationStarted(Event):
     """An iteration begins: it needs workers."""
 
-    job: str
-    iteration: int
+    job: JobName
+    iteration: IterationNumber
 
 
 @frozen
 class IterationCompleted(Event):
     """All tasks of an iteration are done; its members leave and what was saved is forgotten."""
 
-    job: str
-    iteration: int
+    job: JobName
+    iteration: IterationNumber
 
 
 @frozen
@@ -104,16 +139,28 @@ class JobsLeftOut(Event):
     """Jobs of the workload that cannot take part, and why."""
 
     reason: str
-    jobs: int
+    """Why they cannot take part."""
+    jobs: JobCount
+
+
+@frozen
+class JobsChanged(Event):
+    """Jobs of the workload that were changed before the run, and how."""
+
+    how: str
+    """What was done to them."""
+    jobs: JobCount
 
 
 @frozen
 class WorkloadEnded(Event):
     """Every job has completed or been killed: now is the makespan."""
 
-    completed: int
-    killed: int
-    runs: int
+    completed: JobCount
+    """Jobs that completed."""
+    killed: JobCount
+    """Jobs that were killed."""
+    runs: RunCount
 
 
 VOCABULARY: tuple[type[Event], ...] = (
@@ -126,5 +173,6 @@ VOCABULARY: tuple[type[Event], ...] = (
     IterationStarted,
     IterationCompleted,
     JobsLeftOut,
+    JobsChanged,
     WorkloadEnded,
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
+from typing import Annotated
 
 from attrs import frozen
 
+from actors.events.quantities import JobName, Quantity, RunNumber, Time, WorkerNumber
 from actors.runtime import Event
 
 
@@ -25,19 +27,23 @@ class TransferKind(enum.Enum):
 class LinkDescribed(Event):
     """The master's bounded multi-port link; once, at the start."""
 
-    channels: int
+    channels: Annotated[int, Quantity("channels")]
     """n_com: messages under way at once, in both directions together."""
+    order: str = "started-first"
+    """Who is served first: `started-first`, `longest-first`, or as a `timetable` says, by which a
+    channel may stay free."""
 
 
 @frozen
 class TransferStarted(Event):
     """A worker holds one of the master's channels from now on."""
 
-    worker: int
-    job: str
-    run: int
+    worker: WorkerNumber
+    job: JobName
+    run: RunNumber
     kind: TransferKind
-    left: float
+    """What the message is."""
+    left: Time
     """Time that this message still takes."""
 
 
@@ -45,25 +51,29 @@ class TransferStarted(Event):
 class TransferSuspended(Event):
     """A worker holds no channel any more; what has passed of the message is kept."""
 
-    worker: int
+    worker: WorkerNumber
     kind: TransferKind
-    left: float
+    """What the message is."""
+    left: Time
+    """Time of a channel that the message still takes."""
 
 
 @frozen
 class TransferEnded(Event):
     """A message has passed whole."""
 
-    worker: int
+    worker: WorkerNumber
     kind: TransferKind
+    """What the message is."""
 
 
 @frozen
 class TransferDropped(Event):
     """What has passed of a message is lost: its run ended first, or its worker went DOWN."""
 
-    worker: int
+    worker: WorkerNumber
     kind: TransferKind
+    """What the message is."""
 
 
 VOCABULARY: tuple[type[Event], ...] = (

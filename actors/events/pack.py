@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import enum
+from typing import Annotated
 
 from attrs import frozen
 
+from actors.events.quantities import (
+    JobName,
+    Quantity,
+    RunNumber,
+    Time,
+    WorkerCount,
+    WorkerNumber,
+    WorkerSet,
+)
 from actors.runtime import Event
 from policies.interface.pack import Cause
 
@@ -24,19 +34,19 @@ class WhyIgnored(enum.Enum):
 class PackDescribed(Event):
     """The model that decisions follow; once, before all applications."""
 
-    pair: int
+    pair: WorkerCount
     """Workers in a group: sizes are multiples of it."""
     fatal: bool
     """Whether every fault counts; False: 003's own rule (see WhyIgnored)."""
-    downtime: float
+    downtime: Time
     """D, in s: how long a fault keeps a worker DOWN, as expectations have it."""
-    mtbf: float | None
+    mtbf: Time | None
     """mu of one worker that periods and expectations count with, s; None: no fault is expected."""
-    unit: float
+    unit: Annotated[float, Quantity("time per data unit")]
     """c, s per data unit."""
-    latency: float
+    latency: Time
     """beta, s for each message."""
-    startup: float
+    startup: Time
     """S, s for each redistribution."""
 
 
@@ -44,8 +54,8 @@ class PackDescribed(Event):
 class ApplicationDescribed(Event):
     """A malleable job."""
 
-    job: str
-    footprint: float
+    job: JobName
+    footprint: Annotated[float, Quantity("data units")]
     """m_i, data units."""
 
 
@@ -54,14 +64,14 @@ class EndExpected(Event):
     """What the decider counts with for an application from now on: its t^U, which is not looked at
     again until the next such line."""
 
-    job: str
-    processors: int
+    job: JobName
+    processors: WorkerCount
     """Its size, promised workers included."""
-    left: float
+    left: Annotated[float, Quantity("part of the job's work")]
     """alpha at `since`."""
-    since: float | None
+    since: Time | None
     """t_lastR: when it computes, or did when this was told; None: nobody knows."""
-    expected: float | None
+    expected: Time | None
     """t^U; None where `since` is."""
 
 
@@ -70,10 +80,11 @@ class RedistributionDecided(Event):
     """The decider changes sizes."""
 
     why: Cause
-    job: str | None
+    """Why."""
+    job: JobName | None
     """Whose end or fault it answers (the lowest index where several ended); None: workers have come
     back."""
-    moves: tuple[tuple[str, int, int], ...]
+    moves: tuple[tuple[JobName, WorkerCount, WorkerCount], ...]
     """(application, workers before, after), by index."""
 
 
@@ -81,11 +92,13 @@ class RedistributionDecided(Event):
 class RedistributionPlanned(Event):
     """The run that starts now redistributes data before it computes."""
 
-    job: str
-    run: int
-    before: int
-    after: int
-    rounds: int
+    job: JobName
+    run: RunNumber
+    before: WorkerCount
+    """Workers until now."""
+    after: WorkerCount
+    """Workers from now on."""
+    rounds: Annotated[int, Quantity("rounds")]
     """max(min(before, after), |after - before|): the edge colours (003, section 3.3.1)."""
 
 
@@ -94,9 +107,9 @@ class MembersChanged(Event):
     """The members that a job kept after `run` are these from now on: it was resized before its next
     run could start."""
 
-    job: str
-    run: int
-    processors: str
+    job: JobName
+    run: RunNumber
+    processors: WorkerSet
     """Interval set of all of them."""
 
 
@@ -105,9 +118,9 @@ class MembersPromised(Event):
     """An application that ends before the faulty one computes again has promised its workers; it
     keeps computing on them to its end (003, section 5)."""
 
-    job: str
-    run: int
-    processors: str
+    job: JobName
+    run: RunNumber
+    processors: WorkerSet
     """Interval set of them."""
 
 
@@ -115,9 +128,10 @@ class MembersPromised(Event):
 class FaultIgnored(Event):
     """A fault that changed nothing: its worker stays as it is."""
 
-    worker: int
-    job: str | None
+    worker: WorkerNumber
+    job: JobName | None
     why: WhyIgnored
+    """Why."""
 
 
 VOCABULARY: tuple[type[Event], ...] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from actors.events.quantities import JobName, RunNumber, Work, WorkerNumber
 from actors.runtime import Event
 
 
@@ -11,9 +12,9 @@ from actors.runtime import Event
 class CheckpointTaken(Event):
     """A checkpoint of a run is complete: with its buddies, or at the master."""
 
-    job: str
-    run: int
-    done: float
+    job: JobName
+    run: RunNumber
+    done: Work
     """Work that it saves."""
 
 
@@ -22,10 +23,10 @@ class CheckpointLost(Event):
     """Two members of one group of buddies went DOWN before a recovery was over, or one that has no
     buddy: what the copy had saved is gone."""
 
-    job: str
-    run: int
+    job: JobName
+    run: RunNumber
     """The run that is, or was last, on these members."""
-    workers: tuple[int, ...]
+    workers: tuple[WorkerNumber, ...]
     """Who was struck."""
 
 
@@ -33,9 +34,9 @@ class CheckpointLost(Event):
 class RestartedFromScratch(Event):
     """All saved work of a job (or of one copy under buddies) is given up."""
 
-    job: str
-    run: int
-    lost: float
+    job: JobName
+    run: RunNumber
+    lost: Work
     """Work that had been saved, in the count of the run that saved it."""
 
 

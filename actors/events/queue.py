@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from attrs import frozen
 
+from actors.events.quantities import JobCount, JobName, Quantity, RunCount, Time, WorkerCount
 from actors.runtime import Event
 
 
 @frozen
 class ReservationMade(Event):
-    """A waiting job was promised processors; recorded where promises are kept."""
+    """A waiting job is promised processors, or what it was promised moves: told once for each
+    change. A start that is overdue, as a run outlives its estimate, has not changed."""
 
-    job: str
-    start: float
-    processors: int
+    job: JobName
+    start: Time
+    """When it is promised to start."""
+    processors: WorkerCount
+
+
+@frozen
+class ReservationDropped(Event):
+    """A job that goes on waiting is promised nothing any more: another one is ahead of it, or
+    nobody knows when workers will be back."""
+
+    job: JobName
 
 
 @frozen
 class ShelfOpened(Event):
     """The jobs that start at this instant form a shelf."""
 
-    end: float
+    end: Time
     """T_i: when its longest attempt is expected to end."""
-    jobs: int
+    jobs: JobCount
 
 
 @frozen
 class BatchOpened(Event):
     """All pending jobs have been allotted processors for their next attempts (000, 4.4)."""
 
-    batch: int
+    batch: Annotated[int, Quantity()]
     """From 1."""
-    jobs: int
-    attempts: int
+    jobs: JobCount
+    attempts: RunCount
     """The most attempts that one of its jobs may make in it."""
 
 
-VOCABULARY: tuple[type[Event], ...] = (ReservationMade, ShelfOpened, BatchOpened)
+VOCABULARY: tuple[type[Event], ...] = (
+    ReservationMade,
+    ReservationDropped,
+    ShelfOpened,
+    BatchOpened,
+)

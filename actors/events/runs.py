@@ -9,6 +9,17 @@ import enum
 
 from attrs import frozen
 
+from actors.events.quantities import (
+    IterationNumber,
+    JobName,
+    Rate,
+    RunNumber,
+    Share,
+    TaskCount,
+    Work,
+    WorkerNumber,
+    WorkerSet,
+)
 from actors.runtime import Event
 
 
@@ -47,21 +58,21 @@ class RunStarted(Event):
     """A run of `job` holds its members from now on. One that is not told of any stage computes at
     once, at its members' speed times its share, then verifies."""
 
-    job: str
-    run: int
-    processors: str
+    job: JobName
+    run: RunNumber
+    processors: WorkerSet
     """Interval set of worker numbers, such as `0-3 5`."""
-    work: float
+    work: Work
     """Its whole work on these members, in time at speed 1."""
-    begun: float = 0
+    begun: Work = 0
     """Work done in the state that it begins from."""
-    source: int | None = None
+    source: RunNumber | None = None
     """The run whose state that is: saved, or cloned while under way; None: from scratch."""
-    saved: float = 0
+    saved: Work = 0
     """Work done in that state, in the source's own count: its members may have differed."""
-    keeps: int | None = None
+    keeps: RunNumber | None = None
     """The run that ended before on these members, which the job kept."""
-    share: float = 1
+    share: Share = 1
     """x: part of each of its workers that it gets; below 1 only where workers multitask (004)."""
     rotates: bool = False
     """Whether its workers serve it in turn, so that their speeds add up (004)."""
@@ -71,12 +82,13 @@ class RunStarted(Event):
 class StageStarted(Event):
     """A run goes over to another stage; the one before is over."""
 
-    job: str
-    run: int
+    job: JobName
+    run: RunNumber
     stage: Stage
-    rate: float
+    """What it does from now on."""
+    rate: Rate
     """What it advances by per unit of time; 0: it waits."""
-    done: float
+    done: Work
     """Work done."""
 
 
@@ -84,10 +96,10 @@ class StageStarted(Event):
 class RateChanged(Event):
     """A run advances at another rate within its stage; 0: it waits."""
 
-    job: str
-    run: int
-    rate: float
-    done: float
+    job: JobName
+    run: RunNumber
+    rate: Rate
+    done: Work
     """Work done."""
 
 
@@ -95,10 +107,11 @@ class RateChanged(Event):
 class RunEnded(Event):
     """A run gives its members back, unless the job keeps them."""
 
-    job: str
-    run: int
+    job: JobName
+    run: RunNumber
     outcome: Outcome
-    done: float
+    """How it ended."""
+    done: Work
     """Work done; all of it where it completed."""
     kept: bool = False
     """Whether the job keeps the members, for the run that will start once all of them are UP."""
@@ -108,17 +121,17 @@ class RunEnded(Event):
 class MembersReleased(Event):
     """Members that were kept after `run` are given back: another copy was first."""
 
-    job: str
-    run: int
+    job: JobName
+    run: RunNumber
 
 
 @frozen
 class MembersJoined(Event):
     """More members join a run, or those kept after it: they were promised (003, section 5)."""
 
-    job: str
-    run: int
-    processors: str
+    job: JobName
+    run: RunNumber
+    processors: WorkerSet
     """Who joins."""
 
 
@@ -126,10 +139,10 @@ class MembersJoined(Event):
 class TasksDealt(Event):
     """How many tasks of its iteration each member of the run that starts now has (002)."""
 
-    job: str
-    iteration: int
-    run: int
-    tasks: tuple[tuple[int, int], ...]
+    job: JobName
+    iteration: IterationNumber
+    run: RunNumber
+    tasks: tuple[tuple[WorkerNumber, TaskCount], ...]
     """(worker, tasks)."""
     reason: str | None = None
     """Why the enrolment policy was asked; None where a queue dealt them round."""

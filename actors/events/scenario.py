@@ -5,9 +5,11 @@ from __future__ import annotations
 import enum
 from abc import abstractmethod
 from collections.abc import Iterator
+from typing import Annotated
 
 from attrs import frozen
 
+from actors.events.quantities import Quantity, Time, WorkerCount
 from actors.runtime import Event
 
 SCHEMA = 3
@@ -25,17 +27,34 @@ class End(enum.Enum):
     """The policy kept changing its mind without any progress."""
 
 
+class DeciderKind(enum.Enum):
+    """Which way of deciding a policy belongs to."""
+
+    QUEUE = "queue"
+    """Jobs wait in a queue and start as lists or shelves say (001, 000)."""
+    ENROLMENT = "enrolment"
+    """Workers are enrolled for each iteration, with tasks (002)."""
+    PACK = "pack"
+    """Jobs that started together exchange workers (003)."""
+    COPIES = "copies"
+    """All workers serve copies of jobs, allotted anew at each arrival and end (004)."""
+
+
 @frozen
 class ScenarioStarted(Event):
     """The first record of every log."""
 
-    schema: int
+    schema: Annotated[int, Quantity()]
+    """Version of the log's format."""
     scenario: str
-    seed: int
+    """The scenario's name."""
+    seed: Annotated[int, Quantity()]
+    """The run's seed."""
     kinds: tuple[str, ...]
     """The kinds of its jobs: iterative, rigid, moldable, malleable."""
     policy: str
-    processors: int
+    """Name of the policy."""
+    processors: WorkerCount
     """Size of the platform, in workers."""
     workers: tuple[str, ...]
     """Their names where they have some; a pool's workers have numbers only."""
@@ -43,8 +62,34 @@ class ScenarioStarted(Event):
     """Unit of every time in this log: `s` or `slot`."""
     settings: tuple[str, ...] = ()
     """What the scenario's policy section says beside the name: `key=value`, defaults left out."""
-    decider: str = "queue"
-    """Who decides: queue, enrolment, pack or copies. A queue withdraws no run that has begun."""
+    decider: DeciderKind = DeciderKind.QUEUE
+    """Who decides."""
+
+    @property
+    def withdraws(self) -> bool:
+        """Whether its decider may take workers from a run that goes on: a queue does so only where
+        it is preemptive, or a policy of the user's decides."""
+        return self.decider is not DeciderKind.QUEUE or self.preempts or ":" in self.policy
+
+    @property
+    def preempts(self) -> bool:
+        """Whether it is a queue of ours in which who runs makes way for somebody more urgent."""
+        preemptive = "preemption=True" in self.settings
+        return self.decider is DeciderKind.QUEUE and preemptive and ":" not in self.policy
+
+
+@frozen
+class MeasuresDescribed(Event):
+    """How the run is to be measured, where its scenario says so."""
+
+    bound: Time
+    """Time units below which bounded slowdown takes no job for shorter."""
+    hour: Time | None
+    """Time units in an hour; None: not known, and nothing is counted by it."""
+    prices: tuple[Annotated[float, Quantity("per processor-hour")], ...]
+    """Of an hour of a processor that is busy, idle, reclaimed, down; empty: not known."""
+    watts: tuple[Annotated[float, Quantity("W")], ...]
+    """Of such a processor; empty: not known."""
 
 
 @frozen
@@ -52,6 +97,7 @@ class ScenarioEnded(Event):
     """The last record of a log that was not interrupted."""
 
     end: End
+    """How the run of the scenario ended."""
 
 
 @frozen
@@ -71,7 +117,14 @@ class StaleMessage(Event):
     debug = True
 
     actor: str
+    """Whom the message was for."""
     message: str
+    """Its kind."""
 
 
-VOCABULARY: tuple[type[Event], ...] = (ScenarioStarted, ScenarioEnded, StaleMessage)
+VOCABULARY: tuple[type[Event], ...] = (
+    ScenarioStarted,
+    MeasuresDescribed,
+    ScenarioEnded,
+    StaleMessage,
+)

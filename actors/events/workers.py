@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from attrs import frozen
 
+from actors.events.quantities import Quantity, Speed, Time, WorkerNumber
 from actors.runtime import Event
 from policies.availability import WorkerState
 
@@ -13,11 +16,12 @@ class WorkerChanged(Event):
     """A worker goes from one state to another, whoever took it there; at the start, its first
     state where that is not UP. With a downtime of 0 it goes DOWN and is back at one instant."""
 
-    worker: int
+    worker: WorkerNumber
     state: WorkerState
+    """What it is from now on."""
     was: WorkerState | None
     """What it leaves; None at the start."""
-    until: float | None
+    until: Time | None
     """When it will be back, where a fault took it DOWN and that is known; None: nobody knows."""
 
 
@@ -25,8 +29,21 @@ class WorkerChanged(Event):
 class WorkerSpeedChanged(Event):
     """A worker's speed from now on: work per unit of time while it is UP; 1 where none is told."""
 
-    worker: int
-    speed: float
+    worker: WorkerNumber
+    speed: Speed
 
 
-VOCABULARY: tuple[type[Event], ...] = (WorkerChanged, WorkerSpeedChanged)
+@frozen
+class WorkerPriced(Event):
+    """What a worker costs while it is UP, where its availability's trace has prices."""
+
+    worker: WorkerNumber
+    times: tuple[Time, ...]
+    """From when on each price holds; the first is 0."""
+    prices: tuple[Annotated[float, Quantity("per time")], ...]
+    """Of a unit of time."""
+    period: Time | None
+    """After which they repeat; None: the last one lasts."""
+
+
+VOCABULARY: tuple[type[Event], ...] = (WorkerChanged, WorkerSpeedChanged, WorkerPriced)

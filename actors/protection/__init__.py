@@ -5,17 +5,26 @@ One file a protection; they know nothing of queues and platforms (WORLD.md, P).
 
 from __future__ import annotations
 
+from actors.events import ProtectionKind
 from actors.protection.buddies import Buddies
 from actors.protection.images import Images
 from actors.protection.reexecution import ReExecution
-from actors.protection.rules import Kind, Protection, Rules
+from actors.protection.rules import Protection, Rules
 
-__all__ = ["Buddies", "Images", "Kind", "Protection", "ReExecution", "Rules", "protection"]
+__all__ = [
+    "Buddies",
+    "Images",
+    "Protection",
+    "ProtectionKind",
+    "ReExecution",
+    "Rules",
+    "protection",
+]
 
-PROTECTIONS: dict[Kind, type[Protection]] = {
-    Kind.NONE: ReExecution,
-    Kind.BUDDIES: Buddies,
-    Kind.IMAGES: Images,
+PROTECTIONS: dict[ProtectionKind, type[Protection]] = {
+    ProtectionKind.NONE: ReExecution,
+    ProtectionKind.BUDDIES: Buddies,
+    ProtectionKind.IMAGES: Images,
 }
 
 

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import enum
 from abc import abstractmethod
 from typing import ClassVar
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from actors.copy import Copy
+from actors.events import ProtectionKind
 from actors.plan import Plan, State
 from actors.protection.by_size import BySize, never, on
-from actors.protection.copies import origin
+from actors.protection.copies import begun
 from actors.run import Run
-
-
-class Kind(enum.Enum):
-    """Where saved states are kept."""
-
-    NONE = "none"
-    """Nowhere: re-execution."""
-    BUDDIES = "buddies"
-    """In the memory of other members."""
-    IMAGES = "images"
-    """At the master."""
 
 
 @frozen(kw_only=True)
 class Rules:
     """One job's protection, as its scenario gives it; times in the scenario's unit."""
 
-    kind: Kind = Kind.NONE
+    kind: ProtectionKind = ProtectionKind.NONE
     period: BySize = never
     """Work between two checkpoints."""
     cost: float | BySize = 0
@@ -70,8 +59,7 @@ class Protection:
 
     def placed(self, copy: Copy, furthest: State | None) -> Plan:
         """The first run of a copy; `furthest`: of the job's runs that are under way."""
-        begins = origin(self.rules, self.saved, furthest)
-        return evolve(self.plan(copy), **begins) if begins else self.plan(copy)
+        return begun(self.plan(copy), self.rules, self.saved, furthest)
 
     def resumed(self, copy: Copy) -> Plan:
         """The next run on members that were kept."""

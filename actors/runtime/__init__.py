@@ -18,7 +18,7 @@ from actors.runtime.journal import Event, Journal, JsonLines, Record, Sink
 from actors.runtime.loop import VirtualTimeLoop
 from actors.runtime.phases import Phase
 from actors.runtime.streams import stream
-from actors.runtime.system import System
+from actors.runtime.system import System, rare_collections
 
 __all__ = [
     "Actor",
@@ -40,5 +40,6 @@ __all__ = [
     "VirtualTimeLoop",
     "handles",
     "message",
+    "rare_collections",
     "stream",
 ]

@@ -8,9 +8,10 @@ This is the only module that knows structlog.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from operator import attrgetter
 from types import TracebackType
-from typing import BinaryIO, ClassVar, ParamSpec, Protocol, TypeVarTuple, runtime_checkable
+from typing import Any, BinaryIO, ClassVar, ParamSpec, Protocol, TypeVarTuple, runtime_checkable
 
 import attrs
 import orjson
@@ -20,8 +21,7 @@ from attrs import define
 from actors.runtime.loop import VirtualTimeLoop
 
 FLUSH_EVERY = 4096
-"""Records between two flushes: an interrupted run loses at most so many, and a flush a record
-would cost as much as writing it."""
+"""Records between two flushes: a flush a record would cost as much as writing it."""
 
 P = ParamSpec("P")
 Ts = TypeVarTuple("Ts")
@@ -143,28 +143,38 @@ class JsonLines:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._write = file.write
         self._columns = _Columns()
         self._written = 0
-        log = structlog.wrap_logger(
-            self,
-            processors=[
-                structlog.processors.JSONRenderer(orjson.dumps, option=OPTIONS, default=None)
-            ],
-            wrapper_class=_Bound,
-        )
-        self._info: Callable[[dict[str, object]], None] = log.bind().info
+        render: Any = self._render  # structlog expects a dictionary of values, not records
+        log = structlog.wrap_logger(self, processors=[render], wrapper_class=_Bound)
+        self._info: Callable[[Sequence[Record]], None] = log.bind().info
 
     def __call__(self, record: Record) -> None:
-        event = record.event
-        self._info(self._columns[type(event)](record))
+        self.write((record,))
 
-    def info(self, line: bytes) -> None:
-        """Write one rendered line: what structlog calls in the end."""
-        self._write(line)
-        self._written += 1
-        if self._written % FLUSH_EVERY == 0:
+    def write(self, records: Sequence[Record]) -> None:
+        """Many at once cost less than one by one; where they are flushed hangs on their number
+        alone. Raises TypeError before any is written where no line can hold one."""
+        self._info(records)
+        self._written += len(records)
+
+    def _render(self, _: object, __: str, records: Sequence[Record]) -> list[bytes]:
+        columns, dumps = self._columns, orjson.dumps
+        first = FLUSH_EVERY - self._written % FLUSH_EVERY
+        cuts = pairwise((0, *range(first, len(records) + 1, FLUSH_EVERY), len(records)))
+        return [
+            b"".join([dumps(columns[type(it.event)](it), option=OPTIONS) for it in records[a:b]])
+            for a, b in cuts
+        ]
+
+    def info(self, parts: list[bytes]) -> None:
+        """Write rendered lines, with a flush behind each part but the last: what structlog calls
+        in the end."""
+        *whole, rest = parts
+        for part in whole:
+            self._file.write(part)
             self._file.flush()
+        self._file.write(rest)
 
     def __enter__(self) -> JsonLines:
         return self

@@ -15,6 +15,7 @@ from actors.runtime.actor import STOPPED, Actor
 from actors.runtime.errors import ActorFailed, RuntimeFault
 from actors.runtime.journal import Journal, Sink
 from actors.runtime.loop import VirtualTimeLoop
+from actors.runtime.nested import stepped_out
 from actors.runtime.streams import stream
 
 A = TypeVar("A", bound=Actor)
@@ -24,7 +25,7 @@ YOUNG_OBJECTS = 50_000
 
 
 @contextmanager
-def _rare_collections() -> Iterator[None]:
+def rare_collections() -> Iterator[None]:
     """Collect cyclic garbage rarely while a run goes on: what actors leave behind is not cyclic,
     and looking for it in vain took an eighth of a proactive run's time."""
     before = gc.get_threshold()
@@ -50,10 +51,15 @@ class System:
         self.journal = Journal(self.loop, sinks, debug)
         self._record = self.journal.record  # one bound method for all actors
         self.seed = seed
+        self.origin = -1
+        """seq of the event that nothing in the world precedes: the cause of what comes from without
+        it, of arrivals, faults and owners; -1: there is none."""
         self.result: object = None
         self.actors: dict[str, Actor] = {}
         self._tasks: dict[str, dict[asyncio.Task[None], None]] = {}
         """By actor's name, in the order of their making: sets of tasks have none."""
+        self._last = -1
+        """Cause of the end."""
         self._end: asyncio.Future[None] = self.loop.create_future()
         self._fault: ActorFailed | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -66,29 +72,35 @@ class System:
         """Let `actor` live here. Raises RuntimeFault where its name is taken."""
         if actor.name in self.actors:
             raise RuntimeFault(f"there are two actors called {actor.name!r}")
-        self.actors[actor.name] = actor
         actor.system = self
         actor.record = self._record
         # What one actor's start records is not the cause of the next one's.
         cause = self.loop.cause
+        if not self.actors:
+            self.origin = cause
+        self.actors[actor.name] = actor
         actor.started()
         self.loop.cause = cause
         return actor
 
     def run(self) -> None:
-        """Run until `finish` is called; see the class. A system runs once."""
+        """Run until `finish` is called; see the class. A system runs once, and also where another
+        loop is running, which waits meanwhile."""
         if self.loop.is_closed():
             raise RuntimeFault("this system has run already: its actors are what it left of them")
-        try:
-            with _rare_collections():
-                self.loop.run_until_complete(self._main())
-        finally:
-            cause = self.loop.cause
-            self._silence()
-            self._clear_up()
-            self.loop.cause = cause
+        with stepped_out():
+            self._run()
         if self._fault is not None:
             raise self._fault
+
+    def _run(self) -> None:
+        try:
+            with rare_collections():
+                self.loop.run_until_complete(self._main())
+        finally:
+            self._silence()
+            self._clear_up()
+            self.loop.cause = self._last
 
     def finish(self, result: object = None) -> None:
         """End the run with `result`: nothing that lies in the future happens any more.
@@ -97,7 +109,7 @@ class System:
         are not, even those that are due now.
         """
         if not self._end.done():
-            self.result = result
+            self.result, self._last = result, self.loop.cause
             self._end.set_result(None)
 
     def fail(self, actor: Actor, error: BaseException) -> None:

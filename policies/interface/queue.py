@@ -6,7 +6,7 @@ an order sorts the queue, a strategy (list, shelves) says what starts now.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from attrs import define, field, frozen
@@ -32,6 +32,14 @@ class BatchJob:
     """When the job asks to be scheduled."""
     kind: str = "rigid"
     """rigid, moldable, malleable or iterative."""
+    user: str = ""
+    """Whose it is; empty: not known."""
+    group: str = ""
+    """Its user's; empty: not known."""
+    queue: str = ""
+    """The site's, into which it was submitted; empty: not known."""
+    priority: float = 0.0
+    """The site's or the user's: larger is more urgent."""
 
     def believed(self, processors: int) -> float:
         """Expected time of one attempt, verification excluded."""
@@ -84,6 +92,28 @@ class Order(Protocol):
         take `time`, verification excluded."""
 
 
+@frozen
+class Moment:
+    """What an order may depend on beside the job."""
+
+    now: float
+    used: Callable[[str], float] = field(default=lambda user: 0.0)
+    """Decayed processor-time of a user, with the half-life that the order asks for."""
+
+
+@runtime_checkable
+class TimedOrder(Protocol):
+    """An order that changes with time, and says so by answering for moments: only then is the
+    queue sorted anew at each decision."""
+
+    @property
+    def half_life(self) -> float | None:
+        """Of usage, in the scenario's unit; None: it needs to know none."""
+
+    def at(self, moment: Moment) -> Order:
+        """The order that holds now."""
+
+
 class BatchView(Protocol):
     """What a strategy sees at one instant (live: read, never keep)."""
 
@@ -128,6 +158,22 @@ class BatchView(Protocol):
     def reservations(self) -> Mapping[int, Reservation]:
         """What the strategy's last decision kept, by job index; less what has started."""
 
+    @property
+    def memory(self) -> object:
+        """What the strategy's last decision asked to be given back; None at first."""
+
+    @property
+    def resumable(self) -> Collection[int]:
+        """Jobs, by index, whose protection keeps images: a withdrawn run is not all lost."""
+
+    @property
+    def early(self) -> Sequence[Run]:
+        """Runs that have ended before their expected ends since the last decision."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether a worker has changed its state since the last decision."""
+
 
 @define(eq=False)
 class Decision:
@@ -141,9 +187,17 @@ class Decision:
     shelf_end: float | None = None
     """Set where a shelf opens: when its longest attempt is expected to end."""
     reservations: Sequence[Reservation] = ()
-    """Promises to be kept until they start (not those that are made afresh each time)."""
+    """What jobs that go on waiting are promised; the log tells what is new of it."""
     wake: float | None = None
     """Ask again at this time even if nothing ends or arrives then."""
+    memory: object = None
+    """What the strategy wants to find in its next view: a plan that it changes, say, where making
+    it anew would cost too much."""
+    withdraws: Sequence[Run] = ()
+    """Members of `running` whose jobs go back to the queue, with what their protection has saved;
+    the strategy is asked again at once, with their processors free."""
+    promised: Sequence[Reservation] = ()
+    """Promises of a strategy that keeps them in its memory, which the log tells."""
 
 
 class Strategy(Protocol):
@@ -178,7 +232,7 @@ class BatchAllocation(Protocol):
 class BatchPolicy:
     """A whole policy: allocation, order, strategy."""
 
-    order: Order
+    order: Order | TimedOrder
     strategy: Strategy
     allocation: Allocation | BatchAllocation
     name: str = field(default="")

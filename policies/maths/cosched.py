@@ -25,7 +25,7 @@ from policies.maths.redistribution import Link
 
 
 @frozen
-class Protection:
+class Checkpointing:
     """Checkpoints against fail-stop faults (003, section 3.1)."""
 
     mtbf: float
@@ -178,7 +178,7 @@ def costs(
     footprint: float,
     pair: int,
     link: Link,
-    protection: Protection | None,
+    protection: Checkpointing | None,
 ) -> Costs:
     """The tables of an application that takes `times` (s) on pair, 2 pair, 3 pair... processors."""
     if protection is None:
@@ -190,7 +190,7 @@ def costs(
 
 
 def _protected(
-    times: Times, footprint: float, pair: int, link: Link, protection: Protection
+    times: Times, footprint: float, pair: int, link: Link, protection: Checkpointing
 ) -> Costs:
     sizes = pair * np.arange(1, len(times) + 1, dtype=np.float64)
     cost = protection.checkpoint(footprint, sizes)
@@ -205,7 +205,7 @@ def _protected(
 
 
 def _rates(
-    times: Times, sizes: Times, cost: Times, period: Times, protection: Protection
+    times: Times, sizes: Times, cost: Times, period: Times, protection: Checkpointing
 ) -> tuple[Times, Times, Times]:
     """t^R of the whole work, e^(lambda j R) (1 / (lambda j) + D), e^(lambda j tau) - 1."""
     if math.isinf(protection.mtbf):

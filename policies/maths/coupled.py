@@ -23,7 +23,7 @@ class Load:
 
 
 @frozen
-class Programme:
+class BinaryProgramme:
     """minimise costs x, x binary, under bounds and constraints."""
 
     costs: NDArray[np.float64]
@@ -73,7 +73,7 @@ class _Rows:
         self.count += size
 
 
-def programme(up: States, down: States, loads: Sequence[Load]) -> Programme:
+def programme(up: States, down: States, loads: Sequence[Load]) -> BinaryProgramme:
     """Choose a load, its workers and its slots, so that the last slot comes as early as possible.
 
     Binary variables, in this order: each worker is chosen; each slot is used; each slot comes
@@ -103,4 +103,4 @@ def programme(up: States, down: States, loads: Sequence[Load]) -> Programme:
     costs[open_] = 1.0
     usable = np.ones_like(costs)
     usable[used] = up.sum(axis=0) >= min(each.workers for each in loads)
-    return Programme(costs, Bounds(np.zeros_like(costs), usable), rows.constraint(len(costs)))
+    return BinaryProgramme(costs, Bounds(np.zeros_like(costs), usable), rows.constraint(len(costs)))

@@ -10,6 +10,7 @@ from operator import itemgetter
 from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
+from policies.queue.filling import Filling, Horizon, run_of_twins
 from policies.queue.outlook import Outlook
 
 
@@ -65,49 +66,45 @@ class RList:
             return Decision()
         counted = self.reading is Reading.FRESH
         if self.reservations == 1:
-            return Decision(_one(view, counted))
-        most = len(view.queue) if self.reservations is None else self.reservations
-        return Decision(_planned(view, most, counted))
+            return _one(view, counted)
+        if self.reservations is None and view.free < view.least:
+            return Decision()
+        return _planned(view, self.reservations, counted)
 
 
 # --- one reservation: EASY, whose backfilling needs two numbers --------------------------------
 
 
-def _one(view: BatchView, counted: bool) -> Sequence[Queued]:
+def _one(view: BatchView, counted: bool) -> Decision:
     """Start from the head (FRESH: the head alone), reserve for the first that does not fit,
     backfill the rest."""
     queue, free, starts = view.queue, view.free, list[Queued]()
     for position, waiting in enumerate(queue):
         if waiting.processors > free:
-            return starts + _backfill(view, starts, queue[position:], free)
+            return _backfilled(view, starts, queue[position:], free)
         starts.append(waiting)
         free -= waiting.processors
         if counted:
-            return starts + greedy(queue[1:], free, view.least)
-    return starts
+            return Decision(starts + greedy(queue[1:], free, view.least))
+    return Decision(starts)
 
 
-def _backfill(
-    view: BatchView, started: Sequence[Queued], blocked: Sequence[Queued], free: int
-) -> list[Queued]:
-    """What starts behind `blocked[0]` without delaying it: it ends before the reservation begins,
-    or leaves enough processors beside it."""
-    starts: list[Queued] = []
-    if free < view.least:
-        return starts
-    now = view.now
-    fitting = [waiting for waiting in blocked if waiting.processors <= free]
-    if not fitting:
-        return starts
-    shadow, spare = _shadow(view, started, blocked[0].processors, free)
-    for waiting in fitting:
-        processors = waiting.processors
-        if processors <= free and (processors <= spare or now + waiting.held <= shadow):
-            starts.append(waiting)
-            free -= processors
-            if now + waiting.held > shadow:
-                spare -= processors
-    return starts
+def _backfilled(
+    view: BatchView, starts: list[Queued], blocked: Sequence[Queued], free: int
+) -> Decision:
+    """`starts`, a reservation for `blocked[0]`, and what starts behind it without delaying it: it
+    ends before the reservation begins, or leaves enough processors beside it."""
+    now, first = view.now, blocked[0]
+    shadow, spare = _shadow(view, starts, first.processors, free)
+    if free >= view.least:
+        for waiting in blocked:
+            processors = waiting.processors
+            if processors <= free and (processors <= spare or now + waiting.held <= shadow):
+                starts.append(waiting)
+                free -= processors
+                if now + waiting.held > shadow:
+                    spare -= processors
+    return Decision(starts, reservations=[Reservation(shadow, first)])
 
 
 def _shadow(
@@ -130,37 +127,34 @@ def _shadow(
 # --- any number of reservations ------------------------------------------------------------------
 
 
-def _least_after(queue: Sequence[Queued]) -> list[int]:
-    """The smallest allotment from each position on."""
-    least, smallest = [0] * len(queue), queue[-1].processors
-    for i in range(len(queue) - 1, -1, -1):
-        smallest = min(smallest, queue[i].processors)
-        least[i] = smallest
-    return least
-
-
-def _planned(view: BatchView, most: int, counted: bool) -> list[Queued]:
-    queue, starts, made = view.queue, list[Queued](), 0
-    least = _least_after(queue)
-    if least[0] > view.free:
-        return starts
+def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
+    """Of m, each promise is told; of all of the queue only those are made that somebody who starts
+    now must not delay, and none is told: each of a thousand may move at every decision."""
+    queue, starts, promises = view.queue, list[Queued](), list[Reservation]()
     outlook = Outlook.of(view.now, view.free, view.running)
-    for position, waiting in enumerate(queue):
-        # Reservations are forgotten afterwards: once nothing more can start now, none matters.
-        if outlook.free_now < least[position]:
-            break
-        processors, held = waiting.processors, waiting.held
-        if made < most:
-            step = outlook.earliest(processors, held)
-            made += counted or step > 0
-        elif outlook.fits(0, processors, held):
-            step = 0
+    kinds = [(waiting.processors, waiting.held) for waiting in queue]
+    filling, horizon = Filling(outlook), Horizon.of(outlook, kinds)
+    most, made, at = len(queue) if m is None else m, 0, 0
+    while at < (len(queue) if m and made < most else horizon.end):
+        end = run_of_twins(kinds, at, len(queue))
+        twins, left = end - at, most - made
+        if left > 0:
+            # A job that starts at once uses none of EASY's.
+            bounded = min(twins, left)
+            step, count = filling.reserve(kinds[at], bounded if counted else twins, bounded)
+            made += count if counted or step > 0 else 0
+            after = at + count
         else:
-            continue
-        outlook.take(step, processors, held)
+            # Behind the reservations, what does not fit now is passed over.
+            step, count, after = 0, filling.squeeze(kinds[at], twins), end
         if step == 0:
-            starts.append(waiting)
-    return starts
+            starts.extend(queue[at : at + count])
+        elif m:
+            time = outlook.times[step]
+            promises.extend(Reservation(time, waiting) for waiting in queue[at : at + count])
+        at = after
+        horizon.review()
+    return Decision(starts, reservations=promises)
 
 
 # --- reservations that are kept ------------------------------------------------------------------
@@ -177,7 +171,7 @@ class _Round:
     def give(self, waiting: Queued, earlier: Reservation | None = None) -> None:
         """The earliest possible reservation, `earlier` if it says the same; one that begins now
         starts."""
-        step = self.outlook.earliest(waiting.processors, waiting.held)
+        step, _ = self.outlook.earliest(waiting.processors, waiting.held)
         start = self.outlook.times[step]
         if step == 0:
             self.starts.append(waiting)

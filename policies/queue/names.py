@@ -6,16 +6,39 @@ import enum
 import re
 from collections.abc import Callable
 
-from policies.interface.queue import Allocation, BatchAllocation, Order, Strategy
+from policies.interface.queue import (
+    Allocation,
+    BatchAllocation,
+    Order,
+    Strategy,
+    TimedOrder,
+)
 from policies.queue.allocation import LocalProcessorAllocation, MinArea, MinTime
 from policies.queue.batches import Exact, Scaled
+from policies.queue.conservative import Conservative
 from policies.queue.lists import Reading, RList
 from policies.queue.mixed import Mixed
-from policies.queue.orders import PAPER_ORDERS, first_come, large_first
+from policies.queue.orders import PAPER_ORDERS, first_come, large_first, shortest_time
 from policies.queue.programmes import Programme
-from policies.queue.shelves import Shelves
+from policies.queue.shelves import InOrder, Shelves
+from policies.queue.site_orders import LEARNT, TIMED, ByScore, urgent_first
 
-ORDERS = {**PAPER_ORDERS, "LJF": large_first, "FCFS": first_come}
+ORDERS: dict[str, Order | TimedOrder] = {
+    **PAPER_ORDERS,
+    "LJF": large_first,
+    "FCFS": first_come,
+    "SJF": shortest_time,
+    "PRIORITY": urgent_first,
+    **TIMED,
+    **{name: ByScore(*LEARNT[name]) for name in LEARNT},
+}
+FIELD: dict[str, Strategy] = {
+    "FCFS": InOrder(),
+    "EASY": RList(1, Reading.EASY),
+    "conservative": Conservative(),
+    "greedy": RList(0),
+}
+"""Strategies by the names of the field, whose order is FCFS where none is given."""
 LIST = re.compile(r"R-LIST-(Q|\d+)")
 SHELVES = {
     "R-SHELF-B": Shelves(backfilling=True, filling=False),
@@ -40,7 +63,7 @@ class AllotmentRule(enum.Enum):
 
 def is_strategy(name: str) -> bool:
     """Whether it is one of the papers'."""
-    return name in SHELVES or LIST.fullmatch(name) is not None
+    return name in SHELVES or name in FIELD or LIST.fullmatch(name) is not None
 
 
 def strategy_named(name: str, reading: Reading) -> Strategy:
@@ -50,14 +73,24 @@ def strategy_named(name: str, reading: Reading) -> Strategy:
         return RList(None if found[1] == "Q" else int(found[1]), reading)
     if name in SHELVES:
         return SHELVES[name]
+    if name in FIELD:
+        return FIELD[name]
     raise ValueError(
-        f"{name!r} is no strategy; accepted: R-LIST-Q, R-LIST-0, R-LIST-1, "
+        f"{name!r} is no strategy; accepted: {', '.join(FIELD)}, R-LIST-Q, R-LIST-0, R-LIST-1, "
         f"R-LIST-m, {', '.join(SHELVES)}, package.module:Name"
     )
 
 
-def order_named(name: str) -> Order:
-    """The papers' orders, LJF and FCFS. Raises ValueError, naming them, for another."""
+def default_order(strategy: str) -> str:
+    """The order where none is given."""
+    return "FCFS" if strategy in FIELD else "LPT"
+
+
+def order_named(name: str, first: float = 0.0) -> Order | TimedOrder:
+    """The papers' orders and the field's; `first`: when the first job is submitted. Raises
+    ValueError, naming them, for another."""
+    if name in LEARNT:
+        return ByScore(*LEARNT[name], first)
     if name in ORDERS:
         return ORDERS[name]
     accepted = ", ".join(ORDERS)

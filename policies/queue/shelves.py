@@ -22,6 +22,15 @@ def until_misfit(queue: Iterable[Queued], free: int) -> list[Queued]:
 
 
 @frozen
+class InOrder:
+    """No backfilling: nobody starts before the one ahead of him has."""
+
+    def __call__(self, view: BatchView) -> Decision:
+        """See Strategy."""
+        return Decision(until_misfit(view.queue, view.free))
+
+
+@frozen
 class Shelves:
     """A shelf opens once the one before has ended, that is, when nothing runs any more.
 

@@ -70,14 +70,11 @@ class AttemptAuditor(Auditor):
     # --- a run --------------------------------------------------------------------------------
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is None:
             return
         self._check_work(run, seq)
-        if self.world.sped:
-            run.rate = speed(self.world, run.copy)
-        else:
-            run.rate = event.share
+        run.rate = speed(self.world, run.copy)
 
     def _check_work(self, run: Run, seq: int) -> None:
         """It hangs on the number of members only: a rigid job's is its area over them."""
@@ -113,7 +110,7 @@ class AttemptAuditor(Auditor):
         run.rate = 0 if run.copy.away else speed(self.world, run.copy)
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is None:
             return
         known = self.jobs.setdefault(event.job, _Job())

@@ -8,9 +8,10 @@ from itertools import chain
 from attrs import define, field
 
 from actors.events import Compound
-from actors.runtime import Event, Record
+from actors.runtime import Event, Record, rare_collections
 from sims.audit.attempts import AttemptAuditor
 from sims.audit.capacity import CapacityAuditor
+from sims.audit.causes import CauseAuditor
 from sims.audit.copies import CopiesAuditor
 from sims.audit.expectations import ExpectationAuditor
 from sims.audit.frame import FrameAuditor, OrderAuditor
@@ -27,6 +28,7 @@ from sims.audit.protection import ProtectionAuditor
 from sims.audit.queue import QueueAuditor
 from sims.audit.redistribution import RedistributionAuditor
 from sims.audit.sharing import SharingAuditor
+from sims.audit.starts import StartAuditor
 from sims.audit.workers import WorkerAuditor
 from sims.audit.world import World
 
@@ -50,6 +52,7 @@ def auditors(world: World) -> list[Auditor]:
         LinkAuditor(world),
         progress,
         AttemptAuditor(world),
+        StartAuditor(world, capacity),
         QueueAuditor(world),
         RedistributionAuditor(world),
         PromiseAuditor(world),
@@ -64,22 +67,38 @@ class Hearers:
     """Class of event -> who wants it; worked out when one is first seen."""
 
     world: World
-    auditors: list[Auditor]
+    all: list[Auditor]
+    auditors: list[Auditor] = field(factory=list)
+    """Those that are awake."""
+    looking: list[Look] = field(factory=list)
+    """What is to be done once an instant is over: a long log has 10^5."""
     handlers: dict[type[Event], tuple[Handler, ...]] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self._wake(frozenset())
+
+    def _wake(self, heard: frozenset[type[Event]]) -> None:
+        awake = self.auditors
+        self.auditors = [it for it in self.all if it in awake or not it.wakes or it.wakes & heard]
+        self.looking[:] = [
+            it.passed for it in self.auditors if type(it).passed is not Auditor.passed
+        ]
+        self.handlers.clear()
 
     def learn(self, kind: type[Event]) -> tuple[Handler, ...]:
         """Who wants events of this class, which may be a kind of one that is wanted."""
+        if any(kind in it.wakes and it not in self.auditors for it in self.all):
+            self._wake(frozenset((kind,)))
+        own = (auditor.handlers for auditor in self.auditors)
+        tables = chain((self.world.first,), own, (self.world.last,))
+        found = tuple(
+            handler
+            for table in tables
+            for wanted, handler in table.items()
+            if issubclass(kind, wanted)
+        )
         if issubclass(kind, Compound):
-            found: tuple[Handler, ...] = (self._tell_parts,)
-        else:
-            own = (auditor.handlers for auditor in self.auditors)
-            tables = chain((self.world.first,), own, (self.world.last,))
-            found = tuple(
-                handler
-                for table in tables
-                for wanted, handler in table.items()
-                if issubclass(kind, wanted)
-            )
+            found = (*found, self._tell_parts)
         self.handlers[kind] = found
         return found
 
@@ -97,9 +116,15 @@ class Hearers:
 
 def audit(records: Iterable[Record]) -> Iterator[Violation]:
     """Everything that the records break, in order; nothing for a run of this simulator."""
+    with rare_collections():
+        yield from _audit(records)
+
+
+def _audit(records: Iterable[Record]) -> Iterator[Violation]:
     world = World()
-    found, order, asked = world.found, OrderAuditor(world), auditors(world)
-    table, looking = Hearers(world, asked), _looking(asked)
+    found, order, causes = world.found, OrderAuditor(world), CauseAuditor(world)
+    table = Hearers(world, auditors(world))
+    looking = table.looking
     known, last, now, seq, t = table.handlers, None, 0.0, -1, 0.0
     for record in records:
         before, seq, t, cause, event = seq, record.seq, record.t, record.cause, record.event
@@ -109,6 +134,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
         right = cause is not None and 0 <= cause < seq == before + 1 and t >= now
         if not right or world.ended:
             order.check(last, record)
+        causes.check(record)
         for handle in known.get(event.__class__) or table.learn(event.__class__):
             handle(event, t, seq)
         last = record
@@ -116,14 +142,9 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
             yield from _taken(found)
     if last is not None:  # an empty log is none
         _pass(world, looking, t, seq)
-        for auditor in asked:
+        for auditor in table.auditors:
             auditor.close(t, seq)
     yield from found
-
-
-def _looking(asked: list[Auditor]) -> list[Look]:
-    """What is to be done once an instant is over: a long log has 10^5."""
-    return [it.passed for it in asked if type(it).passed is not Auditor.passed]
 
 
 def _pass(world: World, looking: list[Look], t: float, seq: int) -> float:

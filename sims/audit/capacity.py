@@ -35,6 +35,11 @@ class CapacityAuditor(Auditor):
     """Workers that are UP and held by nobody whole."""
 
     @property
+    def count(self) -> int:
+        """How many."""
+        return sum(last - first + 1 for first, last in self.free.intervals())
+
+    @property
     def handlers(self) -> Handlers:
         return {
             ScenarioStarted: self._begin,
@@ -52,7 +57,7 @@ class CapacityAuditor(Auditor):
     # --- runs take and give -------------------------------------------------------------------
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         assert run is not None
         copy = run.copy
         if event.keeps is not None:
@@ -135,7 +140,7 @@ class CapacityAuditor(Auditor):
                 self.world.breaks(Law.CAPACITY, (seq,), why)
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is not None and not event.kept:
             self._free(run.copy)
 

@@ -3,12 +3,29 @@ it is expected to end (003, section 3.3.2)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from math import inf, isclose
+from operator import attrgetter
 
 from attrs import define, field
 
-from actors.events import EndExpected, JobCompleted, RunEnded, RunStarted, Stage
-from sims.audit.facts import Copy
+from actors.events import (
+    CheckpointTaken,
+    EndExpected,
+    JobCompleted,
+    MembersChanged,
+    ProtectionKind,
+    RedistributionPlanned,
+    RunEnded,
+    RunStarted,
+    Stage,
+    StageStarted,
+    TransferEnded,
+    WorkerChanged,
+    WorkerSpeedChanged,
+)
+from actors.events import pack as pack_events
+from sims.audit.facts import Copy, Job
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.packs import checkpoint, expected, moving, recovery
 from sims.audit.progress import WAITING, Account, ProgressAuditor, speed
@@ -33,14 +50,23 @@ class _Beliefs:
 
 @define(eq=False)
 class ExpectationAuditor(Auditor):
-    """Whoever starts, is struck or changes its pace is looked at again, and as it stands."""
+    """Whoever starts, is struck or changes its pace is looked at again, and as it stands. Of an
+    application with several copies that is the oldest, which is the one that may be resized."""
 
+    wakes = frozenset(pack_events.VOCABULARY)
     world: World
     progress: ProgressAuditor
     told: dict[str, tuple[EndExpected, int]] = field(factory=dict)
     """Job -> the last of this instant, seq."""
     due: dict[str, int] = field(factory=dict)
-    """Jobs of which a run started, or waits for its members since this instant -> seq."""
+    """Jobs that are looked at at this instant -> seq of what first calls for it: a run started, or
+    waits for its members; a member changed; a message of its passed."""
+    gone: set[str] = field(factory=set)
+    """Jobs whose oldest copy ended at this instant: what it said of itself may be told after."""
+    about: dict[str, Copy] = field(factory=dict)
+    """Job -> the copy of which something was told last."""
+    looks: Counter[str] = field(factory=Counter)
+    """Job -> how often it may be told of at this instant; less what has been told."""
     beliefs: dict[str, _Beliefs] = field(factory=dict)
 
     @property
@@ -49,11 +75,18 @@ class ExpectationAuditor(Auditor):
             EndExpected: self._tell,
             RunStarted: self._start,
             RunEnded: self._end,
+            WorkerChanged: self._look,
+            WorkerSpeedChanged: self._look,
+            TransferEnded: self._look,
+            CheckpointTaken: self._save,
+            StageStarted: self._go_on,
+            MembersChanged: self._allow,
+            RedistributionPlanned: self._allow,
             JobCompleted: self._leave,
         }
 
     def passed(self, t: float, seq: int) -> None:
-        if not (self.told or self.due):
+        if not self.looks:
             return
         now = self.world.now
         for name, (event, at) in self.told.items():
@@ -66,7 +99,9 @@ class ExpectationAuditor(Auditor):
                 why = f"nothing is expected of {name}, which has started"
                 self.world.breaks(Law.DECISION, (at, seq), why)
         self.told.clear()
+        self.gone.clear()
         self.due.clear()
+        self.looks.clear()
 
     def close(self, t: float, seq: int) -> None:
         for name in list(self.beliefs):
@@ -78,25 +113,70 @@ class ExpectationAuditor(Auditor):
             self.world.breaks(Law.LIFE, (seq,), f"{event.job} is under way in no pack")
             return
         before = self.told.get(event.job)
-        single = job.protection is not None and job.protection.copies == 1
-        if before is not None and before[0] == event and event.since is not None and single:
+        same = before is not None and before[0] == event and event.since is not None
+        self.looks[event.job] -= 1
+        if same or self.looks[event.job] < 0:
             why = f"nothing has changed since {event}"
-            self.world.breaks(Law.DECISION, (before[1], seq), why)
-        self.told[event.job] = event, seq
+            self.world.breaks(Law.DECISION, (seq,), why)
+        if event.job not in self.gone:
+            self.told[event.job] = event, seq
+        oldest = _oldest(job)
+        if oldest is not None:
+            self.about[event.job] = oldest
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is not None and run.job.application is not None:
-            self.due[event.job] = seq
+            if run.copy is _oldest(run.job):
+                self.about[event.job] = run.copy
+            self._call(run.copy, seq)
             self.beliefs.setdefault(event.job, _Beliefs()).times[run.copy.full] = event.work
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
+        run = self.world.present
+        if run is None or run.job.application is None or run.copy is not _oldest(run.job):
+            return
+        if event.kept:
+            self._call(run.copy, seq)
+        else:
+            self.told.pop(event.job, None)
+            self.due.pop(event.job, None)
+            self.gone.add(event.job)
+
+    def _look(
+        self, event: WorkerChanged | WorkerSpeedChanged | TransferEnded, t: float, seq: int
+    ) -> None:
+        for copy in self.world.held.on(event.worker):
+            if copy.job.application is not None:
+                self._call(copy, seq)
+
+    def _save(self, event: CheckpointTaken, t: float, seq: int) -> None:
+        """Where periods are not all alike, the next one is told of."""
         run = self.world.run(event.job, event.run)
-        if event.kept and run is not None and run.job.application is not None:
-            self.due[event.job] = seq
+        if run is not None and run.job.protection is not None and run.job.protection.verified:
+            self._call(run.copy, seq)
+        else:
+            self.looks[event.job] += 1
+
+    def _go_on(self, event: StageStarted, t: float, seq: int) -> None:
+        """Whose members have all that they need at once says so."""
+        if event.stage is not Stage.FEEDING:
+            self.looks[event.job] += 1
+
+    def _allow(self, event: MembersChanged | RedistributionPlanned, t: float, seq: int) -> None:
+        self.looks[event.job] += 1
+
+    def _call(self, copy: Copy, seq: int) -> None:
+        """It says where it stands; that is told where it is another place, and it the oldest. One
+        that has just become so may have said it before, when nobody asked for it."""
+        name = copy.job.name
+        self.looks[name] += 1
+        if copy is _oldest(copy.job) and self.about.get(name) is copy:
+            self.due.setdefault(name, seq)
 
     def _leave(self, event: JobCompleted, t: float, seq: int) -> None:
         self.told.pop(event.job, None)
+        self.about.pop(event.job, None)
         self._judge(event.job)
 
     def _judge(self, name: str) -> None:
@@ -109,20 +189,20 @@ class ExpectationAuditor(Auditor):
 
     def _check(self, name: str, event: EndExpected, t: float, seq: int) -> None:
         job = self.world.jobs.get(name)
-        copies = job.copies() if job is not None else []
-        rules = job.protection if job is not None else None
-        if rules is None or rules.copies > 1 or len(copies) != 1:
-            return  # of several, the log does not say which one it is told of
-        copy = copies[0]
-        lawful = self._where(copy, t)
-        if not speed(self.world, copy):
-            lawful = [(inf, left) for _, left in lawful]
-        says = (inf if event.since is None else event.since), event.left
-        if event.processors != copy.full or not any(_same(says, it) for it in lawful):
-            why = f"{name} on {copy.full} computes since and has left {lawful}; it says {event}"
-            self.world.breaks(Law.DECISION, (seq,), why)
+        copy = _oldest(job) if job is not None else None
+        if copy is None or copy.job.protection is None:
             return
-        self._believe(copy, event, seq)
+        lawful = self._lawful(copy, t)
+        says = (inf if event.since is None else event.since), event.left
+        if event.processors == copy.full and any(_same(says, it) for it in lawful):
+            self._believe(copy, event, seq)
+            return
+        why = f"{name} on {copy.full} computes since and has left {lawful}; it says {event}"
+        self.world.breaks(Law.DECISION, (seq,), why)
+
+    def _lawful(self, copy: Copy, t: float) -> list[Where]:
+        lawful = self._where(copy, t)
+        return lawful if speed(self.world, copy) else [(inf, left) for _, left in lawful]
 
     def _where(self, copy: Copy, t: float) -> list[Where]:
         if copy.run is None:
@@ -160,8 +240,8 @@ class ExpectationAuditor(Auditor):
 
     def _believe(self, copy: Copy, event: EndExpected, seq: int) -> None:
         """t^U."""
-        known = self.beliefs.setdefault(event.job, _Beliefs())
-        work, pace = known.times.get(copy.full), speed(self.world, copy)
+        known, pace = self.beliefs.setdefault(event.job, _Beliefs()), speed(self.world, copy)
+        work = known.times.get(copy.full)
         if (event.since is None) != (event.expected is None):
             self.world.breaks(Law.DECISION, (seq,), f"{event}")
         if event.since is None or event.expected is None or work is None or not pace:
@@ -170,15 +250,22 @@ class ExpectationAuditor(Auditor):
         ends = [event.since + time / pace for time in times]
         if any(isclose(event.expected, end, rel_tol=ROUNDING) for end in ends):
             known.fits = True
+            return
+        why = f"{event.job} is expected at {event.expected!r}, not at {ends}"
+        if copy.job.kind is ProtectionKind.NONE:
+            self.world.breaks(Law.DECISION, (seq,), why)  # whatever the MTBF is
         else:
-            why = f"{event.job} is expected at {event.expected!r}, not at {ends}"
             known.misfits.append((seq, why))
+
+
+def _oldest(job: Job) -> Copy | None:
+    return min(job.copies(), key=attrgetter("placed"), default=None)
 
 
 def _closings(copy: Copy) -> list[float]:
     """What a closing checkpoint may take."""
     rules, job = copy.job.protection, copy.job
-    if rules is None or rules.kind != "buddies":
+    if rules is None or rules.kind is not ProtectionKind.BUDDIES:
         return [0.0]
     cost = checkpoint(job, copy.full) if rules.cost is None else rules.cost
     whole = cost + (job.verification if rules.verified else 0)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import Any, cast
+
 from attrs import define, field
 
 from actors.events import (
@@ -11,12 +14,16 @@ from actors.events import (
     MessagesDescribed,
     PackDescribed,
     ProtectionDescribed,
+    ProtectionKind,
     RunStarted,
 )
 from policies.availability import WorkerState
 from sims.ledger.slices import Range
 
 UP = WorkerState.UP
+NONE = cast(dict[int, Any], MappingProxyType({}))
+"""What a job has that waits: a long log has 10^5 of them, and dictionaries of their own would be a
+third of their memory. Read only: who has the first gets a dictionary."""
 
 
 @define(eq=False)
@@ -51,14 +58,16 @@ class Job:
     """What its pack's decider counts with."""
     runs: int = 0
     """How many there have been."""
-    open: dict[int, Run] = field(factory=dict)
-    kept: dict[int, Copy] = field(factory=dict)
+    waits: float | None = None
+    """Since when it waits in a queue, without workers; None: it does not."""
+    open: dict[int, Run] = NONE
+    kept: dict[int, Copy] = NONE
     """Run that has ended -> the copy that keeps its members."""
     saved: State | None = None
     """The furthest image at the master."""
-    left: list[State] = field(factory=list)
+    left: tuple[State, ...] = ()
     """What runs that a policy of 004 withdrew had reached: their job may go on from it."""
-    periods: dict[int, float] = field(factory=dict)
+    periods: dict[int, float] = NONE
     """Members -> work between checkpoints, where that hangs on them and has been seen."""
     closes: bool | None = None
     """Whether a checkpoint closes its redistributions, once that has been seen."""
@@ -73,9 +82,9 @@ class Job:
         return self.described.verification if self.described is not None else 0
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> ProtectionKind:
         """Where its states are saved."""
-        return self.protection.kind if self.protection is not None else "none"
+        return self.protection.kind if self.protection is not None else ProtectionKind.NONE
 
 
 @define(eq=False)

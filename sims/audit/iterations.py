@@ -7,6 +7,7 @@ from math import isclose
 from attrs import define, field
 
 from actors.events import (
+    DeciderKind,
     IterationCompleted,
     IterationStarted,
     JobCompleted,
@@ -15,12 +16,20 @@ from actors.events import (
     RunStarted,
     TasksDealt,
 )
+from policies.interface import Reason
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 ROUNDING = 1e-9
 REMEMBERED = 1000
 """Dealings of a job that are looked at again at the end: a long log has 10^5."""
+REASONS = {
+    Outcome.COMPLETED: Reason.START,
+    Outcome.LOST: Reason.FAILURE,
+    Outcome.FAILED: Reason.ERROR,
+    Outcome.WITHDRAWN: Reason.PROACTIVE,
+}
+"""How a run ended -> why a policy is asked for the next one (002, VI)."""
 Dealt = tuple[tuple[int, int], ...]
 
 
@@ -39,16 +48,23 @@ class _Iterations:
     """(run, seq) of a run whose tasks must follow."""
     completed: int | None = None
     """seq of a completed run, whose iteration must be told."""
+    last: tuple[Outcome, float] | None = None
+    """How and when a run of this iteration ended last."""
+    reasons: bool = False
+    """Whether a policy was asked for the run that starts."""
 
 
 @define(eq=False)
 class IterationAuditor(Auditor):
     """Iterations follow each other; each run has all tasks, and W = max x_q w_q."""
 
+    wakes = frozenset((IterationStarted, IterationCompleted, TasksDealt))
     world: World
     jobs: dict[str, _Iterations] = field(factory=dict)
     stirred: set[str] = field(factory=set)
     """Jobs that were told of at this instant."""
+    withdrawn: dict[str, int] = field(factory=dict)
+    """Jobs of which a policy withdrew a run at this instant, for another to come -> seq."""
 
     @property
     def handlers(self) -> Handlers:
@@ -71,7 +87,16 @@ class IterationAuditor(Auditor):
                 why = f"a run of {name} completes, and its iteration does not"
                 self.world.breaks(Law.SEQUENCE, (it.completed, seq), why)
             it.undealt = it.completed = None
+            if not it.under_way and name in self.world.jobs:
+                why = (
+                    f"iteration {it.now} of {name} is over, and neither {name} nor the next begins"
+                )
+                self.world.breaks(Law.SEQUENCE, (seq,), why)
         self.stirred.clear()
+        for name, ended in self.withdrawn.items() if not self.world.cut else ():
+            why = f"a run of {name} is withdrawn, and none comes in its place"
+            self.world.breaks(Law.DECISION, (ended, seq), why)
+        self.withdrawn.clear()
 
     def close(self, t: float, seq: int) -> None:
         for name, it in self.jobs.items():
@@ -120,12 +145,23 @@ class IterationAuditor(Auditor):
             self.world.breaks(Law.SEQUENCE, (seq,), why)
         if it.undealt is not None:
             self.world.breaks(Law.DECISION, (it.undealt[1], seq), "its tasks were not dealt")
+        self.withdrawn.pop(event.job, None)
         it.undealt = event.run, seq
+        it.reasons = self._enrolled() and event.keeps is None
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
         it = self._iterations(event.job)
-        if it is not None and event.outcome is Outcome.COMPLETED:
+        if it is None:
+            return
+        it.last = event.outcome, t
+        if event.outcome is Outcome.COMPLETED:
             it.completed = seq
+        elif event.outcome is Outcome.WITHDRAWN and self._enrolled():
+            self.withdrawn[event.job] = seq
+
+    def _enrolled(self) -> bool:
+        started = self.world.started
+        return started is not None and started.decider is DeciderKind.ENROLMENT
 
     def _deal(self, event: TasksDealt, t: float, seq: int) -> None:
         it, run = self._iterations(event.job), self.world.run(event.job, event.run)
@@ -145,8 +181,19 @@ class IterationAuditor(Auditor):
             self.world.breaks(Law.DECISION, (run.seq, seq), why)
         if any(tasks < 0 for _, tasks in event.tasks):
             self.world.breaks(Law.DECISION, (seq,), f"tasks {event.tasks}")
+        reason = self._reason(it, t) if it.reasons else None
+        if event.reason != reason:
+            why = f"{run.name} starts for {event.reason}; what happened is {reason}"
+            self.world.breaks(Law.DECISION, (run.seq, seq), why)
         self._sum(it, event, seq)
         self._work(it, event, run.event.work, seq)
+
+    @staticmethod
+    def _reason(it: _Iterations, t: float) -> str:
+        """Why the policy was asked: what has just ended the run before. If it did not answer at
+        once, nothing is held any more, and it is as at the start."""
+        outcome, ended = it.last if it.last is not None else (Outcome.COMPLETED, t)
+        return REASONS[outcome].value if ended == t else Reason.START.value
 
     def _sum(self, it: _Iterations, event: TasksDealt, seq: int) -> None:
         tasks = sum(tasks for _, tasks in event.tasks)

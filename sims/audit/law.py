@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import frozen
 
@@ -16,6 +16,7 @@ class Law(enum.Enum):
     """The laws of the world."""
 
     ORDER = "events are numbered in order, time does not run backwards, causes come before effects"
+    CAUSE = "an event is caused by that without which it would not have happened"
     FRAME = "a log begins with its scenario and ends once, after everything else"
     LIFE = "a job is submitted, runs, and completes, each once and in this order"
     SEQUENCE = "a job's runs and iterations are numbered in sequence, and each ends once"
@@ -34,6 +35,8 @@ class Law(enum.Enum):
     COPIES = "a job has at most r copies; the first to complete ends the others"
     SPEED = "a run advances by its workers' speed and share"
     LEDGER = "each processor-second goes to exactly one use"
+    START = "what can start starts at the instant at which it can"
+    POLICY = "what is decided is what the named policy decides on what it sees"
     POOL = "a run gets the free workers that the placement says"
     PROMISE = "what is promised can be kept"
     DECISION = "what was decided is what is carried out"
@@ -61,6 +64,9 @@ Handlers = Mapping[type[Event], Handler]
 
 class Auditor:
     """Checks some laws of one log; what it finds, it reports to the world that it was made with."""
+
+    wakes: ClassVar[frozenset[type[Event]]] = frozenset()
+    """What it sleeps until it hears of: a log tells of few mechanisms. Empty: it never does."""
 
     @property
     @abstractmethod

@@ -143,7 +143,7 @@ class LifeAuditor(Auditor):
             why = f"run {event.run} of {event.job} comes where {job.runs} should"
             self.world.breaks(Law.SEQUENCE, (seq,), why)
         job.runs = event.run + 1
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is not None and run.former is not None:
             self.copies -= 1  # its copy goes on, on other members
             self.ending.pop(event.job, None)

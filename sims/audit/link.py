@@ -20,6 +20,7 @@ from actors.events import (
     TransferSuspended,
     WorkerChanged,
 )
+from actors.events import link as link_events
 from policies.availability import WorkerState
 from sims.audit.facts import Run
 from sims.audit.law import Auditor, Handlers, Law
@@ -30,6 +31,8 @@ UP, DOWN = WorkerState.UP, WorkerState.DOWN
 PROGRAM, DATA = TransferKind.PROGRAM, TransferKind.DATA
 IMAGE, SAVE = TransferKind.IMAGE, TransferKind.SAVE
 FEEDING, SAVING = Stage.FEEDING, Stage.SAVING
+TIMETABLE = "timetable"
+ORDERS = ("started-first", "longest-first", TIMETABLE)
 
 
 @define(eq=False)
@@ -37,6 +40,7 @@ class LinkAuditor(Auditor):
     """At most n_com transfers at once; each whole, in its time and turn; only UP members have one,
     and a run waits for its members' messages, no longer and no shorter."""
 
+    wakes = frozenset(link_events.VOCABULARY)
     world: World
     memories: Memories = field(factory=Memories)
     busy: int = 0
@@ -64,11 +68,25 @@ class LinkAuditor(Auditor):
     def passed(self, t: float, seq: int) -> None:
         for number in sorted(self.stirred) if self.stirred else ():
             self._look(number, seq)
-        self.stirred.clear()
+        if self.stirred:
+            self.stirred.clear()
+            self._idle(seq)
         for run, missing in self.waiting.items():
             if not missing and self._surely(run):
                 why = f"all members of {run.name} have all they need, and it waits"
                 self.world.breaks(Law.PROGRESS, (run.seq, seq), why)
+
+    def _idle(self, seq: int) -> None:
+        """No channel is free while somebody has a message to come, but by a timetable."""
+        link, away = self.world.link, self.world.away
+        if link is None or self.busy >= link.channels or link.order == TIMETABLE or self.world.cut:
+            return
+        for run, missing in self.waiting.items():
+            for number in missing - away:
+                if not self.memories[number].passing:
+                    why = f"worker {number} of {run.name} waits, and a channel is free"
+                    self.world.breaks(Law.LINK, (run.seq, seq), why)
+                    return
 
     def _look(self, number: int, seq: int) -> None:
         memory = self.memories[number]
@@ -94,8 +112,8 @@ class LinkAuditor(Auditor):
         return not sized or all(it.sure >= it.units for it in memories)
 
     def _describe(self, event: LinkDescribed, t: float, seq: int) -> None:
-        if event.channels < 1:
-            self.world.breaks(Law.FRAME, (seq,), f"{event.channels} channels")
+        if event.channels < 1 or t or event.order not in ORDERS:
+            self.world.breaks(Law.FRAME, (seq,), f"{event.channels} channels at {t}")
 
     def _run_on(self, number: int) -> Run | None:
         """The run that a worker is a member of."""
@@ -141,6 +159,7 @@ class LinkAuditor(Auditor):
             if not dealt:
                 memory.units = 1
             memory.settle(run.job.name)
+        self.stirred.update(run.copy.members)
         self.waiting[run] = {n for n in run.copy.members if self._lacks(run, n) is not None}
 
     def _lacks(self, run: Run, number: int) -> TransferKind | None:
@@ -153,7 +172,7 @@ class LinkAuditor(Auditor):
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
         if self.world.link is None:
             return
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is None:
             return
         missing = self.waiting.pop(run, None)
@@ -185,6 +204,7 @@ class LinkAuditor(Auditor):
 
     def _begin(self, event: TransferStarted, t: float, seq: int) -> None:
         memory, link, number = self._known(event.worker, seq), self.world.link, event.worker
+        self.stirred.add(number)
         self.busy += not memory.passing
         if link is None or self.busy > link.channels:
             channels = link.channels if link is not None else 0
@@ -222,6 +242,7 @@ class LinkAuditor(Auditor):
 
     def _stop(self, number: int, kind: TransferKind, seq: int) -> Memory | None:
         """Its channel is free; None where it had none."""
+        self.stirred.add(number)
         memory = self._known(number, seq)
         if not memory.passing or memory.kind is not kind:
             why = f"no {kind.value} was passing to or from worker {number}"
@@ -265,6 +286,7 @@ class LinkAuditor(Auditor):
 
     def _drop(self, event: TransferDropped, t: float, seq: int) -> None:
         memory, number = self._known(event.worker, seq), event.worker
+        self.stirred.add(number)
         self.busy -= memory.passing
         if memory.kind is not event.kind:
             why = f"worker {number} has no part of a {event.kind.value}"

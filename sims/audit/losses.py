@@ -8,6 +8,7 @@ from attrs import define, field
 from actors.events import (
     CheckpointLost,
     Outcome,
+    ProtectionKind,
     RestartedFromScratch,
     RunEnded,
     Stage,
@@ -40,8 +41,8 @@ class LossAuditor(Auditor):
             WorkerChanged: self._move,
             StageStarted: self._recover,
             RunEnded: self._end,
-            CheckpointLost: self._tell,
-            RestartedFromScratch: self._tell,
+            CheckpointLost: self._lose,
+            RestartedFromScratch: self._lose,
         }
 
     def passed(self, t: float, seq: int) -> None:
@@ -62,7 +63,7 @@ class LossAuditor(Auditor):
                 continue  # its decider's: a server that fails keeps its copies (004)
             if run is not None:
                 self.doomed.setdefault((run.job.name, run.event.run), seq)
-            if copy.job.protection is not None and copy.job.protection.kind == "buddies":
+            if copy.job.kind is ProtectionKind.BUDDIES:
                 self._strike(copy, event.worker, seq)
 
     def _strike(self, copy: Copy, worker: int, seq: int) -> None:
@@ -88,7 +89,7 @@ class LossAuditor(Auditor):
             run.copy.struck.clear()
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is None or run.told:
             return
         down = self.doomed.pop((event.job, event.run), None)
@@ -105,12 +106,18 @@ class LossAuditor(Auditor):
         protection = copy.job.protection
         if protection is None or protection.verified:
             return
-        if protection.kind == "buddies":
+        if protection.kind is ProtectionKind.BUDDIES:
             self._give_up(copy, seq)
         saved, copy.job.saved = copy.job.saved, None
         if saved is not None and saved.done:
             lost = RestartedFromScratch(copy.job.name, copy.last, saved.done)
             self.due.append((lost, seq))
+
+    def _lose(self, event: CheckpointLost | RestartedFromScratch, t: float, seq: int) -> None:
+        run = self.world.run(event.job, event.run)
+        if run is not None:
+            self.world.breaks(Law.CHECKPOINT, (run.seq, seq), f"{run.name} goes on")
+        self._tell(event, t, seq)
 
     def _tell(self, event: Event, t: float, seq: int) -> None:
         told = [place for place, (due, _) in enumerate(self.due) if due == event]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import exp, expm1, inf
 
-from actors.events import PackDescribed
+from actors.events import PackDescribed, ProtectionKind
 from policies.maths.checkpoint import daly_work, young_work
 from policies.maths.redistribution import Link
 from sims.audit.facts import Copy, Job
@@ -50,7 +50,7 @@ def saving(job: Job, size: int) -> float:
     """C that expectations count with."""
     rules, messages = job.protection, job.messages
     assert rules is not None
-    if rules.kind == "images" and messages is not None:
+    if rules.kind is ProtectionKind.IMAGES and messages is not None:
         return messages.image
     return checkpoint(job, size) if rules.cost is None else rules.cost
 
@@ -59,7 +59,7 @@ def expected(job: Job, size: int, work: float) -> list[float]:
     """t^R of so much work (003, eq. 3), as it may be."""
     pack, rules = job.pack, job.protection
     assert pack is not None and rules is not None
-    if rules.kind == "none":
+    if rules.kind is ProtectionKind.NONE:
         return [work]
     cost = saving(job, size)
     return [_expected(pack, size, work, cost, period) for period in periods(job, size)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attrs import define, field
 
-from actors.events import RunEnded, RunStarted, ScenarioStarted
+from actors.events import DeciderKind, RunEnded, RunStarted, ScenarioStarted
 from sims.audit.capacity import CapacityAuditor
 from sims.audit.facts import Run
 from sims.audit.law import Auditor, Handlers, Law
@@ -45,7 +45,7 @@ class PlacementAuditor(Auditor):
             self.former.clear()
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
-        if event.decider != "queue":
+        if event.decider is not DeciderKind.QUEUE:
             self.rules = {}
         for setting in event.settings:
             name, _, value = setting.partition("=")
@@ -55,7 +55,7 @@ class PlacementAuditor(Auditor):
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         if not self.rules or event.keeps is not None:
             return
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is None or run.told or event.share < 1:
             self.rules = {}
             return
@@ -79,7 +79,7 @@ class PlacementAuditor(Auditor):
             self.rules = {key: self.rules[key] for key in followed}
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run) if self.rules else None
+        run = self.world.present if self.rules else None
         if run is not None and not event.kept:
             self.former.setdefault(event.job, []).append(run.copy.spans)
 

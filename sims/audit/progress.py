@@ -100,7 +100,7 @@ class ProgressAuditor(Auditor):
     # --- events of a run ----------------------------------------------------------------------
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is not None and run.job.protection is not None and not run.told:
             self.starting[run] = None
             account = self.accounts[run] = Account(run, plan_of(run), seq=seq, begun=t)
@@ -167,7 +167,7 @@ class ProgressAuditor(Auditor):
         account.enter(CheckpointTaken, 0, seq)
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         account = self.accounts.pop(run, None) if run is not None else None
         if account is None:
             return
@@ -244,7 +244,9 @@ class ProgressAuditor(Auditor):
     def _learn(self, account: Account, period: float) -> None:
         """The log does not say how much work lies between checkpoints; it is always as much."""
         if account.plan is not None and not account.plan.whole(account.run.done):
-            account.plan.period = account.run.job.periods[account.run.copy.full] = period
+            job, size = account.run.job, account.run.copy.full
+            account.plan.period = period
+            job.periods = {**job.periods, size: period}
 
     def _not_beyond(self, account: Account, t: float, seq: int) -> None:
         length = account.length
@@ -278,7 +280,7 @@ class ProgressAuditor(Auditor):
 def speed(world: World, copy: Copy) -> float:
     """What a copy computes by per unit of time while all its members are UP."""
     if not world.sped:
-        return copy.share
+        return copy.share * (copy.size if copy.rotates else 1)
     known = world.workers
     speeds = [known[n].speed if n in known else 1 for n in copy.members]
     return copy.share * (sum(speeds) if copy.rotates else min(speeds, default=1))

@@ -17,6 +17,7 @@ from actors.events import (
     WhyIgnored,
     WorkerChanged,
 )
+from actors.events import pack as pack_events
 from policies.availability import WorkerState
 from sims.audit.facts import Copy, Job
 from sims.audit.law import Auditor, Handlers, Law
@@ -29,6 +30,7 @@ class PromiseAuditor(Auditor):
     whoever was given them; a fault is ignored where nobody is there to be hurt, or who is has not
     computed since the last one."""
 
+    wakes = frozenset(pack_events.VOCABULARY)
     world: World
     limits: dict[Copy, float] = field(factory=dict)
     """Copy that has promised its workers -> when a struck one needs them."""
@@ -38,6 +40,9 @@ class PromiseAuditor(Auditor):
     """Copies some of whose members have been promised and have not come -> seq of their runs."""
     struck: dict[str, int] = field(factory=dict)
     """Jobs of which a member went DOWN at this instant -> seq."""
+    excused: list[tuple[str | None, int, str]] = field(factory=list)
+    """Faults that were ignored because of another one of this instant, which is told after them:
+    whose, seq, and what is wrong unless there is one."""
 
     @property
     def handlers(self) -> Handlers:
@@ -60,6 +65,10 @@ class PromiseAuditor(Auditor):
         if self.lacking:
             left = self.lacking.items()
             self.lacking = {it: came for it, came in left if it.full > it.size}
+        for name, ignored, why in self.excused:
+            if name not in self.struck:
+                self.world.breaks(Law.STATE, (ignored,), why)
+        self.excused.clear()
         if self.struck:
             self.struck.clear()
         if self.free:
@@ -73,7 +82,7 @@ class PromiseAuditor(Auditor):
     # --- promises -----------------------------------------------------------------------------
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is not None and run.copy.full > run.copy.size:
             self.lacking[run.copy] = seq
 
@@ -93,7 +102,7 @@ class PromiseAuditor(Auditor):
         self.limits[run.copy] = max(stands, default=t)
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         limit = self.limits.pop(run.copy, None) if run is not None else None
         if run is None or limit is None:
             return
@@ -141,7 +150,7 @@ class PromiseAuditor(Auditor):
         elif job is None or not self._busy(job, t):
             stands = job.stands if job is not None else None
             why = f"{event.job} computes by {stands}, and the fault is ignored"
-            self.world.breaks(Law.STATE, (seq,), why)
+            self.excused.append((event.job, seq, why))
         elif not promised and all(copy.job is not job for copy in holders):
             why = f"{event.job} does not hold worker {event.worker}"
             self.world.breaks(Law.CAPACITY, (seq,), why)

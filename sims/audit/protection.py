@@ -6,7 +6,15 @@ from math import isclose
 
 from attrs import define
 
-from actors.events import CheckpointTaken, Outcome, ProtectionDescribed, RunEnded, RunStarted
+from actors.events import (
+    CheckpointTaken,
+    DeciderKind,
+    Outcome,
+    ProtectionDescribed,
+    ProtectionKind,
+    RunEnded,
+    RunStarted,
+)
 from sims.audit.facts import Run, State
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
@@ -40,16 +48,15 @@ class ProtectionAuditor(Auditor):
 
     def _describe(self, event: ProtectionDescribed, t: float, seq: int) -> None:
         times = (event.cost, event.recovery, event.delay)
-        known = event.kind in ("none", "buddies", "images")
         sound = all(it is None or it >= 0 for it in times)
         often = event.period is None or event.period > 0
-        if not (known and sound and often and event.copies >= 1):
+        if not (sound and often and event.copies >= 1):
             self.world.breaks(Law.FRAME, (seq,), f"{event}")
 
     # --- where a run begins -------------------------------------------------------------------
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is None or run.told:
             return
         job, law = run.job, Law.CHECKPOINT
@@ -102,25 +109,25 @@ class ProtectionAuditor(Auditor):
         if run is None:
             return
         kind = run.job.kind
-        if kind == "none":
+        if kind is ProtectionKind.NONE:
             why = f"{run.name} takes a checkpoint, and {event.job} keeps none"
             self.world.breaks(Law.CHECKPOINT, (seq,), why)
         state = State(event.run, event.done, run.event.work)
-        if kind == "buddies":
+        if kind is ProtectionKind.BUDDIES:
             run.copy.saved, run.copy.holders = state, run.copy.full
-        elif kind == "images":
+        elif kind is ProtectionKind.IMAGES:
             saved = run.job.saved
             if saved is None or state.fraction > saved.fraction:
                 run.job.saved = state
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is None:
             return
         if event.outcome is Outcome.COMPLETED:
             run.job.saved = None  # of an iteration: it is over
         self._leave(run, event)
-        keeps = run.job.kind == "buddies" and event.outcome in (LOST, FAILED)
+        keeps = run.job.kind is ProtectionKind.BUDDIES and event.outcome in (LOST, FAILED)
         if event.kept != keeps and not run.told:
             whether = "keeps" if event.kept else "does not keep"
             why = f"{event.job} {whether} the members of a run {event.outcome.value}"
@@ -132,12 +139,13 @@ class ProtectionAuditor(Auditor):
         """Preempted jobs go on from where they were, if copies are what is decided (004); an error
         that is found makes all of it worthless (P4)."""
         started = self.world.started
-        if started is None or started.decider != "copies" or run.told:
+        if started is None or started.decider is not DeciderKind.COPIES or run.told:
             return
         if event.outcome is FAILED:
-            run.job.left.clear()
+            run.job.left = ()
         elif event.outcome is Outcome.WITHDRAWN and event.done > 0:
-            run.job.left.append(State(event.run, event.done, run.event.work))
+            state = State(event.run, event.done, run.event.work)
+            run.job.left = (*run.job.left, state)
 
 
 def _begins(run: Run, state: State | None) -> bool:

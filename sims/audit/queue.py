@@ -10,8 +10,8 @@ from actors.events import (
     BatchOpened,
     JobCompleted,
     JobKilled,
-    JobSubmitted,
     Outcome,
+    ReservationDropped,
     ReservationMade,
     RunEnded,
     RunStarted,
@@ -45,7 +45,8 @@ class QueueAuditor(Auditor):
     running: dict[str, int] = field(factory=dict)
     """Job -> its copies."""
     joined: dict[str, int] = field(factory=dict)
-    """Job, submitted and not gone -> batches that it has been in."""
+    """Job that was there when the last batch opened, and is not gone -> batches that it has been
+    in."""
     batches: int = 0
     allowed: dict[str, int] = field(factory=dict)
     """Job -> attempts that it may still make in this batch."""
@@ -66,10 +67,10 @@ class QueueAuditor(Auditor):
     @property
     def handlers(self) -> Handlers:
         return {
-            JobSubmitted: self._submit,
             ShelfOpened: self._open_shelf,
             BatchOpened: self._open_batch,
             ReservationMade: self._promise,
+            ReservationDropped: self._drop,
             RunStarted: self._start,
             RunEnded: self._end,
             JobCompleted: self._leave,
@@ -81,9 +82,6 @@ class QueueAuditor(Auditor):
             self._close_shelf(self.shelf)
         if self.ended:
             self.ended.clear()
-
-    def _submit(self, event: JobSubmitted, t: float, seq: int) -> None:
-        self.joined[event.job] = 0
 
     def _leave(self, event: JobCompleted | JobKilled, t: float, seq: int) -> None:
         self.joined.pop(event.job, None)
@@ -114,9 +112,15 @@ class QueueAuditor(Auditor):
     def _keep(self, event: RunStarted, t: float, seq: int) -> None:
         """A promise cannot be broken where everything happens as it was believed."""
         start, _, promised = self.promised.pop(event.job, (t, None, seq))
-        if t > start * (1 + ROUNDING) and not (self.delayed or self.world.workers):
+        late = t > start * (1 + ROUNDING) and not (self.delayed or self.world.workers)
+        if late and not self._overdue(t):
             why = f"{event.job} was promised its start for {start}"
             self.world.breaks(Law.PROMISE, (promised, seq), why)
+
+    def _overdue(self, t: float) -> bool:
+        """Whether a run that is under way should have ended before."""
+        runs = (run for job in self.world.jobs.values() for run in job.open.values())
+        return any(self._believed(it.job, it.event.work, it.t) < t for it in runs)
 
     def _loosen(self, seq: int) -> None:
         """A start outside of a shelf, while nothing runs."""
@@ -136,7 +140,7 @@ class QueueAuditor(Auditor):
         return t + ((work if estimate is None else estimate) + job.verification)
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is None or event.kept:
             return
         if not self.delayed and self.promised:
@@ -182,6 +186,7 @@ class QueueAuditor(Auditor):
 
     def _open_batch(self, event: BatchOpened, t: float, seq: int) -> None:
         self.batches += 1
+        self.joined = {name: self.joined.get(name, 0) for name in self.world.jobs}
         attempts = max((2**joined for joined in self.joined.values()), default=0)
         found = (self.batches, len(self.joined), attempts)
         if found != (event.batch, event.jobs, event.attempts):
@@ -205,3 +210,7 @@ class QueueAuditor(Auditor):
         if not (waiting and fits and event.start >= t):
             why = f"{counted(event.processors, 'worker')} from {event.start} on for {event.job}"
             self.world.breaks(Law.PROMISE, (seq,), why)
+
+    def _drop(self, event: ReservationDropped, t: float, seq: int) -> None:
+        if self.promised.pop(event.job, None) is None or event.job in self.running:
+            self.world.breaks(Law.PROMISE, (seq,), f"nothing was promised to {event.job}")

@@ -16,6 +16,7 @@ from actors.events import (
     StageStarted,
     WorkerChanged,
 )
+from actors.events import pack as pack_events
 from policies.availability import WorkerState
 from policies.interface.pack import Cause
 from policies.maths.redistribution import round_count
@@ -29,6 +30,7 @@ from sims.telling import counted
 class RedistributionAuditor(Auditor):
     """Sizes are whole groups and change only as decided; a run says what it moves."""
 
+    wakes = frozenset(pack_events.VOCABULARY)
     world: World
     due: dict[str, tuple[int, int]] = field(factory=dict)
     """Job whose size is to change at this instant -> the new one, seq of the decision."""
@@ -119,7 +121,7 @@ class RedistributionAuditor(Auditor):
     # --- what comes of them -------------------------------------------------------------------
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is None or run.job.application is None:
             return
         copy = run.copy
@@ -133,7 +135,10 @@ class RedistributionAuditor(Auditor):
 
     def _fits(self, copy: Copy, seq: int) -> None:
         """A copy has its whole size, but for members that were promised."""
-        missing = copy.full - copy.size
+        missing, pair = copy.full - copy.size, self.world.pack.pair if self.world.pack else 1
+        if copy.full % pair:
+            why = f"{copy.job.name} has {copy.full}, and no whole groups of {pair}"
+            self.world.breaks(Law.REDISTRIBUTION, (seq,), why)
         if missing < 0 or (missing and self.world.pack is not None and self.world.pack.fatal):
             why = f"{copy.job.name} is to have {counted(copy.full, 'worker')} and has {copy.size}"
             self.world.breaks(Law.REDISTRIBUTION, (seq,), why)

@@ -6,9 +6,10 @@ from math import isclose, ulp
 
 from attrs import define, field
 
-from actors.events import JobCompleted, JobKilled, Outcome, RunEnded, RunStarted
+from actors.events import JobCompleted, JobKilled, Outcome, ProtectionKind, RunEnded, RunStarted
+from actors.events import copies as copies_events
 from actors.events.copies import GainDescribed
-from sims.audit.facts import Run
+from sims.audit.facts import Job, Run
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
@@ -23,6 +24,7 @@ class SharingAuditor(Auditor):
     its workers carry it. Where jobs progress by g(r, t) that is not in the log: what is checked
     there is that a copy does not go back, nor beyond its work."""
 
+    wakes = frozenset(copies_events.VOCABULARY)
     world: World
     states: dict[str, dict[int, float]] = field(factory=dict)
     """Job -> its runs that ended at its last checkpoint -> work done."""
@@ -33,6 +35,8 @@ class SharingAuditor(Auditor):
     """Job -> when that was."""
     used: set[tuple[str, int]] = field(factory=set)
     """Runs of the last checkpoint, and their jobs, from whose states one has begun."""
+    cloning: bool | None = None
+    """Whether copies go on from the furthest one's state, once a job has said so."""
     gains: bool = False
     """Whether jobs progress by g(r, t), which is not in the log."""
 
@@ -59,10 +63,8 @@ class SharingAuditor(Auditor):
         if not self.world.compound:
             return
         job = self.world.jobs[event.job]
-        if job.submitted is not None and job.protection is None:
-            self.world.breaks(
-                Law.FRAME, (seq,), f"nothing says how many copies {job.name} may have"
-            )
+        if job.submitted is not None:
+            self._bare(job, seq)
         states, older = self.states.get(event.job, {}), self.older.setdefault(event.job, {})
         due: float | None = 0.0
         if event.source is not None:
@@ -73,8 +75,19 @@ class SharingAuditor(Auditor):
             why += f"its copies came to {states}"
             self.world.breaks(Law.CLONE, (seq,), why)
 
+    def _bare(self, job: Job, seq: int) -> None:
+        """A copy on each worker at most; nothing but work takes time, cloned or not like all."""
+        rules, described = job.protection, job.described
+        if self.cloning is None and rules is not None:
+            self.cloning = rules.cloning
+        told = rules is not None and (rules.copies, rules.cloning, rules.delay, rules.kind)
+        plain = described is not None and described.estimate is None and not described.verification
+        if not plain or told != (self.world.processors, self.cloning, 0, ProtectionKind.NONE):
+            why = f"copies of {job.name} are placed with others'; it is {described}, {rules}"
+            self.world.breaks(Law.FRAME, (job.told, seq), why)
+
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
+        run = self.world.present
         if run is None or not run.told:
             return
         if self.ended.get(event.job) != t:

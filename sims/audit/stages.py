@@ -6,7 +6,7 @@ import math
 
 from attrs import define
 
-from actors.events import CheckpointTaken, RunEnded, Stage
+from actors.events import CheckpointTaken, ProtectionKind, RunEnded, Stage
 from actors.runtime import Event
 from sims.audit.facts import Run
 from sims.audit.packs import checkpoint, moving, recovery
@@ -127,12 +127,12 @@ def plan_of(run: Run) -> Plan:
         return Plan(event.work, messages is not None, (), None, 0, job.verification, False, False)
     before, moves = _restored(run), run.copy.holders != run.copy.full
     period = job.periods.get(run.copy.full) if rules.period is None else rules.period
-    closes = job.closes if moves and rules.kind == "buddies" else False
+    closes = job.closes if moves and rules.kind is ProtectionKind.BUDDIES else False
     if moves:
         before = (*before, (REDISTRIBUTING, moving(job, run.copy.holders, run.copy.full)))
     return Plan(
         *(event.work, messages is not None, before, period, cost_of(run)),
-        *(job.verification, rules.verified, rules.kind != "none", closes),
+        *(job.verification, rules.verified, rules.kind is not ProtectionKind.NONE, closes),
     )
 
 
@@ -151,6 +151,6 @@ def cost_of(run: Run) -> float | None:
     """Time of a checkpoint; None: every member sends its image."""
     rules, messages = run.job.protection, run.job.messages
     assert rules is not None
-    if rules.kind == "images" and messages is not None:
+    if rules.kind is ProtectionKind.IMAGES and messages is not None:
         return None if messages.image > 0 else 0
     return checkpoint(run.job, run.copy.full) if rules.cost is None else rules.cost

@@ -63,6 +63,8 @@ class World:
     held: Holders = field(factory=Holders)
     touched: dict[Copy, None] = field(factory=dict)
     """Copies of which, at this instant, a member changed, or whose run did."""
+    present: Run | None = None
+    """The run that the present event starts or ends; None: there is none that it could end."""
     compound: bool = False
     """Whether the present event is part of a compound."""
 
@@ -115,6 +117,7 @@ class World:
             MessagesDescribed: self._describe,
             ApplicationDescribed: self._describe,
             RunStarted: self._start,
+            RunEnded: self._find,
         }
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
@@ -172,7 +175,8 @@ class World:
         job = self.jobs.get(event.job)
         if job is None:
             job = self.jobs[event.job] = Job(event.job, None, -1)
-        copy = None if event.keeps is None else job.kept.pop(event.keeps, None)
+        keeps = event.keeps
+        copy = job.kept.pop(keeps) if keeps is not None and keeps in job.kept else None
         if copy is None:
             spans = self.spans(event.processors, seq)
             copy = Copy(job, spans, event.share, event.rotates, seq)
@@ -180,7 +184,13 @@ class World:
         if self.withdrawn is not None:
             self._take_over(run, *self.withdrawn)
         copy.run, copy.last = run, event.run
+        self.present = run
+        if not job.open:
+            job.open = {}
         job.open[event.run] = run
+
+    def _find(self, event: RunEnded, t: float, seq: int) -> None:
+        self.present = self.run(event.job, event.run)
 
     def _take_over(self, run: Run, ended: int, former: Run) -> None:
         """It may follow a run on other members."""
@@ -207,19 +217,21 @@ class World:
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
         job = self.jobs.get(event.job)
-        run = job.open.pop(event.run, None) if job is not None else None
+        run = job.open.pop(event.run) if job is not None and event.run in job.open else None
         if job is None or run is None:
             return
         run.copy.run = None
         if event.kept:
+            if not job.kept:
+                job.kept = {}
             job.kept[event.run] = run.copy
         elif event.outcome is Outcome.WITHDRAWN and job.application is not None:
             run.done, self.withdrawn = event.done, (seq, run)
 
     def _release(self, event: MembersReleased, t: float, seq: int) -> None:
         job = self.jobs.get(event.job)
-        if job is not None:
-            job.kept.pop(event.run, None)
+        if job is not None and event.run in job.kept:
+            del job.kept[event.run]
 
     def _join(self, event: MembersJoined, t: float, seq: int) -> None:
         copy = self.copy(event.job, event.run)

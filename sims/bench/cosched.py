@@ -17,8 +17,9 @@ from actors.runtime import System
 from policies.pack import LookAhead
 from sims.bench.simpy_loop import seconds_per_task
 from sims.metrics.makespan import Makespan
-from sims.papers.cosched_trials import Setting, Trial, scenario
+from sims.papers.cosched import pack
 from sims.scenario.build import populate
+from sims.scenario.loader import read
 
 POLICY = "IteratedGreedy-EndGreedy"
 TARGETS = ((1000, 0.3), (5000, 3.0))
@@ -26,7 +27,7 @@ TARGETS = ((1000, 0.3), (5000, 3.0))
 
 
 @frozen
-class Measure:
+class Timing:
     """One run."""
 
     seconds: float
@@ -37,16 +38,16 @@ class Measure:
     """What a log would hold."""
 
 
-def measure(processors: int, seed: int) -> Measure:
+def measure(processors: int, seed: int) -> Timing:
     """Run 100 applications once, from scenario to end."""
-    trial = Trial(Setting(processors=processors), (POLICY,), LookAhead.ANY, seed)
+    table = pack(POLICY, seed, processors=processors, look=LookAhead.ANY.value)
     gc.collect()
     began, clock = time.process_time(), time.perf_counter()
     system = System(seed, [Makespan()])
-    populate(scenario(trial, POLICY), system, Path())
+    populate(read(table, "003"), system, Path())
     system.run()
     spent = time.process_time() - began
-    return Measure(spent, time.perf_counter() - clock, system.journal.length)
+    return Timing(spent, time.perf_counter() - clock, system.journal.length)
 
 
 def main(words: Sequence[str]) -> None:
@@ -65,7 +66,7 @@ def main(words: Sequence[str]) -> None:
     Console().print(table)
 
 
-def _row(processors: int, target: float, found: list[Measure], simpy: float) -> list[str]:
+def _row(processors: int, target: float, found: list[Timing], simpy: float) -> list[str]:
     seconds = [run.seconds for run in found]
     events = statistics.median(run.events for run in found)
     wall = statistics.median(run.wall for run in found)

@@ -29,8 +29,8 @@ from policies.queue.lists import RList
 from policies.queue.orders import longest_time
 from sims.bench.simpy_loop import seconds_per_task
 from sims.papers.batch_runs import described, spawn
-from sims.papers.rigid_runs import synthetic
 from sims.scenario.jobs.moldable import Model, SyntheticJobs
+from sims.scenario.jobs.rigid import UniformJobs
 
 
 @frozen
@@ -59,7 +59,7 @@ class Spent:
 
 def rigid(scenarios: int) -> Trial:
     """001, section 5.1, at q-bar = 0.3."""
-    jobs = synthetic(1)
+    jobs = UniformJobs(seed=1).draw()
     fails = failure_probabilities([job.work for job in jobs], 0.3)
     rng = stream(1, "failures")
     drawn = tuple(draw_failures(fails, rng) for _ in range(scenarios))

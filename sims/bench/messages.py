@@ -18,7 +18,7 @@ from sims.bench.simpy_loop import durations, run_simpy
 
 
 @message
-class Task:
+class Hold:
     """Master to worker: hold for `duration`."""
 
     duration: float
@@ -30,7 +30,7 @@ class Held:
 
 
 @message
-class Report:
+class Finished:
     """Worker to master: I am done; give me another."""
 
     worker: Actor
@@ -42,13 +42,13 @@ class BenchWorker(Actor):
 
     master: Actor
 
-    @handles(Task)
-    def take(self, task: Task) -> None:
+    @handles(Hold)
+    def take(self, task: Hold) -> None:
         self.after(task.duration, Held())
 
     @handles(Held)
     def report(self, _: Held) -> None:
-        self.send(self.master, Report(self))
+        self.send(self.master, Finished(self))
 
 
 @define(eq=False)
@@ -58,12 +58,12 @@ class BenchMaster(Actor):
     left: Iterator[float]
     unfinished: int
 
-    @handles(Report)
-    def next_task(self, report: Report) -> None:
+    @handles(Finished)
+    def next_task(self, report: Finished) -> None:
         self.unfinished -= 1
         duration = next(self.left, None)
         if duration is not None:
-            self.send(report.worker, Task(duration))
+            self.send(report.worker, Hold(duration))
         elif self.unfinished == 0:
             self.system.finish()
 
@@ -75,7 +75,7 @@ def run_actors(workers: int, tasks: Sequence[float]) -> tuple[float, float]:
     master = system.spawn(BenchMaster("master", iter(tasks), len(tasks) + workers))
     for k in range(workers):
         worker = system.spawn(BenchWorker(f"worker {k}", master))
-        worker.send(master, Report(worker))
+        worker.send(master, Finished(worker))
     gc.collect()
     began = time.perf_counter()
     system.run()

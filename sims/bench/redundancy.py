@@ -6,24 +6,33 @@ import argparse
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from actors.runtime import System
 from sims.bench.simpy_loop import seconds_per_task
-from sims.papers.redundancy_runs import Setting
+from sims.papers.redundancy import stream
 from sims.scenario.build import populate
+from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
-from sims.scenario.speeds import Constant, Speed, TwoPointLaw, TwoPointSlotsLaw
 
 TARGET = 15.0
 """Most times SimPy's time per task that an arrival may take."""
-SPEEDS: dict[str, Speed] = {
-    "constant": Constant(),
-    "two-point, Delta 4, tau 1": TwoPointLaw(peak=4, interval=1),
-    "two-point slots, Delta 4, tau 0.3": TwoPointSlotsLaw(peak=4, slot=0.3),
+SPEEDS: dict[str, dict[str, Any]] = {
+    "constant": {"kind": "constant"},
+    "two-point, Delta 4, tau 1": {"kind": "two-point", "peak": 4, "interval": 1},
+    "two-point slots, Delta 4, tau 0.3": {"kind": "two-point-slots", "peak": 4, "slot": 0.3},
 }
+
+
+def scenario(servers: int, load: float, speed: dict[str, Any], arrivals: int) -> Scenario:
+    """Of the study's kind, under SRPT+R."""
+    table = stream() | {"seed": 1, "policy": {"name": "SRPT+R"}}
+    table["platform"] = {"workers": servers, "speed": speed}
+    table["job"]["stream"] |= {"count": arrivals, "arrivals": {"kind": "poisson", "load": load}}
+    return read(table, "004")
 
 
 def seconds(scenario: Scenario) -> float:
@@ -44,8 +53,7 @@ def measure(
     for _ in range(repeat):
         simpy = min(simpy, seconds_per_task())
         for name, speed in SPEEDS.items():
-            setting = Setting(servers=servers, load=load, speed=speed, jobs=arrivals)
-            each = seconds(setting.scenario("SRPT+R", seed=1)) / arrivals
+            each = seconds(scenario(servers, load, speed, arrivals)) / arrivals
             best[name] = min(best[name], each)
     return simpy, best
 

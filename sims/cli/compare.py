@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
-from collections.abc import Iterable, Iterator, Sequence
-from math import floor, isfinite, log10
+from collections.abc import Iterator
+from math import isfinite
 from pathlib import Path
 
-from attrs import frozen
 from rich.box import SIMPLE
-from rich.console import Console
-from rich.progress import track
 from rich.table import Column, Table
 from rich.text import Text
 
-from sims.campaign import run_many
+from sims.campaign.axes import as_toml, axis, told
+from sims.campaign.cells import Fate
+from sims.campaign.comparing import Comparison, Line, Run, Verdict, corrected
+from sims.campaign.engine import execute as run_campaign
+from sims.campaign.intervals import Estimate
+from sims.campaign.question import Question
+from sims.campaign.results import Results
+from sims.campaign.store import Store
+from sims.campaign.tables import rounded
 from sims.cli.scenarios import naming
-from sims.compare import Comparison, Fate, Line, Result, Run, Task, compare, run_of, simulate, tasks
+from sims.cli.watching import bar, interruptible
 from sims.errors import InputError
 from sims.metrics.measures import Measure
-from sims.options import COMMAND_LINE, add_choice, natural, not_negative, positive_int
-from sims.scenario.header import SEEDS
-from sims.scenario.loader import Scenario
+from sims.options import add_choice, natural, not_negative, positive_int
+from sims.scenario.loader import split_override, value_of
 from sims.script import wide_console
-from sims.statistics import Interval
 from sims.telling import units
-from sims.variants import Variant, as_toml, axis, seeded, variants
-from sims.world import run, time_limit
 
 ABOUT = """\
-Every variant is run with the same seeds: SEED, SEED + 1, ... Failures, availability, speeds and
-arrivals draw from streams of their own, apart from what the policy draws, so that variants meet the
-same ones; what a file draws with a seed of its own, such as random_workers, is the same in all
-runs, and the intervals speak for it alone. The ratio is the mean, over the seeds, of a variant's
-value over the first variant's; ties are best for all who tie. A store knows scenarios, not the
-files or policies of yours that they name: when those change, take another store."""
+The short form of `holdfast campaign`. Every variant is run with the same seeds: SEED, SEED + 1, ...
+Failures, availability, speeds and arrivals draw from streams of their own, apart from what the
+policy draws, so that variants meet the same ones; what a file draws with a seed of its own, such as
+random_workers, is the same in all runs, and the intervals speak for it alone. The ratio is a
+variant's mean over the baseline's, over the seeds on which both ended as asked; it is a tie where
+its difference to the baseline may be none, all comparisons taken together (Holm). Ties are best for
+all who tie."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +47,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("file", metavar="FILE", type=Path, help="scenario (TOML)")
     about = "what differs, such as policy.name=IE,Y-IE; several: all combinations (repeatable)"
     add("--vary", metavar="KEY=V1,V2,...", action="append", default=[], help=about)
+    about = "compare anew for each of these, such as master.channels=1,5 (repeatable)"
+    add("--across", metavar="KEY=V1,V2,...", action="append", default=[], help=about)
+    about = "which variant others are held against, such as policy.name=Y-IE; default: the first"
+    add("--baseline", metavar="VARIANT", help=about)
     add("--runs", type=positive_int, default=10, help="of every variant, a seed each")
     help_text = "what runs are compared by; flowtime, stretch: the mean over a run's jobs"
     add_choice(parser, "--measure", Measure.MAKESPAN, help_text)
@@ -54,121 +59,73 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--set", metavar="KEY=VALUE", action="append", default=[], help=about)
     about = "end every run then, in the scenario's unit, if not before"
     add("--until", metavar="TIME", type=not_negative, help=about)
-    about = "results file: an interrupted comparison goes on from it"
-    add("--store", metavar="FILE", type=Path, help=about)
+    about = "folder of results: an interrupted comparison goes on from it"
+    add("--store", metavar="DIR", type=Path, help=about)
     add("--json", action="store_true", help="print it as JSON, with every run's value")
-
-
-@frozen
-class Question:
-    """What was asked, checked."""
-
-    variants: list[Variant]
-    seeds: range
-    until: float | None
-    measure: Measure
-    file: Path
-
-    @property
-    def first(self) -> Scenario:
-        """The scenario that the others are held against."""
-        return self.variants[0].scenario
-
-    @property
-    def unit(self) -> str:
-        """The measure's, or nothing."""
-        return self.first.header().unit if self.measure.timed else ""
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
     question = _question(arguments)
-    with naming(question.file):
-        _check(question)
-        comparison = _compared(question, arguments.store)
+    store = None if arguments.store is None else Store(arguments.store)
+    kept = f"what is finished is in {arguments.store}: the same command goes on"
+    with (
+        naming(arguments.file),
+        interruptible(kept if store else "without --store nothing is kept"),
+        bar("simulating") as watch,
+    ):
+        results = run_campaign(question.campaign, store=store, watch=watch)
+    for (case, _), result in results.raised():
+        raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
     if arguments.json:
-        print(json.dumps(_as_json(question, comparison), default=str))
+        print(json.dumps(_as_json(question, results), default=str))
     else:
-        _show(question, comparison)
+        _show(question, results)
     return 0
 
 
 def _question(arguments: argparse.Namespace) -> Question:
-    axes = [axis(word) for word in arguments.vary]
-    found = variants(arguments.file, arguments.set, axes)
-    first = found[0].scenario.seed if arguments.seed is None else arguments.seed
-    seeds = range(first, first + arguments.runs)
-    for option, seed in (("--seed", seeds[0]), ("--runs", seeds[-1])):
-        if seed not in SEEDS:
-            accepted = "seeds of 0 or above, below 2**64"
-            raise InputError(COMMAND_LINE, option, f"{seed} is no seed", accepted)
-    return Question(found, seeds, arguments.until, arguments.measure, arguments.file)
-
-
-def _check(question: Question) -> None:
-    """Raises InputError for what cannot be run, before anything else is: until time 0 all of a
-    scenario is looked at, the policy's first answer included."""
-    for variant in question.variants:
-        if question.until is not None:
-            time_limit(question.until, variant.scenario.header().unit)
-        run(seeded(variant.scenario, question.seeds[0]), folder=question.file.parent, until=0)
-
-
-# --- running ----------------------------------------------------------------------------------
-
-
-def _compared(question: Question, store: Path | None) -> Comparison:
-    seeds, until, measure = question.seeds, question.until, question.measure
-    rows = tasks(question.variants, seeds, until, measure, question.file.parent)
-    results = _results(rows, store)
-    runs = [
-        [run_of(task.seed, results[repr(task)], measure, until) for task in row] for row in rows
-    ]
-    return compare(measure, question.variants, runs)
-
-
-def _results(rows: Sequence[Sequence[Task]], store: Path | None) -> dict[str, Result]:
-    """By the task's repr; what is asked for twice is run once."""
-    wanted = {repr(task): task for column in zip(*rows, strict=True) for task in column}
-    results = run_many(simulate, wanted.values(), store=store)
-    try:
-        return {repr(task): result for task, result in _watched(results, len(wanted))}
-    except KeyboardInterrupt:
-        # Whoever presses again while workers are stopped would only see a traceback.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        kept = f"what is finished is in {store}: the same command goes on"
-        more = kept if store else "without --store nothing is kept"
-        raise KeyboardInterrupt(f"; {more}") from None
-
-
-def _watched(results: Iterable[tuple[Task, Result]], total: int) -> Iterable[tuple[Task, Result]]:
-    console = Console(stderr=True)
-    unwatched = not console.is_terminal
-    return track(results, "simulating", total, console=console, transient=True, disable=unwatched)
+    return Question.of(
+        arguments.file,
+        [axis(word) for word in arguments.vary],
+        [axis(word, "--across") for word in arguments.across],
+        changes={key: value_of(text) for key, text in map(split_override, arguments.set)},
+        baseline=arguments.baseline,
+        runs=arguments.runs,
+        measure=arguments.measure,
+        seed=arguments.seed,
+        until=arguments.until,
+    )
 
 
 # --- telling ----------------------------------------------------------------------------------
 
 
-def _show(question: Question, comparison: Comparison) -> None:
+def _show(question: Question, results: Results) -> None:
     console = wide_console()
-    console.print(_table(question, comparison))
-    for note in _notes(comparison):
-        console.print(note, highlight=False, markup=False, soft_wrap=True)
+    comparisons = results.comparisons()
+    for comparison in comparisons:
+        console.print(_table(question, results, comparison))
+        for note in _notes(comparison):
+            console.print(note, highlight=False, markup=False, soft_wrap=True)
+    many = corrected(comparisons)
+    if many > 1:
+        note = f"Intervals of ratios, and ties, are those of {many} comparisons at once (Holm)."
+        console.print(note, highlight=False)
 
 
-def _table(question: Question, comparison: Comparison) -> Table:
-    keys = [key for key, _ in question.variants[0].settings] or ["variant"]
-    measure, unit = question.measure.value, question.unit
-    heads = ("as asked", f"{measure}, {units(unit)}" if unit else measure, "ratio", "best")
+def _table(question: Question, results: Results, comparison: Comparison) -> Table:
+    keys = [key for key, _ in next(iter(question.variants.values()))] or ["variant"]
+    measure, unit = question.measure.value, question.unit(results)
+    heads = ("as asked", f"{measure}, {units(unit)}" if unit else measure, "ratio", "best", "")
     columns = [Column(head, justify="right", no_wrap=True) for head in heads]
-    title = Text(f"{question.first.name}: {measure}, {_seeds(question.seeds)}, 95 % intervals")
+    place = f", {told(comparison.point)}" if comparison.point else ""
+    seeds = _seeds(question.seeds)
+    title = Text(f"{question.campaign.name}{place}: {measure}, {seeds}, 95 % intervals")
     table = Table(*keys, *columns, title=title, box=SIMPLE)
     for line in comparison.lines:
-        settings = [Text(as_toml(value)) for _, value in line.variant.settings] or [
-            Text("as it is")
-        ]
-        table.add_row(*settings, *_cells(line, comparison))
+        settings = [Text(as_toml(value)) for _, value in question.variants[line.variant]]
+        table.add_row(*(settings or [Text("as it is")]), *_cells(line, comparison))
     return table
 
 
@@ -181,64 +138,78 @@ def _cells(line: Line, comparison: Comparison) -> Iterator[str]:
     yield rounded(line.mean)
     yield rounded(line.ratio)
     yield f"{line.best} of {len(comparison.paired)}" if comparison.paired else "-"
+    yield _verdict(line)
 
 
-def rounded(interval: Interval | None) -> str:
-    """To two digits of the half-width; only the mean where there is none, a dash without a mean."""
-    if interval is None or not interval.size:
-        return "-"
-    mean, half = interval.mean, interval.half
-    if not isfinite(half):
-        return f"{mean:,.8g}"
-    if half == 0:
-        return f"{mean:,.8g} ± 0"
-    places = max(0, 1 - floor(log10(half)))
-    return f"{mean:,.{places}f} ± {half:,.{places}f}"
+def _verdict(line: Line) -> str:
+    return line.against.verdict.value if line.against else "baseline"
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
     """What a reader has to know of the figures, a line each."""
+    measure = comparison.gauge.name
     out = [line for line in comparison.lines if line.left_out]
     if out:
-        paired, seeds = len(comparison.paired), len(comparison.seeds)
-        told = "; ".join(f"{line.variant}: {_left_out(line, comparison.measure)}" for line in out)
+        paired, seeds = len(comparison.paired), comparison.seeds
+        said = "; ".join(f"{line.variant}: {_left_out(line, measure)}" for line in out)
         yield (
-            f"Not ended as asked, and in no mean: {told}. "
-            f"Ratio and best are over the {paired} of {seeds} seeds on which all did."
+            f"Not ended as asked, and in no mean: {said}. A ratio is over the seeds on which both "
+            f"did, best over the {paired} of {seeds} on which all did."
         )
-    if comparison.paired and any(line.ratio is None for line in comparison.lines):
-        yield f"No ratio: the first variant's {comparison.measure.value} is 0 on some seed."
-    if len(comparison.seeds) == 1:
+    unlike = [it.variant for it in comparison.lines if _verdict(it) == Verdict.UNLIKE.value]
+    if unlike:
+        yield (
+            f"Unlike, and not compared: {'; '.join(unlike)}: other jobs than the baseline's, as "
+            "some are left out, say."
+        )
+    base = next(line for line in comparison.lines if line.against is None)
+    if base.ratio is None and base.as_asked:
+        yield f"No ratio: the baseline's mean {measure} is 0."
+    if comparison.seeds == 1 and not comparison.speaks:
         yield "One run each: no intervals."
     if comparison.alike:
         yield "All runs of a variant are alike: the seed changes nothing in this scenario."
+    if comparison.speaks:
+        yield comparison.speaks
 
 
-def _left_out(line: Line, measure: Measure) -> str:
-    without = {Fate.COMPLETED: f"without a {measure.value}"}
+def _left_out(line: Line, measure: str) -> str:
+    without = {Fate.COMPLETED: f"without a {measure}"}
     return ", ".join(f"{n} {without.get(fate, fate.value)}" for fate, n in line.left_out.items())
 
 
-def _as_json(question: Question, comparison: Comparison) -> dict[str, object]:
-    return {
-        "scenario": question.first.name,
+def _as_json(question: Question, results: Results) -> dict[str, object]:
+    cells = [_cell_as_json(question, results, it) for it in results.comparisons()]
+    shared = {
+        "scenario": question.campaign.name,
         "measure": question.measure.value,
-        "unit": question.unit or None,
+        "unit": question.unit(results) or None,
         "higher_is_better": question.measure.higher_is_better,
-        "until": question.until,
-        "seeds": list(comparison.seeds),
-        "paired": list(comparison.paired),
-        "variants": [_line_as_json(line) for line in comparison.lines],
+        "until": question.campaign.until,
+        "seeds": list(question.seeds),
+        "baseline": question.campaign.reference,
     }
+    return shared | ({"cells": cells} if question.campaign.axes else cells[0])
 
 
-def _line_as_json(line: Line) -> dict[str, object]:
+def _cell_as_json(question: Question, results: Results, cell: Comparison) -> dict[str, object]:
+    lines = [_line_as_json(question, results, line) for line in cell.lines]
+    place = {"at": dict(cell.point)} if cell.point else {}
+    blocks = {"blocks": len(cell.paired), "speaks_for": cell.speaks} if cell.speaks else {}
+    paired = list(question.seeds) if cell.speaks else list(cell.paired)
+    return {**place, **blocks, "paired": paired, "variants": lines}
+
+
+def _line_as_json(question: Question, results: Results, line: Line) -> dict[str, object]:
+    case = next(it for it in results.plan.cases if it.variant == line.variant)
     return {
-        "settings": dict(line.variant.settings),
-        "policy": line.variant.scenario.policy.name,
+        "settings": dict(question.variants[line.variant]),
+        "policy": case.scenario(0).policy.name,
         "as_asked": line.as_asked,
-        "mean": _interval_as_json(line.mean),
-        "ratio": _interval_as_json(line.ratio),
+        "mean": _estimate_as_json(line.mean),
+        "ratio": _estimate_as_json(line.ratio),
+        "difference": _estimate_as_json(line.difference),
+        "verdict": _verdict(line),
         "best": line.best,
         "runs": [_run_as_json(run) for run in line.runs],
     }
@@ -248,8 +219,9 @@ def _run_as_json(run: Run) -> dict[str, object]:
     return {"seed": run.seed, "end": run.fate.value, "value": run.value}
 
 
-def _interval_as_json(interval: Interval | None) -> dict[str, object] | None:
-    if interval is None or not interval.size:
+def _estimate_as_json(it: Estimate | None) -> dict[str, object] | None:
+    if it is None or not it.size:
         return None
-    half = interval.half if isfinite(interval.half) else None
-    return {"mean": interval.mean, "half": half, "size": interval.size}
+    ends = {"half": it.half, "low": it.low, "high": it.high}
+    known = {key: value if isfinite(value) else None for key, value in ends.items()}
+    return {"mean": it.mean, **known, "size": it.size}

@@ -15,7 +15,7 @@ from sims.exports.batsim import write_batsim
 from sims.exports.chrome import write_chrome
 from sims.exports.tables import SUFFIXES, write_events, write_jobs
 from sims.telling import counted
-from sims.writing import replacing
+from sims.writing import refuse_inputs, replacing
 
 Write = Callable[[Iterable[Record], Path], int]
 
@@ -73,6 +73,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if path.suffix not in target.suffixes:
         problem = f"{path.suffix!r} is not written for {arguments.to}"
         raise InputError(str(path), "", problem, " or ".join(target.suffixes))
+    refuse_inputs(arguments.output, "--output", arguments.log)
     with reading(arguments.log) as log:
         rows = target.write(log, path)
     print(f"{path}: {counted(rows, target.row)}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sims.scenario.jobs.section import KINDS
 
 if TYPE_CHECKING:
-    from sims.scenario.keys import Key, Table
+    from sims.scenario.keys import Key, KeyTable
 
 WIDTH = 120
 """Columns where no terminal says how many it has."""
@@ -32,10 +32,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("section", metavar="SECTION", nargs="?", help=f"or {', '.join(KINDS)}")
     parser.add_argument("--json", action="store_true", help="print it as JSON, all keys of all")
+    about = "print a JSON Schema of scenario files, for editors (their first line: `#:schema FILE`)"
+    parser.add_argument("--schema", action="store_true", help=about)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
+    if arguments.schema:
+        from sims.scenario.schema import schema
+
+        print(json.dumps(schema(), indent=1))
+        return 0
     from sims.scenario.keys import tables  # it takes the source apart: not at every command's start
 
     told = tables(arguments.section)
@@ -48,7 +55,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_sections(told: Sequence[Table]) -> None:
+def _print_sections(told: Sequence[KeyTable]) -> None:
     places = {table.place: table for table in reversed(told)}
     rows = [(places[key.name], key.meaning) for key in told[0].keys if key.name in places]
     width = max(len(table.heading()) for table, _ in rows)
@@ -57,7 +64,7 @@ def _print_sections(told: Sequence[Table]) -> None:
     print(f"\n{MORE}")
 
 
-def _print_keys(listed: Sequence[Table]) -> None:
+def _print_keys(listed: Sequence[KeyTable]) -> None:
     width = get_terminal_size((WIDTH, 0)).columns if sys.stdout.isatty() else WIDTH
     explained: set[tuple[tuple[str, str], ...]] = set()
     for table in listed:

@@ -18,9 +18,16 @@ from sims.options import Parser
 ABOUT = "A laboratory for scheduling parallel work on processors that fail."
 COMMANDS = {
     "run": "Simulate a scenario file to its end, and log what happens.",
+    "campaign": "Run a campaign file: scenarios, variants and axes, to tables and a figure.",
+    "papers": "List, run and check the tables and figures of the five papers.",
     "compare": "Run variants of a scenario on the same seeds: which is better, and how surely.",
+    "new": "Print a starting file: a scenario of some kind, or a policy for a decision point.",
+    "check": "Check a scenario file without running it: what it means, and what it will cost.",
+    "check-policy": "Ask a policy of yours random questions, and tell what it does wrong.",
+    "examples": "List the scenarios that come with Holdfast, or copy some.",
     "summary": "Tell a log's run in numbers: makespan, flowtimes, where the processor-time went.",
     "trace": "Tell the life of one job, from a log.",
+    "queue": "Print the queue and the machine at an instant, from a log.",
     "why": "Walk the chain of causes back from one event of a log.",
     "matrix": "Print every cell of job, hazard, protection and communication, with an example.",
     "chaos": "Run a scenario again with each worker killed, or taken back, at each moment.",
@@ -43,7 +50,7 @@ class Command(Parser):
     ) -> tuple[Any, list[str]]:
         """Declare the command's arguments, and parse them."""
         name = self.prog.rpartition(" ")[2]
-        command = import_module(f"sims.cli.{name}")
+        command = import_module(f"sims.cli.{name.replace('-', '_')}")
         command.configure(self)
         self.set_defaults(execute=command.execute)
         return super().parse_known_args(words, namespace)

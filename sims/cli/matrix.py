@@ -14,7 +14,17 @@ from rich.table import Column, Table
 from actors.events import End
 from sims.campaign import run_many
 from sims.errors import InputError
-from sims.matrix import Cell, Guard, Hazard, Kind, Link, cell_named, cells, scenario, text
+from sims.matrix import (
+    Cell,
+    CellGuard,
+    CellHazard,
+    CellKind,
+    CellLink,
+    cell_named,
+    cells,
+    scenario,
+    text,
+)
 from sims.options import natural
 from sims.script import wide_console
 from sims.world import run
@@ -47,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
     )
     found = {cell: told for (cell, _), told in progress}
     console = wide_console()
-    for kind in Kind:
+    for kind in CellKind:
         console.print(_table(kind, found))
     console.print(f"{len(found)} cells; each entry: free / master", highlight=False)
     return 0
@@ -73,10 +83,13 @@ def _named(word: str) -> Cell:
         raise InputError("command line", "CELL", f"{word!r} is none", str(accepted)) from None
 
 
-def _table(kind: Kind, found: dict[Cell, str]) -> Table:
-    columns = [Column(guard.value, justify="right") for guard in Guard]
+def _table(kind: CellKind, found: dict[Cell, str]) -> Table:
+    columns = [Column(guard.value, justify="right") for guard in CellGuard]
     table = Table(kind.value, *columns, box=SIMPLE)
-    for hazard in Hazard:
-        pairs = [tuple(found[Cell(kind, hazard, guard, link)] for link in Link) for guard in Guard]
+    for hazard in CellHazard:
+        pairs = [
+            tuple(found[Cell(kind, hazard, guard, link)] for link in CellLink)
+            for guard in CellGuard
+        ]
         table.add_row(hazard.value, *(" / ".join(pair) for pair in pairs))
     return table

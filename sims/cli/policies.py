@@ -12,6 +12,10 @@ from policies.queue.names import ORDERS
 FIXED = {"FIXED": "always the configuration of `parameters.members`, such as {P2 = 2, P3 = 1}"}
 
 QUEUE = {
+    "FCFS": "in order, no backfilling",
+    "EASY": "the first that does not fit is promised processors, what does not delay it starts",
+    "conservative": "every job is promised a start on arrival; compressed when a run ends early",
+    "greedy": "whatever fits, in order",
     "R-LIST-m": "the first m of the queue are promised processors; Q: all of it (001, 4.1)",
     "R-SHELF-B": "shelves, with backfilling; -NB: without (001, 4.2)",
     "R-SHELFFILL-B": "as R-SHELF, a failed job restarts where it fits its shelf (001, 4.3)",
@@ -22,6 +26,18 @@ ALLOCATION = {
     "BATCH": "all pending attempts of a batch allotted together (000, section 4.4)",
     "MINTIME": "the fewest processors of least time (000, section 5.1)",
     "MINAREA": "the fewest processors of least area (000, section 5.1)",
+}
+
+FORMULAS = {
+    "SJF": "the shortest estimate first, as SPT",
+    "PRIORITY": "the highest priority first, as the log or the job says",
+    "WFP3": "the smallest -(w/r)^3 n first: w wait, r estimate, n processors; sorted anew",
+    "UNICEP": "the smallest -w/(r log2 n) first, n at least 2; sorted anew",
+    "FAIR-SHARE": "the user with the least processor-time first, half as much after a week; anew",
+    "F1": "the smallest log10(r) n + 870 log10(s) first, s: submission, from the first one",
+    "F2": "the smallest sqrt(r) n + 25600 log10(s) first",
+    "F3": "the smallest r n + 6860000 log10(s) first",
+    "F4": "the smallest r sqrt(n) + 530000 log10(s) first",
 }
 
 PLACEMENT = {
@@ -62,7 +78,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
     yield "of a queue: policy.name", QUEUE
     yield "of a queue: policy.allocation of moldable jobs", ALLOCATION
-    yield "of a queue: policy.order", _documented(ORDERS)
+    yield "of a queue: policy.order", {**_documented(ORDERS), **FORMULAS}
     yield "of a queue: policy.placement", PLACEMENT
     yield "of enrolment: policy.name (002, section VI)", {**enrolment.CATALOGUE, **FIXED}
     yield "of a pack: policy.name (003, section 5)", pack.CATALOGUE

@@ -1,62 +1,134 @@
-"""Progress on a terminal, for runs that take more than a second."""
+"""What a run that takes more than a moment says meanwhile, wherever it is stuck."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Callable
+from math import isfinite
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.progress_bar import ProgressBar
+from rich.text import Text
 
-from actors.events import IterationCompleted, JobCompleted, JobKilled, JobSubmitted
+from actors.events import IterationCompleted, JobCompleted, JobKilled
 from actors.runtime import Record
-from sims.telling import counted
+from sims.telling import counted, units
 
 PATIENCE = 1.0
-"""Seconds of wall time before anything is shown."""
+"""Seconds of wall time before anything is shown on a terminal."""
+REFRESH = 0.25
+"""Seconds between two looks at a run, at least."""
+SHARE = 0.02
+"""Part of the time that may go to telling of it."""
+FIRST, GROWTH = 10.0, 2.0
+"""Where nobody watches: seconds until the first line, and what each wait is of the one before."""
+STUCK = "still the same: a policy is thinking, or this instant has no end"
 
 
 class ShowProgress:
-    """Sink and context manager: a bar of jobs done, where somebody watches.
+    """Sink and context manager: how far a run is, on stderr.
 
-    A log says nothing of iterations to come: of those that are done it tells how many there are.
+    A thread looks at it, for a policy may think for minutes in which no event happens: on a
+    terminal up to four times a second, elsewhere in a line after 10 s, 20 s, 40 s ...
     """
 
-    wants = frozenset((JobSubmitted, JobCompleted, JobKilled, IterationCompleted))
+    wants: frozenset[type] = frozenset((JobCompleted, JobKilled, IterationCompleted))
 
-    def __init__(self, title: str) -> None:
-        self._title = title
+    def __init__(self, title: str, unit: str, end: float, ahead: str | None = None) -> None:
+        """`end`: when it is over at the latest, in virtual time; `ahead`: what is told of a run
+        that has not been refused, and is not over, in its first second."""
+        self._ahead = ahead
+        self._title, self._unit, self._end = title, unit, end
         self._began = time.monotonic()
-        self._total = self._done = self._iterations = 0
-        self._bar: Progress | None = None
-        self._watched = sys.stderr.isatty()
+        self._jobs: int | None = None
+        self._done = self._iterations = 0
+        self._now: Callable[[], float] = lambda: 0.0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def begins(self, jobs: int, now: Callable[[], float]) -> None:
+        """All is set up: so many jobs will come; `now` tells the virtual time."""
+        self._jobs, self._now = jobs, now
 
     def __call__(self, record: Record) -> None:
-        match record.event:
-            case JobSubmitted():
-                self._total += 1
-            case JobCompleted() | JobKilled():
-                self._done += 1
-            case IterationCompleted():
-                self._iterations += 1
-        if self._watched and time.monotonic() - self._began > PATIENCE:
-            self._show(record.t)
+        if isinstance(record.event, IterationCompleted):
+            self._iterations += 1
+        else:
+            self._done += 1
 
-    def _show(self, t: float) -> None:
-        if self._bar is None:
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-            console = Console(stderr=True)
-            self._bar = Progress(*columns, console=console, transient=True)
-            self._bar.start()
-            self._bar.add_task(self._title)
-        iterations = f", {counted(self._iterations, 'iteration')}" if self._iterations else ""
-        title = f"{self._title}: {self._done}/{self._total}{iterations}, time {t:,.0f}"
-        self._bar.update(
-            self._bar.task_ids[0], completed=self._done, total=self._total, description=title
-        )
+    # --- telling ------------------------------------------------------------------------------
+
+    @property
+    def part(self) -> float:
+        """How much of the run is over, as far as its end is known: from 0 to 1."""
+        parts = [self._done / self._jobs] if self._jobs else [0.0]
+        if isfinite(self._end) and self._end > 0:
+            parts.append(self._now() / self._end)
+        return min(max(parts), 1.0)
+
+    def line(self) -> str:
+        """`time 300 of 1,000 slots, 2 of 5 jobs done, about 12 s left`."""
+        if self._jobs is None:
+            return "setting up the run"
+        limit = f" of {self._end:,.0f}" if isfinite(self._end) else ""
+        told = [f"time {self._now():,.0f}{limit} {units(self._unit)}"]
+        if self._iterations:
+            told.append(counted(self._iterations, "iteration"))
+        told.append(f"{self._done:,} of {counted(self._jobs, 'job')} done")
+        left = self._left()
+        return ", ".join(told if left is None else [*told, f"about {left} left"])
+
+    def _left(self) -> str | None:
+        """At this pace; None while there is none."""
+        part, taken = self.part, time.monotonic() - self._began
+        if part <= 0:
+            return None
+        seconds = taken * (1 - part) / part
+        hours, minutes = seconds / 3600, seconds / 60
+        if hours >= 2:
+            return f"{hours:,.0f} h"
+        return f"{minutes:.0f} min" if minutes >= 2 else f"{seconds:.0f} s"
+
+    def picture(self) -> RenderableType:
+        """What a terminal shows."""
+        # A bar alone does not end its line.
+        bar = Padding(ProgressBar(total=1, completed=self.part), 0)
+        return Group(Text(f"{self._title}: {self.line()}"), bar)
+
+    # --- the thread ---------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        if self._ahead is not None and not self._over.wait(PATIENCE):
+            print(f"holdfast: {self._ahead}", file=sys.stderr, flush=True)
+        if sys.stderr is not None and sys.stderr.isatty():
+            self._show()
+            return
+        wait, before = FIRST, ""
+        while not self._over.wait(wait):
+            taken, line = time.monotonic() - self._began, self.line()
+            stuck = f" ({STUCK})" if line == before else ""
+            print(f"holdfast: {taken:.0f} s: {line}{stuck}", file=sys.stderr, flush=True)
+            wait, before = taken * (GROWTH - 1), line
+
+    def _show(self) -> None:
+        if self._over.wait(PATIENCE):
+            return
+        console = Console(stderr=True)
+        with Live(self.picture(), console=console, transient=True, auto_refresh=False) as live:
+            wait = REFRESH
+            while not self._over.wait(wait):
+                before = time.thread_time()
+                live.update(self.picture(), refresh=True)
+                # A picture may cost 20 ms, which it takes from the run.
+                wait = max(REFRESH, (time.thread_time() - before) / SHARE)
 
     def __enter__(self) -> ShowProgress:
+        self._thread.start()
         return self
 
     def __exit__(
@@ -65,5 +137,5 @@ class ShowProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._over.set()
+        self._thread.join()

@@ -5,18 +5,25 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import sys
+from collections.abc import Callable
+from math import inf
 from pathlib import Path
 
 from actors.runtime import Sink
 from sims.cli.progress import ShowProgress
 from sims.cli.scenarios import naming
 from sims.errors import InputError
+from sims.forecast import forecast
 from sims.log import LogWriter
 from sims.options import natural, not_negative
+from sims.scenario.files import files_of
 from sims.scenario.header import SEEDS
+from sims.scenario.idle import warn_of_idle
 from sims.scenario.loader import Scenario, load
 from sims.summary import Summary
-from sims.world import run
+from sims.world import Begins, run
+from sims.writing import refuse_inputs
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="end then, in the scenario's unit, if not before",
     )
     parser.add_argument("--debug", action="store_true", help="log debug events too")
+    parser.add_argument("--live", action="store_true", help="show workers and queue meanwhile")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
@@ -52,15 +60,45 @@ def execute(arguments: argparse.Namespace) -> int:
         raise InputError("command line", "--log", "'' names no file", "a path, or `none`")
     scenario = load(arguments.file, arguments.set, arguments.seed)
     log = _log_path(scenario, arguments)
+    writer = None if log is None else LogWriter(log)
     summary = Summary()
     with contextlib.ExitStack() as stack:
-        sinks: list[Sink] = [summary, stack.enter_context(ShowProgress(scenario.name))]
-        if log is not None:
-            sinks.append(stack.enter_context(LogWriter(log)))
+        progress = stack.enter_context(_progress(scenario, arguments))
+        sinks: list[Sink] = [summary, progress]
+        if writer is not None:
+            refuse_inputs(
+                writer.path, "--log", arguments.file, *files_of(scenario, arguments.file.parent)
+            )
+            sinks.append(stack.enter_context(writer))
         stack.enter_context(naming(arguments.file))
-        run(scenario, sinks, arguments.file.parent, arguments.debug, arguments.until)
+        until, folder = arguments.until, arguments.file.parent
+        begins = _beginning(scenario, progress)
+        run(scenario, sinks, folder, arguments.debug, until, begins)
     _report(summary, log, arguments.json)
+    if writer is not None and writer.kept is not None:
+        print(f"holdfast: the earlier {log} is now {writer.kept}", file=sys.stderr)
     return 0
+
+
+def _beginning(scenario: Scenario, progress: ShowProgress) -> Begins:
+    """Only of what is not refused is it told what has no effect."""
+
+    def begins(jobs: int, now: Callable[[], float]) -> None:
+        warn_of_idle(scenario)
+        progress.begins(jobs, now)
+
+    return begins
+
+
+def _progress(scenario: Scenario, arguments: argparse.Namespace) -> ShowProgress:
+    end = min(scenario.cap, inf if arguments.until is None else arguments.until)
+    ahead = forecast(scenario, arguments.file.parent)
+    asked = scenario.name, scenario.times.value, end
+    if not arguments.live:
+        return ShowProgress(*asked, ahead)
+    from sims.cli.live import ShowLive
+
+    return ShowLive(*asked, scenario.crew.size, ahead)
 
 
 def _log_path(scenario: Scenario, arguments: argparse.Namespace) -> Path | None:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from sims.cli.logs import reading
 from sims.ledger import Account
+from sims.metrics.jobs import By
+from sims.metrics.spread import JobClass
+from sims.metrics.spread import table as class_table
 from sims.report import Report, amounts, table
 
 JOB, WORKER = "job", "worker"
@@ -19,7 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("log", metavar="LOG", type=Path, help="a log of `holdfast run`")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     parser.add_argument(
-        "--by", choices=(JOB, WORKER), help="also one ledger for each job, or for each worker"
+        "--by",
+        choices=(JOB, WORKER, *(by.value for by in By)),
+        help="also one ledger for each job or worker; or the jobs' figures for each class of them",
     )
 
 
@@ -27,13 +32,25 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
     with reading(arguments.log) as log:
         report = Report.of(log, workers=arguments.by == WORKER)
-    accounts = _accounts(report, arguments.by)
-    if arguments.json:
-        by = {name: amounts(account) for name, account in accounts.items()}
-        print(json.dumps(report.as_json() | ({"by": by} if by else {}), sort_keys=True))
-    else:
-        print("\n".join((*report.lines(), *(table(accounts) if accounts else ()))))
+        told = _told(report, arguments.by, arguments.json)
+    print(told)
     return 0
+
+
+def _told(report: Report, by: str | None, as_json: bool) -> str:
+    accounts, classes = _accounts(report, by), _classes(report, by)
+    if not as_json:
+        tables = (*(table(accounts) if accounts else ()), *class_table(classes))
+        return "\n".join((*report.lines(), *tables))
+    each: dict[str, object] = {name: amounts(account) for name, account in accounts.items()}
+    each |= {name: told.as_json() for name, told in classes.items()}
+    return json.dumps(report.as_json() | ({"by": each} if each else {}), sort_keys=True)
+
+
+def _classes(report: Report, by: str | None) -> dict[str, JobClass]:
+    if by is None or by in (JOB, WORKER):
+        return {}
+    return {name: JobClass.of(report.jobs, which) for name, which in report.jobs.classes(By(by))}
 
 
 def in_order(accounts: Mapping[str, Account], submitted: Iterable[str]) -> dict[str, Account]:
@@ -46,7 +63,7 @@ def _accounts(report: Report, by: str | None) -> dict[str, Account]:
     if by == JOB:
         return in_order(report.ledger.by_job, report.summary.submitted)
     started = report.summary.started
-    if by is None or started is None:
+    if by != WORKER or started is None:
         return {}
     names = started.workers or tuple(map(str, range(started.processors)))
     return {name: report.ledger.by_worker[k] for k, name in enumerate(names)}

@@ -8,6 +8,7 @@ from pathlib import Path
 from sims.cli.logs import reading
 from sims.errors import InputError
 from sims.view.page import Page
+from sims.writing import refuse_inputs
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +24,7 @@ def execute(arguments: argparse.Namespace) -> int:
     page: Path = arguments.output
     if page.suffix not in (".html", ".htm"):
         raise InputError(str(page), "", f"{page.suffix!r} is no page", ".html")
+    refuse_inputs(arguments.output, "--output", arguments.log)
     with reading(arguments.log) as log:
         Page().write(log, page)
     print(page)

@@ -6,21 +6,28 @@ import argparse
 import json
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
+from shutil import get_terminal_size
 
 import attrs
 
+from actors.events import ScenarioStarted
 from actors.runtime import Record
 from sims.cli.logs import reading
 from sims.errors import InputError
 from sims.log import LogFile
-from sims.telling import told
+from sims.telling import counted, moment, told
+
+PROMPT, FOLD = 1, 1
+"""Lines of a screen that stay for the shell's prompt, and for what is left out."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("log", metavar="LOG", type=Path, help="a log of `holdfast run`")
     parser.add_argument("seq", metavar="SEQ", type=int, help="number of the event to explain")
+    parser.add_argument("--all", action="store_true", help="the whole chain, however long")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
@@ -31,8 +38,30 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps([_as_json(record) for record in chain]))
     else:
-        print("\n".join(map(_line, chain)))
+        begun = chain[-1].event
+        unit = begun.unit if isinstance(begun, ScenarioStarted) else ""
+        lines = [_line(record, unit) for record in chain]
+        print("\n".join(lines if arguments.all else folded(lines)))
     return 0
+
+
+def folded(lines: Sequence[str]) -> Iterator[str]:
+    """As many lines of a chain as fit a screen: the first ones, which explain most, and the last.
+
+    At least one of each, however small the screen, and all but them told as a number.
+    """
+    width, height = get_terminal_size()
+    rows = [max(1, -(-len(line) // width)) for line in lines]
+    if sum(rows) <= height - PROMPT:
+        yield from lines
+        return
+    room = height - PROMPT - FOLD - rows[-1]
+    shown = max(1, sum(taken <= room for taken in accumulate(rows[:-1])))
+    yield from lines[:shown]
+    hidden = len(lines) - shown - 1
+    if hidden:
+        yield f"... {counted(hidden, 'cause')} in between: --all tells them"
+    yield lines[-1]
 
 
 def causes(log: LogFile, seq: int) -> list[Record]:
@@ -80,6 +109,6 @@ def _plain(_: object, __: object, value: object) -> object:
     return getattr(value, "value", value)
 
 
-def _line(record: Record) -> str:
+def _line(record: Record, unit: str) -> str:
     because = "" if record.cause is None else f"  because of #{record.cause}"
-    return f"#{record.seq:<8} t = {record.t:<12g} {told(record.event)}{because}"
+    return f"#{record.seq:<8} {moment(record.t, unit):<14} {told(record.event)}{because}"

@@ -10,7 +10,7 @@ from attrs import define, field, frozen
 
 from actors.runtime import Record
 from sims.exports.trace_event import EVENTS, JOBS, Json, flow, meta, micro
-from sims.ledger.runs import Run
+from sims.ledger.runs import EndedRun
 
 
 @frozen
@@ -46,7 +46,7 @@ class Arrows:
         self._times.append(micro(record.t))
         self._kinds.append(self._threads.setdefault(name, len(self._threads) + 1))
 
-    def to(self, run: Run, thread: int) -> Iterator[Json]:
+    def to(self, run: EndedRun, thread: int) -> Iterator[Json]:
         """The arrow to `run`, whose slice lies on `thread`."""
         if run.cause is None:
             return

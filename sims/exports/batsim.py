@@ -9,7 +9,7 @@ from typing import TextIO
 
 from actors.events import JobDescribed, Outcome, ScenarioStarted
 from actors.runtime import Record
-from sims.ledger.runs import Run, Runs
+from sims.ledger.runs import EndedRun, RunFold
 from sims.ledger.slices import count
 from sims.parts import parted
 
@@ -49,7 +49,7 @@ def write_batsim(records: Iterable[Record], file: TextIO) -> int:
 
 
 def _rows(records: Iterable[Record]) -> Iterator[Row]:
-    runs, workload, now, asked = Runs(), "", 0.0, dict[str, float]()
+    runs, workload, now, asked = RunFold(), "", 0.0, dict[str, float]()
     for record in parted(records):
         now = record.t
         if isinstance(record.event, ScenarioStarted):
@@ -60,7 +60,7 @@ def _rows(records: Iterable[Record]) -> Iterator[Row]:
     yield from (_row(run, workload, asked) for run in runs.close(now))
 
 
-def _row(run: Run, workload: str, asked: Mapping[str, float]) -> Row:
+def _row(run: EndedRun, workload: str, asked: Mapping[str, float]) -> Row:
     execution, turnaround = run.end - run.start, run.end - run.submitted
     stretch = turnaround / execution if execution else 1.0
     success = int(run.outcome is Outcome.COMPLETED)
@@ -77,7 +77,7 @@ def run_id(job: str, number: int) -> str:
     return f"{job}#{number}" if number else job
 
 
-def _metadata(run: Run) -> str:
+def _metadata(run: EndedRun) -> str:
     about: dict[str, object] = {"job": run.job, "run": run.number}
     if run.number:
         about["after"] = run_id(run.job, run.number - 1)

@@ -22,7 +22,7 @@ from sims.exports.arrows import Arrows, Tail
 from sims.exports.batsim import run_id
 from sims.exports.trace_event import JOBS, PROCESSORS, Json, counter, meta, micro, pair, whole
 from sims.ledger import Accountant, Slice
-from sims.ledger.runs import Run, Runs
+from sims.ledger.runs import EndedRun, RunFold
 from sims.ledger.slices import ranges
 from sims.parts import parts
 from sims.plots.lanes import Lanes
@@ -43,7 +43,7 @@ def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
     """
     written = 0
     file.write(b'{"displayTimeUnit": "ms", "traceEvents": [')
-    for event in _Trace().events(records):
+    for event in _ChromeTrace().events(records):
         file.write(b",\n" if written else b"\n")
         file.write(orjson.dumps(event))
         written += 1
@@ -52,8 +52,8 @@ def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
 
 
 @define
-class _Trace:
-    runs: Runs = field(factory=Runs)
+class _ChromeTrace:
+    runs: RunFold = field(factory=RunFold)
     lanes: Lanes = field(factory=Lanes)
     levels: Levels = field(factory=Levels)
     arrows: Arrows = field(factory=Arrows)
@@ -118,7 +118,7 @@ class _Trace:
                 yield from self._thread(PROCESSORS, first, name)
                 yield whole(PROCESSORS, first, it.use.value, title, (it.start, it.end), about)
 
-    def _run(self, run: Run, ended: int | None) -> Iterator[Json]:
+    def _run(self, run: EndedRun, ended: int | None) -> Iterator[Json]:
         outcome = None if run.outcome is None else run.outcome.value
         about: Json = {"processors": run.processors, "seq": run.seq, "outcome": outcome}
         lane = self.lanes.lane_of(ALL, (run.job, run.number)) + 1

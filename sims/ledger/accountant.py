@@ -33,7 +33,7 @@ from sims.ledger.fate import Fate
 from sims.ledger.holders import Holders, Key
 from sims.ledger.own import Own
 from sims.ledger.slices import Range, Slice, count, ranges, together
-from sims.ledger.spans import Span, Status, attempted
+from sims.ledger.spans import RunSpan, Status, attempted
 
 Slices = Iterable[Slice]
 NOTHING: Slices = ()
@@ -58,7 +58,7 @@ class Accountant:
     """By job, where there is one."""
     _attempts: dict[Key, tuple[Record, RunStarted]] = field(init=False, factory=dict)
     """Open runs of which nothing is known but their start."""
-    _spans: dict[Key, Span] = field(init=False, factory=dict)
+    _spans: dict[Key, RunSpan] = field(init=False, factory=dict)
     """Other open runs, and those whose members are kept."""
     _jobs: dict[str, Fate] = field(init=False, factory=dict)
     _own: dict[int, Own] = field(init=False, factory=dict)
@@ -152,13 +152,13 @@ class Accountant:
         if span is not None:
             span.followers += 1
 
-    def _known(self, key: Key) -> Span:
+    def _known(self, key: Key) -> RunSpan:
         """This open run, with an account of its own from now on."""
         attempt = self._attempts.pop(key, None)
         if attempt is None:
             return self._spans[key]
         name, number = key
-        span = Span.of(*attempt, self._verifications.get(name, 0))
+        span = RunSpan.of(*attempt, self._verifications.get(name, 0))
         self._spans[key] = span
         self._jobs.setdefault(name, Fate()).runs[number] = span
         return span
@@ -174,19 +174,19 @@ class Accountant:
             return attempted(*attempt, record.t, event.outcome, verifies)
         return self._end_span(self._known(key), key, record, event)
 
-    def _end_span(self, span: Span, key: Key, record: Record, event: RunEnded) -> Iterator[Slice]:
-        yield from span.settle(record.t, record.seq, event.done)
-        span.outcome, span.ended = event.outcome, record.t
-        job = self._jobs[event.job]
+    def _end_span(self, span: RunSpan, key: Key, record: Record, end: RunEnded) -> Iterator[Slice]:
+        yield from span.settle(record.t, record.seq, end.done)
+        span.outcome, span.ended = end.outcome, record.t
+        job = self._jobs[end.job]
         job.over.append(span)
-        if event.outcome is COMPLETED:
+        if end.outcome is COMPLETED:
             job.completed = span
-        if event.kept:
+        if end.kept:
             span.kept = True
         else:
             yield from self._give(key, span, record)
 
-    def _give(self, key: Key, span: Span, record: Record) -> Iterator[Slice]:
+    def _give(self, key: Key, span: RunSpan, record: Record) -> Iterator[Slice]:
         del self._spans[key]
         self._holders.give(key, span.processors)
         for worker in span.moves:
@@ -275,7 +275,7 @@ class Accountant:
         """Tell the runs that hold this worker of its status; who they are."""
         if not self._holders.asked:
             attempts = {key: event for key, (_, event) in self._attempts.items()}
-            runs: dict[Key, RunStarted | Span] = {**attempts, **self._spans}
+            runs: dict[Key, RunStarted | RunSpan] = {**attempts, **self._spans}
             self._holders.keep((k, it.processors, it.share != 1) for k, it in runs.items())
         status, held_by = self._status(worker), list(self._holders.of(worker))
         for run in held_by:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from attrs import define, field
 
 from sims.ledger.slices import Slice, Use
-from sims.ledger.spans import Span
+from sims.ledger.spans import RunSpan
 
 NONE = -math.inf
 """Limit of work done up to which computing was useful: none of it was."""
@@ -18,10 +18,10 @@ NONE = -math.inf
 class Fate:
     """The runs of one job (of its iteration) that may still matter."""
 
-    runs: dict[int, Span] = field(init=False, factory=dict)
-    over: list[Span] = field(init=False, factory=list)
+    runs: dict[int, RunSpan] = field(init=False, factory=dict)
+    over: list[RunSpan] = field(init=False, factory=list)
     """Those that have ended and were not looked at since, in that order."""
-    completed: Span | None = field(init=False, default=None)
+    completed: RunSpan | None = field(init=False, default=None)
     """The run that completes it."""
 
     def settle(self) -> Iterator[Slice]:
@@ -67,6 +67,6 @@ class Fate:
                 if source.outcome is not None:
                     over.append(source)
 
-    def _source(self, span: Span) -> Span | None:
+    def _source(self, span: RunSpan) -> RunSpan | None:
         """The run that it began from."""
         return None if span.source is None else self.runs.get(span.source)

@@ -11,7 +11,7 @@ from actors.runtime import Record
 
 
 @frozen
-class Run:
+class EndedRun:
     """One run, ended."""
 
     job: str
@@ -31,13 +31,13 @@ class Run:
 
 
 @define
-class Runs:
+class RunFold:
     """Fold: yields each run when it ends."""
 
     submitted: dict[str, float] = field(factory=dict)
     _open: dict[tuple[str, int], tuple[Record, str]] = field(factory=dict)
 
-    def __call__(self, record: Record) -> Iterator[Run]:
+    def __call__(self, record: Record) -> Iterator[EndedRun]:
         match record.event:
             case JobSubmitted(job=job):
                 self.submitted[job] = record.t
@@ -46,14 +46,14 @@ class Runs:
             case RunEnded(job=job, run=number, outcome=outcome):
                 yield self._run(job, number, record.t, outcome)
 
-    def close(self, now: float) -> Iterator[Run]:
+    def close(self, now: float) -> Iterator[EndedRun]:
         """The runs that the log leaves open."""
         for job, number in list(self._open):
             yield self._run(job, number, now, None)
 
-    def _run(self, job: str, number: int, end: float, outcome: Outcome | None) -> Run:
+    def _run(self, job: str, number: int, end: float, outcome: Outcome | None) -> EndedRun:
         start, processors = self._open.pop((job, number))
         submitted = self.submitted.get(job, start.t)
-        return Run(
+        return EndedRun(
             job, number, processors, submitted, start.t, end, outcome, start.seq, start.cause
         )

@@ -9,6 +9,8 @@ from functools import lru_cache
 
 from attrs import frozen
 
+from actors.intervals import spans_in
+
 Exact = Fraction | int
 """A sum of times without rounding: whole seconds and slots stay whole, which adds up faster."""
 Range = tuple[int, int]
@@ -19,22 +21,31 @@ class Use(enum.Enum):
     """What a processor-second went to; each goes to exactly one."""
 
     USEFUL = "useful"
+    """Computing whose result is in the state that completed the job (its iteration): all of the
+    completing run's; that of the run that it began from up to `saved`; and so on back."""
     LOST = "lost"
-    """Work that has to be done again."""
+    """Computing that has to be done again; at the log's end, what is saved or under way."""
     CHECKPOINT = "checkpoint"
+    """Its run spends a checkpoint's `cost`."""
     RECOVERY = "recovery"
-    """Restoring a saved state, or fetching a clone."""
+    """Its run spends `recovery`, or a clone's `delay`."""
     REDISTRIBUTION = "redistribution"
+    """Its run moves data to another number of members."""
     TRANSFER = "transfer"
-    """A message of the worker is under way: program, data, an image."""
+    """The worker is UP and held, and a message of its is under way, whatever it carries."""
     WAITING = "waiting"
-    """Its run does not advance: for the link, for others, without speed."""
+    """Its run does not advance: for the link, for others, without speed, with kept members not all
+    UP."""
     REDUNDANT = "redundant"
-    """Work of a run that was withdrawn: another copy was ahead of it."""
+    """Computing of a run that was withdrawn, as far as it is not useful."""
     VERIFICATION = "verification"
+    """Its run's detector advances."""
     IDLE = "idle"
+    """The worker is UP and nobody holds it."""
     RECLAIMED = "reclaimed"
+    """Its owner has the worker, whether a run holds it or not."""
     DOWN = "down"
+    """The worker is DOWN."""
 
 
 @frozen
@@ -76,11 +87,8 @@ def length(start: float, end: float) -> Exact:
 
 # Whoever folds a log asks for the same set again and again while its run goes on: reading it takes
 # a microsecond per interval.
-@lru_cache(maxsize=16_384)
-def ranges(processors: str) -> tuple[Range, ...]:
-    """(first, last) of each interval of an interval set such as `0-3 5`."""
-    parts = (part.partition("-") for part in processors.split())
-    return tuple((int(first), int(last if dash else first)) for first, dash, last in parts)
+ranges = lru_cache(maxsize=16_384)(spans_in)
+"""(first, last) of each interval of an interval set such as `0-3 5`."""
 
 
 def text(numbers: Iterable[int]) -> str:

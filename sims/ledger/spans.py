@@ -42,7 +42,7 @@ class Status(IntEnum):
 
 
 @define(eq=False)
-class Span:
+class RunSpan:
     """A run, from its start until nobody can ask any more what its computing was for."""
 
     job: str
@@ -81,7 +81,7 @@ class Span:
         self.start = self.since
 
     @classmethod
-    def of(cls, record: Record, it: RunStarted, verification: float) -> Span:
+    def of(cls, record: Record, it: RunStarted, verification: float) -> RunSpan:
         """The run that starts with this record."""
         whole = it.share == 1
         share = 1 if whole else Fraction(it.share).limit_denominator(FINEST)

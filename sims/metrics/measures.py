@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import enum
+from typing import Self
 
-from sims.report import Report, Spread
+import numpy as np
+
+from sims.metrics.jobs import Floats
+from sims.metrics.spread import STATISTICS, Spread
+from sims.report import Report
 from sims.summary import Summary
 
 
@@ -14,25 +19,80 @@ class Measure(enum.Enum):
     MAKESPAN = "makespan"
     """When the last job was completed."""
     FLOWTIME = "flowtime"
-    """Mean over the jobs, completion minus submission."""
+    """Mean over the jobs, completion minus submission; also called `response`."""
     STRETCH = "stretch"
-    """Mean over the jobs, flowtime over the job's own error-free time; iterative jobs have none."""
+    """Mean over the jobs, flowtime over the job's own error-free time; also called `slowdown`;
+    iterative jobs have none."""
+    WAIT = "wait"
+    """Mean over the jobs, from submission to the first start."""
+    BOUNDED = "bounded-slowdown"
+    """Stretch, with own times below 10 s (`measures.bound`) counted as that, and at least 1."""
     UTILISATION = "utilisation"
     """Share of all processor-time that runs held."""
     WASTED = "wasted"
     """Share of what runs held that was lost, or redundant."""
     QUEUE = "queue"
     """Jobs that wait, mean over time."""
+    LONGEST_QUEUE = "queue-max"
+    """Jobs that wait, at most."""
+    FAIRNESS = "fairness"
+    """Jain's index of users' mean bounded slowdowns: 1 where all fare alike."""
+    COST = "cost"
+    """Of all processors, at `measures.prices`."""
+    ENERGY = "energy"
+    """kWh of all processors, at `measures.watts`."""
+    WAIT_MEDIAN = "wait-median"
+    WAIT_P90 = "wait-p90"
+    """The 90th percentile, interpolated; so for all -p90, -p95 and -p99."""
+    WAIT_P95 = "wait-p95"
+    WAIT_P99 = "wait-p99"
+    FLOWTIME_MEDIAN = "flowtime-median"
+    FLOWTIME_P90 = "flowtime-p90"
+    FLOWTIME_P95 = "flowtime-p95"
+    FLOWTIME_P99 = "flowtime-p99"
+    STRETCH_MEDIAN = "stretch-median"
+    STRETCH_P90 = "stretch-p90"
+    STRETCH_P95 = "stretch-p95"
+    STRETCH_P99 = "stretch-p99"
+    BOUNDED_MEDIAN = "bounded-slowdown-median"
+    BOUNDED_P90 = "bounded-slowdown-p90"
+    BOUNDED_P95 = "bounded-slowdown-p95"
+    BOUNDED_P99 = "bounded-slowdown-p99"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        word = str(value)
+        for name, ours in (("response", "flowtime"), ("slowdown", "stretch")):
+            if word == name or word.startswith(f"{name}-"):
+                return cls(ours + word.removeprefix(name))
+        return None
+
+    @property
+    def quantity(self) -> str | None:
+        """What of its jobs it sums up, by the name that `Jobs` has for it; None: of none."""
+        name = self.value.removesuffix(f"-{self.statistic}").replace("-", "_")
+        return name if name in OF_JOBS else None
+
+    @property
+    def statistic(self) -> str:
+        """How it sums them up: mean, median, p90, p95 or p99."""
+        last = self.value.rpartition("-")[2]
+        return last if last in STATISTICS else "mean"
+
+    def summed(self, values: Floats) -> float:
+        """Its statistic of jobs' values, all of which are numbers."""
+        percent = PERCENTILES.get(self.statistic)
+        return float(values.mean() if percent is None else np.percentile(values, percent))
 
     @property
     def higher_is_better(self) -> bool:
         """Whether more is better, not less."""
-        return self is Measure.UTILISATION
+        return self in (Measure.UTILISATION, Measure.FAIRNESS)
 
     @property
     def wants_all_done(self) -> bool:
         """Whether it is only known where all jobs were completed; others are means over time."""
-        return self in (Measure.MAKESPAN, Measure.FLOWTIME, Measure.STRETCH)
+        return self in (Measure.MAKESPAN, Measure.FAIRNESS) or self.quantity is not None
 
     @property
     def wants_report(self) -> bool:
@@ -42,8 +102,12 @@ class Measure(enum.Enum):
     @property
     def timed(self) -> bool:
         """Whether its unit is the scenario's unit of time; others have none."""
-        return self in (Measure.MAKESPAN, Measure.FLOWTIME)
+        return self is Measure.MAKESPAN or self.quantity in ("wait", "flowtime")
 
+
+OF_JOBS = ("wait", "flowtime", "stretch", "bounded_slowdown")
+
+PERCENTILES = {"median": 50, "p90": 90, "p95": 95, "p99": 99}
 
 Measured = dict[Measure, float | None]
 """None: not defined for that run."""
@@ -51,24 +115,31 @@ Measured = dict[Measure, float | None]
 
 def of_summary(summary: Summary) -> Measured:
     """What few events of a run tell."""
+    flowtime = Spread.of(summary.flowtimes)
     return {
         Measure.MAKESPAN: _plain(summary.makespan),
-        Measure.FLOWTIME: _mean(Spread.of(summary.flowtimes)),
+        Measure.FLOWTIME: flowtime.mean if flowtime else None,
     }
 
 
 def of_report(report: Report) -> Measured:
     """All measures, once the report is closed."""
-    return of_summary(report.summary) | {
-        Measure.STRETCH: _mean(report.stretch),
+    return {
+        **{it: _of_jobs(report, it) for it in Measure},
+        Measure.MAKESPAN: _plain(report.summary.makespan),
+        Measure.FAIRNESS: report.jobs.fairness,
         Measure.UTILISATION: float(report.utilisation),
         Measure.WASTED: report.wasted,
         Measure.QUEUE: float(report.queue.mean),
+        Measure.LONGEST_QUEUE: float(report.queue.longest),
+        Measure.COST: report.cost,
+        Measure.ENERGY: report.energy,
     }
 
 
-def _mean(spread: Spread | None) -> float | None:
-    return None if spread is None else float(spread.mean)
+def _of_jobs(report: Report, measure: Measure) -> float | None:
+    spread = report.spreads[measure.quantity] if measure.quantity else None
+    return None if spread is None else float(getattr(spread, measure.statistic))
 
 
 def _plain(value: float | None) -> float | None:

@@ -1,1 +1,2 @@
-"""The papers' tables and figures, regenerated: one module per paper."""
+"""The papers' tables and figures, regenerated: a folder for each paper, with a campaign file for
+each table or figure, and what a file can't say: scenarios, views, printed values."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from actors.events import ScenarioStarted
 from sims.telling import SLOT, time_axis
@@ -17,12 +19,33 @@ LETTERS = 10.0
 """Letters of a title that fit into an inch."""
 
 
-def label_time(axes: Axes, started: ScenarioStarted) -> None:
-    """Name the axis of time with its unit; slots have whole numbers."""
-    axes.set_xlabel(time_axis(started.unit))
+SCALES = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+"""Seconds in what an axis of time can count."""
+
+
+def label_time(axes: Axes, started: ScenarioStarted, unit: str | None = None) -> None:
+    """Name the axis of time with its unit, or with `unit`, one of SCALES; slots have whole
+    numbers."""
+    axes.set_xlabel(time_axis(unit or started.unit))
     axes.xaxis.set_major_formatter(PLAIN)
     if started.unit == SLOT:
         number_wholly(axes, "x")
+    elif unit is not None:
+        _count_in(axes, SCALES[unit])
+
+
+def _count_in(axes: Axes, scale: float) -> None:
+    """Ticks at round numbers of `scale` seconds."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    class Scaled(MaxNLocator):
+        """Places that are round in the other unit."""
+
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            return np.asarray(super().tick_values(vmin / scale, vmax / scale)) * scale
+
+    axes.xaxis.set_major_locator(Scaled(nbins="auto", steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda t, _: PLAIN.format(x=t / scale)))
 
 
 def number_wholly(axes: Axes, which: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -41,6 +41,12 @@ class Boxes:
             *(self.kind[chosen], self.share[chosen], self.job[chosen], self.run[chosen]),
             self.seq[chosen],
         )
+
+    def within(self, start: float, end: float) -> Boxes:
+        """Those that reach into [start, end], cut to it."""
+        inside = self.where((self.end >= start) & (self.start <= end))
+        begun, ended = (np.clip(edge, start, end) for edge in (inside.start, inside.end))
+        return evolve(inside, start=begun, end=ended)
 
 
 def _reals() -> array[float]:

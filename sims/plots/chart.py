@@ -54,6 +54,7 @@ def draw_boxes(
     In an image `faint` < 1 lifts what covers little of a pixel (`density.image`).
     """
     axes.set(xlim=(raster.start, raster.end), ylim=(raster.height, 0))
+    boxes = boxes.within(raster.start, raster.end)
     if len(boxes) > FEW:
         picture = image(boxes, paints, raster, faint)
         extent = (raster.start, raster.end, raster.height, 0)
@@ -62,11 +63,12 @@ def draw_boxes(
         _draw_each(axes, boxes, paints)
 
 
-def raster_of(rows: int, end: float, most: tuple[int, int] = PIXELS) -> Raster:
-    """The image's size for so many rows, `most` at most: a whole number of pixels each where they
-    are few, or edges between them would blur."""
+def raster_of(rows: int, window: tuple[float, float], most: tuple[int, int] = PIXELS) -> Raster:
+    """An image of so many rows over a window of time, of `most` pixels: a whole number of them for
+    each row where they are few, or edges between them would blur."""
     pixels = rows * (most[0] // rows) if 0 < rows <= most[0] // 2 else most[0]
-    return Raster(pixels, most[1], max(rows, 1), end or 1)
+    start, end = window
+    return Raster(pixels, most[1], max(rows, 1), end, start)
 
 
 def _draw_each(axes: Axes, boxes: Boxes, paints: Sequence[Paint]) -> None:
@@ -114,6 +116,7 @@ def draw_names(axes: Axes, boxes: Boxes, names: Sequence[str], margin: float = 0
 
     `margin`: points that stay free on both sides, for marks.
     """
+    boxes = boxes.within(*axes.get_xlim())
     if len(boxes) > FEW:
         return
     length, height = _points(axes, boxes)
@@ -165,12 +168,12 @@ def draw_marks(axes: Axes, marks: Sequence[tuple[float, float, Sign]]) -> None:
                 )
 
 
-def draw_strip(axes: Axes, marks: Sequence[Mark], end: float) -> None:
+def draw_strip(axes: Axes, marks: Sequence[Mark], window: tuple[float, float]) -> None:
     """Count signs over time: where marking each would hide the chart."""
     kinds = [kind for kind in SHAPES if any(mark.kind is kind for mark in marks)]
     times = [[mark.t for mark in marks if mark.kind is kind] for kind in kinds]
     colours = [SHAPES[kind][1] for kind in kinds]
-    axes.hist(times, bins=STRIP, range=(0, end or 1), stacked=True, color=colours)
+    axes.hist(times, bins=STRIP, range=window, stacked=True, color=colours)
     axes.set(ylabel="failures")
     number_wholly(axes, "y")
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite
+from math import exp, isfinite, log
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sims.plots.axes import PLAIN, number_wholly, title_within
 from sims.plots.figure import CYCLE, new_figure, save
-from sims.statistics import Interval
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -21,9 +20,29 @@ STYLES = ("-", "--", ":")
 """The next one from where the colours begin anew: no two curves look alike."""
 WIDTH, HEIGHT = 9.0, 5.6
 """Inches."""
+APART, SPREAD = 0.02, 0.1
+"""Parts of the x-axis between the bars of two curves, and between those of the first and last, at
+most: bars that lie on each other cannot be read."""
 BARS = "bars: 95 % confidence intervals"
 
-Curve = Sequence[tuple[float, Interval]]
+
+class Ranged(Protocol):
+    """A mean and the ends of its interval."""
+
+    @property
+    def mean(self) -> float:
+        """Where it is drawn."""
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+
+
+Curve = Sequence[tuple[float, Ranged]]
 
 
 def draw_curves(
@@ -38,7 +57,7 @@ def draw_curves(
 ) -> Path:
     """Draw one curve per name, its 95 % intervals as bars. Returns `path`."""
     figure, axes = new_figure(WIDTH, HEIGHT)
-    plot_curves(axes, curves)
+    plot_curves(axes, apart(curves, log_x))
     format_places(axes, curves, log_x)
     if log_y:
         plain_log_y(axes)
@@ -54,7 +73,10 @@ def plot_curves(axes: Axes, curves: Mapping[str, Curve]) -> None:
         axes.errorbar(
             [at for at, _ in points],
             [value.mean for _, value in points],
-            yerr=[value.half for _, value in points],
+            yerr=[
+                [value.mean - value.low for _, value in points],
+                [value.high - value.mean for _, value in points],
+            ],
             label=name,
             color=CYCLE[k % len(CYCLE)],
             marker=MARKERS[k % len(MARKERS)],
@@ -62,6 +84,18 @@ def plot_curves(axes: Axes, curves: Mapping[str, Curve]) -> None:
             capsize=3,
             elinewidth=1,
         )
+
+
+def apart(curves: Mapping[str, Curve], log_x: bool) -> dict[str, Curve]:
+    """The curves, each a little beside the others: their bars are seen one by one."""
+    places = [at for points in curves.values() for at, _ in points] or [1.0]
+    span = log(max(places) / min(places)) if log_x else max(places) - min(places)
+    step = min(APART, SPREAD / len(curves))
+    steps = [(k - (len(curves) - 1) / 2) * step for k in range(len(curves))]
+    return {
+        name: [(at * exp(step * span) if log_x else at + step * span, it) for at, it in points]
+        for (name, points), step in zip(curves.items(), steps, strict=True)
+    }
 
 
 def format_places(axes: Axes, curves: Mapping[str, Curve], log_x: bool) -> None:
@@ -75,9 +109,9 @@ def format_places(axes: Axes, curves: Mapping[str, Curve], log_x: bool) -> None:
         number_wholly(axes, "x")
 
 
-def about_bars(values: Iterable[Interval]) -> str:
+def about_bars(values: Iterable[Ranged]) -> str:
     """What the bars are, and why some are not there."""
-    known = all(isfinite(value.half) for value in values)
+    known = all(isfinite(value.high) for value in values)
     return BARS if known else f"{BARS}, none where there is one sample only"
 
 

@@ -49,7 +49,7 @@ def check_suffix(path: Path) -> None:
         raise InputError(str(path), "", f"{path.suffix!r} is no picture", ", ".join(SUFFIXES))
 
 
-def save(figure: Figure, path: Path) -> Path:
+def save(figure: Figure, path: Path, dpi: int = DPI) -> Path:
     """Write the figure; the suffix chooses the format. Raises InputError for another suffix, and
     where the file cannot be written."""
     from matplotlib import rc_context
@@ -57,5 +57,5 @@ def save(figure: Figure, path: Path) -> Path:
     check_suffix(path)
     # The same log gives the same file: no dates, and names in SVG that are not drawn by lot.
     with replacing(path) as new, rc_context({"svg.hashsalt": "holdfast"}):
-        figure.savefig(new, dpi=DPI, metadata=UNDATED.get(path.suffix))
+        figure.savefig(new, dpi=dpi, metadata=UNDATED.get(path.suffix))
     return path

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sims.errors import InputError
 from sims.ledger import Use
-from sims.plots.axes import number_wholly, title_within
+from sims.plots.axes import number_wholly
 from sims.plots.boxes import Boxes, Floats
 from sims.plots.chart import draw_legend
-from sims.plots.figure import blank_figure, check_suffix, save
-from sims.plots.gantt import WIDTH
+from sims.plots.figure import check_suffix, save
+from sims.plots.framing import Framing
+from sims.plots.gantt import ALL, WIDTH
 from sims.plots.palette import GREY, KIND, USE_PAINTS, USES
 from sims.plots.scene import Scene
-from sims.telling import counted, in_units, row_of, title_of
+from sims.telling import counted, in_units, row_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,22 +28,25 @@ NUMBERED = 16
 """Numbers below such bars, at most."""
 
 
-def draw_ledger(scene: Scene, path: Path, title: str | None = None) -> Path:
+def draw_ledger(scene: Scene, path: Path, framing: Framing = ALL) -> Path:
     """Shares of processors x makespan by use, and the same by worker or group of processors.
 
-    `scene` has kept its ledger. Returns `path`; raises InputError as `save` does.
+    `scene` has kept its ledger, which is that of the whole run: InputError where the framing has a
+    window; else as `save` does. Returns `path`.
     """
     check_suffix(path)
-    header = scene.header
-    figure = blank_figure(WIDTH, 5.5)
+    if framing.window(scene) != ALL.window(scene):
+        problem = "the ledger is that of the whole run"
+        raise InputError("command line", "--from, --until", problem, "none of them")
+    figure = framing.figure(WIDTH, 5.5)
     whole, parts = figure.subplots(1, 2, width_ratios=(1, 1.6))
     _draw_whole(whole, scene)
     shown = _draw_parts(parts, scene)
     if scene.ledger.total[Use.IDLE]:
         shown.add(KIND[Use.IDLE])  # what the bars of `parts` leave blank
     draw_legend(figure, USE_PAINTS, shown, set())
-    figure.suptitle(title_within(title or title_of(header), WIDTH))
-    return save(figure, path)
+    figure.suptitle(framing.heading(scene, WIDTH))
+    return save(figure, path, framing.dpi)
 
 
 def _draw_whole(axes: Axes, scene: Scene) -> None:

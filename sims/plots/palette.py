@@ -11,7 +11,7 @@ from sims.ledger import Use
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE, GREY = "#FFD92F", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB"
 MINT, BROWN, SAND, WHITE, MIST = "#A8EBD6", "#6B3E12", "#F5E6B3", "#FFFFFF", "#E4E4E4"
-COAL, VIOLET = "#303030", "#8040E0"
+COAL, VIOLET, LEAF = "#303030", "#8040E0", "#C0F0C0"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 
 PROGRAM, IMAGE, SAVE = (kind.value for kind in (Kind.PROGRAM, Kind.IMAGE, Kind.SAVE))
@@ -64,7 +64,8 @@ OUTCOMES: dict[Outcome | None, Paint] = {
     Outcome.WITHDRAWN: Paint("withdrawn", SKY),
     None: Paint("still going on", ORANGE),
 }
+WENT_ON = Paint("withdrawn, its work went on in another run", LEAF)
 IN_SYSTEM = Paint("in the system", MIST, state=True)
 
-RUN_PAINTS: tuple[Paint, ...] = (*OUTCOMES.values(), IN_SYSTEM)
+RUN_PAINTS: tuple[Paint, ...] = (*OUTCOMES.values(), WENT_ON, IN_SYSTEM)
 RUN_KIND: dict[Outcome | None, int] = {outcome: k for k, outcome in enumerate(OUTCOMES)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil, exp, log
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +11,7 @@ from sims.plots.axes import title_within
 from sims.plots.curves import (
     Curve,
     about_bars,
+    apart,
     format_places,
     legend_below,
     plain_log_y,
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, MORE = 4.6, 3.5, 1.2
 """Inches of a panel, and what title and legend take."""
-
-APART = 0.02
-"""Part of the x-axis between the bars of two curves."""
 
 Panels = Mapping[str, Mapping[str, Curve]]
 
@@ -42,8 +40,9 @@ def draw_panels(
     log_x: bool = False,
     log_y: bool = True,
     note: str = "",
+    line: float | None = 1,
 ) -> Path:
-    """Draw each panel's curves of ratios; 1, no difference to the reference, is a line.
+    """Draw each panel's curves; `line`, where ratios say that there is no difference, is a line.
 
     Panels share their axes: on logarithmic ones all, else those of a column. Every panel has the
     same curves, drawn a little apart, for bars to be seen. Returns `path`.
@@ -53,7 +52,7 @@ def draw_panels(
     share: Literal["all", "col"] = "all" if log_y else "col"
     grid = list(figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).flat)
     for axes, (name, curves) in zip(grid, panels.items(), strict=False):
-        _draw_panel(axes, name, curves, log_x, log_y)
+        _draw_panel(axes, name, curves, log_x, log_y, line)
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
     figure.suptitle(title_within(title, WIDTH * columns))
@@ -72,26 +71,22 @@ def _label(panels: Sequence[Axes], columns: int, x: str, y: str) -> None:
 
 
 def _draw_panel(
-    axes: Axes, name: str, curves: Mapping[str, Curve], log_x: bool, log_y: bool
+    axes: Axes,
+    name: str,
+    curves: Mapping[str, Curve],
+    log_x: bool,
+    log_y: bool,
+    line: float | None,
 ) -> None:
-    axes.axhline(1, color="black", lw=0.8, ls=(0, (5, 3)))
-    plot_curves(axes, _apart(curves, log_x))
+    if line is not None:
+        axes.axhline(line, color="black", lw=0.8, ls=(0, (5, 3)))
+    plot_curves(axes, apart(curves, log_x))
     format_places(axes, curves, log_x)
     if log_y:
         plain_log_y(axes)
     axes.set_title(name, fontsize="medium")
     axes.tick_params(labelbottom=True, labelleft=True)
     axes.grid(alpha=0.3)
-
-
-def _apart(curves: Mapping[str, Curve], log_x: bool) -> dict[str, Curve]:
-    places = [at for points in curves.values() for at, _ in points]
-    span = log(max(places) / min(places)) if log_x else max(places) - min(places)
-    steps = {name: (k - (len(curves) - 1) / 2) * APART for k, name in enumerate(curves)}
-    return {
-        name: [(at * exp(step * span) if log_x else at + step * span, it) for at, it in points]
-        for (name, points), step in zip(curves.items(), steps.values(), strict=True)
-    }
 
 
 def _legend(figure: Figure, panels: Panels, note: str) -> None:

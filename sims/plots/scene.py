@@ -12,20 +12,21 @@ from actors.events import (
     JobKilled,
     JobSubmitted,
     LinkDescribed,
+    Outcome,
     RunEnded,
     RunStarted,
     ScenarioStarted,
 )
 from actors.runtime import Record
 from sims.ledger import Accountant, Ledger, Slice, Use
-from sims.ledger.runs import Run, Runs
+from sims.ledger.runs import EndedRun, RunFold
 from sims.ledger.slices import ranges
 from sims.parts import parted
 from sims.plots.boxes import Boxes, BoxTable
 from sims.plots.lanes import Lanes, side_by_side
 from sims.plots.levels import Levels
 from sims.plots.marks import Mark, Marks
-from sims.plots.palette import IN_SYSTEM, RUN_KIND, RUN_PAINTS, USE_PAINTS, kind_of
+from sims.plots.palette import IN_SYSTEM, RUN_KIND, RUN_PAINTS, USE_PAINTS, WENT_ON, kind_of
 
 INSET = 0.15
 """Part of a row above and below what a worker does that shows its state."""
@@ -53,9 +54,11 @@ class Scene:
     levels: Levels = field(factory=Levels)
     jobs: dict[str, int] = field(factory=dict)
     """Job -> its row: jobs in order of submission."""
-    _open: Runs = field(factory=Runs)
+    _open: RunFold = field(factory=RunFold)
     _signs: Marks = field(factory=Marks)
     _lanes: Lanes = field(factory=Lanes)
+    _sources: set[tuple[int, int]] = field(factory=set)
+    """(job's row, run) of runs from whose saved work another began."""
     _waiting: dict[str, tuple[float, int]] = field(factory=dict)
 
     @classmethod
@@ -105,7 +108,13 @@ class Scene:
 
     def rows_of_jobs(self) -> Boxes:
         """Boxes of runs and of waiting, row = job; copies that overlap lie side by side."""
-        return self._lanes.in_rows(self.runs.boxes())
+        boxes = self.runs.boxes()
+        withdrawn = boxes.kind == RUN_KIND[Outcome.WITHDRAWN]
+        for k in np.flatnonzero(withdrawn):
+            # What was resized or cloned went on elsewhere: none of that was in vain.
+            if (int(boxes.job[k]), int(boxes.run[k])) in self._sources:
+                boxes.kind[k] = RUN_PAINTS.index(WENT_ON)
+        return self._lanes.in_rows(boxes)
 
     def _tell(self, record: Record) -> None:
         match record.event:
@@ -114,8 +123,10 @@ class Scene:
                 self._waiting[job] = (record.t, record.seq)
             case JobCompleted(job=job) | JobKilled(job=job):
                 self._left(job, record.t)
-            case RunStarted(job=job, run=run):
+            case RunStarted(job=job, run=run, source=source):
                 self._lanes.start(self._row(job), run)
+                if source is not None:
+                    self._sources.add((self._row(job), source))
             case RunEnded(job=job, run=run):
                 self._lanes.end(self._row(job), run)
             case LinkDescribed(channels=channels):
@@ -138,7 +149,7 @@ class Scene:
         if it.use is Use.TRANSFER:
             self.levels.transfer(it)
 
-    def _run(self, run: Run) -> None:
+    def _run(self, run: EndedRun) -> None:
         job = self._row(run.job)
         lane = self._lanes.lane_of(job, run.number)
         span = (lane, lane + 1, run.start, run.end)

@@ -27,6 +27,11 @@ class BatsimJob:
     """Seconds that it computes, above 0; longer than `walltime` means that it is killed."""
     profile: str
     """Name of the profile that the delay comes from."""
+    user: str = ""
+    """Whose it is; Batsim lets jobs have fields of one's own, and so for all that follow."""
+    group: str = ""
+    queue: str = ""
+    priority: float = 0.0
 
 
 @frozen
@@ -58,17 +63,23 @@ def read_batsim_workload(path: Path) -> BatsimWorkload:
 def _job(job: JsonValue, profiles: JsonValue) -> BatsimJob:
     profile = job.field("profile")
     return BatsimJob(
-        id=_id(job.field("id")),
+        id=_name(job.field("id")),
         submission_time=job.field("subtime").not_negative(),
         walltime=_walltime(job.optional("walltime")),
         processors=job.field("res").whole(1),
         delay=_delay(profile, profiles),
         profile=profile.text(),
+        user=_name(job.optional("user")),
+        group=_name(job.optional("group")),
+        queue=_name(job.optional("queue")),
+        priority=0.0 if (priority := job.optional("priority")) is None else priority.finite(),
     )
 
 
-def _id(value: JsonValue) -> str:
+def _name(value: JsonValue | None) -> str:
     # Old workloads number their jobs; the field became a string later.
+    if value is None:
+        return ""
     return str(value.whole(0)) if isinstance(value.value, int) else value.text()
 
 

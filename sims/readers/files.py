@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,7 @@ def open_binary(path: Path) -> BinaryIO:
     """
     _refuse_archive(path)
     try:
+        _refuse_device(path)
         match path.suffix:
             case ".gz":
                 return cast(BinaryIO, gzip.open(path, "rb"))
@@ -81,6 +83,13 @@ def _refuse_archive(path: Path) -> None:
     if ARCHIVES.intersection(path.suffixes):
         problem = "an archive of several files"
         raise InputError(str(path), "", problem, "one file of it, unpacked")
+
+
+def _refuse_device(path: Path) -> None:
+    """What has no end would be read until memory is full."""
+    mode = path.stat().st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise InputError(str(path), "", "a device", f"a file, plain or {COMPRESSED}, or a pipe")
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:

@@ -81,6 +81,14 @@ class JsonValue:
             raise self.refused(f"{_short(self.value)} cannot be used", accepted)
         return number
 
+    def finite(self) -> float:
+        """A finite number."""
+        accepted = "a finite number"
+        number = self.number(accepted)
+        if not math.isfinite(number):
+            raise self.refused(f"{_short(self.value)} cannot be used", accepted)
+        return number
+
     def not_negative(self) -> float:
         """A number of at least 0."""
         accepted = "a number of at least 0"

@@ -71,9 +71,15 @@ def _runs(trace: Timeline | Sequence[WorkerState]) -> Runs:
     return tuple((state, len(list(run))) for state, run in groupby(trace))
 
 
+LONGEST = 2**53
+"""Slots in one state: of more, sums and probabilities would no longer be exact."""
+
+
 def _transition_counts(traces: Sequence[Runs]) -> Counts:
     counts = np.zeros((len(STATES), len(STATES)), dtype=np.int64)
     for state, slots in chain.from_iterable(traces):
+        if slots > LONGEST:
+            raise ValueError(f"It stays {state.name} for {slots} slots, more than {LONGEST}.")
         counts[STATES.index(state), STATES.index(state)] += slots - 1
     for before, after in chain.from_iterable(pairwise(runs) for runs in traces):
         counts[STATES.index(before[0]), STATES.index(after[0])] += 1

@@ -22,6 +22,8 @@ class SpotTrace:
     """Seconds from one tick to the next."""
     counts: tuple[int, ...]
     """Instances at each tick, the first at time 0; a count holds until the next tick."""
+    prices: tuple[float, ...] = ()
+    """Of an hour of an instance, from each tick to the next; empty: the file has none."""
 
     def mapped(self, states: Mapping[int, WorkerState]) -> Timeline:
         """One worker whose state each count names; times in seconds.
@@ -57,12 +59,18 @@ class SpotTrace:
 
 
 def read_spot_trace(path: Path) -> SpotTrace:
-    """`{"metadata": {"gap_seconds": 195}, "data": [0, 1, ...]}`, plain or compressed.
+    """`{"metadata": {"gap_seconds": 195}, "data": [0, 1, ...]}`, plain or compressed; it may have
+    `prices`, one for each of `data`.
 
     Raises InputError where the file is unreadable, a field is missing, the gap is not above 0,
-    or a count is not a whole number of at least 0.
+    a count is not a whole number of at least 0, or prices are negative or not as many.
     """
     root = JsonValue.read(path)
     gap = root.field("metadata").field("gap_seconds").positive()
     counts = tuple(value.whole(0) for value in root.field("data").items())
-    return SpotTrace(str(path), gap, counts)
+    listed = root.optional("prices")
+    prices = tuple(value.not_negative() for value in listed.items()) if listed else ()
+    if listed and len(prices) != len(counts):
+        problem = f"{len(prices)} prices for {len(counts)} ticks"
+        raise listed.refused(problem, "one for each of `data`")
+    return SpotTrace(str(path), gap, counts, prices)

@@ -10,11 +10,13 @@ from typing import ClassVar, Literal
 from attrs import Factory, field, frozen
 from numpy.random import Generator
 
+from actors.events import WorkerPriced
 from actors.owners import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
 from sims.readers.fta import FtaStates, Origin, read_fta_trace
+from sims.readers.intervals import read_intervals
 from sims.readers.letters import read_letters
 from sims.readers.markov_fit import fit_markov
 from sims.readers.simgrid import ProfileStates, read_simgrid_profile
@@ -23,6 +25,8 @@ from sims.readers.timeline import Timeline
 from sims.scenario.fields import positive
 
 Row = tuple[float, float, float]
+HOUR = 3600
+"""s."""
 
 
 class After(enum.Enum):
@@ -151,6 +155,17 @@ class SpotFile(_TraceFile):
     def timeline(self, folder: Path) -> Timeline:
         return self.cut(read_spot_trace(self.path(folder)).mapped(self.states), folder)
 
+    def priced(self, worker: int, folder: Path) -> WorkerPriced | None:
+        """What the file says that a worker costs while it is UP; None: nothing."""
+        trace = read_spot_trace(self.path(folder))
+        ticks = range(len(trace.prices))
+        if not ticks:
+            return None
+        tick = trace.gap_seconds / self.slot
+        each = tuple(price * self.slot / HOUR for price in trace.prices)
+        period = len(ticks) * tick if self.then is After.REPEAT else None
+        return WorkerPriced(worker, tuple(tick * k for k in ticks), each, period)
+
 
 @frozen(kw_only=True)
 class FtaFile(_TraceFile):
@@ -191,6 +206,26 @@ class SimGridFile(_TraceFile):
         return self.cut(read_simgrid_profile(self.path(folder), self.states), folder)
 
 
+@frozen(kw_only=True)
+class IntervalFile(_TraceFile):
+    """`{kind = "csv", file = "nodes.csv", worker = "n7", slot = 60}`: intervals of workers, a line
+    `worker,start,end,state` each."""
+
+    kind: Literal["csv"]
+    worker: str
+    """As the file calls it."""
+    gap: WorkerState = WorkerState.DOWN
+    """Where it has no interval: u, r or d."""
+
+    def timeline(self, folder: Path) -> Timeline:
+        path = self.path(folder)
+        workers = read_intervals(path, self.gap)
+        if self.worker not in workers:
+            problem = f"no worker {self.worker!r}"
+            raise InputError(str(path), "worker", problem, ", ".join(workers))
+        return self.cut(workers[self.worker], folder)
+
+
 def _then_up(changes: Iterator[Change], end: int) -> Iterator[Change]:
     """Those changes, and UP from `end` on."""
     state = WorkerState.UP
@@ -200,7 +235,7 @@ def _then_up(changes: Iterator[Change], end: int) -> Iterator[Change]:
         yield end, WorkerState.UP
 
 
-Availability = AlwaysUp | Markov | Letters | SpotFile | FtaFile | SimGridFile
+Availability = AlwaysUp | Markov | Letters | SpotFile | FtaFile | SimGridFile | IntervalFile
 
 
 @frozen

@@ -7,42 +7,42 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from actors.events import JobsLeftOut, RunStarted
+from actors.decider import Decider
+from actors.events import DeciderKind, RunStarted
 from actors.pool import Pool, compact, lowest
 from actors.runtime import System
-from actors.scheduler import Decider
 from actors.worker import Worker
 from sims.errors import InputError
 from sims.scenario.build_crew import spawn_crew
 from sims.scenario.build_jobs import plain, spawn_jobs
 from sims.scenario.deciders import queue
 from sims.scenario.faults import NoFaults
-from sims.scenario.policy import DeciderKind
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Workload, workload
 
 
-def populate(scenario: Scenario, system: System, folder: Path) -> None:
-    """Spawn the scenario's actors in `system`; files are looked for from `folder`.
+def populate(scenario: Scenario, system: System, folder: Path) -> int:
+    """Spawn the scenario's actors in `system`; files are looked for from `folder`. Returns how many
+    jobs will come.
 
     Raises InputError for what cannot be run.
     """
     scenario.errors.check()
+    if scenario.measures is not None:
+        scenario.measures.tell(system.journal, scenario.times)
     if not scenario.crew.size:
         accepted = "[platform], [[workers]] or [random_workers]"
         raise InputError("scenario", "platform", "there are no workers", accepted)
     if scenario.decider is DeciderKind.COPIES:
         from sims.scenario.deciders import copies
 
-        copies.populate(scenario, system, folder)
-    else:
-        _populate(scenario, system, folder)
+        return copies.populate(scenario, system, folder)
+    return _populate(scenario, system, folder)
 
 
-def _populate(scenario: Scenario, system: System, folder: Path) -> None:
+def _populate(scenario: Scenario, system: System, folder: Path) -> int:
     jobs, crew = workload(scenario, system, folder), scenario.crew
-    for reason, count in jobs.left_out:
-        system.journal.describe(JobsLeftOut, reason, count)
+    jobs.tell(system.journal)
     workers: dict[int, Worker] = {}
     decider: Decider
     if scenario.decider is DeciderKind.PACK:
@@ -59,6 +59,7 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> None:
     makers = spawn_crew(scenario, system, folder, pool, decider, count, workers)
     pool.take = queue.take(scenario, jobs, makers.scheduler, folder) or pool.take
     spawn_jobs(scenario, system, jobs, makers)
+    return count
 
 
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:

@@ -6,16 +6,20 @@ from collections.abc import Callable, Iterator
 from math import isinf
 from pathlib import Path
 
+from attrs import astuple
+
+from actors.decider import Decider
 from actors.deciders.pack import PackDecider, PaperFaults
-from actors.events import LinkDescribed
+from actors.events import LinkDescribed, WorkerPriced
 from actors.hazards import Hazard
 from actors.limit import Cap
 from actors.master import Master
 from actors.pool import Pool
 from actors.runtime import System
-from actors.scheduler import Decider, Scheduler
+from actors.scheduler import Scheduler
 from actors.worker import Worker
 from actors.workforce import Workforce
+from sims.scenario.availability import Overlaid, SpotFile
 from sims.scenario.build_jobs import Makers
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs.common import CAP, HAZARD, MASTER, SCHEDULER
@@ -63,7 +67,7 @@ def _master(scenario: Scenario, system: System) -> Master | None:
     section = scenario.master
     if section is None:
         return None
-    system.journal.describe(LinkDescribed, section.channels)
+    system.journal.describe(LinkDescribed, section.channels, section.served)
     order = section.service(scenario.crew, scenario.cap)
     return system.spawn(Master(MASTER, section.channels, order))
 
@@ -93,11 +97,19 @@ def _maker(
         if not section.plain:
             rng = system.stream(f"availability/{name}")
             worker.owner = section.availability.changes(rng, folder)
+            _price(section.availability, index, system, folder)
         if section.varies:
             worker.speeds = section.speeds(system.stream(f"speed/{name}"), folder)
         return worker
 
     return make
+
+
+def _price(availability: object, worker: int, system: System, folder: Path) -> None:
+    under = availability.under if isinstance(availability, Overlaid) else availability
+    priced = under.priced(worker, folder) if isinstance(under, SpotFile) else None
+    if priced is not None:
+        system.journal.describe(WorkerPriced, *astuple(priced))
 
 
 def actor_name(crew: Platform, worker: int) -> str:

@@ -9,10 +9,11 @@ from functools import partial
 from attrs import frozen
 
 from actors.attempts import JobOfAttempts
+from actors.events import DeciderKind
 from actors.hazards import SilentErrors
 from actors.iterative_job import IterativeJob
 from actors.malleable_job import MalleableJob
-from actors.protection import Kind, Rules, protection
+from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
@@ -24,7 +25,6 @@ from policies.maths.makespan_bounds import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
 from sims.scenario.jobs.section import Overrun
-from sims.scenario.policy import DeciderKind
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative, refuse_endless, task_times
@@ -181,7 +181,7 @@ def error_density(scenario: Scenario, jobs: Workload) -> float:
 
 def _warn_of_single(section: ProtectionSection, job: BatchJob) -> None:
     alone = isinstance(job.profile, Asking) and job.profile.processors == 1
-    if alone and section.kind is Kind.BUDDIES:
+    if alone and section.kind is ProtectionKind.BUDDIES:
         text = f"{job.name} has one worker, and no buddy: whenever it goes DOWN, all is lost"
         warnings.warn(text, stacklevel=2)
 

@@ -39,6 +39,12 @@ def not_negative(_: object, attribute: Attribute[Any], value: float) -> None:
         raise Unacceptable(attribute.name, value, "a finite number, 0 or above")
 
 
+def a_number(_: object, attribute: Attribute[Any], value: float) -> None:
+    """attrs validator: a finite number."""
+    if not isfinite(value):
+        raise Unacceptable(attribute.name, value, "a finite number")
+
+
 def not_empty(_: object, attribute: Attribute[Any], value: Sized) -> None:
     """attrs validator: at least one element."""
     if not len(value):

@@ -45,7 +45,7 @@ class Unit(enum.Enum):
 
 
 @frozen(kw_only=True)
-class Head:
+class HeadSection:
     """The keys above the first section of every scenario file."""
 
     name: str = field(validator=names_a_file)

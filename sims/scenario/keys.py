@@ -43,7 +43,7 @@ class Key:
 
 
 @frozen
-class Table:
+class KeyTable:
     """One table of a scenario file: of a section, or of one of its kinds."""
 
     place: str
@@ -69,7 +69,7 @@ class Table:
         return {"table": self.heading(), "kind": self.kind, "about": self.about, "keys": keys}
 
 
-def tables(about: str | None = None) -> list[Table]:
+def tables(about: str | None = None) -> list[KeyTable]:
     """The tables of a scenario file, each before those within it: all of them, those of one
     section, or those of `[job]` for one kind of job.
 
@@ -90,11 +90,11 @@ def tables(about: str | None = None) -> list[Table]:
     return chosen
 
 
-def _below(place: str, section: Any, repeated: bool, kind: str | None) -> Iterator[Table]:
+def _below(place: str, section: Any, repeated: bool, kind: str | None) -> Iterator[KeyTable]:
     fields = sorted(attrs.fields(attrs.resolve_types(section)), key=lambda each: each.name != TAG)
     docs = attribute_docs(section)
     keys = tuple(_key(field, docs.get(field.name, ""), kind) for field in fields)
-    yield Table(place, repeated, kind, _about(section), keys, section)
+    yield KeyTable(place, repeated, kind, _about(section), keys, section)
     for field in fields:
         inner = f"{place}.{field.name}" if place else field.name
         sections = _sections(field.type)

@@ -15,6 +15,11 @@ from sims.scenario.old import refuse_old
 from sims.scenario.scenario import Scenario
 from sims.scenario.strict import converter, first_problem
 
+LARGEST = 16 * 2**20
+"""Bytes of a scenario file: more is something else, or has no end."""
+
+TOO_DEEP = "lists or tables nested hundreds deep"
+
 __all__ = ["KINDS", "Scenario", "converter", "first_problem", "load", "read"]
 
 
@@ -44,7 +49,9 @@ def read(table: Mapping[str, Any], source: str) -> Scenario:
     kind = job.get("kind") if isinstance(job, Mapping) else None
     try:
         refuse_old(kind, table)
-        if not isinstance(job, Mapping) or kind is None:
+        if job is not None and not isinstance(job, Mapping):
+            raise InputError(source, "job", f"{job!r} is not accepted", "a table")
+        if job is None or kind is None:
             raise InputError(source, "job.kind", "missing", ", ".join(KINDS))
         if kind not in KINDS:
             raise InputError(source, "job.kind", f"{kind!r} is not accepted", ", ".join(KINDS))
@@ -69,11 +76,17 @@ def _parsed(path: Path) -> dict[str, Any]:
         problem = "no file is named: '' and '.' are a directory, the current one"
         raise InputError("command line", "FILE", problem, "a scenario file")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise InputError(str(path), "", f"more than {LARGEST:,} bytes", "a scenario file")
+        return tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise InputError(str(path), "", error.strerror or str(error), "a scenario file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(str(path), "", f"not TOML: {error}", "a scenario file") from None
+    except RecursionError:
+        raise InputError(str(path), "", TOO_DEEP, "a scenario file") from None
 
 
 def split_override(
@@ -114,3 +127,5 @@ def value_of(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+    except RecursionError:
+        raise InputError("command line", "a value", TOO_DEEP, "a value as in TOML") from None

@@ -43,6 +43,11 @@ class MasterSection:
     shared_program: bool = False
     """Whether all jobs have one program; else each has its own."""
 
+    @property
+    def served(self) -> str:
+        """How the log calls its order of service."""
+        return "timetable" if self.timetable else self.order.value
+
     def service(self, platform: Platform, cap: float) -> ServiceOrder:
         """The order of service. Raises InputError for a timetable that cannot be kept."""
         if not self.timetable:

@@ -3,20 +3,45 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
+from attrs import evolve, frozen
 from cattrs.errors import ClassValidationError
 
+from actors.decisions import name_of
 from sims.errors import InputError
 from sims.scenario.policy import PolicySection
 from sims.scenario.strict import told
 
+OURS = ("actors", "policies", "sims")
+"""Names of Holdfast's own packages."""
+
 OWN = "package.module:Name"
 """How a scenario file names a user's own."""
+
+
+@frozen
+class GivenPolicies(PolicySection):
+    """`[policy]` as a program may have it: what a file would name is there as an object."""
+
+    given: Mapping[str, Any]
+    """Key of `[policy]` -> the object; the key itself holds what logs and errors call it."""
+
+
+def with_objects(section: PolicySection, objects: Mapping[str, Any]) -> PolicySection:
+    """`section`, with policies of a program's own at some of its keys (`name`, `order` ...)."""
+    named = {key: name_of(policy) for key, policy in objects.items()}
+    keys = {field.name: getattr(section, field.name) for field in attrs.fields(PolicySection)}
+    return GivenPolicies(**keys | named, given=dict(objects))
+
+
+def _given(section: PolicySection, key: str) -> Any:
+    return section.given.get(key) if isinstance(section, GivenPolicies) else None
 
 
 def load_policy(section: PolicySection, named: Callable[[str], Any], folder: Path) -> Any:
@@ -25,6 +50,9 @@ def load_policy(section: PolicySection, named: Callable[[str], Any], folder: Pat
     `named` makes the papers' own (ValueError, with what is accepted, for others); `folder` is
     where a user's module is looked for first. Raises InputError.
     """
+    given = _given(section, "name")
+    if given is not None:
+        return given
     if ":" in section.name:
         return _own(section, folder)
     if section.parameters:
@@ -38,13 +66,18 @@ def load_policy(section: PolicySection, named: Callable[[str], Any], folder: Pat
         raise InputError("scenario", "policy.name", problem, known) from None
 
 
-def load_part(key: str, name: str, named: Callable[[str], Any], folder: Path) -> Any:
-    """As `load_policy`, for what `[policy]` names at `key` beside the policy itself; it takes no
+def load_part(
+    section: PolicySection, key: str, default: str, named: Callable[[str], Any], folder: Path
+) -> Any:
+    """As `load_policy`, for what `section` names at `key` beside the policy itself; it takes no
     parameters."""
+    given = _given(section, key)
+    if given is not None:
+        return given
     try:
-        return load_policy(PolicySection(name=name), named, folder)
+        return load_policy(PolicySection(name=getattr(section, key) or default), named, folder)
     except InputError as error:
-        raise attrs.evolve(error, key=f"policy.{key}") from None
+        raise evolve(error, key=f"policy.{key}") from None
 
 
 def _own(section: PolicySection, folder: Path) -> Any:
@@ -62,6 +95,10 @@ def imported(name: str, folder: Path, key: str) -> Any:
     """What `package.module:Name` names, sought in `folder` first. Raises InputError at `key`."""
     module, _, attribute = name.partition(":")
     places = [str(folder), str(Path.cwd())]
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        problem = f"{name!r} is Python's own, which decides nothing"
+        raise InputError("scenario", key, problem, OWN)
+    _beside_ours(module, name, places, key)
     sys.path[:0] = places
     try:
         return getattr(importlib.import_module(module), attribute)
@@ -71,6 +108,26 @@ def imported(name: str, folder: Path, key: str) -> Any:
         raise InputError("scenario", key, problem, accepted) from None
     finally:
         del sys.path[: len(places)]
+
+
+def _beside_ours(module: str, name: str, places: Sequence[str], key: str) -> None:
+    """A folder of the user's may be called as one of our packages, such as `policies`: what lies
+    in it is found where ours has none of that name. Raises InputError where it has."""
+    package, _, rest = module.partition(".")
+    if package not in OURS or not rest:
+        return
+    ours = importlib.import_module(package).__path__
+    hides = importlib.util.find_spec(f"{package}.{rest.partition('.')[0]}") is not None
+    for folder in (Path(place, package).resolve() for place in places):
+        added = str(folder) in ours
+        theirs = Path(folder, *rest.split(".")).with_suffix(".py").exists()
+        if theirs and hides and not added and str(folder) != ours[0]:
+            problem = f"{name!r}: Holdfast has a module {module} of its own"
+            raise InputError(
+                "scenario", key, problem, "another name for your module, or its folder"
+            )
+        if theirs and not added:
+            ours.append(str(folder))
 
 
 def _structured(policy: type, parameters: Mapping[str, Any]) -> Any:

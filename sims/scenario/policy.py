@@ -7,13 +7,14 @@ from typing import Any
 
 from attrs import Factory, field, frozen
 
+from actors.events import DeciderKind
 from policies import enrolment, pack
 from policies.copies import named as copies_named
 from policies.maths.markov import Expectation
 from policies.pack import LookAhead
 from policies.queue.lists import Reading
 from policies.queue.names import AllotmentRule, is_strategy
-from sims.scenario.fields import Unacceptable
+from sims.scenario.fields import Unacceptable, positive
 
 Parameters = dict[str, Any]
 """A TOML table; what may stand in it, the policy's own class says."""
@@ -22,17 +23,26 @@ FIXED = "FIXED"
 """Enrolment: always the same members, which its parameters name."""
 
 
-class DeciderKind(enum.Enum):
-    """Which way of deciding a policy belongs to."""
+class Believed(enum.Enum):
+    """What a queue believes of its jobs' times."""
 
-    QUEUE = "queue"
-    """Jobs wait in a queue and start as lists or shelves say (001, 000)."""
-    ENROLMENT = "enrolment"
-    """Workers are enrolled for each iteration, with tasks (002)."""
-    PACK = "pack"
-    """Jobs that started together exchange workers (003)."""
-    COPIES = "copies"
-    """All workers serve copies of jobs, allotted anew at each arrival and end (004)."""
+    USER = "user"
+    """What users requested."""
+    EXACT = "exact"
+    """What jobs take."""
+    NOISE = "noise"
+    """What they take, times a random factor."""
+    RECENT = "recent"
+    """The mean of the user's last two jobs."""
+
+
+class Noise(enum.Enum):
+    """The law of the factor between what is believed and what is so."""
+
+    LOGNORMAL = "lognormal"
+    """e^(spread N(0, 1))."""
+    UNIFORM = "uniform"
+    """Between 1 and 1 + spread: requests are never too short (Mu'alem and Feitelson 2001)."""
 
 
 def _eps(_: object, attribute: object, value: float) -> None:
@@ -52,8 +62,21 @@ class PolicySection:
     """Fields of your policy's class; the papers' own policies take none unless they say so."""
     decider: DeciderKind | None = None
     """What a policy of yours decides; default: as its jobs' kind suggests."""
-    order: str = "LPT"
-    """Of a queue: LPT, SPT, HPA, LPA, LA, SA, RANDOM, LJF, FCFS, or `package.module:Name`."""
+    order: str | None = None
+    """Of a queue: LPT (the default of the papers' strategies), SPT or SJF, HPA, LPA, LA, SA,
+    RANDOM, LJF, FCFS (the default of FCFS, EASY, conservative and greedy), PRIORITY, WFP3, UNICEP,
+    F1, F2, F3, F4, FAIR-SHARE, or `package.module:Name`."""
+    preemption: bool = False
+    """Of a queue: whether its first job may have runs of jobs that the order puts behind it
+    withdrawn, of jobs protected by `images`."""
+    estimates: Believed = Believed.USER
+    """Of a queue, the times that it believes: `user`, what users requested; `exact`, what jobs
+    take; `noise`, what they take times a random factor; `recent`, the mean of the user's last two
+    jobs, the request at most, made longer where it is exceeded."""
+    noise: Noise = Noise.LOGNORMAL
+    """Of `noise`: `lognormal`, a factor e^(spread N(0, 1)), or `uniform`, U(1, 1 + spread)."""
+    spread: float = field(default=1.0, validator=positive)
+    """Of `noise`."""
     reading: Reading = Reading.FRESH
     """Of R-LIST's reservations: `fresh`, `easy` or `kept`."""
     allocation: str | None = None
@@ -96,7 +119,7 @@ def _suggested(kind: str, streamed: bool) -> DeciderKind:
 
 
 def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
-    if is_strategy(name):
+    if is_strategy(name) and not (name == "FCFS" and suggested is DeciderKind.COPIES):
         return DeciderKind.QUEUE
     if name in enrolment.CATALOGUE or name == FIXED:
         return DeciderKind.ENROLMENT

@@ -9,7 +9,7 @@ from typing import Literal
 from attrs import evolve, field, frozen
 from attrs.validators import optional
 
-from actors.protection import Kind, Rules
+from actors.protection import ProtectionKind, Rules
 from actors.protection.by_size import BySize
 from policies.maths.checkpoint import daly_work, young_work
 from policies.maths.cosched import Costs
@@ -36,7 +36,7 @@ def _period(_: object, attribute: object, value: float | str) -> None:
 class ProtectionSection:
     """`[protection]`: of every job that has no table of its own."""
 
-    kind: Kind = Kind.NONE
+    kind: ProtectionKind = ProtectionKind.NONE
     """Where checkpoints are kept: `none`, `buddies` or `images`."""
     period: float | Literal["young", "daly"] = field(default=inf, validator=_period)
     """Work between two checkpoints; `young`, `daly`: by that formula, from the workers' MTBF."""
@@ -62,7 +62,7 @@ class ProtectionSection:
     @property
     def plain(self) -> bool:
         """Whether a run that ends early leaves nothing, and there is one at a time."""
-        return self.kind is Kind.NONE and self.copies == 1
+        return self.kind is ProtectionKind.NONE and self.copies == 1
 
     def rules(self, verification: float, image: float | None, mtbf: float) -> Rules:
         """As actors know it; `image`: its time on a channel, None without a master; `mtbf` of the
@@ -70,7 +70,9 @@ class ProtectionSection:
         cost = self.cost or 0
         return Rules(
             kind=self.kind,
-            period=self._period(image if image and self.kind is Kind.IMAGES else cost, mtbf),
+            period=self._period(
+                image if image and self.kind is ProtectionKind.IMAGES else cost, mtbf
+            ),
             cost=cost,
             recovery=self.recovery or 0,
             verification=verification,
@@ -87,9 +89,9 @@ class ProtectionSection:
         """The same of a pack's application, whose `costs` tell its periods by size and, of buddies,
         what this section does not say."""
         plain = evolve(self, period=inf).rules(verification, image, inf)
-        if self.kind is Kind.NONE:
+        if self.kind is ProtectionKind.NONE:
             return plain
-        linked = self.kind is Kind.BUDDIES
+        linked = self.kind is ProtectionKind.BUDDIES
         return evolve(
             plain,
             period=costs.computing,
@@ -101,7 +103,7 @@ class ProtectionSection:
 
     def _period(self, cost: float, mtbf: float) -> BySize:
         period, mu = self.period, mtbf if self.mtbf is None else self.mtbf
-        if self.kind is Kind.NONE:
+        if self.kind is ProtectionKind.NONE:
             return lambda members: inf
         if not isinstance(period, str):
             return lambda members: period

@@ -8,15 +8,17 @@ from math import inf
 from attrs import Factory, field, frozen
 from attrs.validators import deep_iterable
 
+from actors.events import DeciderKind
 from sims.scenario.errors import ErrorSection
 from sims.scenario.faults import AnyFaults, NoFaults
 from sims.scenario.fields import Unacceptable
-from sims.scenario.header import Head, Header, Unit
+from sims.scenario.header import Header, HeadSection, Unit
 from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
 from sims.scenario.link import LinkSection
 from sims.scenario.master import MasterSection
+from sims.scenario.measures import MeasuresSection
 from sims.scenario.platform import Platform, PlatformSection, RandomWorkers, WorkerSection
-from sims.scenario.policy import DeciderKind, PolicySection, decider_kind
+from sims.scenario.policy import PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
 
 CAP = 1_000_000
@@ -32,7 +34,7 @@ def _span(_: object, attribute: object, value: tuple[float, float, int]) -> None
 
 
 @frozen(kw_only=True)
-class Scenario(Head):
+class Scenario(HeadSection):
     """A whole scenario file; all times are in its one unit."""
 
     platform: PlatformSection | None = None
@@ -52,6 +54,7 @@ class Scenario(Head):
     protection: ProtectionSection = Factory(ProtectionSection)
     """How jobs survive, those that have no table of their own."""
     policy: PolicySection = Factory(PolicySection)
+    measures: MeasuresSection | None = None
 
     @cached_property
     def crew(self) -> Platform:

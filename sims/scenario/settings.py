@@ -8,21 +8,23 @@ from typing import Any
 
 import attrs
 
+from policies.queue.names import default_order
+
 
 def settings(section: Any) -> tuple[str, ...]:
     """`key=value` of each key of `[policy]` not at its default; `section`: an attrs object."""
     return tuple(
         f"{name}={_plain(value)}"
         for field in attrs.fields(type(section))
-        if field.name != "name"
-        for name, value in _told(field, getattr(section, field.name))
+        if field.name != "name" and field.kw_only  # as all that a file can say is
+        for name, value in _told(field, getattr(section, field.name), section.name)
     )
 
 
-def _told(field: Any, value: object) -> Iterator[tuple[str, object]]:
+def _told(field: Any, value: object, policy: str) -> Iterator[tuple[str, object]]:
     if isinstance(value, dict):
         yield from value.items()
-    elif value != field.default:
+    elif value != field.default and not (field.name == "order" and value == default_order(policy)):
         yield field.name, value
 
 

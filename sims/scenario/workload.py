@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import cast
 
-from attrs import evolve, frozen
+from attrs import astuple, evolve, frozen
 
-from actors.runtime import System
+from actors.events import DeciderKind, JobsChanged, JobsLeftOut
+from actors.runtime import Journal, System
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Fixed, Lockstep, Profile, Rigid, Table
 from sims.errors import InputError
 from sims.readers.batsim import read_batsim_workload
 from sims.readers.swf import read_swf
+from sims.scenario.jobs.columns import Changes, JobColumns
 from sims.scenario.jobs.common import RESERVED
-from sims.scenario.jobs.files import LogFile
 from sims.scenario.jobs.iterative import IterativeJob
 from sims.scenario.jobs.malleable import Application, MalleableJob
 from sims.scenario.jobs.moldable import MoldableJob
@@ -30,9 +31,9 @@ from sims.scenario.jobs.section import (
     MoldableSection,
     RigidSection,
 )
+from sims.scenario.jobs.select import Selection
 from sims.scenario.jobs.stream import StreamSection, arrivals
 from sims.scenario.platform import Platform
-from sims.scenario.policy import DeciderKind
 from sims.scenario.scenario import Scenario
 
 
@@ -52,6 +53,15 @@ class Workload:
     submissions: tuple[Submission, ...]
     left_out: tuple[tuple[str, int], ...] = ()
     """(reason, jobs)."""
+    changed: tuple[tuple[str, int], ...] = ()
+    """(how, jobs)."""
+
+    def tell(self, journal: Journal) -> None:
+        """What the run's log begins with."""
+        for reason, jobs in self.left_out:
+            journal.describe(JobsLeftOut, reason, jobs)
+        for how, jobs in self.changed:
+            journal.describe(JobsChanged, how, jobs)
 
 
 def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
@@ -81,10 +91,9 @@ def _all(scenario: Scenario, system: System, folder: Path) -> Workload:
     section = scenario.job
     _one_source(section)
     if isinstance(section, RigidSection):
-        if section.swf:
-            return _from_swf(section.swf, section.verification, folder)
-        if section.batsim:
-            return _from_batsim(section.batsim, section.verification, folder)
+        if section.of_log:
+            return _of_log(section, scenario, system, folder)
+        _refuse_changes(section)
         if section.stream:
             return _from_stream(section.stream, scenario, system, folder)
     if isinstance(section, MoldableSection) and section.synthetic:
@@ -102,6 +111,14 @@ def _one_source(section: JobSection) -> None:
     if len(given) != 1:
         accepted = f"exactly one of {', '.join(section.sources)}"
         raise InputError("scenario", "job", "no jobs, or several sources of them", accepted)
+
+
+def _refuse_changes(section: RigidSection) -> None:
+    """Raises InputError for what is asked of a log where there is none."""
+    for key in ("select", "resample", "scale"):
+        if getattr(section, key) not in (None, Selection()):
+            problem = "these jobs are of no log"
+            raise InputError("scenario", f"job.{key}", problem, "`swf`, `batsim` or `lublin`")
 
 
 def _jobs(section: JobSection) -> Sequence[AnyJob]:
@@ -130,8 +147,7 @@ def _listed(jobs: Sequence[AnyJob], section: JobSection, crew: Platform) -> Work
                     _profile(index, job, crew),
                     section.verification if job.verification is None else job.verification,
                     job.estimate,
-                    job.release,
-                    job.kind,
+                    *(job.release, job.kind, job.user, job.group, job.queue, job.priority),
                 ),
                 job,
             )
@@ -163,44 +179,59 @@ def task_times(index: int, job: IterativeJob, crew: Platform) -> tuple[float, ..
     return job.task_times
 
 
-def _from_swf(section: LogFile, verification: float, folder: Path) -> Workload:
-    log = read_swf(folder / section.file)
-    jobs = tuple(
-        Submission(
-            BatchJob(
-                index,
-                f"J{job.number}",
-                Rigid(job.processors, job.run),
-                verification,
-                job.requested_time or None if section.estimates else None,
-                job.submit,
-            )
+def _of_log(section: RigidSection, scenario: Scenario, system: System, folder: Path) -> Workload:
+    """Selected, then drawn anew, then scaled: each as the one before leaves it."""
+    jobs, changes = _columns(section, scenario, system, folder)
+    workers = scenario.crew.size
+    jobs = section.select.apply(jobs, changes)
+    if section.resample:
+        rng = system.stream("workload/resample")
+        jobs = section.resample.apply(jobs, changes, rng)
+    if section.scale:
+        jobs = section.scale.apply(jobs, changes, workers)
+    jobs = section.select.cut(jobs, changes, workers)
+    log, v = section.swf or section.batsim, section.verification
+    believed = log is None or log.estimates
+    rows = zip(*(column.tolist() for column in astuple(jobs, recurse=False)), strict=True)
+    submissions = (
+        BatchJob(
+            *(index, name, Rigid(processors, time), v),
+            estimate if believed and estimate == estimate else None,
+            *(submitted, "rigid", user, group, queue, priority),
         )
-        for index, job in enumerate(log.jobs)
+        for index, (name, submitted, time, processors, estimate, _, *whose) in enumerate(rows)
+        for user, group, queue, priority in (whose,)
     )
-    return Workload(jobs, tuple((reason.value, n) for reason, n in log.skipped.items()))
+    return Workload(
+        tuple(map(Submission, submissions)), tuple(changes.left_out), tuple(changes.changed)
+    )
 
 
-def _from_batsim(section: LogFile, verification: float, folder: Path) -> Workload:
-    workload = read_batsim_workload(folder / section.file)
-    jobs = tuple(
-        Submission(
-            BatchJob(
-                index,
-                job.id,
-                Rigid(job.processors, job.delay),
-                verification,
-                job.walltime if section.estimates else None,
-                job.submission_time,
-            )
-        )
-        for index, job in enumerate(workload.jobs)
-    )
-    taken = {submission.job.name for submission in jobs}.intersection(RESERVED)
+def _columns(
+    section: RigidSection, scenario: Scenario, system: System, folder: Path
+) -> tuple[JobColumns, Changes]:
+    if section.swf:
+        log = read_swf(folder / section.swf.file)
+        skipped = [(reason.value, jobs) for reason, jobs in log.skipped.items()]
+        try:
+            return JobColumns.of_swf(log.jobs), Changes(skipped)
+        except OverflowError:
+            problem = "a whole number beyond 64 bits"
+            raise InputError(section.swf.file, "", problem, "numbers of a log") from None
+    if section.batsim:
+        path = folder / section.batsim.file
+        jobs = JobColumns.of_batsim(read_batsim_workload(path).jobs)
+        _refuse_reserved(jobs.names, path)
+        return jobs, Changes()
+    assert section.lublin is not None
+    return section.lublin.draw(system.stream("workload/lublin"), scenario.crew.size), Changes()
+
+
+def _refuse_reserved(names: Iterable[str], path: Path) -> None:
+    taken = sorted(set(RESERVED).intersection(names))
     if taken:
-        problem = f"a job has the id {min(taken)!r}, which is the {min(taken)}'s in the log"
-        raise InputError(str(folder / section.file), "jobs", problem, "another id")
-    return Workload(jobs)
+        problem = f"a job has the id {taken[0]!r}, which is the {taken[0]}'s in the log"
+        raise InputError(str(path), "jobs", problem, "another id")
 
 
 def _from_stream(
@@ -220,9 +251,6 @@ def _pack(section: MalleableSection, workers: int) -> Iterator[BatchJob]:
     for index, footprint in enumerate(section.pack()):
         profile = Application(footprint, section.profile, index, workers)
         yield BatchJob(index, f"T{index + 1}", profile, section.verification, kind="malleable")
-
-
-# --- what cannot be -----------------------------------------------------------------------------
 
 
 def _refuse_twins(names: Sequence[str], crew: Platform) -> None:
@@ -252,7 +280,7 @@ def _fitting(found: Workload, workers: int) -> Workload:
         accepted = f"at least {least}, which the narrowest job needs"
         raise InputError("scenario", "platform.workers", problem, accepted)
     reason = f"needs more than the platform's {workers} workers"
-    return Workload(tuple(fitting), (*found.left_out, (reason, wide)))
+    return evolve(found, submissions=tuple(fitting), left_out=(*found.left_out, (reason, wide)))
 
 
 def refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:

@@ -59,4 +59,5 @@ class FlowAccount:
         yield f"where its {in_units(float(total), unit)} went:"
         for part, time in self.spent.items():
             if time:
-                yield f"  {part.value:<16}{float(time):>16,.10g}  {float(time / total):>6.1%}"
+                told = in_units(float(time), unit)
+                yield f"  {part.value:<16}{told:>22}  {float(time / total):>6.1%}"

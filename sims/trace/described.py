@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.events import JobDescribed, ProtectionDescribed
+from actors.events import JobDescribed, ProtectionDescribed, ProtectionKind
 from sims.telling import counted, in_units
 
 
@@ -14,7 +14,7 @@ def kind_of(event: JobDescribed, unit: str) -> str:
 
 def protection_of(event: ProtectionDescribed, unit: str) -> str:
     """`; buddies, a checkpoint every 3 s`; nothing where it is re-executed as a whole."""
-    said = [event.kind] if event.kind != "none" else []
+    said = [event.kind.value] if event.kind is not ProtectionKind.NONE else []
     if event.period is not None and said:
         checked = "a verified" if event.verified else "a"
         said.append(f"{checked} checkpoint every {in_units(event.period, unit)} of work")

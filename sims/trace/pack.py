@@ -13,10 +13,10 @@ from actors.events.pack import (
     RedistributionPlanned,
 )
 from actors.runtime import Event
-from sims.telling import counted
+from sims.telling import counted, moment
 
 
-def _decided(event: RedistributionDecided, job: str) -> str | None:
+def _decided(event: RedistributionDecided, job: str, unit: str) -> str | None:
     why = "workers came back" if event.job is None else f"{event.job}'s {event.why.value}"
     for name, before, after in event.moves:
         if name == job:
@@ -24,30 +24,31 @@ def _decided(event: RedistributionDecided, job: str) -> str | None:
     return None
 
 
-def _planned(event: RedistributionPlanned, job: str) -> str | None:
+def _planned(event: RedistributionPlanned, job: str, unit: str) -> str | None:
     where = f"from {event.before} to {counted(event.after, 'worker')}"
     title = f"moves its data {where} in {counted(event.rounds, 'round')}"
     return title if event.job == job else None
 
 
-def _expected(event: EndExpected, job: str) -> str | None:
+def _expected(event: EndExpected, job: str, unit: str) -> str | None:
     if event.job != job or event.expected is None:
         return None
     where = counted(event.processors, "worker")
-    return f"expected to end at {event.expected:g} on {where}; {event.left:.3%} of the work left"
+    end = moment(event.expected, unit)
+    return f"expected to end at {end} on {where}; {event.left:.3%} of the work left"
 
 
-def _promised(event: MembersPromised, job: str) -> str | None:
+def _promised(event: MembersPromised, job: str, unit: str) -> str | None:
     title = f"promises its workers {event.processors}, and goes on"
     return title if event.job == job else None
 
 
-def _ignored(event: FaultIgnored, job: str) -> str | None:
+def _ignored(event: FaultIgnored, job: str, unit: str) -> str | None:
     title = f"a fault on worker {event.worker}, ignored: it is {event.why.value}"
     return title if event.job == job else None
 
 
-TITLES: Mapping[type[Event], Callable[[Any, str], str | None]] = {
+TITLES: Mapping[type[Event], Callable[[Any, str, str], str | None]] = {
     EndExpected: _expected,
     FaultIgnored: _ignored,
     MembersPromised: _promised,

@@ -7,7 +7,7 @@ from attrs import define, field
 from actors.events import Outcome, RunStarted, Stage
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims.telling import in_units
+from sims.telling import amount_of, in_units
 from sims.trace.account import Part
 from sims.trace.history import History
 from sims.trace.holding import Holding
@@ -169,5 +169,5 @@ class Running(Holding):
                 said.append(f"{verb} {in_units(spent, unit)}")
         how = outcome.value
         if outcome in (Outcome.LOST, Outcome.WITHDRAWN):
-            how += f" with {done:g} of {self.history.work:g} done"
+            how += f" with {amount_of(done)} of {amount_of(self.history.work)} done"
         self.span.title += f"; {', '.join([*said, how])}"

@@ -26,7 +26,7 @@ from actors.events import (
 from actors.events.pack import MembersChanged
 from actors.runtime import Record
 from sims.ledger.slices import count
-from sims.telling import counted, in_units
+from sims.telling import amount_of, counted, in_units
 from sims.trace.account import FlowAccount, Part
 from sims.trace.descent import Era, Gap, Head
 from sims.trace.history import History
@@ -34,6 +34,8 @@ from sims.trace.holding import RECLAIMED, Cast, Holding
 from sims.trace.messages import Messages
 from sims.trace.running import Running
 from sims.trace.span import Span
+
+WAITS = "waits for workers"
 
 
 @define
@@ -93,7 +95,7 @@ class Runs:
     def wait(self, record: Record) -> None:
         """Nobody works for it now."""
         if not self.running and not self.kept and self._waiting is None:
-            self._waiting = self.root.below("waits for workers", record)
+            self._waiting = self.root.below(WAITS, record)
 
     def _stop_waiting(self, now: float) -> None:
         if self._waiting is not None:
@@ -124,8 +126,8 @@ class Runs:
         share = f", share {event.share:g}" if event.share < 1 else ""
         title = f"run {event.run} on {kept}{where}{share}; {in_units(event.work, unit)} of work"
         if event.source is not None:
-            own = "" if event.begun == event.saved else f", {event.begun:g} here"
-            title += f", from {event.saved:g} done by run {event.source}{own}"
+            own = "" if event.begun == event.saved else f", {amount_of(event.begun)} here"
+            title += f", from {amount_of(event.saved)} done by run {event.source}{own}"
         beside = counted_runs(self.running)
         return f"{title}; beside {beside}" if beside else title
 
@@ -197,7 +199,9 @@ class Runs:
     def save(self, event: CheckpointTaken, record: Record) -> None:
         """A checkpoint is complete."""
         run = self.running[event.run]
-        title = f"checkpoint complete: {event.done:g} of {run.history.work:g} done"
+        title = (
+            f"checkpoint complete: {amount_of(event.done)} of {amount_of(run.history.work)} done"
+        )
         run.span.happened(title, record)
         self._saved = Head(event.run, event.done)
 
@@ -208,7 +212,7 @@ class Runs:
 
     def restart(self, event: RestartedFromScratch, record: Record) -> None:
         """All that was saved is given up."""
-        title = f"starts from scratch: {event.lost:g} that was saved is lost"
+        title = f"starts from scratch: {amount_of(event.lost)} that was saved is lost"
         self._last(event.run).happened(title, record)
         self._saved = None
 

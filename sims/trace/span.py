@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from attrs import define, field
 
 from actors.runtime import Record
+from sims.telling import in_units, moment
 
 
 @define
@@ -59,16 +60,18 @@ class Span:
             "children": [child.as_json() for child in self.children],
         }
 
-    def lines(self, depth: int = 0) -> Iterator[str]:
-        """The span for people, one line each, children indented."""
+    def lines(self, unit: str, depth: int = 0) -> Iterator[str]:
+        """The span for people, one line each, children indented; times are in `unit`."""
         cause = "" if self.cause is None else f"  (#{self.seq} because of #{self.cause})"
-        yield f"{'  ' * depth}{self._when():<24} {self.title}{cause}"
+        yield f"{'  ' * depth}{self._when(unit):<24} {self.title}{cause}"
         for child in self.children:
-            yield from child.lines(depth + 1)
+            yield from child.lines(unit, depth + 1)
 
-    def _when(self) -> str:
+    def _when(self, unit: str) -> str:
+        start = moment(self.start, unit)
         if self.end is None:
-            return f"{self.start:g} to ?"
+            return f"{start} to ?"
         if self.end == self.start:
-            return f"{self.start:g}"
-        return f"{self.start:g} to {self.end:g} ({self.end - self.start:g})"
+            return start
+        lasted = in_units(self.end - self.start, unit, digits=6)
+        return f"{start} to {moment(self.end, unit)} ({lasted})"

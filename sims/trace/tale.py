@@ -40,9 +40,9 @@ from actors.events.pack import MembersChanged
 from actors.runtime import Event, Record
 from sims.trace.account import FlowAccount
 from sims.trace.described import kind_of, protection_of
-from sims.trace.extras import EXTRAS
 from sims.trace.holding import Cast
 from sims.trace.messages import Messages
+from sims.trace.pack import TITLES
 from sims.trace.runs import Runs
 from sims.trace.span import Span
 
@@ -86,13 +86,16 @@ class Tale:
 
     def concerns(self, line: bytes) -> bool:
         """Whether a line of the log, not decoded yet, can concern the job."""
-        if self._named in line or b'"event":"WorkerSpeedChanged"' in line:
+        if self.named in line or b'"event":"WorkerSpeedChanged"' in line:
             return True
+        if self.runs is None:
+            return False
         found = WORKER.search(line)
-        return found is not None and self.runs is not None and self.runs.concern(int(found[1]))
+        return found is not None and self.runs.concern(int(found[1]))
 
     @cached_property
-    def _named(self) -> bytes:
+    def named(self) -> bytes:
+        """Its name, as in the log's lines."""
         return orjson.dumps(self.job)
 
     def __call__(self, record: Record) -> None:
@@ -107,7 +110,7 @@ class Tale:
                 self._befall(event, record)
             case WorkerChanged() | TransferSuspended() | TransferEnded() | TransferDropped():
                 self._befall(event, record)
-            case _ if type(event) in EXTRAS:
+            case _ if type(event) in TITLES:
                 self._remark(event, record)
             case _ if getattr(event, "job", None) == self.job:
                 self._tell(event, record)
@@ -133,7 +136,7 @@ class Tale:
 
     def _remark(self, event: Event, record: Record) -> None:
         """Something that one mechanism alone tells of."""
-        title = EXTRAS[type(event)](event, self.job)
+        title = TITLES[type(event)](event, self.job, self.unit)
         if title is not None and self.runs is not None:
             self.runs.remark(getattr(event, "run", None), title, record)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.events import TransferDropped, TransferEnded, TransferStarted, TransferSuspended
-from actors.protection import Kind
+from actors.protection import ProtectionKind
 from tests.actors.worlds import Task, World, of, runs
 
 
@@ -20,7 +20,9 @@ def test_no_more_messages_than_channels_are_under_way() -> None:
 
 
 def test_a_member_receives_the_program_then_its_data_then_the_image() -> None:
-    task = Task(time=8, program=1, data=2, image=3, kind=Kind.IMAGES, period=4, processors=1)
+    task = Task(
+        time=8, program=1, data=2, image=3, kind=ProtectionKind.IMAGES, period=4, processors=1
+    )
     records = World(workers=1, channels=1, faults=[(11, 0)], downtime=1).run(task)
     kinds = [kind for _, _, kind, _ in spans(records)]
     assert kinds == ["program", "data", "save", "program", "data", "image"]

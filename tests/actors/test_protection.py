@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.events import CheckpointLost, CheckpointTaken, RestartedFromScratch
-from actors.protection import Kind
+from actors.protection import ProtectionKind
 from actors.protection.buddies import groups
 from tests.actors.worlds import Task, World, of, runs
 
@@ -32,7 +32,7 @@ def test_reexecution_begins_from_scratch() -> None:
 
 
 def test_buddies_keep_their_members_and_go_on_from_the_last_checkpoint() -> None:
-    task = Task(processors=2, kind=Kind.BUDDIES, period=4, rules=COSTS)
+    task = Task(processors=2, kind=ProtectionKind.BUDDIES, period=4, rules=COSTS)
     records = World(workers=3, faults=[(7, 1)], downtime=1).run(task)
     assert runs(records) == [
         ("a", 0, "0-1", 0, 7, "lost", 0),
@@ -41,7 +41,7 @@ def test_buddies_keep_their_members_and_go_on_from_the_last_checkpoint() -> None
 
 
 def test_the_same_buddy_twice_is_not_fatal_and_both_are() -> None:
-    task = Task(processors=2, kind=Kind.BUDDIES, period=4, rules=COSTS)
+    task = Task(processors=2, kind=ProtectionKind.BUDDIES, period=4, rules=COSTS)
     same = World(workers=2, faults=[(7, 1), (9, 1)], downtime=1).run(task)
     assert [run[6] for run in runs(same)] == [0, 4, 4]
     assert not of(same, CheckpointLost)
@@ -52,13 +52,13 @@ def test_the_same_buddy_twice_is_not_fatal_and_both_are() -> None:
 
 
 def test_a_member_without_a_buddy_loses_everything_with_its_memory() -> None:
-    task = Task(kind=Kind.BUDDIES, period=4, rules=COSTS)
+    task = Task(kind=ProtectionKind.BUDDIES, period=4, rules=COSTS)
     records = World(workers=1, faults=[(7, 0)], downtime=1).run(task)
     assert [run[6] for run in runs(records)] == [0, 0]
 
 
 def test_an_image_is_fetched_by_the_next_run_on_other_workers() -> None:
-    task = Task(kind=Kind.IMAGES, period=4, image=1)
+    task = Task(kind=ProtectionKind.IMAGES, period=4, image=1)
     records = World(workers=2, channels=1, faults=[(7, 0)], downtime=9).run(task)
     assert [run[2:] for run in runs(records)] == [
         ("0", 0, 7, "lost", 0),
@@ -67,16 +67,16 @@ def test_an_image_is_fetched_by_the_next_run_on_other_workers() -> None:
 
 
 def test_a_checkpoint_is_not_begun_where_no_work_would_be_left_after_it() -> None:
-    task = Task(time=8, kind=Kind.IMAGES, period=4, rules=COSTS)
+    task = Task(time=8, kind=ProtectionKind.IMAGES, period=4, rules=COSTS)
     records = World(workers=1).run(task)
     assert [(r.t, r.event.done) for r in of(records, CheckpointTaken)] == [(5, 4)]
 
 
 def test_an_error_rolls_back_to_a_verified_checkpoint_and_to_scratch_without() -> None:
     rules = COSTS | {"verified": True}
-    task = Task(kind=Kind.IMAGES, period=6, verification=1, failures=[0, 1], rules=rules)
+    task = Task(kind=ProtectionKind.IMAGES, period=6, verification=1, failures=[0, 1], rules=rules)
     assert [run[6] for run in runs(World(workers=1).run(task))] == [0, 6]
-    task = Task(kind=Kind.IMAGES, period=6, verification=1, failures=[1], rules=COSTS)
+    task = Task(kind=ProtectionKind.IMAGES, period=6, verification=1, failures=[1], rules=COSTS)
     assert [run[6] for run in runs(World(workers=1).run(task))] == [0, 0]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.events import RateChanged, Stage, StageStarted
-from actors.protection import Kind
+from actors.protection import ProtectionKind
 from actors.runtime import Deadlock
 from tests.actors.worlds import Task, World, of, runs
 
@@ -33,7 +33,7 @@ def test_it_advances_at_its_slowest_members_speed() -> None:
 
 
 def test_a_checkpoint_takes_its_time_whatever_the_speed() -> None:
-    task = Task(time=8, kind=Kind.IMAGES, period=4, rules={"cost": 3})
+    task = Task(time=8, kind=ProtectionKind.IMAGES, period=4, rules={"cost": 3})
     assert runs(World(speeds=[[(0, 2)]]).run(task))[0][4] == 2 + 3 + 2
 
 
@@ -59,6 +59,6 @@ def test_a_run_that_never_ends_is_told_with_who_waits() -> None:
 
 
 def test_a_kept_member_that_never_comes_back_is_named() -> None:
-    task = Task(kind=Kind.BUDDIES, period=4)
+    task = Task(kind=ProtectionKind.BUDDIES, period=4)
     with pytest.raises(Deadlock, match="worker 0 to be UP again"):
         World(workers=1, faults=[(3, 0)], downtime=float("inf")).run(task)

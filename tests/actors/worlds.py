@@ -13,7 +13,7 @@ from actors.events import RunEnded, RunStarted, WorkerChanged
 from actors.hazards import Hazard, SilentErrors
 from actors.master import Master
 from actors.pool import Pool
-from actors.protection import Kind, Rules, protection
+from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
@@ -46,7 +46,7 @@ class Task:
     verification: float = 0
     release: float = 0
     failures: Sequence[int] = ()
-    kind: Kind = Kind.NONE
+    kind: ProtectionKind = ProtectionKind.NONE
     period: float = math.inf
     rules: dict[str, Any] = field(factory=dict)
     """More of actors.protection.Rules."""

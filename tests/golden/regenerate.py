@@ -32,6 +32,7 @@ class Golden:
         own = HERE / f"{self.scenario}.toml"
         file = own if own.exists() else SCENARIOS / own.name
         scenario = load(file, self.overrides)
+        path.unlink(missing_ok=True)  # or the older one is kept
         with LogWriter(path) as log:
             run(scenario, [log], file.parent)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from actors.protection import Kind
+from actors.protection import ProtectionKind
 from actors.runtime import System
 from policies.pack import LookAhead
 from sims.scenario.build import populate
@@ -72,7 +72,7 @@ def scenario_of(case: Case, key: str, look: LookAhead) -> Scenario:
 
 
 def _protection(years: float) -> ProtectionSection:
-    return ProtectionSection(kind=Kind.BUDDIES, period="young", mtbf=years * YEAR)
+    return ProtectionSection(kind=ProtectionKind.BUDDIES, period="young", mtbf=years * YEAR)
 
 
 def play(scenario: Scenario) -> Story:

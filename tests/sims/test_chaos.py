@@ -11,7 +11,7 @@ from actors.protection import Buddies, Images
 from actors.run import Run
 from actors.runtime import Record
 from sims.chaos import Blow, attempt, moments, trials, undisturbed, usual_length
-from sims.matrix import Guard, Hazard, Kind, Link, cell_named, scenario
+from sims.matrix import CellGuard, CellHazard, CellKind, CellLink, cell_named, scenario
 from sims.scenario.loader import load
 from tests.sims.cli.commands import ROOT
 
@@ -31,11 +31,13 @@ def problems(cell: str, most: int = MOST) -> list[str]:
     return [f"{cell}: {p}" for trial in asked for p in attempt(trial).problems]
 
 
-@pytest.mark.parametrize("kind", Kind)
-@pytest.mark.parametrize("guard", Guard)
-@pytest.mark.parametrize("link", Link)
-def test_every_run_with_one_blow_ends_soundly(kind: Kind, guard: Guard, link: Link) -> None:
-    for hazard in (Hazard.NONE, Hazard.ALL):
+@pytest.mark.parametrize("kind", CellKind)
+@pytest.mark.parametrize("guard", CellGuard)
+@pytest.mark.parametrize("link", CellLink)
+def test_every_run_with_one_blow_ends_soundly(
+    kind: CellKind, guard: CellGuard, link: CellLink
+) -> None:
+    for hazard in (CellHazard.NONE, CellHazard.ALL):
         assert not problems("/".join(it.value for it in (kind, hazard, guard, link)), 12)
 
 

@@ -7,13 +7,22 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from sims.clonelimit import QUESTION, VARIANTS, Task, Variant, at, flowtimes, main, scenario
+from sims.clonelimit import (
+    QUESTION,
+    VARIANTS,
+    ProtectionVariant,
+    Task,
+    at,
+    flowtimes,
+    main,
+    scenario,
+)
 
 TASK = Task(4, (2.0,), 1)
 
 
 def test_a_period_aware_of_the_link_is_longer_the_fewer_channels_there_are() -> None:
-    plain, aware = Variant(images=True), Variant(images=True, aware=True)
+    plain, aware = ProtectionVariant(images=True), ProtectionVariant(images=True, aware=True)
     assert plain.period(QUESTION, 1, 2) == plain.period(QUESTION, 100, 2)
     assert aware.period(QUESTION, 100, 2) == plain.period(QUESTION, 100, 2)
     longer = aware.period(QUESTION, 1, 2) / plain.period(QUESTION, 1, 2)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from actors.runtime import System
-from policies.maths.cosched import Protection, costs, synthetic_times
+from policies.maths.cosched import Checkpointing, costs, synthetic_times
 from policies.maths.redistribution import Link
 from policies.pack import LookAhead
 from sims.scenario.deciders.pack import application_costs
@@ -56,7 +56,9 @@ def test_costs_periods_and_expected_times_match_the_values(cases_dir: Path) -> N
         m, j, k, alpha = value["m"], value["j"], value["k"], value["alpha"]
         sizes = np.arange(1, max(j, k) + 1, dtype=np.float64)
         link = Link(value["S"], value["beta"], value["inv_bw"])
-        protection = Protection(value["mtbf_years"] * YEAR, value["c"], value["beta"], value["D"])
+        protection = Checkpointing(
+            value["mtbf_years"] * YEAR, value["c"], value["beta"], value["D"]
+        )
         table = costs(synthetic_times(m, value["f"], sizes), m, 1, link, protection)
         got = {
             "t": table.times[j - 1],

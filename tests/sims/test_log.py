@@ -7,7 +7,7 @@ import io
 import types
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import attrs
 import orjson
@@ -52,8 +52,10 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
 
 def events(kind: type[Event]) -> st.SearchStrategy[Event]:
     """Any event of a class."""
-    fields = attrs.fields(attrs.resolve_types(kind))
-    return st.builds(kind, **{field.name: values(field.type) for field in fields})
+    hints = get_type_hints(kind)
+    return st.builds(
+        kind, **{field.name: values(hints[field.name]) for field in attrs.fields(kind)}
+    )
 
 
 def records(kind: type[Event]) -> st.SearchStrategy[Record]:

@@ -23,7 +23,7 @@ from actors.events import (
     WhyIgnored,
     WorkerChanged,
 )
-from actors.protection import Kind
+from actors.protection import ProtectionKind
 from actors.runtime import Event, Record, System
 from policies.pack import NAMES, LookAhead
 from sims.ledger import account
@@ -71,7 +71,9 @@ def small(
         job=MalleableSection(kind="malleable", footprints=(1e5, 1.6e5, 2.5e5, 4e4)),
         link=LinkSection(unit=1.0, startup=1e4),
         faults=Listed(kind="list", strikes=strikes, downtime=downtime),
-        protection=ProtectionSection(kind=Kind.BUDDIES, period="young", mtbf=YEAR, fatal=fatal),
+        protection=ProtectionSection(
+            kind=ProtectionKind.BUDDIES, period="young", mtbf=YEAR, fatal=fatal
+        ),
         policy=PolicySection(name=policy, look=LookAhead.ANY),
     )
 

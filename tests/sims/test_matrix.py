@@ -8,15 +8,15 @@ from actors.events import End
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.ledger import account
-from sims.matrix import Cell, Kind, cell_named, cells, scenario
+from sims.matrix import Cell, CellKind, cell_named, cells, scenario
 from sims.world import run
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", CellKind)
 @pytest.mark.parametrize("seed", [0, 1])
-def test_a_random_small_scenario_runs_soundly_in_every_cell(kind: Kind, seed: int) -> None:
+def test_a_random_small_scenario_runs_soundly_in_every_cell(kind: CellKind, seed: int) -> None:
     for cell in cells():
         if cell.kind is kind:
             records: list[Record] = []

@@ -20,7 +20,8 @@ from actors.events import (
 )
 from actors.runtime import Event, Record
 from sims.ledger import Use
-from sims.report import Report, Spread, table
+from sims.metrics.spread import Spread
+from sims.report import Report, table
 from sims.scenario.loader import read
 from tests.sims.anything import records_of
 

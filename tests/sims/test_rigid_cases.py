@@ -18,7 +18,7 @@ from policies.queue.lists import Reading
 from policies.queue.names import strategy_named
 from policies.queue.orders import PAPER_ORDERS
 from sims.papers.batch_runs import described, makespan, spawn
-from sims.papers.prop3 import expected_ratio
+from sims.papers.rigid.prop3 import expected_ratio
 from tests.case_files import case_file
 
 

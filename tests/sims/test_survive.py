@@ -10,7 +10,7 @@ from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.scenario.availability import Letters, Markov
-from sims.spot_platforms import Platform, fitted, real
+from sims.spot_platforms import SpotPlatform, fitted, real
 from sims.survive import NAMES, Task, at, flowtimes, jobs_on, main, protections
 
 ZONES = Path(__file__).parents[1] / "data" / "zones"
@@ -42,12 +42,12 @@ def test_a_trial_draws_the_same_start_each_time_and_enough_instances_are_up_then
 
 def test_traces_in_which_too_few_are_ever_up_are_refused() -> None:
     with pytest.raises(InputError, match="3 of 2 instances are hardly ever UP at once"):
-        Platform("two", 5, ("uuud", "uduu")).lives(0, 3, 4)
+        SpotPlatform("two", 5, ("uuud", "uduu")).lives(0, 3, 4)
 
 
 def test_the_mtbf_is_the_mean_time_up_until_an_instance_is_lost() -> None:
-    assert Platform("two", 5, ("uuududdd", "uuuuuudd")).mtbf == pytest.approx(10 / 3)
-    platform, rng = Platform("one", 5, chains=((0.02, 0.1),)), stream(1, "x")
+    assert SpotPlatform("two", 5, ("uuududdd", "uuuuuudd")).mtbf == pytest.approx(10 / 3)
+    platform, rng = SpotPlatform("one", 5, chains=((0.02, 0.1),)), stream(1, "x")
     [life] = platform.lives(1, 1, 1)
     ups, lost, since = 0.0, 0, 0.0
     for (at_, state), _ in zip(life.changes(rng, Path()), range(4000), strict=False):
@@ -59,7 +59,7 @@ def test_the_mtbf_is_the_mean_time_up_until_an_instance_is_lost() -> None:
 
 def test_small_platforms_get_jobs_that_fit_them() -> None:
     sizes = {1: 1, 3: 1, 8: 2, 12: 2, 48: 8}
-    assert {size: jobs_on(Platform("p", 5, ("u",) * size)) for size in sizes} == sizes
+    assert {size: jobs_on(SpotPlatform("p", 5, ("u",) * size)) for size in sizes} == sizes
 
 
 def test_buddies_pay_for_an_image_without_the_master() -> None:

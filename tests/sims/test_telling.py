@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from actors.events import CopiesSettled, Outcome, RunEnded
-from sims.telling import counted, in_units, time_axis, told
+from sims.telling import amount_of, counted, in_units, moment, read_moment, time_axis, told
 
 
 def test_events_are_told_with_the_words_of_the_log() -> None:
     assert told(RunEnded("a job", 3, Outcome.LOST, 2.5)) == (
-        "RunEnded: job a job, run 3, outcome lost, done 2.5, kept False"
+        "RunEnded: job a job, run 3, outcome lost, done 2.5"
     )
 
 
@@ -51,3 +51,34 @@ def test_slots_have_a_plural_and_symbols_of_units_have_none() -> None:
     assert [in_units(1, "slot"), in_units(16, "slot")] == ["1 slot", "16 slots"]
     assert in_units(16.5, "s") == "16.5 s"
     assert [time_axis("slot"), time_axis("s")] == ["time, slots", "time, s"]
+
+
+@pytest.mark.parametrize(
+    ("time", "length", "clock"),
+    [
+        (12.25, "12.25 s", "12.25 s"),
+        (3599.5, "3,599.5 s", "3,599.5 s"),
+        (3600, "1 h", "1:00:00"),
+        (3725.5, "1 h 2 min 5.5 s", "1:02:05.5"),
+        (86_399.999, "1 d", "1 d 0:00:00"),
+        (5.914e6, "68 d 10 h 46 min 40 s", "68 d 10:46:40"),
+        (100_000_000, "1,157 d 9 h 46 min 40 s", "1,157 d 9:46:40"),
+    ],
+)
+def test_seconds_are_told_as_people_read_them(time: float, length: str, clock: str) -> None:
+    assert (in_units(time, "s"), moment(time, "s")) == (length, clock)
+
+
+def test_slots_are_told_with_separators() -> None:
+    assert in_units(5_914_000, "slot") == moment(5_914_000, "slot") == "5,914,000 slots"
+
+
+@pytest.mark.parametrize("time", [3600, 3725.5, 5.914e6, 100_000_000.25])
+def test_a_clock_is_read_back(time: float) -> None:
+    assert read_moment(moment(time, "s")) == time
+
+
+def test_large_amounts_are_told_in_full() -> None:
+    assert amount_of(15_425_373_168.5) == "15,425,373,168"
+    assert amount_of(1_234_567.5, digits=6) == "1,234,568"
+    assert amount_of(0.000123456789, digits=6) == "0.000123457"

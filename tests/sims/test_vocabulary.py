@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
 
 import pytest
+from attrs import frozen
 
 from actors.events import VOCABULARY
 from actors.runtime import Event
 from sims.ledger import Use
-from sims.vocabulary import BEGIN, END, fields, main, renewed
+from sims.scenario.attribute_docs import attribute_docs
+from sims.vocabulary import BEGIN, END, enums, fields, main, renewed
 
 README = Path(__file__).parents[2] / "logs" / "README.md"
 
@@ -19,14 +22,42 @@ def test_the_logs_readme_is_up_to_date() -> None:
     assert README.read_text() == renewed(README.read_text())
 
 
-def test_the_logs_readme_tells_every_category_of_the_ledger() -> None:
-    for use in Use:
-        assert use.value in README.read_text().partition("## The ledger")[2].partition("## ")[0]
+@pytest.mark.parametrize("kind", [Use, *enums()])
+def test_the_logs_readme_tells_every_value_of_a_closed_set(kind: type[enum.Enum]) -> None:
+    told = README.read_text().partition(f"**{kind.__name__}**")[2].partition("**")[0]
+    assert all(f"- `{member.value}`" in told for member in kind)
+
+
+@pytest.mark.parametrize("use", Use)
+def test_every_category_of_the_ledger_says_what_it_means(use: Use) -> None:
+    assert attribute_docs(Use)[use.name]
 
 
 @pytest.mark.parametrize("kind", VOCABULARY)
-def test_every_field_of_an_event_says_what_it_means(kind: type[Event]) -> None:
-    assert all(field.meaning and field.type for field in fields(kind))
+def test_every_field_of_an_event_says_its_unit_and_what_it_means(kind: type[Event]) -> None:
+    assert all(field.unit and field.meaning and field.type for field in fields(kind))
+
+
+def test_a_number_without_a_unit_and_a_field_without_a_meaning_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"Bare\.count has no unit"):
+        fields(Bare)
+    with pytest.raises(TypeError, match=r"nothing tells what Mute\.word means"):
+        fields(Mute)
+
+
+@frozen
+class Bare(Event):
+    """Counts."""
+
+    count: tuple[int, ...]
+    """Of what?"""
+
+
+@frozen
+class Mute(Event):
+    """Says."""
+
+    word: str
 
 
 def test_what_is_around_the_marks_stays() -> None:

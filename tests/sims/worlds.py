@@ -18,7 +18,7 @@ from actors.iterative_job import IterativeJob
 from actors.job import Job
 from actors.master import Master
 from actors.pool import Pool
-from actors.protection import Kind, Rules, protection
+from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
@@ -194,7 +194,7 @@ def _rules(job: Table, linked: bool) -> Rules:
     period = job.get("period", inf)
     more = {key: job[key] for key in ("verified", "copies", "cloning", "delay") if key in job}
     return Rules(
-        kind=Kind(job.get("protection", "none")),
+        kind=ProtectionKind(job.get("protection", "none")),
         period=lambda members: period,
         cost=job.get("cost", 0),
         recovery=job.get("recovery", 0),

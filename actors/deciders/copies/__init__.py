@@ -8,6 +8,6 @@ meets whatever the world has.
 from actors.deciders.copies.columns import Columns
 from actors.deciders.copies.jobs import JobInColumns, PreemptibleJob
 from actors.deciders.copies.placement import PlacementRule
-from actors.deciders.copies.runs import Runs
+from actors.deciders.copies.runs import CopyRuns
 
-__all__ = ["Columns", "JobInColumns", "PlacementRule", "PreemptibleJob", "Runs"]
+__all__ = ["Columns", "CopyRuns", "JobInColumns", "PlacementRule", "PreemptibleJob"]

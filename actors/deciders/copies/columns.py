@@ -13,8 +13,8 @@ from actors.deciders.copies.mean import RunningMean
 from actors.deciders.copies.placed import Placed
 from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.deciders.copies.runlog import RunLog
-from actors.deciders.copies.running import Rotation, Running, RunningCopies
-from actors.deciders.copies.service import NEVER, Service
+from actors.deciders.copies.running import Rotation, RunningCopies, RunningPlacement
+from actors.deciders.copies.service import NEVER, Delivered
 from actors.deciders.copies.states import OwnStates
 from actors.deciders.copies.table import ActiveTable
 from actors.events import CopiesPlaced, CopiesSettled, GainDescribed
@@ -59,7 +59,7 @@ class Columns:
     """Rational arithmetic, where all times, sizes and speeds are Fractions: to check results."""
     scheduler: Scheduler = field(init=False, repr=False)
     table: ActiveTable = field(init=False)
-    service: Service = field(init=False)
+    service: Delivered = field(init=False)
     placer: Placer = field(init=False)
     log: RunLog = field(init=False)
     ask: Checked = field(init=False)
@@ -79,7 +79,7 @@ class Columns:
         self.scheduler = scheduler
         system, workers = scheduler.system, scheduler.pool.size
         self.table = ActiveTable(self.exact)
-        self.service = Service(workers, self.exact)
+        self.service = Delivered(workers, self.exact)
         self.placer = Placer(np.arange(workers), self.rule, system.stream("placement"))
         self.log = RunLog(workers)
         self.ask = Checked(self.policy, self.multitasking)
@@ -119,7 +119,9 @@ class Columns:
         if placed is not None:
             placed.running.change(worker, now)
             if now < self.due:
-                self._aim(placed.running.earliest())
+                end = placed.running.earliest()
+                if end != self.due:  # else it has no part in it
+                    self._aim(end)
         return False
 
     def woken(self) -> bool:
@@ -130,6 +132,8 @@ class Columns:
         """Have one timer, for the copy that ends first: whatever ends, all copies are placed
         afresh, so that no later end ever counts."""
         if end == self.due:
+            if self.timer is not None:
+                self.timer[4] = self.scheduler.system.loop.cause
             return
         if self.timer is not None:
             self.scheduler.cancel(self.timer)
@@ -208,7 +212,7 @@ class Columns:
         view: ActiveJobs,
         workers: Counts,
         first: Counts,
-    ) -> Running:
+    ) -> RunningPlacement:
         factor, now, copies = self._share(allocation), self.scheduler.now, allocation.copies
         remaining = view.remaining[allocation.jobs]
         rotating = allocation.sharing is Sharing.ROTATION

@@ -10,11 +10,11 @@ from attrs import define, evolve, field
 
 from actors.copies import AT_WORK
 from actors.copy import Copy
-from actors.events import Outcome, ProtectionDescribed, Stage
+from actors.events import Outcome, ProtectionDescribed, ProtectionKind, Stage
 from actors.job import WAITING, Job, Life
 from actors.messages import FirstCopyEnded, JobOver, WithdrawCopy
 from actors.plan import Plan, State
-from actors.protection.copies import origin
+from actors.protection.copies import begun
 from actors.run import Run
 from actors.runs import FAILED, JobOfRuns
 from actors.runtime import handles
@@ -39,7 +39,8 @@ class JobInColumns(Job):
     def describe(self) -> None:
         """See Job."""
         super().describe()
-        told = (self.name, "none", None, 0, 0, False, self.copies, self.cloning, 0)
+        nothing = (ProtectionKind.NONE, None, 0, 0, False)
+        told = (self.name, *nothing, self.copies, self.cloning, 0)
         self.system.journal.describe(ProtectionDescribed, *told)
 
     @handles(FirstCopyEnded, during=(Life.WAITING,))
@@ -91,7 +92,7 @@ class PreemptibleJob(JobOfRuns):
         protection = self.protection
         begins = self.furthest() if protection.rules.cloning else self._next_kept()
         cloned = evolve(protection.rules, cloning=True)
-        return evolve(protection.plan(copy), **origin(cloned, protection.saved, begins))
+        return begun(protection.plan(copy), cloned, protection.saved, begins)
 
     def _next_kept(self) -> State | None:
         return self.kept.pop(0) if self.kept else None
@@ -110,11 +111,11 @@ class PreemptibleJob(JobOfRuns):
             self.kept = [state]
 
     def over(self, run: Run, outcome: Outcome) -> None:
+        super().over(run, outcome)
         if outcome is FAILED and self.kept:
             # What was kept may be as corrupt as the run (P4).
             self._give_up(run.copy, self.kept[0].done)
             self.kept.clear()
-        super().over(run, outcome)
 
 
 def _furthest(*states: State | None) -> State | None:

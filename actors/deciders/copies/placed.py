@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from attrs import define, field
 
-from actors.deciders.copies.running import Running
+from actors.deciders.copies.running import RunningPlacement
 from actors.deciders.copies.service import ROUNDING
 from policies.interface.copies import CopyAllocation, Counts, Numbers, Sharing
 
@@ -25,7 +25,7 @@ class Placed:
     """Worker of each copy, job after job."""
     first: Counts
     """Number of each job's first copy."""
-    running: Running
+    running: RunningPlacement
     runs: tuple[int, ...] | None = field(init=False, default=None)
     """Run of each job's first copy, once somebody has asked for it."""
     best: tuple[int, ...] = field(init=False, default=())

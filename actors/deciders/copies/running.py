@@ -8,11 +8,11 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from actors.deciders.copies.service import NEVER, Service
+from actors.deciders.copies.service import NEVER, Delivered
 from policies.interface.copies import Counts, Numbers
 
 
-class Running(Protocol):
+class RunningPlacement(Protocol):
     """The copies of one placement; jobs are numbered in the order of the allocation."""
 
     ended: NDArray[np.bool_]
@@ -35,7 +35,7 @@ class Running(Protocol):
 class RunningCopies:
     """Each copy progresses by what its own worker delivers; a job ends with its first copy."""
 
-    service: Service
+    service: Delivered
     workers: Counts
     """Server of each copy, job after job."""
     first: Counts
@@ -83,7 +83,7 @@ class RunningCopies:
 class Rotation:
     """One copy per job, which gets a share of every worker: their service adds up."""
 
-    service: Service
+    service: Delivered
     left: Numbers
     factor: float
     ended: NDArray[np.bool_] = field(init=False)

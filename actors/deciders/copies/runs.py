@@ -31,7 +31,7 @@ class Pair(NamedTuple):
 
 
 @define(eq=False)
-class Runs:
+class CopyRuns:
     """Asks the policy at each arrival and departure, each loss, and each change of who is UP.
 
     Jobs are `PreemptibleJob`. A worker holds one run: a policy that multitasks is refused.

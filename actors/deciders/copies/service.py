@@ -29,7 +29,7 @@ def numbers(count: int, value: int, exact: bool) -> Numbers:
 
 
 @define(eq=False)
-class Service:
+class Delivered:
     """Per worker: service delivered until `since`, and the rate since then."""
 
     workers: int

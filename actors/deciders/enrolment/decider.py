@@ -9,7 +9,7 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.deciders.enrolment.checks import answer, check
-from actors.deciders.enrolment.window import Running, Window
+from actors.deciders.enrolment.window import RunningConfiguration, Window
 from actors.events import End, Outcome
 from actors.iterative_job import IterativeJob
 from actors.messages import CopyOver, Decide, Stood
@@ -36,21 +36,29 @@ diverges (002, VI.B shows that its twelve cannot)."""
 
 
 @define(eq=False)
-class Application:
+class KnownJob:
     """What the decider knows of one iterative job."""
 
     view: Window
     needed: Reason | None = Reason.START
     """Why nothing is configured; None while something is."""
+    since: int = -1
+    """seq of what it needs workers since."""
     began: float = 0
     """When its iteration did."""
-    running: Running | None = None
+    running: RunningConfiguration | None = None
     """What is configured."""
     next: Configuration | None = None
     """What comes in its place as soon as it is withdrawn."""
     switches: int = 0
     nearest: float = 1
     """The least part of W that a configuration had left when it was given up."""
+
+    @property
+    def told(self) -> int:
+        """seq of what made it as it is: of its run's start, or of what it needs one since."""
+        held = self.running.held if self.running else None
+        return self.since if held is None or held.run is None else held.run.told
 
     @property
     def taken(self) -> int:
@@ -85,7 +93,7 @@ class EnrolmentDecider:
     proactive: bool = field(init=False)
     rng: Generator = field(init=False)
     scheduler: Scheduler = field(init=False, repr=False)
-    applications: dict[int, Application] = field(init=False, factory=dict)
+    applications: dict[int, KnownJob] = field(init=False, factory=dict)
     """By job index."""
     up: int = field(init=False, default=0)
     """Bit mask of the workers that are UP."""
@@ -115,7 +123,8 @@ class EnrolmentDecider:
         """See Decider."""
         assert isinstance(job, IterativeJob)
         view = Window(job, self.enrolments[job.index], self.workers)
-        self.applications[job.index] = Application(view, began=self.scheduler.now)
+        cause, now = self.scheduler.system.loop.cause, self.scheduler.now
+        self.applications[job.index] = KnownJob(view, since=cause, began=now)
         self.applications = dict(sorted(self.applications.items()))
         self.alert = self._call()
 
@@ -128,10 +137,12 @@ class EnrolmentDecider:
             self._switch(message.index, application)
         else:
             self._need(application, REASONS[message.outcome])
+            cause = self.scheduler.system.loop.cause
+            application.since = cause if message.since < 0 else message.since
         if self._needy():
             self.alert = self._call()
 
-    def _need(self, application: Application, reason: Reason) -> None:
+    def _need(self, application: KnownJob, reason: Reason) -> None:
         application.running, application.needed = None, reason
         application.switches, application.nearest = 0, 1
         if reason is Reason.START:
@@ -184,15 +195,15 @@ class EnrolmentDecider:
             self.tick, self.due = None, True
         if not self.due:
             return
-        if self.cause is not None:
-            self.scheduler.system.loop.cause = self.cause
-        self.due, self.cause = False, None
+        self.due, heard, self.cause = False, self.cause, None
         for index, application in self.applications.items():
             if self.proactive or application.needed is not None:
+                # Where nothing was heard, it is only time for another look.
+                self.scheduler.trigger = application.told if heard is None else heard
                 self._consider(index, application)
         self.alert = self.proactive or self._needy()
 
-    def _consider(self, index: int, application: Application) -> None:
+    def _consider(self, index: int, application: KnownJob) -> None:
         held = application.running.held if application.running else None
         if held is not None and held.run is None:
             return  # its members are kept for the next run
@@ -217,7 +228,7 @@ class EnrolmentDecider:
             self.tick = self.scheduler.now + 1
             self.scheduler.at(self.tick, DECIDE, Phase.DECISION)
 
-    def _ask(self, application: Application) -> Configuration | None:
+    def _ask(self, application: KnownJob) -> Configuration | None:
         view, now = application.view, self.scheduler.now
         view.now, view.elapsed = now, int(now - application.began)
         view.reason = application.needed or Reason.PROACTIVE
@@ -231,7 +242,7 @@ class EnrolmentDecider:
             return None
         return chosen
 
-    def _taken(self, application: Application) -> int:
+    def _taken(self, application: KnownJob) -> int:
         """Bit mask of the workers that other jobs hold."""
         taken = 0
         for other in self.applications.values():
@@ -239,27 +250,29 @@ class EnrolmentDecider:
                 taken |= other.taken
         return taken
 
-    def _configure(self, index: int, application: Application, chosen: Configuration) -> None:
+    def _configure(self, index: int, application: KnownJob, chosen: Configuration) -> None:
         check(self.policy, chosen, application.view)
         if application.needed is not None:
             self._start(index, application, chosen, application.needed)
         elif application.diverges():
+            self.scheduler.system.loop.cause = self.scheduler.trigger
             self.scheduler.system.finish(End.DIVERGED)
         else:
             assert application.running is not None
             application.next = chosen
+            self.scheduler.system.loop.cause = self.scheduler.trigger
             self.scheduler.withdraw(application.running.copy)
 
-    def _switch(self, index: int, application: Application) -> None:
+    def _switch(self, index: int, application: KnownJob) -> None:
         """What was configured is withdrawn: here is what comes in its place."""
         chosen, application.next = application.next, None
         assert chosen is not None
         self._start(index, application, chosen, Reason.PROACTIVE)
 
     def _start(
-        self, index: int, application: Application, chosen: Configuration, reason: Reason
+        self, index: int, application: KnownJob, chosen: Configuration, reason: Reason
     ) -> None:
         workers, tasks = zip(*chosen.members, strict=True)
-        running = Running(application.view.job, self.workers, chosen)
+        running = RunningConfiguration(application.view.job, self.workers, chosen)
         running.copy = self.scheduler.start_on(index, workers, tasks, reason.value)
         application.running, application.needed = running, None

@@ -18,7 +18,7 @@ FREE = Needs("")
 """What members fetch where there is no master: nothing."""
 
 
-class Running:
+class RunningConfiguration:
     """The job's configuration (satisfies policies.interface.RunningView)."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Window:
     elapsed: int = 0
     up: int = field(default=0, repr=bin)
     programmed: int = field(default=0, repr=bin)
-    running: Running | None = field(default=None, repr=False)
+    running: RunningConfiguration | None = field(default=None, repr=False)
     now: float = 0
     alone: bool = field(default=True, repr=False)
     """Whether there is no other job."""

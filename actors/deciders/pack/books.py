@@ -40,7 +40,7 @@ class Standing:
 
 
 @define(eq=False)
-class Books:
+class PackBooks:
     """The pack's bookkeeping. t^U serves decisions only: it is looked at again when an application
     says where it stands, not between (003, section 3.3.2).
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import attrgetter, index
 from typing import cast
 
-from actors.deciders.pack.views import Event, Pack
+from actors.deciders.pack.views import Occasion, Pack
 from actors.decisions import BadDecision, answer, items, ours, refusal
 from policies.interface.pack import AllocationPolicy, RedistributionPolicy, Resize
 
@@ -25,7 +25,7 @@ def allocate(policy: AllocationPolicy, view: Pack) -> list[int]:
     return sizes
 
 
-def redistribute(policy: RedistributionPolicy, view: Event) -> list[Resize]:
+def redistribute(policy: RedistributionPolicy, view: Occasion) -> list[Resize]:
     """The resizes, in order of application. Raises BadDecision where they cannot be."""
     answered = answer(policy, view)
     # The papers' answer hundreds of plain numbers: to read each twice shows.
@@ -37,7 +37,7 @@ def redistribute(policy: RedistributionPolicy, view: Event) -> list[Resize]:
     return resizes
 
 
-def _resizes(policy: RedistributionPolicy, answered: object, view: Event) -> list[Resize]:
+def _resizes(policy: RedistributionPolicy, answered: object, view: Occasion) -> list[Resize]:
     """A user's answer, in plain ints."""
     listed = items(policy, answered)
     if listed is None or not all(isinstance(it, Resize) for it in listed):
@@ -65,7 +65,7 @@ def _sizes_problem(sizes: Sequence[int], view: Pack) -> str | None:
     return None
 
 
-def _resizes_problem(resizes: Sequence[Resize], view: Event) -> str | None:
+def _resizes_problem(resizes: Sequence[Resize], view: Occasion) -> str | None:
     sizes = {candidate.index: candidate.size for candidate in view.candidates}
     named = [resize.application for resize in resizes]
     for application in named:
@@ -81,7 +81,7 @@ def _resizes_problem(resizes: Sequence[Resize], view: Event) -> str | None:
     return None
 
 
-def _refused(policy: object, answered: object, problem: str, view: Event) -> BadDecision:
+def _refused(policy: object, answered: object, problem: str, view: Occasion) -> BadDecision:
     candidates = [f"{it.index} ({it.size})" for it in view.candidates[:SHOWN]]
     if len(view.candidates) > SHOWN:
         candidates.append(f"{len(view.candidates) - SHOWN} more")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from actors.deciders.pack.books import Books, Standing
+from actors.deciders.pack.books import PackBooks, Standing
 from actors.deciders.pack.checks import allocate, redistribute
-from actors.deciders.pack.views import Event, Newcomer, Pack
+from actors.deciders.pack.views import Newcomer, Occasion, Pack
 from actors.events import EndExpected, RedistributionDecided, WhyIgnored
 from actors.messages import CopyOver, Stood
 from policies.availability import WorkerState
@@ -56,18 +56,19 @@ class PackDecider:
     most: dict[int, int] = field(factory=dict)
     """By application index: the most copies at once, where that is more than one."""
     scheduler: Scheduler = field(init=False, repr=False)
-    books: Books = field(init=False)
+    books: PackBooks = field(init=False)
     names: dict[int, str] = field(init=False, factory=dict)
-    ended: list[int] = field(init=False, factory=list)
-    struck: set[int] = field(init=False, factory=set)
-    """Copies that kept their workers when one of them went DOWN."""
-    freed: bool = field(init=False, default=False)
-    """Whether there may be more free workers than at the last decision."""
+    ended: dict[int, int] = field(init=False, factory=dict)
+    """By application index: seq of that end."""
+    struck: dict[int, int] = field(init=False, factory=dict)
+    """Copies that kept their workers when one of them went DOWN -> seq of that."""
+    freed: int | None = field(init=False, default=None)
+    """seq of that for which there may be more free workers than at the last decision."""
 
     def attach(self, scheduler: Scheduler) -> None:
         """See Decider."""
         self.scheduler = scheduler
-        self.books = Books(scheduler, self.costs, self.pair)
+        self.books = PackBooks(scheduler, self.costs, self.pair)
 
     # --- what it hears of ---------------------------------------------------------------------
 
@@ -79,19 +80,20 @@ class PackDecider:
     def over(self, message: CopyOver) -> None:
         """See Decider."""
         self.books.end(message.index, message.copy, message.waits)
-        self.struck.discard(message.copy)
-        self.freed = True
+        self.struck.pop(message.copy, None)
+        self.freed = cause = self.scheduler.system.loop.cause
         if message.gone:
-            self.ended.append(message.index)
+            self.ended[message.index] = cause
 
     def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
         """See Decider."""
         holder = self.scheduler.pool.holder(worker)
+        cause = self.scheduler.system.loop.cause
         if state is WorkerState.DOWN and holder >= 0:
-            self.struck.add(holder)
+            self.struck[holder] = cause
             return True
         if state is WorkerState.UP and holder < 0:
-            self.freed = True
+            self.freed = cause
             return True
         return False
 
@@ -121,7 +123,8 @@ class PackDecider:
             return None, WhyIgnored.IDLE
         if self.scheduler.now < standing.since or copy in self.struck:
             return self.names[standing.index], WhyIgnored.BUSY
-        self.struck.add(copy)  # of two faults at one instant, the second finds it busy
+        # Of two faults at one instant, the second finds it busy; the first one's change is told.
+        self.struck[copy] = self.scheduler.system.loop.cause
         return None
 
     # --- what it decides ----------------------------------------------------------------------
@@ -134,18 +137,20 @@ class PackDecider:
         """See Decider."""
         self._admit()
         if self.ended:
-            trigger, self.ended, self.freed = min(self.ended), [], False
+            trigger = min(self.ended)
             if self.books.sizes:
-                self._redistribute(Cause.END, trigger, None)
+                self._redistribute(Cause.END, trigger, None, self.ended[trigger])
+            self.freed = None
+            self.ended.clear()
             if self.struck:
                 # Once those that were just resized have said where they stand.
                 self.scheduler.decide_soon()
         elif self.struck:
             self._answer()
-        elif self.freed:
-            self.freed = False
+        elif self.freed is not None:
             if self.books.idle:
-                self._redistribute(Cause.END, None, None)
+                self._redistribute(Cause.END, None, None, self.freed)
+            self.freed = None
         if self.most:
             self._copy()
 
@@ -175,16 +180,18 @@ class PackDecider:
 
     def _answer(self) -> None:
         """Redistribute for the faulty application that ends last; the others carry on."""
-        books, self.freed = self.books, False
-        standings = [books.standings[copy] for copy in self.struck if books.leads(copy)]
-        self.struck.clear()
+        books, struck = self.books, self.struck
+        self.freed, self.struck = None, {}
+        standings = [books.standings[copy] for copy in struck if books.leads(copy)]
         late = [standing for standing in standings if standing.known]
         if not late:
             return
+        last = max(late, key=lambda standing: (standing.expected, -standing.index))
         if self.early_release:
-            self._release(max(standing.since for standing in late), late)
-        last = max(late, key=lambda standing: (standing.expected, -standing.index)).index
-        self._redistribute(Cause.FAULT, last, last)
+            latest = max(late, key=lambda standing: standing.since)
+            self.scheduler.system.loop.cause = struck[latest.copy]
+            self._release(latest.since, late)
+        self._redistribute(Cause.FAULT, last.index, last.index, struck[last.copy])
 
     def _release(self, since: float, struck: Sequence[Standing]) -> None:
         for standing in self.books.running():
@@ -192,18 +199,22 @@ class PackDecider:
                 self.books.released.add(standing.copy)
                 self.scheduler.promise(standing.copy)
 
-    def _redistribute(self, cause: Cause, trigger: int | None, faulty: int | None) -> None:
-        """Ask the policy and do what it says."""
+    def _redistribute(
+        self, cause: Cause, trigger: int | None, faulty: int | None, event: int
+    ) -> None:
+        """Ask the policy, because of `event`, by seq, and do what it says."""
         books, now = self.books, self.scheduler.now
         running = books.running()
         longest = max([it.expected for it in running if it.since < NEVER], default=now)
-        view = Event(
+        view = Occasion(
             *(now, cause, faulty, self.pair, books.idle, longest),
             lambda: books.candidates(running, faulty),
         )
         resizes = redistribute(self.policy, view)
         if resizes:
+            self.scheduler.system.loop.cause = event
             self._carry_out(cause, trigger, resizes)
+            self.scheduler.trigger = self.scheduler.system.loop.cause
 
     def _carry_out(self, cause: Cause, trigger: int | None, resizes: Sequence[Resize]) -> None:
         books = self.books

@@ -74,7 +74,7 @@ class Pack:
 
 
 @define
-class Event:
+class Occasion:
     """One end or fault (a `RedistributionView`); the candidates are worked out when asked for."""
 
     now: float

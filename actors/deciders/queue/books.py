@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
+from math import inf
 from operator import attrgetter, itemgetter
 
 from attrs import Factory, define
@@ -12,7 +13,7 @@ from attrs import Factory, define
 from actors.intervals import Intervals
 from actors.pool import Pool
 from actors.runtime import VirtualTimeLoop
-from policies.interface.queue import Queued, Reservation, Run
+from policies.interface.queue import Decision, Queued, Reservation, Run
 
 
 @define(eq=False)
@@ -25,6 +26,10 @@ class Books:
     failed: list[Queued] = Factory(list)
     shelf_end: float | None = None
     reservations: dict[int, Reservation] = Factory(dict)
+    memory: object = None
+    early: list[Run] = Factory(list)
+    moved: bool = False
+    resumable: Collection[int] = ()
     _keys: list[tuple[float, int]] = Factory(list)
     _widths: list[int] = Factory(list)
     """Allotments, in the queue's order."""
@@ -33,6 +38,8 @@ class Books:
     runs: dict[int, Run] = Factory(dict)
     """By copy."""
     _by_end: list[Run] = Factory(list)
+    _sorted: tuple[int, int] = (0, -1)
+    """How many runs these are, and the latest copy: a copy's number is not used again."""
     former: dict[int, Intervals] = Factory(dict)
     """By job index: the workers of the copies that ended at this instant."""
 
@@ -63,15 +70,23 @@ class Books:
         """By expected end. Sorted only when somebody looks, and nearly sorted then: the new runs
         are the dictionary's last."""
         alive = self.runs
-        runs = [run for run in self._by_end if alive.get(run[5]) is run]
-        runs.extend(islice(reversed(alive.values()), len(alive) - len(runs)))
-        runs.sort(key=_end)
-        self._by_end = runs
+        latest = len(alive), next(reversed(alive), -1)
+        if latest == self._sorted:
+            runs = self._by_end
+        else:
+            self._sorted = latest
+            self._by_end = runs = self._in_order(alive)
         if not self.pool.away:
             return runs
         # As runs of nobody's: strategies count on its worker when it will be back.
         absent = [(until, ~n, 1, None, ((n, n),), ~n) for n, until in self.pool.absent()]
         return sorted([*runs, *absent], key=_end)
+
+    def _in_order(self, alive: dict[int, Run]) -> list[Run]:
+        runs = [run for run in self._by_end if alive.get(run[5]) is run]
+        runs.extend(islice(reversed(alive.values()), len(alive) - len(runs)))
+        runs.sort(key=_end)
+        return runs
 
     @property
     def idle(self) -> bool:
@@ -119,17 +134,54 @@ class Books:
         if processors == self._least and processors not in self._widths:
             self._least = 0
 
+    def sort(self, key: Callable[[Queued], tuple[float, int]]) -> None:
+        """Sort the queue anew; whoever runs keeps up with it."""
+        for run in self.runs.values():
+            if run[3] is not None:
+                run[3].key = key(run[3])
+        for waiting in self.queue:
+            waiting.key = key(waiting)
+        self.queue.sort(key=_key)
+        self._keys = [waiting.key for waiting in self.queue]
+        self._widths = [waiting.processors for waiting in self.queue]
+
+    def replace(self, run: Run) -> None:
+        """This run is expected to end at another time than before."""
+        del self.runs[run[5]]
+        self.runs[run[5]] = run
+        self._sorted = (0, -1)
+
     def forget_instant(self) -> None:
         """The instant has been decided on: what failed in it is history."""
+        self.early.clear()
+        self.moved = False
         self.failed.clear()
         self.former.clear()
 
-    def keep(self, promises: Sequence[Reservation]) -> list[Reservation]:
-        """Store a decision's reservations; those not stored before are returned."""
-        known = self.reservations
-        new = [promise for promise in promises if known.get(promise.waiting.key[1]) is not promise]
-        self.reservations = {promise.waiting.key[1]: promise for promise in promises}
-        return new
+    def keep(self, decision: Decision) -> tuple[list[Reservation], list[Reservation]]:
+        """Store a decision's reservations. Returns those that say something new, and those before
+        that have no successor though their jobs go on waiting. One at infinity promises nothing:
+        nobody knows when workers come back."""
+        known, now = self.reservations, {it.waiting.key[1]: it for it in decision.reservations}
+        self.reservations = now
+        new = [
+            it for index, it in now.items() if it.start < inf and self._news(known.get(index), it)
+        ]
+        started = {waiting.key[1] for waiting in decision.starts}
+        gone = [
+            it
+            for index, it in known.items()
+            if it.start < inf and index not in started
+            if index not in now or now[index].start == inf
+        ]
+        return new, gone
+
+    def _news(self, before: Reservation | None, promise: Reservation) -> bool:
+        """Whether `before` said something else. Of a start that is overdue, as a job outlives its
+        estimate, there is nothing new to say until somebody knows when it will be."""
+        if before is None:
+            return True
+        return max(before.start, self.now) != max(promise.start, self.now)
 
 
 _end = itemgetter(0, 1)

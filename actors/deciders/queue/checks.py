@@ -21,10 +21,12 @@ from policies.interface.queue import (
     BatchView,
     Decision,
     Draw,
+    Moment,
     Order,
     Queued,
     Reservation,
     Strategy,
+    TimedOrder,
 )
 
 SHOWN = 10
@@ -35,7 +37,10 @@ def checked(policy: BatchPolicy) -> BatchPolicy:
     """The same, the user's part in it checked at every answer: they raise BadDecision."""
     order, strategy, rule = policy.order, policy.strategy, policy.allocation
     if not ours(order):
-        policy = evolve(policy, order=CheckedOrder(order))
+        safe: Order | TimedOrder = CheckedOrder(cast(Order, order))
+        if hasattr(order, "at"):
+            safe = CheckedTimed(cast(TimedOrder, order))
+        policy = evolve(policy, order=safe)
     if not ours(strategy):
         policy = evolve(policy, strategy=CheckedStrategy(strategy))
     if ours(rule):
@@ -62,6 +67,22 @@ class CheckedOrder:
 
 
 @frozen
+class CheckedTimed:
+    """An order of the user's that changes with time."""
+
+    order: TimedOrder
+
+    @property
+    def half_life(self) -> float | None:
+        """See TimedOrder."""
+        return self.order.half_life
+
+    def at(self, moment: Moment) -> Order:
+        """See TimedOrder."""
+        return CheckedOrder(answer(self.order.at, moment))
+
+
+@frozen
 class CheckedStrategy:
     """A strategy of the user's."""
 
@@ -74,9 +95,12 @@ class CheckedStrategy:
             raise refusal(self.strategy, repr(decision), problem, _seen(view))
         starts = items(self.strategy, decision.starts)
         promises = items(self.strategy, decision.reservations)
+        promised = items(self.strategy, decision.promised)
         problem = (
             _starts_problem(starts, view)
             or _promises_problem(promises, view)
+            or _promises_problem(promised, view)
+            or _withdraws_problem(items(self.strategy, decision.withdraws), view)
             or _times_problem(decision, view)
         )
         if problem:
@@ -87,6 +111,9 @@ class CheckedStrategy:
             decision.shelf_end,
             cast(list[Reservation], promises),
             decision.wake,
+            decision.memory,
+            decision.withdraws,
+            cast(list[Reservation], promised),
         )
 
 
@@ -114,6 +141,13 @@ def _promises_problem(promises: list[object] | None, view: BatchView) -> str | N
             return accepted
         if not finite(promise.start):
             return f"{promise.start!r} is no time of a reservation; a finite number is"
+    return None
+
+
+def _withdraws_problem(withdraws: list[object] | None, view: BatchView) -> str | None:
+    running = {id(run) for run in view.running if run[3] is not None}
+    if withdraws is None or any(id(run) not in running for run in withdraws):
+        return "`withdraws` is a sequence of members of view.running that are jobs' runs"
     return None
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, cast
 
 from attrs import define, field
 from numpy.random import Generator
@@ -12,11 +12,22 @@ from numpy.random import Generator
 from actors.deciders.queue.books import Books
 from actors.deciders.queue.checks import checked
 from actors.deciders.queue.intake import Entries, Intake, intake
-from actors.events import BatchOpened, Outcome, ReservationMade, ShelfOpened
+from actors.deciders.queue.memory import Memory
+from actors.deciders.queue.promises import Promises
+from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.messages import CopyOver, Decide, Stood
 from actors.runtime import Phase, System
 from policies.availability import WorkerState
-from policies.interface.queue import BatchJob, BatchPolicy, Decision, Queued
+from policies.interface.queue import (
+    BatchJob,
+    BatchPolicy,
+    Decision,
+    Moment,
+    Order,
+    Queued,
+    TimedOrder,
+)
+from policies.queue.estimates import Estimates
 
 if TYPE_CHECKING:
     from actors.job import Job
@@ -56,17 +67,30 @@ class QueueDecider:
     arrived: list[BatchJob] = field(init=False, factory=list)
     wake: float | None = field(init=False, default=None)
     """When the strategy wants to be asked even if nothing happens."""
+    estimates: Estimates | None = None
+    """What is believed of times; None: what users say."""
+    resumable: Collection[int] = ()
+    """Indices of jobs whose protection keeps images."""
+    memory: Memory | None = field(init=False, default=None)
+    """What orders that change with time and estimates by experience go by."""
     copied: dict[int, tuple[Queued, int]] = field(init=False, factory=dict)
     """Jobs under way that may have several copies -> what was started, how many there are."""
+    promises: Promises = field(init=False)
 
     def attach(self, scheduler: Scheduler) -> None:
         """See Decider."""
         self.scheduler = scheduler
         system, pool = scheduler.system, scheduler.pool
-        self.books = Books(system.loop, pool)
+        self.books = Books(system.loop, pool, resumable=self.resumable)
+        self.promises = Promises(scheduler)
         self.policy = checked(self.policy)
-        entries = Entries(self.policy.order, pool.size, Draws(system))
+        order = self.policy.order
+        timed = cast(TimedOrder, order) if hasattr(order, "at") else None
+        now = timed.at(Moment(scheduler.now)) if timed is not None else cast(Order, order)
+        entries = Entries(now, pool.size, Draws(system), self.estimates)
         self.intake = intake(self.policy.allocation, entries, self._batch_opened)
+        if timed is not None or self.estimates is not None:
+            self.memory = Memory(self.books, entries, timed, self.estimates)
 
     # --- what it hears of ---------------------------------------------------------------------
 
@@ -77,8 +101,13 @@ class QueueDecider:
     def over(self, message: CopyOver) -> None:
         """See Decider."""
         books = self.books
-        _, index, _, waiting, numbers, _ = books.runs.pop(message.copy)
+        run = books.runs.pop(message.copy)
+        end, index, _, waiting, numbers, _ = run
         assert waiting is not None
+        if self.memory is not None:
+            self.memory.ended(run, message.outcome)
+        if end > self.scheduler.now:
+            books.early.append(run)
         if numbers:
             books.former[index] = numbers
         if self.most:
@@ -104,6 +133,7 @@ class QueueDecider:
 
     def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
         """See Decider."""
+        self.books.moved = True
         return True
 
     def programmed(self, worker: int, label: str) -> bool:
@@ -121,26 +151,47 @@ class QueueDecider:
 
     def woken(self) -> bool:
         """See Decider."""
-        if self.wake is None or self.scheduler.now < self.wake:
+        now, system = self.scheduler.now, self.scheduler.system
+        if self.wake is None or now < self.wake:
             return False
         self.wake = None
+        # By a promise whose time has come, else by nothing but time.
+        due = (seq for start, seq in self.promises.told.values() if start <= now)
+        system.loop.cause = next(due, system.origin)
         return True
 
     def decide(self) -> None:
         """See Decider."""
         books = self.books
+        self.promises.decide()
+        if self.memory is not None:
+            self.memory.refresh()
         if self.arrived or not books.queue:
             self._admit()
         decision = self.policy.strategy(books)
+        if decision.withdraws:
+            # Their ends are heard of at this very instant, and call for a decision.
+            for run in decision.withdraws:
+                self.scheduler.withdraw(run[5])
+            return
+        self._carry_out(decision)
+
+    def _carry_out(self, decision: Decision) -> None:
+        books = self.books
         if decision.shelf_end is not None:
-            self._open_shelf(decision.shelf_end, len(decision.starts))
-        self._start(decision.starts)
-        if self.copied:
-            self._copy()
-        if books.failed or books.former:
-            books.forget_instant()
+            self._open_shelf(decision.shelf_end, decision.starts)
+        # Promises first: what starts may do so because they have moved.
         if decision.reservations or books.reservations or decision.wake != self.wake:
             self._keep(decision)
+        for promise in decision.promised:
+            self.promises.make(promise)
+        if decision.starts:
+            self._start(decision)
+        if self.copied:
+            self._copy()
+        if books.failed or books.former or books.early or books.moved:
+            books.forget_instant()
+        books.memory = decision.memory
 
     def _admit(self) -> None:
         books = self.books
@@ -148,18 +199,26 @@ class QueueDecider:
             books.enqueue_all(self.intake.admit(self.arrived, books.idle))
             self.arrived.clear()
 
-    def _open_shelf(self, end: float, jobs: int) -> None:
-        if end != self.books.shelf_end:
+    def _open_shelf(self, end: float, starts: Sequence[Queued]) -> None:
+        # One after the other may have the same end, where jobs take less than was believed.
+        if end != self.books.shelf_end or (starts and not self.books.busy):
             self.books.shelf_end = end
-            self.scheduler.record(ShelfOpened, end, jobs)
+            self.promises.open(ShelfOpened, end, len(starts))
 
-    def _start(self, starts: Sequence[Queued]) -> None:
-        books, start, now = self.books, self.scheduler.start_some, self.scheduler.now
-        for waiting in starts:
+    def _start(self, decision: Decision) -> None:
+        books, scheduler, now = self.books, self.scheduler, self.scheduler.now
+        start, first, told = scheduler.start_some, decision.starts[0], scheduler.news is not None
+        for waiting in decision.starts:
             books.leave(waiting)
             index, processors = waiting.key[1], waiting.processors
-            copy, numbers = start(index, processors, books.former.get(index, ()))
-            books.runs[copy] = now + waiting.held, index, processors, waiting, numbers, copy
+            why = partial(self.promises.why, decision, waiting) if told else None
+            copy, numbers = start(index, processors, books.former.get(index, ()), why)
+            run = now + waiting.held, index, processors, waiting, numbers, copy
+            books.runs[copy] = run
+            if self.memory is not None:
+                self.memory.started(run)
+            if told:
+                self.promises.started(index, waiting is first)
             if index in self.most:
                 self.copied[index] = waiting, 1
 
@@ -171,21 +230,25 @@ class QueueDecider:
             index, processors = waiting.key[1], waiting.processors
             while count < self.most[index] and processors <= pool.free:
                 copy, numbers = start(index, processors)
-                runs[copy] = end, index, processors, waiting, numbers, copy
+                runs[copy] = run = end, index, processors, waiting, numbers, copy
+                if self.memory is not None:
+                    self.memory.started(run)
                 count += 1
             self.copied[index] = waiting, count
 
     def _keep(self, decision: Decision) -> None:
         scheduler = self.scheduler
-        for promise in self.books.keep(decision.reservations):
-            name = promise.waiting.job.name
-            scheduler.record(ReservationMade, name, promise.start, promise.waiting.processors)
+        new, gone = self.books.keep(decision)
+        for promise in gone:
+            self.promises.drop(promise)
+        for promise in new:
+            self.promises.make(promise)
         if decision.wake is not None and decision.wake != self.wake:
             scheduler.at(decision.wake, DECIDE, DECISION)
         self.wake = decision.wake
 
     def _batch_opened(self, batch: int, jobs: int, attempts: int) -> None:
-        self.scheduler.record(BatchOpened, batch, jobs, attempts)
+        self.promises.open(BatchOpened, batch, jobs, attempts)
 
 
 def _key(entry: tuple[Queued, int]) -> tuple[float, int]:

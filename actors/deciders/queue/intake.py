@@ -16,6 +16,7 @@ from policies.interface.queue import (
     Order,
     Queued,
 )
+from policies.queue.estimates import Estimates
 
 
 @define
@@ -25,13 +26,18 @@ class Entries:
     order: Order
     platform: int
     draw: Draw
+    estimates: Estimates | None = None
+    """None: the users', which BatchJob tells."""
 
     def __call__(self, job: BatchJob, processors: int) -> Queued:
         """Raises ValueError where the allotment does not lie in 1..P."""
         if not 1 <= processors <= self.platform:
             raise ValueError(f"{job.name} was allotted {processors} processors of {self.platform}")
-        # BatchJob.believed without its call: one is made per job and run.
-        time = job.profile.time(processors) if job.estimate is None else job.estimate
+        if self.estimates is not None:
+            time = self.estimates(job, processors)
+        else:
+            # BatchJob.believed without its call: one is made per job and run.
+            time = job.profile.time(processors) if job.estimate is None else job.estimate
         priority = self.order(job, processors, time, self.platform, self.draw)
         return Queued(job, processors, time + job.verification, (-priority, job.index))
 

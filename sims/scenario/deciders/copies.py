@@ -9,10 +9,9 @@ from typing import cast
 
 from attrs import evolve, frozen
 
-from actors.deciders.copies import Columns, JobInColumns, PlacementRule, PreemptibleJob, Runs
-from actors.events import JobsLeftOut
+from actors.deciders.copies import Columns, CopyRuns, JobInColumns, PlacementRule, PreemptibleJob
 from actors.pool import Pool
-from actors.protection import Kind, Rules, protection
+from actors.protection import ProtectionKind, Rules, protection
 from actors.runtime import System
 from actors.source import Source
 from policies.copies import Laps, LapsR, ProcessorSharing, named
@@ -45,15 +44,15 @@ SHARING = (Laps, LapsR, ProcessorSharing)
 """004's policies that give a worker to several copies at once, where there are many jobs."""
 
 
-def populate(scenario: Scenario, system: System, folder: Path) -> None:
-    """Spawn the scenario's actors in `system`; files are looked for from `folder`.
+def populate(scenario: Scenario, system: System, folder: Path) -> int:
+    """Spawn the scenario's actors in `system`; files are looked for from `folder`. Returns how many
+    jobs will come.
 
     Raises InputError for what cannot be run.
     """
     if in_columns(scenario):
-        _populate_columns(scenario, system, folder)
-    else:
-        _populate_runs(scenario, system, folder)
+        return _populate_columns(scenario, system, folder)
+    return _populate_runs(scenario, system, folder)
 
 
 def in_columns(scenario: Scenario) -> bool:
@@ -62,7 +61,7 @@ def in_columns(scenario: Scenario) -> bool:
     job, own = scenario.job, scenario.protection
     if not isinstance(job, RigidSection) or not (job.stream or job.jobs):
         return False
-    bare = own.kind is Kind.NONE and not own.delay and not job.verification
+    bare = own.kind is ProtectionKind.NONE and not own.delay and not job.verification
     listed = all(map(_bare, job.jobs))
     return bare and listed and not any(_happenings(scenario).values())
 
@@ -109,7 +108,7 @@ def _rule(scenario: Scenario) -> PlacementRule:
 # --- arrays ---------------------------------------------------------------------------------------
 
 
-def _populate_columns(scenario: Scenario, system: System, folder: Path) -> None:
+def _populate_columns(scenario: Scenario, system: System, folder: Path) -> int:
     size, pool = scenario.crew.size, scenario.platform
     decides = policy(scenario, folder)
     cloning = clones(decides)
@@ -125,6 +124,7 @@ def _populate_columns(scenario: Scenario, system: System, folder: Path) -> None:
     scheduler = spawn_crew(scenario, system, folder, workers, decider, count).scheduler
     actors = (JobInColumns(it.name, it, scheduler, copies=size, cloning=cloning) for it in jobs)
     system.spawn(Source(SOURCE, actors))
+    return count
 
 
 def _coming(scenario: Scenario, system: System, folder: Path) -> tuple[Iterator[BatchJob], int]:
@@ -158,16 +158,15 @@ def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Ga
 # --- runs -----------------------------------------------------------------------------------------
 
 
-def _populate_runs(scenario: Scenario, system: System, folder: Path) -> None:
+def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
     decides, jobs = policy(scenario, folder), workload(scenario, system, folder)
     _refuse_mean(scenario)
     _refuse_sharing(scenario, decides)
     _refuse_wide(jobs)
-    for reason, many in jobs.left_out:
-        system.journal.describe(JobsLeftOut, reason, many)
+    jobs.tell(system.journal)
     cloning = clones(decides)
     rules = [_rules(scenario, it, cloning) for it in jobs.submissions]
-    decider = Runs(
+    decider = CopyRuns(
         decides,
         _rule(scenario),
         afresh=scenario.master is None and all(map(_free, rules)),
@@ -181,11 +180,12 @@ def _populate_runs(scenario: Scenario, system: System, folder: Path) -> None:
         zip(jobs.submissions, rules, strict=True), key=lambda pair: pair[0].job.submitted
     )
     system.spawn(Source(SOURCE, (make(it, own) for it, own in pairs)))
+    return count
 
 
 def _free(rules: Rules) -> bool:
     """Whether ending a run at any time, and going on elsewhere, costs nothing."""
-    return rules.kind is Kind.NONE and not rules.delay and not rules.verification
+    return rules.kind is ProtectionKind.NONE and not rules.delay and not rules.verification
 
 
 def _rules(scenario: Scenario, submission: Submission, cloning: bool) -> Rules:

@@ -18,6 +18,7 @@ from sims.scenario.policies import OWN, load_policy
 from sims.scenario.policy import FIXED, PolicySection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative, task_times
+from sims.telling import counted
 
 FREE = MasterSection(channels=1)
 """Where there is no master, nothing has to be sent."""
@@ -69,11 +70,22 @@ def _enrolment(scenario: Scenario, submission: Submission, belief: Belief) -> En
     times = task_times(submission.job.index, own, platform)
     if scenario.times is Unit.SLOT:
         _refuse_fractions({"task_time": times, "program": (program,), "data": (data,)})
+    master.service(platform, scenario.cap)  # whatever is wrong with it comes first
+    _refuse_short(master, program + own.tasks * data)
     return Enrolment(
         *(times, bounds, own.tasks),  # type: ignore[arg-type]  # policies count in slots
         *(master.channels, program, data),  # type: ignore[arg-type]
         belief,
     )
+
+
+def _refuse_short(master: MasterSection, needed: float) -> None:
+    """A timetable in which not even one worker gets what an iteration takes."""
+    served = sum(map(len, master.timetable))
+    if master.timetable and served < needed:
+        problem = f"serves {counted(served, 'slot')} in all: no iteration could begin to compute"
+        least = f"at least {needed:g}, for a program and an iteration's data"
+        raise InputError("scenario", "master.timetable", problem, least)
 
 
 def _refuse_fractions(times: Mapping[str, Sequence[float]]) -> None:

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
+from attrs import evolve
 
 from actors.deciders.pack import PackDecider
 from actors.events import PackDescribed
-from actors.protection import Kind
+from actors.protection import ProtectionKind
 from actors.runtime import System
 from policies.interface.pack import AllocationPolicy, RedistributionPolicy
 from policies.maths.checkpoint import Times, daly_work, young_period
-from policies.maths.cosched import Costs, Protection, costs
+from policies.maths.cosched import Checkpointing, Costs, costs
 from policies.maths.redistribution import Link
 from policies.pack import named, named_allocation
 from sims.errors import InputError
@@ -26,7 +27,6 @@ from sims.scenario.jobs.malleable import Application
 from sims.scenario.jobs.malleable_profiles import Tables
 from sims.scenario.jobs.section import MalleableSection
 from sims.scenario.policies import load_part, load_policy
-from sims.scenario.policy import PolicySection
 from sims.scenario.protection import Fatal, ProtectionSection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload
@@ -42,12 +42,12 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
     _check(scenario, jobs)
     _describe(scenario, system)
     section = scenario.policy
-    known = PolicySection(name=scenario.policy_name, parameters=section.parameters)
+    known = evolve(section, name=scenario.policy_name)
     policy = load_policy(known, partial(named, look=section.look), folder)
-    name = section.allocation or "Opt-NoRedistrib"
     most = {it.job.index: protection_of(scenario, it).copies for it in jobs.submissions}
+    first = load_part(section, "allocation", "Opt-NoRedistrib", named_allocation, folder)
     return PackDecider(
-        cast(AllocationPolicy, load_part("allocation", name, named_allocation, folder)),
+        cast(AllocationPolicy, first),
         cast(RedistributionPolicy, policy),
         application_costs(scenario, jobs),
         pair(scenario),
@@ -72,7 +72,10 @@ def alone(scenario: Scenario) -> bool:
     """Whether there is only what 003 has: buddies, and nothing but faults."""
     own = [job.protection for job in scenario.job.jobs if job.protection is not None]
     return (
-        all(it.kind is Kind.BUDDIES and it.copies == 1 for it in (scenario.protection, *own))
+        all(
+            it.kind is ProtectionKind.BUDDIES and it.copies == 1
+            for it in (scenario.protection, *own)
+        )
         and all(worker.plain for worker in scenario.crew.sections)
         and scenario.master is None
     )
@@ -80,7 +83,7 @@ def alone(scenario: Scenario) -> bool:
 
 def _describe(scenario: Scenario, system: System) -> None:
     link, mtbf = scenario.link, _mtbf(scenario, scenario.protection)
-    expected = scenario.protection.kind is not Kind.NONE and mtbf < math.inf
+    expected = scenario.protection.kind is not ProtectionKind.NONE and mtbf < math.inf
     system.journal.describe(
         PackDescribed,
         pair(scenario),
@@ -113,18 +116,18 @@ def _application(submission: Submission) -> Application:
     return cast(Application, submission.job.profile)
 
 
-def _protection(scenario: Scenario, submission: Submission) -> Protection | None:
+def _protection(scenario: Scenario, submission: Submission) -> Checkpointing | None:
     """What expectations count with."""
     section, link = protection_of(scenario, submission), scenario.link
-    if section.kind is Kind.NONE:
+    if section.kind is ProtectionKind.NONE:
         return None
     mtbf = _mtbf(scenario, section)
     if section.period == math.inf or (isinstance(section.period, str) and mtbf == math.inf):
         return None  # no checkpoint is ever taken
     cost = _cost(scenario, submission)
-    protection = Protection(
+    protection = Checkpointing(
         *(mtbf, link.unit, link.latency, scenario.faults.downtime),
-        *(_period(section), cost, section.kind is Kind.BUDDIES),
+        *(_period(section), cost, section.kind is ProtectionKind.BUDDIES),
     )
     _check_period(scenario, section, protection, _application(submission).footprint)
     return protection
@@ -133,10 +136,10 @@ def _protection(scenario: Scenario, submission: Submission) -> Protection | None
 def _cost(scenario: Scenario, submission: Submission) -> float | None:
     """C where it does not hang on the size; through a master, an image's time on its channel."""
     section, master, own = protection_of(scenario, submission), scenario.master, submission.own
-    if section.kind is Kind.IMAGES and master is not None:
+    if section.kind is ProtectionKind.IMAGES and master is not None:
         said = own.image if own else None
         return master.image if said is None else said
-    if section.kind is Kind.IMAGES:
+    if section.kind is ProtectionKind.IMAGES:
         return section.cost or 0
     return section.cost
 
@@ -169,7 +172,7 @@ def _check(scenario: Scenario, jobs: Workload) -> None:
     if scenario.crew.size < pair(scenario):
         problem = f"{scenario.crew.size} are too few for a group of {pair(scenario)}"
         raise InputError("scenario", "platform.workers", problem, f"at least {pair(scenario)}")
-    buddies = scenario.protection.kind is Kind.BUDDIES
+    buddies = scenario.protection.kind is ProtectionKind.BUDDIES
     if buddies and fatal(scenario) and pair(scenario) == 1:
         text = "with pair = 1 a worker has no buddy: whenever one goes DOWN, all is lost"
         warnings.warn(text, stacklevel=2)
@@ -192,7 +195,7 @@ def _check_application(scenario: Scenario, submission: Submission) -> None:
 
 
 def _check_period(
-    scenario: Scenario, section: ProtectionSection, protection: Protection, footprint: float
+    scenario: Scenario, section: ProtectionSection, protection: Checkpointing, footprint: float
 ) -> None:
     """Formulas are for checkpoints that take something, and far less than passes between faults."""
     if not isinstance(section.period, str):
@@ -202,7 +205,7 @@ def _check_period(
     cost, mtbf = protection.checkpoint(footprint, sizes), protection.mtbf / sizes
     if not cost.all():
         problem = f"{section.period!r}: a checkpoint that costs nothing would be taken all the time"
-        linked = section.kind is Kind.BUDDIES and section.cost is None
+        linked = section.kind is ProtectionKind.BUDDIES and section.cost is None
         key = "link.unit" if linked else "protection.period"
         accepted = "a cost above 0, or a number as protection.period"
         raise InputError("scenario", key, problem, accepted)

@@ -8,9 +8,13 @@ from math import ceil
 from pathlib import Path
 from typing import cast
 
+from attrs import evolve
+
 from actors.deciders.queue import QueueDecider
 from actors.deciders.queue.placement import ByCriterion, Programmed
 from actors.pool import Take
+from actors.protection import ProtectionKind
+from actors.runtime import stream
 from actors.scheduler import Scheduler
 from actors.worker import Worker
 from policies.enrolment import named as enrolment_named
@@ -19,13 +23,15 @@ from policies.interface.queue import Allocation, BatchAllocation, BatchPolicy, O
 from policies.maths.markov import Belief
 from policies.maths.speedup import Asking
 from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
-from policies.queue.names import allocation_named, order_named, strategy_named
+from policies.queue.estimates import Estimates, Exact, Noisy, Recent
+from policies.queue.names import allocation_named, default_order, order_named, strategy_named
+from policies.queue.preemption import Preemptive
 from sims.errors import InputError
 from sims.scenario.build_jobs import label, needs_of, protection_of
 from sims.scenario.deciders.enrolment import chains
 from sims.scenario.platform import Platform
 from sims.scenario.policies import load_part, load_policy
-from sims.scenario.policy import PolicySection
+from sims.scenario.policy import Believed, Noise, PolicySection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative, task_times
 
@@ -48,14 +54,41 @@ def decider(
         for it in jobs.submissions
         if (copies := protection_of(scenario, it).copies) > 1
     }
-    return QueueDecider(_policy(scenario, jobs, folder), most)
+    images = frozenset(
+        it.job.index
+        for it in jobs.submissions
+        if protection_of(scenario, it).kind is ProtectionKind.IMAGES
+    )
+    believed = _estimates(scenario)
+    return QueueDecider(_policy(scenario, jobs, folder), most, believed, images)
+
+
+def _estimates(scenario: Scenario) -> Estimates | None:
+    section, seed = scenario.policy, scenario.seed
+    if section.estimates is Believed.USER:
+        return None
+    if section.estimates is Believed.EXACT:
+        return Exact()
+    if section.estimates is Believed.RECENT:
+        return Recent()
+    rng, spread = stream(seed, "estimates"), section.spread
+    laws = {
+        Noise.LOGNORMAL: lambda: float(rng.lognormal(0, spread)),
+        Noise.UNIFORM: lambda: float(rng.uniform(1, 1 + spread)),
+    }
+    return Noisy(laws[section.noise])
 
 
 def _policy(scenario: Scenario, jobs: Workload, folder: Path) -> BatchPolicy:
     section = scenario.policy
-    named = PolicySection(name=scenario.policy_name, parameters=section.parameters)
+    named = evolve(section, name=scenario.policy_name)
     strategy = load_policy(named, lambda name: strategy_named(name, section.reading), folder)
-    order = cast(Order, load_part("order", section.order, order_named, folder))
+    first = min(it.job.submitted for it in jobs.submissions)
+    orders = partial(order_named, first=first)
+    name = section.order or default_order(named.name)
+    order = cast(Order, load_part(section, "order", name, orders, folder))
+    if section.preemption:
+        strategy = Preemptive(cast(Strategy, strategy))
     rule = _allocation(section, jobs, folder)
     return BatchPolicy(order, cast(Strategy, strategy), rule, named.name)
 
@@ -65,7 +98,7 @@ def _allocation(section: PolicySection, jobs: Workload, folder: Path) -> Rule:
     if section.allocation is None and all(asking):
         return requested
     papers = partial(allocation_named, allotment=section.allotment, eps=section.eps)
-    rule = load_part("allocation", section.allocation or "LPA", papers, folder)
+    rule = load_part(section, "allocation", "LPA", papers, folder)
     if not any(asking):
         return cast(Rule, rule)
     return BatchWhereAsked(rule) if hasattr(rule, "allot") else WhereAsked(rule)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import field, frozen
 from attrs.validators import optional
 
-from sims.scenario.fields import Unacceptable, not_negative, positive
+from sims.scenario.fields import Unacceptable, a_number, not_negative, positive
 from sims.scenario.protection import ProtectionSection
 
 SCHEDULER, HAZARD, MASTER, CAP = "scheduler", "hazard", "master", "cap"
@@ -43,6 +43,14 @@ class ListedJob:
     """v; default: that of [job]."""
     estimate: float | None = field(default=None, validator=optional(positive))
     """The time that its user requested; default: what it takes."""
+    user: str = ""
+    """Whose it is; default: not known."""
+    group: str = ""
+    """Its user's; default: not known."""
+    queue: str = ""
+    """The site's, into which it is submitted; default: not known."""
+    priority: float = field(default=0, validator=a_number)
+    """Larger is more urgent, to policies that look at it."""
     protection: ProtectionSection | None = None
     """Default: that of the file."""
     program: float | None = field(default=None, validator=optional(not_negative))

@@ -40,7 +40,7 @@ class Synthetic:
 
 
 @frozen(kw_only=True)
-class Amdahl:
+class SyntheticAmdahl:
     """`{kind = "amdahl", sequential = 0.1}`: no communication; t(1) = 2 m log2 m."""
 
     kind: Literal["amdahl"]
@@ -53,7 +53,7 @@ class Amdahl:
 
 
 @frozen(kw_only=True)
-class Roofline:
+class SyntheticRoofline:
     """`{kind = "roofline", degree = 16}`: linear up to so many processors; t(1) = 2 m log2 m."""
 
     kind: Literal["roofline"]
@@ -66,7 +66,7 @@ class Roofline:
 
 
 @frozen(kw_only=True)
-class Communication:
+class SyntheticCommunication:
     """`{kind = "communication", cost = 10}`: w/p + (p - 1) cost; w = 2 m log2 m."""
 
     kind: Literal["communication"]
@@ -79,7 +79,7 @@ class Communication:
 
 
 @frozen(kw_only=True)
-class Mix:
+class SyntheticMix:
     """`{kind = "mix", degree = 64, sequential = 0.1, cost = 10}`: the three above in one."""
 
     kind: Literal["mix"]
@@ -97,7 +97,7 @@ class Mix:
 
 
 @frozen(kw_only=True)
-class Power:
+class SyntheticPower:
     """`{kind = "power", exponent = 0.8}`: t(1) / p^exponent; t(1) = 2 m log2 m."""
 
     kind: Literal["power"]
@@ -123,4 +123,12 @@ class Tables:
         return _times(table, sizes[sizes <= len(table.times)])
 
 
-Profile = Synthetic | Amdahl | Roofline | Communication | Mix | Power | Tables
+Profile = (
+    Synthetic
+    | SyntheticAmdahl
+    | SyntheticRoofline
+    | SyntheticCommunication
+    | SyntheticMix
+    | SyntheticPower
+    | Tables
+)

@@ -11,10 +11,14 @@ from attrs.validators import deep_iterable, optional
 from sims.scenario.fields import not_negative, positive, positive_or_inf
 from sims.scenario.jobs.files import LogFile
 from sims.scenario.jobs.iterative import IterativeJob
+from sims.scenario.jobs.lublin import Lublin
 from sims.scenario.jobs.malleable import Draw, MalleableJob
 from sims.scenario.jobs.malleable_profiles import Profile, Synthetic
 from sims.scenario.jobs.moldable import MoldableJob, SyntheticJobs
+from sims.scenario.jobs.resample import Resample
 from sims.scenario.jobs.rigid import RigidJob, UniformJobs
+from sims.scenario.jobs.scale import Scale
+from sims.scenario.jobs.select import Selection
 from sims.scenario.jobs.stream import StreamSection
 
 AnyJob = RigidJob | MoldableJob | MalleableJob | IterativeJob
@@ -46,19 +50,29 @@ class JobFields:
 
 @frozen(kw_only=True)
 class RigidSection(JobFields):
-    """`[job]`: rigid jobs (001); exactly one of `jobs`, `synthetic`, `swf`, `batsim`, `stream`."""
+    """`[job]`: rigid jobs (001); exactly one of `jobs`, `synthetic`, `swf`, `batsim`, `lublin`,
+    `stream`. Those of `swf`, `batsim` and `lublin` are selected, then drawn anew, then scaled."""
 
     kind: Literal["rigid"]
     synthetic: UniformJobs | None = None
     swf: LogFile | None = None
     batsim: LogFile | None = None
+    lublin: Lublin | None = None
     stream: StreamSection | None = None
+    select: Selection = Factory(Selection)
+    resample: Resample | None = None
+    scale: Scale | None = None
 
     @property
     def sources(self) -> dict[str, object]:
         """Where jobs may come from."""
-        keys = ("jobs", "synthetic", "swf", "batsim", "stream")
+        keys = ("jobs", "synthetic", "swf", "batsim", "lublin", "stream")
         return {key: getattr(self, key) for key in keys}
+
+    @property
+    def of_log(self) -> bool:
+        """Whether its jobs are columns that can be selected from, drawn anew and scaled."""
+        return bool(self.swf or self.batsim or self.lublin)
 
 
 @frozen(kw_only=True)

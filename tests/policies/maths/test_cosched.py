@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.maths.checkpoint import checkpoint_cost, expected_time, young_period
-from policies.maths.cosched import Costs, Protection, costs, synthetic_times
+from policies.maths.cosched import Checkpointing, Costs, costs, synthetic_times
 from policies.maths.redistribution import Link, round_count, rounds
 
 YEAR = 365 * 86400.0
@@ -20,7 +20,7 @@ counts = st.integers(1, 40)
 def table(footprint: float = 2e6, processors: int = 40, mtbf: float | None = 10 * YEAR) -> Costs:
     sizes = 2.0 * np.arange(1, processors // 2 + 1)
     times = synthetic_times(footprint, 0.08, sizes)
-    protection = None if mtbf is None else Protection(mtbf)
+    protection = None if mtbf is None else Checkpointing(mtbf)
     return costs(times, footprint, 2, Link(), protection)
 
 

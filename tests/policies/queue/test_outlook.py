@@ -19,9 +19,9 @@ def test_processors_come_free_when_attempts_are_expected_to_end() -> None:
 def test_a_reservation_begins_at_the_first_step_that_is_wide_enough_for_long_enough() -> None:
     promise = Reservation(1, Queued(BatchJob(1, "J1", Rigid(2, 2)), 2, 2, (0, 1)))
     outlook = Outlook.of(0, 2, [run(4, 0, 1)], [promise])
-    assert outlook.times[outlook.earliest(2, 1)] == 0
-    assert outlook.times[outlook.earliest(2, 2)] == 3
-    assert outlook.times[outlook.earliest(3, 1)] == 4
+    assert outlook.times[outlook.earliest(2, 1)[0]] == 0
+    assert outlook.times[outlook.earliest(2, 2)[0]] == 3
+    assert outlook.times[outlook.earliest(3, 1)[0]] == 4
 
 
 def test_what_is_taken_is_free_again_afterwards() -> None:
@@ -36,5 +36,5 @@ def test_an_attempt_past_its_estimate_gives_no_processor_now() -> None:
     """Its end lies in the past; whoever needs its processors is reserved the next moment."""
     outlook = Outlook.of(10, 1, [run(7, 0, 3)])
     assert outlook.free_now == 1
-    assert outlook.earliest(2, 5) == 1
+    assert outlook.earliest(2, 5) == (1, 4)
     assert outlook.times[1] == 10

@@ -5,7 +5,7 @@ from math import inf
 import pytest
 from attrs import define, field
 
-from policies.interface.queue import BatchJob, Queued, Reservation, Run
+from policies.interface.queue import BatchJob, Decision, Queued, Reservation, Run
 from policies.maths.speedup import Rigid
 from policies.queue.lists import Reading, RList
 from policies.queue.shelves import Shelves
@@ -68,15 +68,37 @@ def test_a_job_that_starts_uses_up_the_one_reservation_of_the_text_but_not_of_ea
     assert indices(RList(1, Reading.EASY)(view).starts) == [0]
 
 
+def promises(decision: Decision) -> list[tuple[int, float]]:
+    return [(it.waiting.job.index, it.start) for it in decision.reservations]
+
+
+def test_who_is_blocked_is_told_when_he_can_start_even_if_nobody_could_pass_him() -> None:
+    queue = [queued(0, 6, 1), queued(1, 7, 2), queued(2, 8, 1)]
+    view = View(1, queue, [running(5, 9, 4), running(6, 8, 3)])
+    for reading in (Reading.FRESH, Reading.EASY):
+        assert promises(RList(1, reading)(view)) == [(0, 6)]
+        assert promises(RList(2, reading)(view)) == [(0, 6), (1, 7)]
+        assert promises(RList(3, reading)(view)) == [(0, 6), (1, 7), (2, 9)]
+
+
+def test_of_the_whole_queue_only_reservations_that_matter_now_are_made_and_none_is_told() -> None:
+    queue = [queued(0, 6, 1), queued(1, 1, 9), queued(2, 1, 5), queued(3, 8, 1)]
+    view = View(1, queue, [running(5, 9, 4), running(6, 8, 3)])
+    for reading in (Reading.FRESH, Reading.EASY):
+        decision = RList(None, reading)(view)
+        assert (indices(decision.starts), promises(decision)) == ([1], [])
+
+
 def test_one_reservation_by_two_numbers_is_one_by_the_whole_outlook() -> None:
     queue = [queued(0, 5, 3), queued(1, 2, 4), queued(2, 1, 2), queued(3, 3, 2), queued(4, 1, 9)]
     for free in range(1, 6):
         view = View(free, queue, [running(2, 9, 1), running(3, 8, 7 - free)])
-        quick = RList(1, Reading.EASY)(view).starts
-        assert indices(quick) == indices(easy_by_outlook(view))
+        quick, slow = RList(1, Reading.EASY)(view), easy_by_outlook(view)
+        assert indices(quick.starts) == indices(slow.starts)
+        assert promises(quick) == promises(slow)
 
 
-def easy_by_outlook(view: View):
+def easy_by_outlook(view: View) -> Decision:
     from policies.queue.lists import _planned
 
     return _planned(view, 1, False)

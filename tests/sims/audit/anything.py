@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 from numpy.random import Generator, default_rng
 
 from actors.runtime import Record
+from policies.enrolment import CATALOGUE
 from policies.pack.names import NAMES as REDISTRIBUTIONS
+from sims import matrix
 from sims.scenario.loader import read
 from sims.world import run
 
@@ -20,6 +23,8 @@ STRATEGIES = (
 ORDERS = ("LPT", "SPT", "HPA", "LPA", "LA", "SA", "RANDOM", "LJF", "FCFS")
 RULES = ("LPA", "MINTIME", "MINAREA", "BATCH")
 LONGEST = 80
+BELIEF = {"rows": [[0.9, 0.05, 0.05], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]}
+"""What policies believe of workers, which may never be UP."""
 
 
 def records_of(table: Table) -> list[Record]:
@@ -110,6 +115,43 @@ def shares(seed: int) -> Table:
         },
         "policy": {"name": _one(rng, "SRPT+R", "SRPT+R-noclone", "SRPT", "LAPS+R(1/2)")},
     }
+
+
+def enrolled(seed: int) -> Table:
+    """Tasks on workers that owners take back, enrolled by a policy of 002, through a master."""
+    rng = default_rng(seed)
+    tasks, workers = int(rng.integers(1, 6)), int(rng.integers(2, 6))
+    each = [
+        _owned(rng) | {"task_time": int(rng.integers(1, 5)), "memory": tasks, "belief": BELIEF}
+        for _ in range(workers)
+    ]
+    sizes = {key: int(rng.integers(4)) for key in ("program", "data", "image")}
+    return {
+        "name": "any",
+        "seed": seed,
+        "workers": each,
+        "master": {"channels": int(rng.integers(1, 4)), **sizes},
+        "job": {"kind": "iterative", "tasks": tasks, "iterations": 3, "cap": 150},
+        "policy": {"name": _one(rng, *sorted(CATALOGUE)), "reuse": bool(rng.integers(2))},
+        **_protection(rng),
+    }
+
+
+def runs(seed: int) -> Table:
+    """The jobs of `shares`, in copies that are runs of their own, as workers fail."""
+    rng = default_rng(seed)
+    table = shares(seed)
+    workers = table["platform"]["workers"]
+    strikes = [[float(rng.uniform(0, 20)), int(rng.integers(workers))] for _ in range(6)]
+    table["faults"] = {"kind": "list", "strikes": sorted(strikes), "downtime": 1.5}
+    table["policy"] = {"name": _one(rng, "SRPT+R", "SRPT+R-noclone", "SRPT", "FCFS")}
+    return table
+
+
+def cell(kind: str, seed: int) -> Table:
+    """A cell of the matrix of job x hazard x protection x communication."""
+    cells = [it for it in matrix.cells() if it.kind.value == kind]
+    return tomllib.loads(matrix.text(cells[(17 * seed) % len(cells)], seed))
 
 
 def _job(kind: str, workers: int, rng: Generator) -> Table:

@@ -1,4 +1,4 @@
-"""Logs with one thing wrong: an event dropped, moved, doubled or altered.
+"""Logs with something wrong: an event dropped, moved, doubled or altered, or several at once.
 
 What is wrong does not show in the numbering: events are numbered afresh, causes follow, and times
 do not run backwards. Only the world's laws can tell.
@@ -8,24 +8,52 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
+from math import ceil
 from typing import Any
 
 import attrs
 from attrs import evolve, frozen
 from numpy.random import Generator
 
-from actors.events import JobsLeftOut, ScenarioStarted, WorkerSpeedChanged
+from actors.events import (
+    DeciderKind,
+    EndExpected,
+    IterationCompleted,
+    JobCompleted,
+    JobDescribed,
+    JobSubmitted,
+    MessagesDescribed,
+    Outcome,
+    ProtectionDescribed,
+    ProtectionKind,
+    ReservationMade,
+    RunEnded,
+    RunStarted,
+    ScenarioEnded,
+    ScenarioStarted,
+    StageStarted,
+    TasksDealt,
+    WorkerSpeedChanged,
+    WorkloadEnded,
+)
 from actors.runtime import Event, Record
+from policies.interface import Reason
+from tests.sims.audit.felt import OUTSIDE, felt
+from tests.sims.audit.meaning import meaningless, related, says_nothing_new
 
 REACH = 12
 """How far an event is moved at most."""
+VAIN = 200
+"""Attempts at mutants of a log: it may have nothing of what is to be changed."""
 NAMES = frozenset(
     (
-        *("scenario", "seed", "policy", "decider", "unit", "schema", "workers"),
-        *("reason", "kinds", "settings"),
+        *("scenario", "workers", "seed", "schema", "unit"),
+        *("policy", "decider", "settings", "kinds", "reason"),
+        *("user", "group", "queue", "priority"),
     )
 )
-"""Fields that name something and mean nothing to the world."""
+"""Fields that `ALTER` leaves alone: what people call the scenario, its workers and its unit; what
+the reader of a log refuses; and those that `NAME` alters."""
 
 
 class Change(enum.Enum):
@@ -35,6 +63,23 @@ class Change(enum.Enum):
     MOVE = "move"
     DOUBLE = "double"
     ALTER = "alter"
+    SWAP = "swap"
+    """Two events change places."""
+    LATE = "late"
+    """All of a run, and its job's end with it, is told later than it was."""
+    EARLY = "early"
+    """All of a run, and its job's end with it, is told earlier than it was."""
+    PROMISE = "promise"
+    """What a job was promised, each time, is another start."""
+    OUTCOME = "outcome"
+    """A run that was lost or failed is withdrawn, one that was withdrawn is lost, and so on."""
+    WITHDRAWN = "withdrawn"
+    """A run is withdrawn half-way, and the next one starts on its members at once."""
+    EXCHANGE = "exchange"
+    """Two jobs change names, but where they are submitted and described."""
+    NAME = "name"
+    """The policy, its decider, the kinds of jobs, a reason."""
+    CAUSE = "cause"
 
 
 @frozen
@@ -44,34 +89,34 @@ class Mutant:
     change: Change
     records: list[Record]
     what: str
+    outside: bool = False
+    """Whether it is about what befalls a worker."""
 
 
 def mutants(records: Sequence[Record], change: Change, rng: Generator) -> Iterator[Mutant]:
-    """Mutants that change the meaning, without end."""
-    make = {
-        Change.DROP: _drop,
-        Change.MOVE: _move,
-        Change.DOUBLE: _double,
-        Change.ALTER: _alter,
-    }[change]
-    while True:
-        made = make(records, rng)
-        if made is not None:
+    """Mutants that change the meaning: many, but for what a log may have little or nothing of."""
+    for _ in range(VAIN):
+        made = MAKERS[change](records, rng)
+        if made is not None and not (made.outside and felt(made.records) == felt(records)):
             yield made
 
 
 def _drop(records: Sequence[Record], rng: Generator) -> Mutant | None:
     at = int(rng.integers(len(records)))
-    if _says_nothing_new(records, at):
+    if says_nothing_new(records, at):
         return None
     left = [*records[:at], *records[at + 1 :]]
-    return Mutant(Change.DROP, _renumbered(left), f"without {_told(records[at])}")
+    outside = isinstance(records[at].event, OUTSIDE)
+    return Mutant(Change.DROP, _renumbered(left), f"without {_told(records[at])}", outside)
 
 
 def _double(records: Sequence[Record], rng: Generator) -> Mutant | None:
     at = int(rng.integers(len(records)))
-    if isinstance(records[at].event, WorkerSpeedChanged):
+    event = records[at].event
+    if isinstance(event, WorkerSpeedChanged):
         return None  # twice the same speed is that speed
+    if isinstance(event, EndExpected) and event.since is None:
+        return None  # nobody knows twice
     twice = [*records[: at + 1], *records[at:]]
     return Mutant(Change.DOUBLE, _renumbered(twice), f"twice {_told(records[at])}")
 
@@ -84,16 +129,21 @@ def _move(records: Sequence[Record], rng: Generator) -> Mutant | None:
     rest = [*records[:at], *records[at + 1 :]]
     jumped = records[to:at] if to < at else records[at + 1 : to + 1]
     t = rest[to - 1].t if to else rest[0].t
-    if t == records[at].t and not any(_related(records[at].event, r.event) for r in jumped):
+    if t == records[at].t and not any(related(records[at].event, r.event) for r in jumped):
         return None
     rest.insert(to, evolve(records[at], t=t))
-    return Mutant(Change.MOVE, _renumbered(rest), f"{_told(records[at])} moved by {to - at}")
+    what, outside = (
+        f"{_told(records[at])} moved by {to - at}",
+        isinstance(records[at].event, OUTSIDE),
+    )
+    return Mutant(Change.MOVE, _renumbered(rest), what, outside)
 
 
 def _alter(records: Sequence[Record], rng: Generator) -> Mutant | None:
     at = int(rng.integers(len(records)))
     record = records[at]
     fields = [name for name in attrs.fields_dict(type(record.event)) if name not in NAMES]
+    fields = [name for name in fields if name not in meaningless(record.event, records)]
     name = str(rng.choice(["t", *fields]))
     if name == "t":
         altered = _later_or_earlier(records, at, rng)
@@ -105,7 +155,8 @@ def _alter(records: Sequence[Record], rng: Generator) -> Mutant | None:
     if altered is None or altered == record:
         return None
     changed = [*records[:at], altered, *records[at + 1 :]]
-    return Mutant(Change.ALTER, changed, f"{_told(record)} altered in {name} to {_told(altered)}")
+    what = f"{_told(record)} altered in {name} to {_told(altered)}"
+    return Mutant(Change.ALTER, changed, what, isinstance(record.event, OUTSIDE))
 
 
 def _later_or_earlier(records: Sequence[Record], at: int, rng: Generator) -> Record | None:
@@ -120,7 +171,7 @@ def _other(value: Any, name: str, records: Sequence[Record], rng: Generator) -> 
     if isinstance(value, bool):
         return not value
     if isinstance(value, enum.Enum):
-        return _one_of([other for other in type(value) if other is not value], rng)
+        return _other_member(value, name, records, rng)
     if isinstance(value, int):
         return value + int(rng.choice((-1, 1)))
     if isinstance(value, float):
@@ -133,6 +184,17 @@ def _other(value: Any, name: str, records: Sequence[Record], rng: Generator) -> 
         others = {getattr(record.event, name, value) for record in records} - {value}
         return _one_of(sorted(other for other in others if isinstance(other, str)), rng)
     return 1
+
+
+def _other_member(
+    value: enum.Enum, name: str, records: Sequence[Record], rng: Generator
+) -> enum.Enum | None:
+    """Of its enum; a kind of protection, of those that the log tells."""
+    others: list[enum.Enum] = [other for other in type(value) if other is not value]
+    if isinstance(value, ProtectionKind):
+        told = {getattr(record.event, name, None) for record in records}
+        others = [other for other in others if other in told]
+    return _one_of(others, rng)  # type: ignore[no-any-return]
 
 
 def _other_tuple(
@@ -162,33 +224,208 @@ def _one_of(values: Sequence[Any], rng: Generator) -> Any:
     return values[int(rng.integers(len(values)))] if values else None
 
 
-# --- meaning ----------------------------------------------------------------------------------
+# --- several at once ------------------------------------------------------------------------
 
 
-def _says_nothing_new(records: Sequence[Record], at: int) -> bool:
-    """A worker's speed that was the same before."""
-    event = records[at].event
-    if isinstance(event, JobsLeftOut):
-        return True
-    if not isinstance(event, WorkerSpeedChanged):
-        return False
-    said = (r.event for r in reversed(records[:at]) if isinstance(r.event, WorkerSpeedChanged))
-    before = next((other.speed for other in said if other.worker == event.worker), 1)
-    return before == event.speed
+def _swap(records: Sequence[Record], rng: Generator) -> Mutant | None:
+    one = int(rng.integers(len(records)))
+    other = one + int(rng.integers(1, REACH + 1))
+    if other >= len(records) or not related(records[one].event, records[other].event):
+        return None
+    if records[one].event == records[other].event:
+        return None
+    told = list(records)
+    told[one] = evolve(records[one], event=records[other].event, cause=records[other].cause)
+    told[other] = evolve(records[other], event=records[one].event, cause=records[one].cause)
+    what = f"{_told(records[one])} in the place of {_told(records[other])}"
+    outside = any(isinstance(records[k].event, OUTSIDE) for k in (one, other))
+    return Mutant(Change.SWAP, _renumbered(told), what, outside)
 
 
-def _related(one: Event, other: Event) -> bool:
-    """Whether the order of two events of one instant means anything."""
-    ours, theirs = _about(one), _about(other)
-    return not ours or not theirs or bool(ours & theirs)
+def _late(records: Sequence[Record], rng: Generator) -> Mutant | None:
+    return _shifted(Change.LATE, records, rng)
 
 
-def _about(event: Event) -> set[tuple[str, object]]:
-    """The things that an event is about; none: about everything."""
-    if isinstance(event, ScenarioStarted):
-        return set()
-    things = {(name, getattr(event, name, None)) for name in ("job", "worker", "server")}
-    return {thing for thing in things if thing[1] is not None}
+def _early(records: Sequence[Record], rng: Generator) -> Mutant | None:
+    return _shifted(Change.EARLY, records, rng)
+
+
+def _shifted(change: Change, records: Sequence[Record], rng: Generator) -> Mutant | None:
+    starts = [it for it in records if isinstance(it.event, RunStarted)]
+    start = _one_of(starts, rng)
+    if start is None:
+        return None
+    own = {it.seq for it in records if it.seq >= start.seq and _of_run(it.event, start.event)}
+    end = next((it for it in records if it.seq in own and isinstance(it.event, RunEnded)), None)
+    if end is None:
+        return None
+    if end.event.outcome is Outcome.COMPLETED:
+        own |= {
+            it.seq
+            for it in records
+            if it.t == end.t
+            and isinstance(it.event, JobCompleted | IterationCompleted)
+            and it.event.job == start.event.job
+        }
+    by = float(rng.uniform(0.1, 0.9)) * (end.t - start.t)
+    if records[0].event.unit == "slot":
+        by = ceil(by)
+    by = min(by, start.t) * -1 if change is Change.EARLY else by
+    if not by:
+        return None
+    told = [evolve(it, t=it.t + by) if it.seq in own else it for it in records]
+    last = max(it.t for it in told)
+    tail = (WorkloadEnded, ScenarioEnded)
+    told = [evolve(it, t=last) if isinstance(it.event, tail) else it for it in told]
+    told.sort(key=lambda it: it.t)
+    return Mutant(change, _renumbered(told), f"{_told(start)} all of it by {by:+g}")
+
+
+def _of_run(event: Event, start: RunStarted) -> bool:
+    same = getattr(event, "job", None) == start.job
+    return same and getattr(event, "run", None) == start.run
+
+
+def _promise(records: Sequence[Record], rng: Generator) -> Mutant | None:
+    made = [it.event for it in records if isinstance(it.event, ReservationMade)]
+    promise = _one_of(made, rng)
+    if promise is None:
+        return None
+    by = float(rng.uniform(0.1, 5))
+    told = [
+        evolve(it, event=evolve(it.event, start=it.event.start + by))
+        if isinstance(it.event, ReservationMade) and it.event.job == promise.job
+        else it
+        for it in records
+    ]
+    return Mutant(Change.PROMISE, told, f"{promise.job} is promised {by:g} later")
+
+
+def _outcome(records: Sequence[Record], rng: Generator) -> Mutant | None:
+    ends = [it for it in records if isinstance(it.event, RunEnded)]
+    end = _one_of(ends, rng)
+    if end is None:
+        return None
+    outcome = _one_of([it for it in Outcome if it is not end.event.outcome], rng)
+    lost = outcome in (Outcome.LOST, Outcome.FAILED) and rng.random() < 0.5
+    told = [*records]
+    told[end.seq] = evolve(end, event=evolve(end.event, outcome=outcome, kept=lost))
+    return Mutant(Change.OUTCOME, told, f"{_told(end)} is {outcome.value}")
+
+
+def _withdrawn(records: Sequence[Record], rng: Generator) -> Mutant | None:
+    staged = {it.event.job for it in records if isinstance(it.event, StageStarted)}
+    starts = [it for it in records if isinstance(it.event, RunStarted)]
+    start = _one_of([it for it in starts if it.event.job not in staged], rng)
+    if start is None:
+        return None
+    event: RunStarted = start.event
+    end = next(it for it in records if isinstance(it.event, RunEnded) and _of_run(it.event, event))
+    t, done = (start.t + end.t) / 2, min((end.t - start.t) / 2, event.work)
+    again = RunStarted(event.job, event.run + 1, event.processors, event.work)
+    told = [it if it.seq <= start.seq else _next_run(it, event.job, t - start.t) for it in records]
+    broken = RunEnded(event.job, event.run, Outcome.WITHDRAWN, done)
+    place = start.seq + 1
+    told[place:place] = [
+        Record(-1, t, start.seq, broken),
+        Record(-2, t, start.seq, again),
+    ]
+    return Mutant(Change.WITHDRAWN, _renumbered(sorted(told, key=lambda it: it.t)), _told(start))
+
+
+def _next_run(record: Record, job: str, by: float) -> Record:
+    event = record.event
+    if isinstance(event, RunStarted | RunEnded) and event.job == job:
+        return evolve(record, t=record.t + by, event=evolve(event, run=event.run + 1))
+    if isinstance(event, JobCompleted) and event.job == job:
+        return evolve(record, t=record.t + by)
+    if isinstance(event, WorkloadEnded):
+        return evolve(record, event=evolve(event, runs=event.runs + 1))
+    return record
+
+
+def _exchange(records: Sequence[Record], rng: Generator) -> Mutant | None:
+    described = {it.event.job: it for it in records if isinstance(it.event, JobDescribed)}
+    names = list(described)
+    if len(names) < 2:
+        return None
+    one, other = (names[k] for k in rng.choice(len(names), 2, replace=False))
+    mine, others = described[one], described[other]
+    if mine.t == others.t and evolve(mine.event, job=other) == others.event:
+        return None  # twins
+    if {mine.event.kind, others.event.kind} == {"moldable"} and not _measured(records, one, other):
+        return None  # no log tells t(p)
+    swap = {one: other, other: one}
+    kept = (JobSubmitted, JobDescribed, ProtectionDescribed, MessagesDescribed)
+    told = [
+        evolve(it, event=evolve(it.event, job=swap[it.event.job]))
+        if getattr(it.event, "job", None) in swap and not isinstance(it.event, kept)
+        else it
+        for it in records
+    ]
+    return Mutant(Change.EXCHANGE, told, f"{one} for {other}")
+
+
+def _measured(records: Sequence[Record], *jobs: str) -> bool:
+    """Whether one of them has run on one worker, in t(1), which is told."""
+    starts = (it.event for it in records if isinstance(it.event, RunStarted))
+    return any(it.job in jobs and it.processors.isdigit() for it in starts)
+
+
+def _cause(records: Sequence[Record], rng: Generator) -> Mutant | None:
+    record = records[int(rng.integers(2, len(records)))]
+    if record.cause is None:
+        return None
+    near = rng.random() < 0.5
+    first = max(record.seq - REACH, 0) if near else 0
+    cause = int(rng.integers(first, record.seq))
+    if cause == record.cause:
+        return None
+    told = [*records]
+    told[record.seq] = evolve(record, cause=cause)
+    return Mutant(Change.CAUSE, told, f"{_told(record)} for {record.cause} because of {cause}")
+
+
+def _name(records: Sequence[Record], rng: Generator) -> Mutant | None:
+    named = [it for it in records if isinstance(it.event, ScenarioStarted | TasksDealt)]
+    record = named[int(rng.integers(len(named)))] if rng.random() < 0.5 else records[0]
+    event = record.event
+    if isinstance(event, TasksDealt):
+        reason = _one_of([it.value for it in Reason if it.value != event.reason], rng)
+        event = evolve(event, reason=reason)
+    elif isinstance(event, ScenarioStarted):
+        event = _renamed(event, rng)
+    if event == record.event:
+        return None
+    told = [*records]
+    told[record.seq] = evolve(record, event=event)
+    return Mutant(Change.NAME, told, _told(told[record.seq]))
+
+
+DECIDERS = {
+    DeciderKind.QUEUE: "R-LIST-1",
+    DeciderKind.ENROLMENT: "IE",
+    DeciderKind.PACK: "EndLocal",
+    DeciderKind.COPIES: "SRPT",
+}
+"""Each with a policy of it."""
+
+
+def _renamed(event: ScenarioStarted, rng: Generator) -> ScenarioStarted:
+    others = [it for it in DECIDERS if it != event.decider]
+    match str(rng.choice(["policy", "unknown", "decider", "both", "kinds"])):
+        case "policy":
+            return evolve(event, policy=DECIDERS[_one_of(others, rng)])
+        case "unknown":
+            return evolve(event, policy=f"{event.policy}X")
+        case "decider":
+            return evolve(event, decider=_one_of(others, rng))
+        case "both":
+            decider = _one_of(others, rng)
+            return evolve(event, decider=decider, policy=DECIDERS[decider])
+    kinds = ("rigid", "moldable", "malleable", "iterative")
+    kind = _one_of([it for it in kinds if it not in event.kinds], rng)
+    return evolve(event, kinds=tuple(sorted((*event.kinds[1:], kind))))
 
 
 # --- numbers ----------------------------------------------------------------------------------
@@ -209,3 +446,20 @@ def _renumbered(records: Sequence[Record]) -> list[Record]:
 
 def _told(record: Record) -> str:
     return f"#{record.seq} t={record.t!r} {record.event}"
+
+
+MAKERS = {
+    Change.DROP: _drop,
+    Change.MOVE: _move,
+    Change.DOUBLE: _double,
+    Change.ALTER: _alter,
+    Change.SWAP: _swap,
+    Change.LATE: _late,
+    Change.EARLY: _early,
+    Change.PROMISE: _promise,
+    Change.OUTCOME: _outcome,
+    Change.WITHDRAWN: _withdrawn,
+    Change.EXCHANGE: _exchange,
+    Change.NAME: _name,
+    Change.CAUSE: _cause,
+}

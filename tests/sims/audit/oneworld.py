@@ -17,7 +17,7 @@ from actors.hazards import Hazard, SilentErrors
 from actors.iterative_job import IterativeJob
 from actors.master import Master
 from actors.pool import Pool
-from actors.protection import Kind, Rules, protection
+from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import Record, System
 from actors.scheduler import Scheduler
@@ -77,7 +77,8 @@ def records_of(scenario: Mapping[str, Any]) -> list[Record]:
     jobs, size = scenario["jobs"], scenario["workers"]
     kinds = tuple(sorted({job["kind"] for job in jobs}))
     journal = system.journal
-    journal.record(ScenarioStarted, SCHEMA, "x", 0, kinds, "R-LIST-0", size, (), "s")
+    settings = (f"order={scenario['order']}",)
+    journal.record(ScenarioStarted, SCHEMA, "x", 0, kinds, "R-LIST-0", size, (), "s", settings)
     if scenario["master"]:
         journal.describe(LinkDescribed, scenario["master"]["channels"])
     _spawn(system, scenario)
@@ -144,7 +145,7 @@ def _job(
 ) -> JobOfRuns:
     period = float("inf") if job["period"] is None else job["period"]
     rules = Rules(
-        kind=Kind(job["protection"] or "none"),
+        kind=ProtectionKind(job["protection"] or "none"),
         period=lambda _: period,
         cost=job["cost"],
         recovery=job["recovery"],

@@ -42,6 +42,40 @@ iterations = 3
 name = "IE"
 """
 
+FEW = """\
+name = "few"
+
+[platform]
+workers = 8
+
+[job]
+kind = "rigid"
+overrun = "finish"
+
+[[job.jobs]]
+processors = 6
+time = 5000
+estimate = 9000
+
+[[job.jobs]]
+processors = 8
+time = 100
+release = 10
+estimate = 200
+
+[[job.jobs]]
+processors = 2
+time = 3000
+release = 20
+estimate = 4000
+
+[policy]
+name = "R-LIST-1"
+order = "FCFS"
+reading = "easy"
+"""
+"""J2 waits for J1 from 10 on, and J3 passes it at 20."""
+
 
 @frozen
 class Said:

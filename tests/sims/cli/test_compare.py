@@ -9,14 +9,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from sims.campaign import stored
+from sims.campaign.cells import Result
+from sims.campaign.intervals import NONE, Estimate
+from sims.campaign.store import Store
+from sims.campaign.tables import rounded
 from sims.cli import compare
-from sims.cli.compare import rounded
-from sims.statistics import Interval
 from tests.sims.cli.commands import TINY, Shell, environment, spawn
 from tests.sims.kinds import SCENARIOS
 
@@ -70,7 +73,8 @@ def test_more_channels_make_an_application_shorter(shell: Shell) -> None:
         {"master.channels": 1},
         {"master.channels": 20},
     ]
-    assert one["ratio"] == {"mean": 1, "half": 0, "size": 30}
+    assert one["ratio"] == {"mean": 1, "half": 0, "low": 1, "high": 1, "size": 30}
+    assert (one["verdict"], twenty["verdict"]) == ("baseline", "better")
     assert twenty["ratio"]["mean"] + twenty["ratio"]["half"] < 1
     assert twenty["best"] > one["best"]
     assert told["seeds"] == [run["seed"] for run in one["runs"]] == list(range(1, 31))
@@ -90,8 +94,9 @@ def test_a_variant_compared_with_itself_is_no_better_and_no_worse(shell: Shell) 
     path = shell.write(TINY)
     said = shell("compare", path, "--vary", "policy.name=IE,IE", "--runs", "3")
     rows = [line.split() for line in said.out.splitlines() if line.strip().startswith("IE ")]
-    assert rows[0] == rows[1]
-    assert rows[0][-6:] == ["1", "±", "0", "3", "of", "3"]
+    assert rows[0][:-1] == rows[1][:-1]
+    assert rows[0][-7:] == ["1", "±", "0", "3", "of", "3", "baseline"]
+    assert rows[1][-1] == "tie"
 
 
 def test_one_run_each_has_no_interval_and_says_so(shell: Shell) -> None:
@@ -119,9 +124,9 @@ def test_capped_runs_are_counted_and_in_no_mean(shell: Shell) -> None:
     assert all(run["value"] is None for run in short["runs"] if run["end"] == "capped")
     assert told["paired"] == [seed for seed in range(6) if seed not in capped]
     assert (short["as_asked"], long["as_asked"]) == (6 - len(capped), 6)
-    assert long["ratio"] == {"mean": 1, "half": 0, "size": 6 - len(capped)}
+    assert long["ratio"] == {"mean": 1, "half": 0, "low": 1, "high": 1, "size": 6 - len(capped)}
     assert long["mean"]["size"] == 6
-    note = f"Not ended as asked, and in no mean: job.cap=30: {len(capped)} capped. Ratio and best"
+    note = f"Not ended as asked, and in no mean: job.cap=30: {len(capped)} capped. A ratio is over"
     assert note in shell(*words).out
 
 
@@ -131,7 +136,9 @@ def test_where_every_run_is_cut_off_there_are_dashes_for_makespans_but_shares_ar
     words = ("compare", VOLATILE, "--vary", "policy.name=IE,Y-IE", "--runs", "2", "--until", "9")
     said = shell(*words)
     rows = [line.split() for line in said.out.splitlines() if "IE   " in line]
-    assert [row[1:] for row in rows] == [["0", "of", "2", "-", "-", "-"]] * 2
+    assert [row[1:] for row in rows] == [
+        ["0", "of", "2", "-", "-", "-", verdict] for verdict in ("baseline", "unknown")
+    ]
     told = shell(*words, "--measure", "utilisation", "--json").json()
     assert [line["as_asked"] for line in told["variants"]] == [2, 2]
     assert (told["unit"], told["higher_is_better"], told["until"]) == (None, True, 9)
@@ -140,7 +147,8 @@ def test_where_every_run_is_cut_off_there_are_dashes_for_makespans_but_shares_ar
 def test_a_policy_that_starves_its_jobs_is_left_out_by_name(own: Shell) -> None:
     said = own("compare", RIGID, "--vary", "policy.name=R-LIST-0,mine:idle", "--runs", "2")
     assert (said.code, said.err) == (0, "")
-    assert "policy.name=mine:idle: 2 starved. Ratio and best are over the 0 of 2" in said.out
+    note = "policy.name=mine:idle: 2 starved. A ratio is over the seeds on which both did, best"
+    assert f"{note} over the 0 of 2 on which all did." in said.out
 
 
 def test_a_measure_that_a_kind_of_job_does_not_have_is_left_out(shell: Shell) -> None:
@@ -148,22 +156,27 @@ def test_a_measure_that_a_kind_of_job_does_not_have_is_left_out(shell: Shell) ->
     assert "as it is: 2 without a stretch" in said.out
 
 
+def about(mean: float, half: float) -> Estimate:
+    return Estimate(mean, mean - half, mean + half, 9)
+
+
 @pytest.mark.parametrize(
-    ("interval", "shown"),
+    ("estimate", "shown"),
     [
         (None, "-"),
-        (Interval(float("nan"), float("nan"), 0), "-"),
-        (Interval(967.0, float("inf"), 1), "967"),
-        (Interval(1.0, 0.0, 9), "1 ± 0"),
-        (Interval(0.87412, 0.0731, 9), "0.874 ± 0.073"),
-        (Interval(21_564_535.2, 310_369.4, 9), "21,564,535 ± 310,369"),
-        (Interval(12.345, 9.96, 9), "12.3 ± 10.0"),
+        (NONE, "-"),
+        (Estimate(967.0, -inf, inf, 1), "967"),
+        (about(1.0, 0.0), "1 ± 0"),
+        (about(0.87412, 0.0731), "0.874 ± 0.073"),
+        (about(21_564_535.2, 310_369.4), "21,564,535 ± 310,369"),
+        (about(12.345, 9.96), "12.3 ± 10.0"),
+        (Estimate(12.345, 11.0, 15.0, 9), "12.3 [11.0, 15.0]"),
     ],
 )
 def test_figures_are_shown_to_two_digits_of_their_interval(
-    interval: Interval | None, shown: str
+    estimate: Estimate | None, shown: str
 ) -> None:
-    assert rounded(interval) == shown
+    assert rounded(estimate) == shown
 
 
 # --- policies of one's own ------------------------------------------------------------------------
@@ -228,13 +241,13 @@ def test_a_decision_that_cannot_be_is_told_with_the_variant_and_the_seed(own: Sh
         (["--until", "2.5"], ["--until", "2.5", "a whole number"]),
         (["--seed", str(2**64 - 1)], ["--runs", str(2**64 + 8), "below 2**64"]),
         (["--seed", str(2**64)], ["--seed", str(2**64), "below 2**64"]),
-        (["--store", "tiny.toml"], ["tiny.toml: line 1: "]),
+        (["--store", "tiny.toml"], ["tiny.toml: ", "is no folder"]),
     ],
 )
 def test_what_cannot_be_compared_is_refused_in_one_line_before_anything_runs(
     shell: Shell, words: list[str], parts: list[str]
 ) -> None:
-    path, store = shell.write(TINY), shell.folder / "store.jsonl"
+    path, store = shell.write(TINY), shell.folder / "store"
     said = shell("compare", path, "--store", store, *words)
     assert said.code == 2
     line = said.complaint()
@@ -246,28 +259,36 @@ def test_what_cannot_be_compared_is_refused_in_one_line_before_anything_runs(
 # --- stores and Ctrl-C ----------------------------------------------------------------------------
 
 
+def kept(store: Path) -> dict[str, Result]:
+    """All that a store has."""
+    frames = [pl.read_parquet(path) for path in Store(store).files()]
+    return Store(store).results({key for frame in frames for key in frame["key"]})
+
+
 def test_the_answer_hangs_on_neither_the_store_nor_the_order_in_which_runs_ended(
     shell: Shell,
 ) -> None:
-    store = shell.folder / "store.jsonl"
+    store = shell.folder / "store"
     vary = "policy.name=IE,Y-IE,P-IE"
     words = ("compare", shell.write(TINY), "--vary", vary, "--runs", "4", "--json")
     fresh = shell(*words).out
-    kept = shell(*words, "--store", store).out
-    lines = store.read_text().splitlines(keepends=True)
-    store.write_text("".join(reversed(lines[:7])))
+    stored = shell(*words, "--store", store).out
+    before = kept(store)
+    for path in Store(store).files()[::2]:
+        path.unlink()
     resumed = shell(*words, "--store", store).out
-    assert fresh == kept == resumed
-    assert sorted(store.read_text().splitlines(keepends=True)) == sorted(lines)
+    assert fresh == stored == resumed
+    assert kept(store).keys() == before.keys()
+    assert len(before) == 12
 
 
 def test_control_c_is_one_line_and_the_same_command_goes_on(shell: Shell) -> None:
     """The variant of a million iterations never ends; what ends before it is kept."""
-    path, store = shell.write(TINY.replace("tasks = 2", "tasks = 2\ncap = inf")), "store.jsonl"
+    path, store = shell.write(TINY.replace("tasks = 2", "tasks = 2\ncap = inf")), Path("store")
     words = ("compare", path, "--runs", "2", "--store", store, "--json", "--vary")
     process = spawn(*words, "job.iterations=3,1000000", cwd=shell.folder)
-    began, kept = time.monotonic(), Path(store)
-    while not kept.exists() or not kept.read_bytes().endswith(b"\n"):
+    began = time.monotonic()
+    while not Store(store).files():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() - began < PATIENCE
         time.sleep(0.02)
@@ -275,22 +296,51 @@ def test_control_c_is_one_line_and_the_same_command_goes_on(shell: Shell) -> Non
     out, err = process.communicate(timeout=PATIENCE)
     line = f"holdfast: interrupted; what is finished is in {store}: the same command goes on\n"
     assert (process.returncode, out, err) == (130, "", line)
-    before = stored(kept)
+    before = kept(store)
     assert before
     assert shell(*words, "job.iterations=3").code == 0
-    assert len(stored(kept)) == 2
-    assert before.items() <= stored(kept).items()
+    assert len(kept(store)) == 2
+    assert before.items() <= kept(store).items()
 
 
 def test_without_a_store_control_c_says_that_nothing_is_kept(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object, **__: object) -> Iterator[None]:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
-        yield
 
-    monkeypatch.setattr(compare, "run_many", interrupted)
+    monkeypatch.setattr(compare, "run_campaign", interrupted)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     said = shell("compare", shell.write(TINY))
     assert said.code == 130
     assert said.complaint() == "holdfast: interrupted; without --store nothing is kept"
+
+
+# --- several cells, another baseline --------------------------------------------------------------
+
+
+def test_variants_are_held_against_the_baseline_chosen_in_each_cell(shell: Shell) -> None:
+    words = ("--vary", "policy.name=IE,Y-IE", "--across", "master.channels=1,2", "--runs", "3")
+    told = shell("compare", shell.write(TINY), *words, "--baseline", "Y-IE", "--json").json()
+    assert [cell["at"] for cell in told["cells"]] == [{"master.channels": n} for n in (1, 2)]
+    for cell in told["cells"]:
+        by = {it["settings"]["policy.name"]: it for it in cell["variants"]}
+        assert by["Y-IE"]["verdict"] == "baseline"
+        ours, theirs = (sum(run["value"] for run in by[name]["runs"]) for name in ("IE", "Y-IE"))
+        assert by["IE"]["ratio"]["mean"] == pytest.approx(ours / theirs)
+
+
+def test_a_baseline_that_is_no_variant_is_refused(shell: Shell) -> None:
+    words = ("--vary", "policy.name=IE,Y-IE", "--baseline", "P-IE")
+    said = shell("compare", shell.write(TINY), *words)
+    assert said.code == 2
+    assert "--baseline: 'P-IE' is no variant; accepted: policy.name=IE; " in said.complaint()
+
+
+def test_variants_with_other_sets_of_jobs_are_marked_and_not_compared(shell: Shell) -> None:
+    words = ("--vary", "platform.workers=16,64", "--runs", "1", "--json")
+    said = shell("compare", SCENARIOS / "batch-easy.toml", *words).json()
+    few, many = said["variants"]
+    assert (few["as_asked"], many["as_asked"]) == (1, 1)
+    assert (few["verdict"], many["verdict"], many["ratio"]) == ("baseline", "unlike", None)
+    assert said["paired"] == []

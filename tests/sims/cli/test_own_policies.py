@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from attrs import field, frozen
 
+import policies
 from sims.scenario.strict import converter
-from tests.sims.cli.commands import TINY, Said, Shell
+from tests.sims.cli.commands import ROOT, TINY, Said, Shell
 
 MINE = '''\
 """My own policy, in my own file."""
@@ -187,3 +190,37 @@ class Settings:
 
 def test_lists_and_numbers_become_what_the_policys_class_says() -> None:
     assert converter().structure({"weights": [1, 2.5]}, Settings) == Settings((1, 2.5))
+
+
+@pytest.fixture
+def named_as_ours(own: Shell) -> Iterator[Shell]:
+    """The same file in a folder that is called as one of our packages."""
+    (own.folder / "policies").mkdir()
+    own.write(MINE, "policies/mine.py")
+    own.write(MINE, "policies/pack.py")
+    before = list(policies.__path__)
+    yield own
+    policies.__path__[:] = before
+    sys.modules.pop("policies.mine", None)
+
+
+def test_a_folder_of_ones_own_may_be_called_policies(named_as_ours: Shell) -> None:
+    policy = 'name = "policies.mine:Only"\nparameters = { worker = 0 }'
+    assert run(named_as_ours, policy, "--json").json()["makespan"] == 28
+    assert run(named_as_ours, 'name = "IE"').code == 0
+
+
+def test_a_module_that_one_of_ours_hides_is_refused_by_name(named_as_ours: Shell) -> None:
+    said = run(named_as_ours, 'name = "policies.pack:Only"\nparameters = { worker = 0 }')
+    one_line(said, 2, "policy.name", "'policies.pack:Only'", "of its own", "another name")
+
+
+def test_a_folder_that_hides_our_packages_is_named(tmp_path: Path) -> None:
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies/__init__.py").touch()
+    code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(ROOT)!r}]; import sims"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: Holdfast's own package 'policies' is hidden by")
+    assert str(tmp_path) in last

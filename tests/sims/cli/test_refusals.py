@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -311,3 +312,46 @@ def test_a_policy_that_fails_at_once_leaves_an_older_log_as_it_was(shell: Shell)
     assert said.code == 2
     assert "policy failing:choose raised OSError: no such model" in said.complaint()
     assert Path("old.jsonl").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a = " + "[" * 3000 + "]" * 3000, "nested hundreds deep"),
+        ("job = 3", "job: 3 is not accepted; accepted: a table"),
+        ("#" * (16 * 2**20 + 1), "more than 16,777,216 bytes"),
+    ],
+)
+def test_what_no_scenario_can_be_is_refused_in_a_line(
+    shell: Shell, text: str, problem: str
+) -> None:
+    said = shell("run", shell.write(text))
+    assert said.code == 2
+    assert problem in said.complaint()
+
+
+def test_a_device_that_never_ends_is_refused(shell: Shell) -> None:
+    path = shell.write(
+        TINY.replace('"uuuurruuuuuuuuuuuu"', '{ kind = "simgrid", file = "/dev/zero", slot = 1 }')
+    )
+    for words in (("run", "/dev/zero"), ("run", path), ("summary", "/dev/zero")):
+        said = shell(*words)
+        assert said.code == 2
+        assert "/dev/zero" in said.complaint()
+
+
+def test_of_a_long_value_a_message_tells_how_it_begins(shell: Shell) -> None:
+    said = shell("run", shell.write(TINY), "--set", f"job.tasks={list(range(1000))}")
+    assert len(said.complaint()) < len(str(shell.folder)) + 200
+
+
+def test_times_too_large_to_be_added_are_refused(shell: Shell) -> None:
+    more = '[[workers]]\ntask_time = 3\ncount = 9\navailability = "always"\n\n[job]'
+    crowd = TINY.replace("[job]", more)
+    shell("run", shell.write(crowd), "--log", "it.jsonl")
+    *lines, last = Path("it.jsonl").read_text().splitlines()
+    end = json.dumps(json.loads(last) | {"t": 1.7e308})
+    Path("far.jsonl").write_text("\n".join((*lines, end)) + "\n")
+    said = shell("summary", "far.jsonl")
+    assert said.code == 2
+    assert said.complaint().startswith("holdfast: far.jsonl: ")

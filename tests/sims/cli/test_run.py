@@ -165,3 +165,45 @@ def test_help_describes_every_command(shell: Shell) -> None:
     told = shell.capture.readouterr().out
     for command in ("run", "summary", "trace", "policies"):
         assert command in told
+
+
+def test_an_earlier_log_is_kept_under_a_number_unless_the_new_one_says_the_same(
+    shell: Shell,
+) -> None:
+    path = shell.write(TINY)
+    shell("run", path)
+    first = Path("logs/tiny.jsonl").read_bytes()
+    assert shell("run", path).err == ""
+    assert shell.files() == {"tiny.toml", "logs", "logs/tiny.jsonl"}
+    said = shell("run", path, "--seed", "5")
+    told = f"holdfast: the earlier {Path('logs/tiny.jsonl')} is now {Path('logs/tiny.1.jsonl')}"
+    assert said.err.splitlines() == [told]
+    assert Path("logs/tiny.1.jsonl").read_bytes() == first
+    shell("run", path, "--seed", "6")
+    assert {"logs/tiny.jsonl", "logs/tiny.1.jsonl", "logs/tiny.2.jsonl"} <= shell.files()
+    assert Path("logs/tiny.1.jsonl").read_bytes() == first
+
+
+def test_what_is_read_is_never_written(shell: Shell) -> None:
+    trace = TINY.replace(
+        '"uuuurruuuuuuuuuuuu"', '{ kind = "simgrid", file = "states.txt", slot = 1 }'
+    )
+    shell.write("0 1\n", "states.txt")
+    path = shell.write(trace)
+    for victim in (path, Path("states.txt")):
+        before = victim.read_bytes()
+        line = shell("run", path, "--log", victim).complaint()
+        assert line == (
+            f"holdfast: command line: --log: {victim} is what is read, and would be lost; "
+            "accepted: another name"
+        )
+        assert victim.read_bytes() == before
+    assert shell("run", shell.write(TINY), "--log", "tiny.json").code == 0
+    assert (
+        "is what is read" in shell("export", "tiny.json", "--to", "chrome", "-o", "tiny.json").err
+    )
+
+
+def test_a_mark_of_utf_8_at_a_files_start_is_no_letter_of_it(shell: Shell) -> None:
+    path = shell.write("\N{BOM}" + TINY)
+    assert shell("run", path, "--log", "none").code == 0

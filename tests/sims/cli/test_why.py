@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sims.cli.why import folded
 from tests.sims.cli.commands import TINY, Shell
 
 
@@ -38,6 +39,42 @@ def test_a_chain_goes_from_the_event_by_its_causes_to_the_first(shell: Shell, lo
     assert chain[-1]["event"] == "ScenarioStarted"
     for effect, cause in pairwise(chain):
         assert cause["seq"] == effect["cause"] == events[effect["seq"]]["cause"]
+
+
+def test_a_long_chain_is_folded_to_a_screen_and_told_whole_where_asked(
+    shell: Shell, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    monkeypatch.setenv("LINES", "10")
+    last = len(lines_of(log)) - 1
+    chain = shell("why", log, last, "--json").json()
+    assert len(chain) > 10
+    said = shell("why", log, last).out.splitlines()
+    whole = shell("why", log, last, "--all").out.splitlines()
+    assert len(whole) == len(chain)
+    assert said[:7] == whole[:7]
+    assert said[7] == f"... {len(chain) - 8} causes in between: --all tells them"
+    assert said[8:] == whole[-1:]
+
+
+def test_a_chain_that_fits_the_screen_is_told_whole(
+    shell: Shell, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    monkeypatch.setenv("LINES", "1000")
+    assert "in between" not in shell("why", log, len(lines_of(log)) - 1).out
+
+
+def test_lines_that_take_several_rows_of_the_screen_count_as_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+    shown = list(folded(["x" * 200, *("y" * 100 for _ in range(40)), "z"]))
+    assert shown[0] == "x" * 200
+    rows = sum(-(-len(line) // 80) for line in shown)
+    assert rows <= 23
+    assert shown[-1] == "z"
 
 
 @pytest.mark.parametrize("seq", ["-1", "1000000"])

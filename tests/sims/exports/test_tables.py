@@ -11,7 +11,9 @@ from sims.cli.main import main
 from sims.exports import tables
 from sims.exports.tables import write_events, write_jobs
 from sims.parts import parted
+from sims.scenario.loader import read as scenario_of
 from sims.summary import Summary
+from sims.world import run
 from tests.sims.cli.commands import without
 from tests.sims.kinds import KINDS, records_of, written
 
@@ -61,7 +63,9 @@ def test_the_table_of_jobs_agrees_with_the_summary(name: str, tmp_path: Path) ->
 def test_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
     for suffix in (".csv", ".parquet"):
         write_jobs(records_of("attempts"), tmp_path / f"jobs{suffix}")
-    assert read(tmp_path / "jobs.csv").equals(read(tmp_path / "jobs.parquet"))
+    # A column without a value has no type in CSV but the one that it is read as.
+    plain = pl.read_csv(tmp_path / "jobs.csv", schema=pl.Schema(tables.JOBS))
+    assert plain.equals(read(tmp_path / "jobs.parquet"))
 
 
 def test_rows_are_written_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,3 +143,22 @@ def test_an_empty_log_is_an_empty_table(tmp_path: Path) -> None:
     assert isinstance(started.event, ScenarioStarted)
     assert write_jobs([Record(0, 0, None, started.event)], tmp_path / "jobs.csv") == 0
     assert list(read(tmp_path / "jobs.csv").columns) == list(tables.JOBS)
+
+
+def test_the_table_of_jobs_tells_whose_they_are_and_what_they_waited(tmp_path: Path) -> None:
+    records: list[Record] = []
+    job = {"processors": 2, "time": 5, "user": "ann", "queue": "day", "priority": 2.5}
+    scenario = {
+        "name": "owned",
+        "platform": {"workers": 2},
+        "job": {"kind": "rigid", "jobs": [job, {"processors": 1, "time": 2}]},
+        "policy": {"name": "R-LIST-0", "order": "FCFS"},
+        "measures": {"bound": 4},
+    }
+    run(scenario_of(scenario, "test"), [records.append])
+    write_jobs(records, tmp_path / "jobs.parquet")
+    first, second = read(tmp_path / "jobs.parquet").sort("started").to_dicts()
+    assert [first[it] for it in ("user", "group", "queue", "priority")] == ["ann", None, "day", 2.5]
+    assert (first["bounded_slowdown"], second["user"]) == (1, None)
+    assert (second["waited"], second["stretch"]) == (5, 7 / 2)
+    assert second["bounded_slowdown"] == 7 / 4

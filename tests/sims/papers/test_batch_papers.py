@@ -3,23 +3,41 @@
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
+import sims
+from actors.events import Outcome
+from actors.runtime import stream
+from policies.maths.makespan_bounds import draw_failures
 from policies.queue.lists import Reading
-from sims.papers import moldable, prop3, rigid
-from sims.papers.moldable_example import schedule
-from sims.papers.moldable_runs import Point as MoldablePoint
-from sims.papers.moldable_runs import ratios
-from sims.papers.rigid_runs import Point, outcomes, scenarios, synthetic
+from sims.campaign.engine import execute
+from sims.campaign.plan import Plan
+from sims.cli import main
+from sims.papers.catalogue import item
+from sims.papers.rigid import jobs
+from sims.papers.values import Value
 from sims.scenario.jobs.moldable import Model, SyntheticJobs
-from sims.statistics import mean_interval
+from sims.scenario.jobs.rigid import UniformJobs
+from sims.scenario.jobs.section import RigidSection
+from sims.scenario.loader import read
+from sims.scenario.scenario import Scenario
+from sims.summary import Summary
+from sims.world import run
 
-SWF = Path(rigid.__file__).parent.parent / "scenarios" / "batch-small.swf"
+SWF = Path(str(sims.__file__)).parent / "scenarios" / "batch-small.swf"
 SETS = 10
 
 
-def expect(values: list[float], reference: float, error: float) -> None:
+def values(name: str, **changes: object) -> dict[tuple[str, str], Value]:
+    """By who and what."""
+    one = item(name)
+    found = one.values(execute(one.campaign("default", changes)))
+    return {(it.who, it.what): it for it in found}
+
+
+def expect(value: Value, reference: float, error: float) -> None:
     """The reference within this sample's 99.9 % interval and the reference's own error."""
-    found = mean_interval(values, 0.999)
+    found = value.ours.at(0.999)
     assert abs(found.mean - reference) <= found.half + 3 * error
 
 
@@ -37,12 +55,17 @@ def expect(values: list[float], reference: float, error: float) -> None:
 )
 def test_mean_ratios_of_figure_5_are_reproduced(heuristic, reading, average, reference) -> None:
     """P = 10,000, LPT; reference values with a standard error of about 0.004."""
-    cells = ((heuristic, "LPT"),)
-    found = [
-        outcomes(Point(f"set {k}", synthetic(k), 10_000, average, 2, cells, reading))
-        for k in range(SETS)
-    ]
-    expect([result.mean(cells[0]) for result in found], reference, 0.004)
+    own = {f"{heuristic} LPT": {"policy.name": heuristic, "policy.order": "LPT"}}
+    found = figure5(own, average, set={"policy.reading": reading.value})
+    expect(found[f"{heuristic} LPT", "makespan / L(f)"], reference, 0.004)
+
+
+def figure5(variants: dict, average: float, **changes: object) -> dict[tuple[str, str], Value]:
+    one = item("001/figure5")
+    axes = {"errors.average": (average,), "number": tuple(range(SETS))}
+    campaign = evolve(one.campaign("default", changes), axes=axes, variants=variants)
+    found = one.values(execute(evolve(campaign, replications=2)))
+    return {(it.who, it.what): it for it in found}
 
 
 @pytest.mark.parametrize(
@@ -59,96 +82,82 @@ def test_mean_ratios_of_figure_5_are_reproduced(heuristic, reading, average, ref
 def test_expected_ratios_of_table_1_are_reproduced_at_default_parameters(
     model: Model, lpa: float, batch: float
 ) -> None:
-    cells = (("LPA", "LPT"), ("BATCH", "LPT"))
-    found = [ratios(MoldablePoint(model, k, 500, 7500, 1e-7, 1, cells, 0.1)) for k in range(SETS)]
-    expect([result[cells[0]][0] for result in found], lpa, 0.01 * lpa)
-    expect([result[cells[1]][0] for result in found], batch, 0.01 * batch)
+    one = item("000/table1")
+    whole = one.campaign("default", {"replications": 1})
+    axes = {"job.synthetic.model": (model.value,), "number": tuple(range(SETS))}
+    own = {name: whole.variants[name] for name in ("LPA", "BATCH")}
+    found = one.values(execute(evolve(whole, axes=axes, variants=own)))
+    by_key = {(it.who, it.what): it for it in found}
+    expect(by_key["LPA", "expected"], lpa, 0.01 * lpa)
+    expect(by_key["BATCH", "expected"], batch, 0.01 * batch)
 
 
 def test_the_same_failures_are_drawn_whatever_is_compared() -> None:
-    jobs = synthetic(3)
-    one = Point("set 3", jobs, 10_000, 0.3, 3, (("R-LIST-0", "LPT"),), Reading.FRESH)
-    other = Point("set 3", jobs, 5_000, 0.3, 3, (("R-SHELF-B", "SA"),), Reading.KEPT)
-    assert scenarios(one) == scenarios(other)
-    assert scenarios(one)[0] != scenarios(one)[1]
+    changes = {"axes": {"number": [3], "errors.average": [0.3]}, "replications": 2}
+    cases = Plan.of(item("001/figure5").campaign("default", changes)).cases
+    assert len({drawn(case.scenario(0)) for case in cases}) == 1
+    assert drawn(cases[0].scenario(0)) != drawn(cases[0].scenario(1))
+
+
+def drawn(scenario: Scenario) -> tuple[int, ...]:
+    section = scenario.job
+    assert isinstance(section, RigidSection)
+    assert section.synthetic is not None
+    works = [job.work for job in section.synthetic.draw()]
+    chances = scenario.errors.probabilities(works)
+    return tuple(draw_failures(chances, stream(scenario.seed, "failures")))
+
+
+def test_a_runs_failures_are_those_of_its_lower_bound() -> None:
+    """What the views compute beside a run is what the run met."""
+    scenario = read(jobs(3), "001")
+    summary = Summary()
+    run(scenario, [summary])
+    assert summary.outcomes[Outcome.FAILED] == sum(drawn(scenario))
 
 
 def test_the_example_of_section_47_takes_13_under_both_algorithms() -> None:
-    from policies.queue.allocation import LocalProcessorAllocation
-    from policies.queue.batches import Exact
-
-    for rule in (LocalProcessorAllocation(), Exact()):
-        assert max(end for _, _, _, end in schedule(rule)) == 13
+    found = values("000/example")
+    assert [it.ours.mean for it in found.values()] == [13, 13]
 
 
 def test_synthetic_jobs_lie_in_the_ranges_that_the_paper_states() -> None:
     for model in Model:
         for job in SyntheticJobs(model=model, count=50).draw():
             assert 5_000 <= job.work <= 4_000_000
-    assert all(50 <= job.processors <= 2000 and 100 <= job.length <= 20_000 for job in synthetic(0))
+    assert all(
+        50 <= job.processors <= 2000 and 100 <= job.length <= 20_000
+        for job in UniformJobs(seed=0).draw()
+    )
 
 
-SMALL = ["--sets", "2", "--scenarios", "1"]
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["figure4", *SMALL, "--averages", "0.3", "--platforms", "5000"], "paper: 4.8 %"),
-        (["figure5", *SMALL, "--averages", "0.1", "--orders", "LPT", "SPT"], "R-SHELFFILL-NB"),
-        (["figure6", *SMALL, "--platforms", "8000", "9000", "--orders", "LA"], "9000"),
-        (["table1-swf", str(SWF), "--scenarios", "2"], "1 run time unknown or 0 s"),
-    ],
-)
-def test_each_rigid_experiment_prints_its_table(words, expected, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    plot = ["--plot", str(tmp_path / "p.png")] if words[0] != "table1-swf" else []
-    assert rigid.main([*words, *plot]) == 0
-    assert expected in capsys.readouterr().out
-    assert not plot or (tmp_path / "p.png").exists()
+SMALL = ["--replications", "1", "--axis", "number=0,1"]
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["example"], "makespan 13 (paper: 13)"),
-        (["table1", *SMALL, "--models", "mix"], "1.867"),
-        (["table1", *SMALL, "--models", "roofline", "--exact"], "exact"),
+        (["001/figure4b", *SMALL, "--axis", "platform.workers=[5000]"], "(4.8)"),
+        (["001/figure6", "--size", "smoke"], "R-SHELFFILL-NB LA"),
+        (["001/table1", "--input", str(SWF), "--size", "smoke"], "(1.067)"),
+        (["001/proposition3"], "(1.00005 in)"),
+        (["000/example"], "13 (13 in)"),
+        (["000/table1", *SMALL, "--axis", "job.synthetic.model=mix"], "1.867"),
+        (["000/table1", "--size", "smoke", "--set", "policy.allotment=exact"], "1.867"),
+        (["000/figure4", "--size", "smoke"], "MINAREA HPA"),
+        (["000/figure5-lambda", "--size", "smoke"], "errors.per_work"),
     ],
 )
-def test_each_moldable_experiment_prints_its_table(words, expected, capsys, monkeypatch) -> None:
+def test_each_experiment_prints_its_table_and_draws_its_figure(
+    words, expected, tmp_path, capsys, monkeypatch
+):
     monkeypatch.setenv("COLUMNS", "200")
-    assert moldable.main(words) == 0
+    assert main(["papers", "run", *words, "--results", str(tmp_path)]) == 0
     assert expected in capsys.readouterr().out
-
-
-def test_the_figures_of_000_are_drawn(tmp_path, capsys, monkeypatch) -> None:
-    monkeypatch.setattr(moldable, "PROCESSORS", (1000,))
-    monkeypatch.setattr(moldable, "JOBS", (100,))
-    monkeypatch.setattr(moldable, "RATES", (1e-8,))
-    one = ["--sets", "1", "--scenarios", "1", "--models", "roofline"]
-    for name in ("figure4", "figure5"):
-        assert moldable.main([name, *one, "--plot", str(tmp_path / f"{name}.png")]) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "figure4.png",
-        "figure5-P.png",
-        "figure5-n.png",
-        "figure5-lambda.png",
-    }
-
-
-def test_each_of_several_models_has_a_picture_of_its_own(tmp_path: Path) -> None:
-    words = ["figure4", "--sets", "1", "--scenarios", "1", "--models", "roofline", "amdahl"]
-    assert moldable.main([*words, "--plot", str(tmp_path / "figure4.png")]) == 0
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"figure4-roofline.png", "figure4-amdahl.png"}
+    name = words[0].partition("/")[2]
+    assert ("figure" in name) == (tmp_path / f"{name}.png").exists()
 
 
 def test_a_log_that_is_not_there_is_an_error_of_one_line(capsys) -> None:
-    assert rigid.main(["table1-swf", "/nowhere.swf"]) == 2
+    assert main(["papers", "run", "001/table1", "--input", "/nowhere.swf"]) == 2
     assert "/nowhere.swf" in capsys.readouterr().err
-
-
-def test_proposition_3s_expected_ratios_are_printed_beside_the_papers(capsys) -> None:
-    assert prop3.main([]) == 0
-    assert "1.00005" in capsys.readouterr().out

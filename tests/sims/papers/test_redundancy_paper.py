@@ -9,28 +9,41 @@ import pytest
 
 from policies.maths.speeds import TwoPoint, UniformSlots
 from sims.bench import redundancy as bench
-from sims.papers.redundancy import main
-from sims.papers.redundancy_bounds import BoundTask, Semantics, guarantee, run_bound
-from sims.papers.redundancy_lemmas import drain_row, gain_row
-from sims.papers.redundancy_runs import Setting
-from sims.papers.redundancy_study import Axis, cell, points, run_task, tasks
+from sims.campaign.engine import execute
+from sims.cli import main
+from sims.papers.catalogue import ITEMS, item
+from sims.papers.redundancy import guarantee
+from sims.papers.redundancy.lemmas import drain_row, gain_row
+
+SET = {"platform": {"workers": 4}, "job": {"stream": {"count": 100}}}
 
 
-@pytest.mark.parametrize("semantics", list(Semantics))
-def test_srpt_r_stays_within_theorem_1(semantics: Semantics) -> None:
-    setting = Setting(servers=4, jobs=100)
-    for speed in (1.5, 3.0):
-        ratio = run_bound(BoundTask(setting, "SRPT+R", semantics, speed, 1)).ratio
-        most = guarantee(setting, "SRPT+R", speed)
-        assert most is not None
-        assert 0 < ratio < most
+def over_bounds(policies: tuple[str, ...], speeds: list[float]) -> dict[tuple[str, float], float]:
+    """Flowtime over its bound by policy and speed, the worst and best of both semantics."""
+    one = item("004/bounds")
+    variants = {name: {"policy": {"name": name}} for name in policies}
+    changes = {"set": SET, "axes": {"speed": speeds}, "variants": variants, "replications": 1}
+    found = one.values(execute(one.campaign("default", changes)))
+    assert len({dict(it.place)["semantics"] for it in found}) == 2
+    return {
+        (f"{it.who} {dict(it.place)['semantics']}", dict(it.place)["speed"]): it.ours.mean
+        for it in found
+        if it.what == "flowtime / bound"
+    }
 
 
-@pytest.mark.parametrize("semantics", list(Semantics))
-@pytest.mark.parametrize("policy", ["SRPT+R", "SRPT+R-even", "LAPS+R(1/2)", "FCFS"])
-def test_no_policy_beats_the_bound_at_unit_speed(semantics: Semantics, policy: str) -> None:
-    setting = Setting(servers=4, jobs=100)
-    assert run_bound(BoundTask(setting, policy, semantics, 1.0, 1)).ratio >= 1
+def test_srpt_r_stays_within_theorem_1() -> None:
+    for (who, speed), ratio in over_bounds(("SRPT+R",), [1.5, 3.0]).items():
+        if who.startswith("SRPT+R "):
+            most = guarantee("SRPT+R", speed)
+            assert most is not None
+            assert 0 < ratio < most
+
+
+def test_no_policy_beats_the_bound_at_unit_speed() -> None:
+    found = over_bounds(("SRPT+R", "SRPT+R-even", "LAPS+R(1/2)", "FCFS"), [1.0])
+    assert len(found) == 8
+    assert min(found.values()) >= 1
 
 
 @pytest.mark.parametrize("process", [TwoPoint(4.0, 0.3), UniformSlots(2.0, 0.5)])
@@ -45,37 +58,37 @@ def test_lemma_5_holds() -> None:
     assert row.simulated == pytest.approx(row.formula, rel=1e-12)
 
 
-@pytest.mark.parametrize("axis", list(Axis))
-def test_the_reference_s_own_ratio_is_one(axis: Axis) -> None:
-    label, setting = next(iter(points(axis, 30).items()))
-    numbers = [run_task(task) for task in tasks({label: setting}, ["SRPT"], 2)]
-    assert cell(numbers, numbers).ratio.mean == 1
+STUDIES = [it.name for it in ITEMS if it.name.startswith("004/study")]
 
 
-def test_the_study_prints_its_table_and_draws_a_picture(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("name", STUDIES)
+def test_each_study_prints_its_table(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    picture = tmp_path / "load.png"
-    words = ["study", "--axes", "load", "--policies", "SRPT+R", "--jobs", "30", "--seeds", "2"]
-    assert main([*words, "--plot", str(picture)]) == 0
+    words = ["papers", "run", name, "--size", "smoke", "--set", "job.stream.count=30"]
+    assert main([*words, "--replications", "2", "--results", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
-    assert "(0.310)" in printed
-    assert "stretch by load" in printed
-    assert picture.exists()
+    assert "stretch99" in printed
+    if name == "004/study-load":
+        assert "(0.434 " in printed
+        assert (tmp_path / "study-load.png").exists()
 
 
 def test_an_unknown_policy_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["bounds", "--policies", "XYZ", "--jobs", "5", "--seeds", "1"]
-    assert main(words) == 2
+    words = ["papers", "run", "004/study-load", "--size", "smoke"]
+    assert main([*words, "--set", "policy.placement=XYZ"]) == 2
     assert "XYZ" in capsys.readouterr().err
 
 
-def test_bounds_and_lemmas_print_their_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bounds", "--jobs", "20", "--seeds", "2", "--speeds", "1", "1.5"]) == 0
-    assert main(["lemmas", "--copies", "3", "--sample", "60", "--instances", "2"]) == 0
+def test_bounds_and_lemmas_print_their_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["004/bounds", "--size", "smoke", "--replications", "2"]
+    assert main(["papers", "run", *words, "--results", str(tmp_path)]) == 0
+    assert main(["papers", "run", "004/lemmas"]) == 0
     printed = capsys.readouterr().out
-    assert "27.0" in printed
-    assert "Lemma 5: 2 random instances" in printed
+    assert "27" in printed
+    assert "Lemma 5" in printed
 
 
 def test_the_benchmark_prints_the_ratio_to_simpy(

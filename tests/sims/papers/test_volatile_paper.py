@@ -6,95 +6,93 @@ from pathlib import Path
 
 import pytest
 
-from policies.maths.markov import Expectation
-from sims.papers.volatile import main
-from sims.papers.volatile_paper import HEURISTICS
-from sims.papers.volatile_runs import Instance, instances, makespans
-from sims.papers.volatile_scores import by_fastest, scores
+from sims.campaign.engine import execute
+from sims.cli import main
+from sims.papers.catalogue import item
+from sims.papers.values import Value
+from sims.papers.volatile import Makespans, scores
+from sims.papers.volatile.printed import TABLE_1
 
 ZONES = Path(__file__).parents[2] / "data" / "zones"
-SMALL = ["--wmin", "1", "--ncom", "5", "--trials", "1"]
+SMALL = ["--axis", "fastest=[1]", "--axis", "channels=[5]", "--axis", "number=[0]"]
 
 
-def instance(scenario: int, trial: int, fastest: int = 1) -> Instance:
-    return Instance(5, 5, fastest, scenario, trial, ("IE", "H"), Expectation.EXACT, 10_000)
+def scored(scenarios: list[Makespans]) -> dict[tuple[str, str], Value]:
+    return {(it.who, it.what): it for it in scores(scenarios, "IE")}
 
 
 def test_differences_are_of_means_over_trials_in_which_both_succeed() -> None:
-    results = {
-        instance(0, 0): {"IE": 100, "H": 50},
-        instance(0, 1): {"IE": 300, "H": 150},
-        instance(0, 2): {"IE": 100, "H": None},
-        instance(1, 0): {"IE": 100, "H": 120},
-        instance(1, 1): {"IE": 100, "H": 140},
-    }
-    found = scores(results, "IE")
-    row = found.rows["H"]
-    assert (found.instances, found.scenarios) == (5, 2)
-    assert row.fails == 1
-    assert row.diff.mean == pytest.approx((-100 + 30) / 2)
-    assert row.wins.mean == pytest.approx((100 + 0) / 2)
-    assert row.wins30.mean == pytest.approx((100 + 50) / 2)
-    assert row.stdv == pytest.approx(1.3 / 2**0.5)
-    assert found.rows["IE"].diff.mean == 0
+    found = scored(
+        [
+            {"IE": [100, 300, 100], "H": [50, 150, None]},
+            {"IE": [100, 100], "H": [120, 140]},
+        ]
+    )
+    assert found["H", "#fails"].ours.mean == 1
+    assert found["H", "%diff"].ours.mean == pytest.approx((-100 + 30) / 2)
+    assert found["H", "%wins"].ours.mean == pytest.approx((100 + 0) / 2)
+    assert found["H", "%wins30"].ours.mean == pytest.approx((100 + 50) / 2)
+    assert found["H", "stdv"].ours.mean == pytest.approx(1.3 / 2**0.5)
+    assert found["IE", "%diff"].ours.mean == 0
 
 
-def test_scores_are_taken_apart_by_wmin() -> None:
-    results = {instance(0, 0, w): {"IE": 10, "H": 10 * w} for w in (1, 2)}
-    found = by_fastest(results, "IE")
-    assert [found[w].rows["H"].diff.mean for w in (1, 2)] == [0, 100]
+def test_figure_2_takes_scores_apart_by_wmin() -> None:
+    one = item("002/figure2")
+    axes = {"fastest": [1, 2], "channels": [5], "number": [0]}
+    found = one.values(execute(one.campaign("smoke", {"axes": axes, "replications": 1})))
+    assert {it.place for it in found} == {(("fastest", 1),), (("fastest", 2),)}
 
 
 def test_every_heuristic_of_table_1_runs_on_the_same_instance_again_and_again() -> None:
-    [task] = instances(5, [5], [1], 1, 1, HEURISTICS, Expectation.PRINTED, 20_000)
-    found = makespans(task)
-    assert tuple(found) == HEURISTICS
-    assert found == makespans(task)
-    assert min(value for value in found.values() if value) > 10
-    others = [found[name] or task.cap for name in HEURISTICS if name != "RANDOM"]
-    assert (found["RANDOM"] or task.cap) > max(others)
+    one = item("002/table1")
+    axes = {"fastest": [1], "channels": [5], "number": [0]}
+    changes = {"axes": axes, "set": {"job": {"cap": 20_000}}, "replications": 1}
+    first, again = (execute(one.campaign("default", changes)) for _ in range(2))
+    cell, same = first.comparisons()[0], again.comparisons()[0]
+    found = {line.variant: line.runs[0].value or 20_000 for line in cell.lines}
+    assert sorted(found) == sorted(TABLE_1)
+    assert found == {line.variant: line.runs[0].value or 20_000 for line in same.lines}
+    assert min(found.values()) > 10
+    assert found["RANDOM"] > max(value for name, value in found.items() if name != "RANDOM")
 
 
-def test_an_interrupted_table_resumes_from_its_store(
+def test_an_interrupted_table_resumes_from_its_results(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store = tmp_path / "table.jsonl"
-    words = ["table1", *SMALL, "--heuristics", "Y-IE", "IP", "--store", str(store)]
+    words = ["papers", "run", "002/table2", *SMALL, "--replications", "1"]
+    words += ["--set", "job.cap=2000", "--results", str(tmp_path)]
     assert main(words) == 0
     first = capsys.readouterr().out
-    results = store.read_text()
+    files = sorted(tmp_path.iterdir())
     assert main(words) == 0
     assert capsys.readouterr().out == first
-    assert store.read_text() == results
+    assert sorted(tmp_path.iterdir()) == files
     assert "Y-IE" in first
-    assert "1 instance (1 scenario)" in first
+    assert "(-10.33)" in first
 
 
 def test_figure_2_is_drawn(tmp_path: Path) -> None:
-    picture = tmp_path / "figure2.png"
-    words = ["figure2", *SMALL, "--heuristics", "Y-IE", "--cap", "5000", "--plot", str(picture)]
-    assert main(words) == 0
-    assert picture.stat().st_size > 10_000
+    words = ["papers", "run", "002/figure2", "--size", "smoke", *SMALL]
+    assert main([*words, "--results", str(tmp_path)]) == 0
+    assert (tmp_path / "figure2.png").stat().st_size > 10_000
 
 
-def test_real_traces_are_fitted_run_and_drawn(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    picture = tmp_path / "real.png"
-    words = ["realtraces", "--traces", str(ZONES), "--trials", "2", "--plot", str(picture)]
-    assert main([*words, "--cap", "5000", "--tasks", "2", "--wmin", "1"]) == 0
+REAL = ["papers", "run", "002/realtraces", "--size", "smoke"]
+
+
+def test_real_traces_are_fitted_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*REAL, "--input", str(ZONES), "--results", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "on fitted chains" in out
     assert "RANDOM" in out
     assert "log-likelihood" not in out
-    assert picture.exists()
 
 
 def test_the_fitted_chains_can_be_seen_with_their_evidence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["realtraces", "--traces", str(ZONES), "--trials", "1", "--cap", "10", "--fits"]
-    assert main([*words, "--plot", str(tmp_path / "real.png")]) == 0
+    words = [*REAL, "--input", str(ZONES), "--axis", "number=[0]", "--set", "cap=10", "--evidence"]
+    assert main([*words, "--results", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert out.count("log-likelihood") == len(list(ZONES.glob("*.json")))
     assert "slots independent of the one before" in out
@@ -103,5 +101,12 @@ def test_the_fitted_chains_can_be_seen_with_their_evidence(
 def test_a_folder_without_traces_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["realtraces", "--traces", str(tmp_path)]) == 2
+    assert main([*REAL, "--input", str(tmp_path)]) == 2
     assert "no .json file" in capsys.readouterr().err
+
+
+def test_real_traces_without_any_are_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*REAL, "--results", str(tmp_path)]) == 2
+    assert "--input" in capsys.readouterr().err

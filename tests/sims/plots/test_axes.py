@@ -37,7 +37,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Figure]:
     """The figure of a picture of a scenario, as it would be saved."""
     figures: list[Figure] = []
 
-    def keep(figure: Figure, path: Path) -> Path:
+    def keep(figure: Figure, path: Path, dpi: int) -> Path:
         figures.append(figure)
         return path
 
@@ -45,7 +45,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Figure]:
         monkeypatch.setattr(module, "save", keep)
 
     def draw(what: str, name: str) -> Figure:
-        PICTURES[what](Scene.of(records_of(name), ledger=True), Path("p.png"), None)
+        PICTURES[what](Scene.of(records_of(name), ledger=True), Path("p.png"))
         return figures[-1]
 
     return draw

@@ -23,7 +23,7 @@ def table() -> BoxTable:
 
 def test_what_is_too_small_for_an_outline_is_drawn_over_its_neighbours_outlines() -> None:
     _, axes = new_figure()
-    draw_boxes(axes, table().boxes(), USE_PAINTS, raster_of(1, 1000))
+    draw_boxes(axes, table().boxes(), USE_PAINTS, raster_of(1, (0, 1000)))
     drawn = [it for it in axes.collections if isinstance(it, PolyCollection)][-1]
     colours = np.asarray(drawn.get_facecolor())[:, :3]
     assert colours[-1] == pytest.approx(rgb(USES[Use.CHECKPOINT].colour))

@@ -68,7 +68,7 @@ def test_fifty_thousand_processors_and_many_attempts_are_drawn_as_one_image(
         low, start = int(rng.integers(processors - 50)), rng.uniform(0, end - 1)
         table.add((low, low + 50, start, start + 1), KIND[Use.USEFUL], (k, 0, k))
     figure, axes = new_figure()
-    draw_boxes(axes, table.boxes(), USE_PAINTS, raster_of(processors, end))
+    draw_boxes(axes, table.boxes(), USE_PAINTS, raster_of(processors, (0, end)))
     assert len(axes.images) == 1
     assert not axes.collections
     assert save(figure, tmp_path / "large.pdf").stat().st_size < 5_000_000

@@ -53,7 +53,7 @@ def test_jobs_come_by_submission_time_with_their_delay(data: Path) -> None:
         jobs=(
             BatsimJob("1", 0.0, 100.0, 4, 120.0, "long"),
             BatsimJob("w0!2", 0.5, None, 1, 12.5, "short"),
-            BatsimJob("late", 30.0, None, 8, 12.5, "short"),
+            BatsimJob("late", 30.0, None, 8, 12.5, "short", user="kept for others"),
         ),
     )
 

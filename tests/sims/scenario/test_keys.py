@@ -15,7 +15,7 @@ import pytest
 from cattrs.errors import ClassValidationError
 
 import sims.scenario
-from sims.scenario.keys import Table, tables
+from sims.scenario.keys import KeyTable, tables
 from sims.scenario.loader import converter, first_problem
 from sims.scenario.scenario import Scenario
 from sims.scenario.strict import tag_of
@@ -50,7 +50,7 @@ PARENTS = {
 """Table -> the kind of the one around it, where its own says nothing of that."""
 
 
-def spoilt(table: Table) -> dict[str, Any]:
+def spoilt(table: KeyTable) -> dict[str, Any]:
     """A scenario that has nothing but `table`, with a key that no table has."""
     inner: Any = {STRANGE: 0}
     own = tag_of(table.section)
@@ -66,7 +66,7 @@ def spoilt(table: Table) -> dict[str, Any]:
     return inner
 
 
-def accepted(table: Table) -> tuple[str, set[str]]:
+def accepted(table: KeyTable) -> tuple[str, set[str]]:
     """Where the loader finds the strange key, and which ones it would take there."""
     with pytest.raises(Exception) as raised:
         converter().structure(spoilt(table), Scenario)
@@ -76,12 +76,12 @@ def accepted(table: Table) -> tuple[str, set[str]]:
 
 
 @pytest.mark.parametrize("table", LISTED)
-def test_the_loader_takes_the_listed_keys_and_no_others(table: Table) -> None:
+def test_the_loader_takes_the_listed_keys_and_no_others(table: KeyTable) -> None:
     assert accepted(table) == (table.place, {key.name for key in table.keys})
 
 
 @pytest.mark.parametrize("table", LISTED)
-def test_every_key_and_table_says_what_it_means(table: Table) -> None:
+def test_every_key_and_table_says_what_it_means(table: KeyTable) -> None:
     assert table.about
     for key in table.keys:
         assert key.meaning, key.name
@@ -95,12 +95,12 @@ def test_every_section_class_is_listed_or_the_base_of_one() -> None:
 
 
 @pytest.mark.parametrize("table", LISTED)
-def test_required_keys_are_those_whose_lack_is_refused(table: Table) -> None:
+def test_required_keys_are_those_whose_lack_is_refused(table: KeyTable) -> None:
     required = {key.name for key in table.keys if key.required}
     assert lacking(table) == required - {"kind"}
 
 
-def lacking(table: Table) -> set[str]:
+def lacking(table: KeyTable) -> set[str]:
     """What the loader misses in a table that has its kind, where it is of one, and nothing else."""
     kind = tag_of(table.section)
     try:
@@ -128,7 +128,7 @@ def test_every_key_of_the_scenarios_is_listed(path: Path) -> None:
 
 
 @pytest.mark.parametrize("table", LISTED)
-def test_a_default_is_what_the_file_would_say(table: Table) -> None:
+def test_a_default_is_what_the_file_would_say(table: KeyTable) -> None:
     fields = attrs.fields_dict(attrs.resolve_types(table.section))
     for key in table.keys:
         if key.default is not None:

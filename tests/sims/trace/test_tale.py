@@ -34,7 +34,7 @@ from sims.trace.read import read_trace
 from sims.trace.span import Span
 from sims.trace.tale import Tale
 from tests.sims.kinds import KINDS, records_of, written
-from tests.sims.worlds import Table, logged, play
+from tests.sims.worlds import Table, logged, play, write
 
 Told = tuple[float, float | None, str]
 SLOTS = {"unit": "slot", "channels": 2}
@@ -302,7 +302,7 @@ def test_what_the_pack_decides_is_told_to_whom_it_concerns() -> None:
     whole = root(records)
     remarks = [it.title for it in whole.children if not it.title.startswith("run")]
     assert remarks == [
-        "expected to end at 8 on 2 workers; 100.000% of the work left",
+        "expected to end at 8 slots on 2 workers; 100.000% of the work left",
         "goes from 2 to 4 workers: b's end",
         "completed",
     ]
@@ -315,6 +315,22 @@ def test_what_the_pack_decides_is_told_to_whom_it_concerns() -> None:
     ]
     account = life(records).account
     assert (account.spent[Part.USEFUL], account.spent[Part.REDISTRIBUTION]) == (5, 1)
+
+
+def test_a_wait_is_explained_by_workers_that_are_away_and_come_back(tmp_path: Path) -> None:
+    records = iterative(["rrrruuuuuddduuuuuu"], [6])
+    trace = read_trace(LogFile(write(records, tmp_path / "a.jsonl")), "a")
+    waits = [it for it in trace.explained().children[0].children if it.children][::2]
+    assert [told(wait.children) for wait in waits] == [
+        [
+            (0, 0, "0 of 1 processor are free, 1 is RECLAIMED"),
+            (4, 4, "possible now: P1 is UP again; 1 is free, it takes 1"),
+        ],
+        [
+            (9, 9, "0 of 1 processor are free, 1 is DOWN"),
+            (12, 12, "possible now: P1 is UP again; 1 is free, it takes 1"),
+        ],
+    ]
 
 
 # --- the whole ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import given, settings
 
-from actors.deciders.copies import PlacementRule, Runs
+from actors.deciders.copies import CopyRuns, PlacementRule
 from actors.events import JobCompleted
 from actors.runtime import Record, System
 from policies.copies import Fcfs, Srpt, SrptR, SrptREven
@@ -32,7 +32,7 @@ def both(instance: Instance, policy: RedundancyPolicy, rule: PlacementRule) -> l
     cloning = getattr(policy, "cloning", True)
     deciders: list[Any] = [
         columns(policy, rule=rule, exact=True),
-        Runs(policy, rule, cloning=cloning, exact=True),
+        CopyRuns(policy, rule, cloning=cloning, exact=True),
     ]
     jobs = described(cast(Any, zip(instance.arrivals, instance.sizes, strict=True)))
     logs = list[list[Record]]()

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.deciders.copies import Runs
+from actors.deciders.copies import CopyRuns
 from actors.events import CheckpointTaken, JobCompleted, Outcome
-from actors.protection import Kind, Rules
+from actors.protection import ProtectionKind, Rules
 from actors.runtime import ActorFailed, Record, System
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
@@ -33,14 +33,14 @@ def away(state: WorkerState, start: float, end: float) -> Life:
 def lived(
     jobs: Sequence[tuple[float, float]],
     lives: Sequence[Life],
-    decider: Runs | None = None,
+    decider: CopyRuns | None = None,
     traces: Sequence[Trace] = (),
     **world: Any,
 ) -> list[Record]:
     """What a world records, one worker a life; copies are placed on the lowest."""
     records = list[Record]()
     system = System(0, [records.append])
-    decides = decider or Runs(SrptR())
+    decides = decider or CopyRuns(SrptR())
     spawn_runs(system, decides, len(lives), described(jobs), traces, lives=lives, **world)
     system.run()
     return records
@@ -91,7 +91,7 @@ def test_where_one_copy_is_lost_the_others_go_on_and_are_cloned() -> None:
 def test_a_clone_passes_the_master_and_the_furthest_copy_goes_on_meanwhile() -> None:
     needs = Needs("program", program=1, image=1)
     rules = Rules(copies=2, cloning=True, image=1)
-    jobs, decider = [(0, 10), (4, 1)], Runs(SrptR(), afresh=False)
+    jobs, decider = [(0, 10), (4, 1)], CopyRuns(SrptR(), afresh=False)
     records = lived(jobs, [ALWAYS] * 2, decider, rules=rules, channels=1, needs=needs)
     assert runs_of(records) == {
         # It had the program first, and never leaves its worker.
@@ -106,7 +106,7 @@ def test_a_clone_passes_the_master_and_the_furthest_copy_goes_on_meanwhile() -> 
 def test_a_copy_that_is_behind_is_cloned_where_it_is_but_not_while_it_fetches_a_state() -> None:
     rules = Rules(copies=2, cloning=True, delay=2)
     slower, jobs = [((0, 2),), ((0, 1),)], [(0, 20), (4, 100), (5, 100)]
-    decider = Runs(SrptR(), afresh=False)
+    decider = CopyRuns(SrptR(), afresh=False)
     records = lived(jobs, [ALWAYS] * 3, decider, [*slower, ((0, 1),)], rules=rules)
     found = runs_of(records)
     assert found["0", 0] == ("0", 0, 0, None, 10, COMPLETED, 20)
@@ -117,7 +117,7 @@ def test_a_copy_that_is_behind_is_cloned_where_it_is_but_not_while_it_fetches_a_
 
 
 def test_copies_that_fetch_nothing_more_are_not_placed_anew_at_every_change() -> None:
-    rules, decider = Rules(copies=2, cloning=True, delay=2), Runs(SrptR(), afresh=False)
+    rules, decider = Rules(copies=2, cloning=True, delay=2), CopyRuns(SrptR(), afresh=False)
     lives = [ALWAYS, ALWAYS, away(RECLAIMED, 1, 2), away(RECLAIMED, 3, 4)]
     records = lived([(0, 10)], lives, decider, rules=rules)
     found = runs_of(records)
@@ -126,8 +126,10 @@ def test_copies_that_fetch_nothing_more_are_not_placed_anew_at_every_change() ->
 
 
 def test_a_job_whose_copies_save_images_goes_on_from_one_after_its_recovery() -> None:
-    rules = Rules(kind=Kind.IMAGES, period=lambda _: 3, cost=1, recovery=0.5, cloning=True)
-    decider = Runs(SrptR(), afresh=False)
+    rules = Rules(
+        kind=ProtectionKind.IMAGES, period=lambda _: 3, cost=1, recovery=0.5, cloning=True
+    )
+    decider = CopyRuns(SrptR(), afresh=False)
     records = lived([(0, 10)], [away(DOWN, 6, 7)], decider, rules=rules)
     assert [it.t for it in records if isinstance(it.event, CheckpointTaken)][:1] == [4]
     assert runs_of(records)["0", 1][:4] == ("0", 7, 3, 0)
@@ -144,12 +146,12 @@ def test_after_an_error_found_no_state_that_may_be_corrupt_is_gone_on_from() -> 
 def test_a_policy_that_shares_workers_is_refused_with_the_reason() -> None:
     jobs = [(0.1 * k, 1.0) for k in range(8)]
     with pytest.raises(ActorFailed, match="each holds one run"):
-        lived(jobs, [ALWAYS] * 2, Runs(Laps()))
+        lived(jobs, [ALWAYS] * 2, CopyRuns(Laps()))
 
 
 def test_a_policy_that_clones_where_copies_are_on_their_own_is_refused() -> None:
     with pytest.raises(ActorFailed, match="`cloning` is False"):
-        lived([(0, 1)], [ALWAYS], Runs(SrptR(), cloning=False))
+        lived([(0, 1)], [ALWAYS], CopyRuns(SrptR(), cloning=False))
 
 
 # --- anything ---------------------------------------------------------------------------------
@@ -177,7 +179,7 @@ def lives(draw: st.DrawFn) -> Life:
     image=st.sampled_from([None, 0, 0.25, 1]),
     delay=st.sampled_from([0, 0.5]),
     afresh=st.booleans(),
-    kind=st.sampled_from(list(Kind)),
+    kind=st.sampled_from(list(ProtectionKind)),
 )
 def test_whatever_happens_every_job_completes_and_no_worker_holds_two_runs(
     jobs: list[tuple[float, float]],
@@ -186,7 +188,7 @@ def test_whatever_happens_every_job_completes_and_no_worker_holds_two_runs(
     image: float | None,
     delay: float,
     afresh: bool,
-    kind: Kind,
+    kind: ProtectionKind,
 ) -> None:
     world: dict[str, Any] = {}
     if image is not None:
@@ -200,8 +202,8 @@ def test_whatever_happens_every_job_completes_and_no_worker_holds_two_runs(
         delay=delay,
         image=image,
     )
-    free = image is None and not delay and kind is Kind.NONE
-    decider = Runs(SrptR(cloning), afresh=afresh and free, cloning=cloning)
+    free = image is None and not delay and kind is ProtectionKind.NONE
+    decider = CopyRuns(SrptR(cloning), afresh=afresh and free, cloning=cloning)
     plain = [(float(time), float(size)) for time, size in jobs]
     records = lived(plain, lives, decider, rules=rules, **world)
     assert len(ends(records)) == len(jobs)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from actors.deciders.copies import Columns, JobInColumns, PlacementRule, PreemptibleJob, Runs
+from actors.deciders.copies import Columns, CopyRuns, JobInColumns, PlacementRule, PreemptibleJob
 from actors.events import Compound, RunEnded, RunStarted
 from actors.hazards import SilentErrors
 from actors.master import Master
@@ -102,7 +102,7 @@ def varied(
 
 def spawn_runs(
     system: System,
-    decider: Runs,
+    decider: CopyRuns,
     workers: int,
     jobs: Sequence[BatchJob],
     traces: Sequence[Trace] = (),

@@ -7,7 +7,7 @@ from attrs import define, evolve, frozen
 from numpy.random import Generator
 
 from actors.events import CheckpointTaken, End, RunStarted
-from actors.protection import Kind, Rules
+from actors.protection import ProtectionKind, Rules
 from policies.enrolment import named
 from policies.interface import Configuration, EnrolmentView, Reason, Wake
 from policies.maths.markov import workers_of
@@ -113,8 +113,8 @@ class Switching:
 
 
 @pytest.mark.parametrize("name", ["IE", "Y-IE", "E-IAY", "RANDOM"])
-@pytest.mark.parametrize("kind", Kind)
-def test_every_protection_runs_under_enrolment(name: str, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ProtectionKind)
+def test_every_protection_runs_under_enrolment(name: str, kind: ProtectionKind) -> None:
     rules = Rules(kind=kind, period=lambda members: 2.0, cost=1, recovery=1)
     costs = Costs(channels=2, program=2, data=1, image=1)
     states = ["u" * 7 + "r" + "u" * 9 + "d" + "u" * 20, *["u" * 60] * 3]
@@ -122,12 +122,12 @@ def test_every_protection_runs_under_enrolment(name: str, kind: Kind) -> None:
         world(workers(states, speeds=[3] * 4), 6, costs, 3, policy=named(name), rules=rules)
     )
     assert played.end is End.COMPLETED
-    assert bool(played.times(CheckpointTaken)) == (kind is not Kind.NONE)
+    assert bool(played.times(CheckpointTaken)) == (kind is not ProtectionKind.NONE)
 
 
 def test_another_configuration_continues_with_the_same_fraction() -> None:
     """P1 does 4 of 8 and saves; P2, twice as fast, needs 2 more of its 4."""
-    rules = Rules(kind=Kind.IMAGES, period=lambda members: 4.0)
+    rules = Rules(kind=ProtectionKind.IMAGES, period=lambda members: 4.0)
     platform = (Machine("uuuuud", 8), Machine("u" * 20, 4))
     what = world(platform, 1, Costs(image=0), policy=First(), rules=rules)
     [(_, first), (_, second)] = play(what).told(RunStarted)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from actors.deciders.pack.checks import allocate, redistribute
-from actors.deciders.pack.views import Candidate, Event, Newcomer, Pack
+from actors.deciders.pack.views import Candidate, Newcomer, Occasion, Pack
 from actors.decisions import BadDecision
 from policies.interface.pack import Cause, Resize
 
@@ -17,10 +17,10 @@ PACK = Pack(2, 8, [Newcomer(0, None), Newcomer(1, None)])
 HERE = r"policy tests\.actors\.deciders\.pack\.test_pack_checks:"
 
 
-def event() -> Event:
+def event() -> Occasion:
     """Applications 0 and 2 hold two and four processors; two more are idle."""
     candidates = [Candidate(0, 2, None, 5.0, 1.0, 9.0), Candidate(2, 4, None, 5.0, 1.0, 8.0)]
-    return Event(5.0, Cause.END, None, 2, 2, 9.0, lambda: candidates)
+    return Occasion(5.0, Cause.END, None, 2, 2, 9.0, lambda: candidates)
 
 
 class Scripted:

@@ -10,6 +10,7 @@ from actors.events import (
     JobKilled,
     JobSubmitted,
     Outcome,
+    ReservationDropped,
     ReservationMade,
     RunEnded,
     RunStarted,
@@ -110,6 +111,35 @@ def test_kept_reservations_are_recorded_and_honoured_over_a_better_job_that_fail
     records = world(jobs, RList(1, Reading.KEPT), 3, {0: 1, 2: 2}, longest_time)
     assert of(records, ReservationMade)
     assert ("b", 6, "0-2") in starts(records)
+
+
+def told(records: list[Record]) -> list[tuple[float, str, float | None]]:
+    """(when, whom, promised for when; None: nothing any more)."""
+    both = of(records, ReservationMade | ReservationDropped)
+    return [(r.t, r.event.job, getattr(r.event, "start", None)) for r in both]
+
+
+def test_a_promise_is_told_once_and_again_when_it_moves() -> None:
+    """c, d and e come while b waits and change nothing; that a ends early does."""
+    jobs = [job(0, 2, 3, estimate=8), job(1, 4, 1), job(2, 2, 6)]
+    jobs += [job(3, 3, 1, submitted=1), job(4, 3, 1, submitted=2)]
+    records = world(jobs, RList(1, Reading.EASY))
+    assert told(records) == [(0, "b", 8), (3, "b", 6), (6, "d", 7), (7, "e", 8)]
+    assert [s[:2] for s in starts(records)] == [("a", 0), ("c", 0), ("b", 6), ("d", 7), ("e", 8)]
+
+
+def test_of_a_start_that_is_overdue_nothing_new_is_told() -> None:
+    """b was promised 2, when a should have ended; c, d and e come and go meanwhile."""
+    jobs = [job(0, 2, 9, estimate=2), job(1, 4, 1)]
+    jobs += [job(k, 2, 1, submitted=k) for k in (2, 3, 4)]
+    assert told(world(jobs, RList(1, Reading.EASY)))[0] == (0, "b", 2)
+    assert [t for t, name, _ in told(world(jobs, RList(1, Reading.EASY))) if name == "b"] == [0]
+
+
+def test_a_promise_is_dropped_where_another_job_comes_first() -> None:
+    jobs = [job(0, 3, 4), job(1, 4, 2), job(2, 4, 3, submitted=1)]
+    records = world(jobs, RList(1, Reading.EASY), order=longest_time)
+    assert told(records) == [(0, "b", 4), (1, "b", None), (1, "c", 4), (4, "b", 7)]
 
 
 def test_a_kept_reservation_is_honoured_even_if_nothing_happens_then() -> None:

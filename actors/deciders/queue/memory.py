@@ -1,0 +1,86 @@
+"""What a queue remembers of its runs: users' usage, and how long their jobs took."""
+
+from __future__ import annotations
+
+from bisect import insort
+
+from attrs import define, field
+
+from actors.deciders.queue.books import Books
+from actors.deciders.queue.intake import Entries
+from actors.events import Outcome
+from policies.interface.queue import Moment, Queued, Run, TimedOrder
+from policies.queue.estimates import Estimates
+from policies.queue.usage import Usage
+
+
+@define(eq=False)
+class Memory:
+    """Keeps the queue sorted by an order that changes with time, and predictions in step."""
+
+    books: Books
+    entries: Entries
+    order: TimedOrder | None
+    estimates: Estimates | None
+    usage: Usage | None = field(init=False, default=None)
+    begun: dict[int, float] = field(init=False, factory=dict)
+    """By copy."""
+    _due: list[tuple[float, int, float]] = field(init=False, factory=list)
+    """(expected end, copy, time believed), where experience predicts; the next one first."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.order is not None and self.order.half_life is not None:
+            self.usage = Usage(self.order.half_life)
+
+    def started(self, run: Run) -> None:
+        """A run has begun."""
+        end, _, processors, waiting, _, copy = run
+        assert waiting is not None
+        self.begun[copy] = now = self.books.now
+        if self.usage is not None:
+            self.usage.change(waiting.job.user, processors, now)
+        if self.estimates is not None:
+            insort(self._due, (end, copy, waiting.held - waiting.job.verification))
+
+    def ended(self, run: Run, outcome: Outcome) -> None:
+        """A run is over."""
+        _, _, processors, waiting, _, copy = run
+        assert waiting is not None
+        now, begun = self.books.now, self.begun.pop(copy)
+        if self.usage is not None:
+            self.usage.change(waiting.job.user, -processors, now)
+        if self.estimates is not None and outcome is Outcome.COMPLETED:
+            self.estimates.completed(waiting.job, now - begun - waiting.job.verification)
+
+    def refresh(self) -> None:
+        """A decision is near."""
+        if self.estimates is not None:
+            self._lengthen(self.estimates)
+        if self.order is not None:
+            self._sort(self.order)
+
+    def _lengthen(self, estimates: Estimates) -> None:
+        """Expect runs that have outlived what was believed to end later."""
+        due, runs, now = self._due, self.books.runs, self.books.now
+        while due and due[0][0] <= now:
+            _, copy, believed = due.pop(0)
+            run = runs.get(copy)
+            if run is None or run[3] is None:
+                continue
+            longer = estimates.longer(run[3].job, believed)
+            if longer is not None:
+                end = self.begun[copy] + longer + run[3].job.verification
+                self.books.replace((end, *run[1:]))
+                insort(due, (end, copy, longer))
+
+    def _sort(self, order: TimedOrder) -> None:
+        now, usage, entries = self.books.now, self.usage, self.entries
+        moment = Moment(now, lambda user: usage.of(user, now)) if usage else Moment(now)
+        entries.order = current = order.at(moment)
+
+        def key(it: Queued) -> tuple[float, int]:
+            time = it.held - it.job.verification
+            whose = it.job, it.processors, time, entries.platform, entries.draw
+            return -current(*whose), it.job.index
+
+        self.books.sort(key)

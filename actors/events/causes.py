@@ -1,0 +1,238 @@
+"""Which event may cause which, and about what both must be: the law of causes.
+
+The cause of an event is the one without which it would not have happened. Where several coincide,
+what made a job or a worker want something comes before what made room for it, and that before what
+only called for a decision. `audit` reads it, and the tests assert it of every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import Factory, define, frozen
+
+from actors import events as e
+from actors.events import relations as r
+from actors.events import starts as s
+from actors.events.known import Known
+from actors.events.relations import Relation
+from actors.runtime import Event, Record
+
+
+@frozen
+class May:
+    """What may cause an event: one of these kinds, which must be so about the same."""
+
+    kinds: tuple[type[Event], ...]
+    about: Relation
+    later: bool = False
+    """Whether the effect may come at a later instant."""
+
+
+def at_once(about: Relation, *kinds: type[Event]) -> May:
+    """At the same instant."""
+    return May(kinds, about)
+
+
+def later(about: Relation, *kinds: type[Event]) -> May:
+    """At the same instant or later."""
+    return May(kinds, about, True)
+
+
+BEGINNING = (later(r.anything, e.ScenarioStarted),)
+"""What nothing in the world causes."""
+OWN = at_once(r.same_job, e.JobSubmitted)
+LOSSES = (e.CheckpointLost, e.RestartedFromScratch)
+PARTS = (e.RunStarted, e.StageStarted, e.RateChanged)
+HEARD = (
+    *(e.JobSubmitted, e.IterationStarted, e.RunEnded, e.MembersReleased),
+    *(e.WorkerChanged, e.TransferEnded),
+)
+"""What calls for a decision."""
+WITHDRAWN = (
+    at_once(r.other_first, e.RunEnded),
+    later(r.begun, e.RunStarted),
+    at_once(r.reconsidered, *HEARD),
+    later(r.capped, e.ScenarioStarted),
+)
+
+CAUSES: Mapping[type[Event], tuple[May, ...]] = {
+    # scenario
+    e.ScenarioStarted: (),
+    e.ScenarioEnded: (
+        at_once(r.anything, e.WorkloadEnded, *HEARD),
+        later(r.anything, e.ScenarioStarted, e.RunStarted),
+    ),
+    e.StaleMessage: (later(r.anything, Event),),
+    # jobs
+    e.JobSubmitted: BEGINNING,
+    e.JobsLeftOut: BEGINNING,
+    e.JobsChanged: BEGINNING,
+    e.MeasuresDescribed: BEGINNING,
+    e.WorkerPriced: BEGINNING,
+    e.JobDescribed: (OWN,),
+    e.ProtectionDescribed: (OWN,),
+    e.MessagesDescribed: (OWN,),
+    e.ApplicationDescribed: (OWN,),
+    e.IterationStarted: (OWN, at_once(r.same_job, e.IterationCompleted)),
+    e.IterationCompleted: (at_once(r.ended_well, e.RunEnded),),
+    e.JobCompleted: (
+        at_once(r.ended_well, e.RunEnded),
+        at_once(r.same_job, e.IterationCompleted),
+        at_once(r.names_it, e.CopiesSettled),
+    ),
+    e.JobKilled: (at_once(r.withdrawn, e.RunEnded),),
+    e.WorkloadEnded: (at_once(r.anything, e.RunEnded, e.JobCompleted),),
+    # workers
+    e.WorkerChanged: (
+        later(r.returns, e.WorkerChanged),
+        later(r.turns, e.ScenarioStarted),
+    ),
+    e.WorkerSpeedChanged: BEGINNING,
+    # the link
+    e.LinkDescribed: BEGINNING,
+    e.TransferStarted: (
+        at_once(r.asks, e.StageStarted),
+        at_once(r.makes_room, e.TransferEnded, e.TransferDropped, e.TransferSuspended),
+        at_once(r.same_worker, e.WorkerChanged),
+        later(r.asked_before, e.StageStarted, e.TransferEnded, e.TransferSuspended),
+        later(r.asked_before, e.WorkerChanged),
+    ),
+    e.TransferEnded: (later(r.asked, e.TransferStarted),),
+    e.TransferSuspended: (
+        at_once(r.turned_away, e.WorkerChanged),
+        at_once(r.hungry, e.StageStarted, e.TransferEnded, e.WorkerChanged),
+        later(r.asked, e.TransferStarted),
+    ),
+    e.TransferDropped: (
+        at_once(r.forgets, e.WorkerChanged),
+        at_once(r.ends_with, e.RunEnded, e.StageStarted),
+    ),
+    # runs
+    e.RunStarted: (
+        later(s.begins_anew, *LOSSES),
+        at_once(s.resumes, e.WorkerChanged, e.RunEnded, e.MembersChanged),
+        at_once(s.wanted, e.JobSubmitted, e.IterationStarted, e.RunEnded),
+        at_once(s.opened, e.ShelfOpened, e.BatchOpened),
+        at_once(s.freed, e.RunEnded, e.MembersReleased, e.WorkerChanged),
+        at_once(s.rearranged, e.RunEnded, e.MembersReleased),
+        at_once(s.another_copy, *HEARD, e.RunStarted, e.ReservationMade),
+        later(s.promised, e.ReservationMade),
+        at_once(s.made_way, e.RunStarted, e.ReservationMade),
+        at_once(s.called, *HEARD),
+        at_once(s.shared_out, e.RedistributionDecided),
+        later(s.called, e.ScenarioStarted),
+        later(s.wanted_before, e.JobSubmitted, e.IterationStarted, e.RunEnded),
+    ),
+    e.TasksDealt: (at_once(r.same_run, e.RunStarted),),
+    e.StageStarted: (
+        at_once(r.same_run, e.RunStarted, e.TasksDealt, e.RedistributionPlanned),
+        at_once(r.same_run, e.CheckpointTaken),
+        at_once(r.of_run, e.TransferEnded, e.WorkerChanged),
+        later(r.part_over, e.StageStarted, e.RateChanged),
+    ),
+    e.RateChanged: (at_once(r.of_run, e.WorkerChanged, e.WorkerSpeedChanged),),
+    e.RunEnded: (
+        later(r.run_over, *PARTS),
+        at_once(r.down_in_run, e.WorkerChanged),
+        at_once(r.resized, e.RedistributionDecided),
+        *WITHDRAWN,
+    ),
+    e.MembersReleased: WITHDRAWN,
+    e.MembersJoined: (at_once(r.given_up, e.RunEnded),),
+    # protection
+    e.CheckpointTaken: (
+        at_once(r.of_run, e.TransferEnded, e.WorkerChanged),
+        later(r.part_over, e.StageStarted, e.RateChanged),
+    ),
+    e.CheckpointLost: (at_once(r.down_in_run, e.WorkerChanged),),
+    e.RestartedFromScratch: (at_once(r.same_run, e.CheckpointLost, e.RunEnded),),
+    # the queue
+    e.ReservationMade: (
+        at_once(r.anything, *HEARD, e.ShelfOpened, e.BatchOpened),
+        later(r.anything, e.ReservationMade, e.ScenarioStarted),
+    ),
+    e.ReservationDropped: (
+        at_once(r.anything, *HEARD, e.ShelfOpened, e.BatchOpened),
+        later(r.anything, e.ReservationMade, e.ScenarioStarted),
+    ),
+    e.ShelfOpened: (
+        at_once(r.anything, *HEARD, e.BatchOpened),
+        later(r.anything, e.ScenarioStarted),
+    ),
+    e.BatchOpened: (at_once(r.anything, *HEARD),),
+    # copies in columns
+    e.GainDescribed: BEGINNING,
+    e.CopiesPlaced: (at_once(r.anything, e.CopiesSettled, e.JobSubmitted),),
+    e.CopiesSettled: (
+        at_once(r.anything, e.JobSubmitted),
+        later(r.placed, e.CopiesPlaced, e.WorkerSpeedChanged),
+    ),
+    # the pack
+    e.PackDescribed: BEGINNING,
+    e.EndExpected: (
+        at_once(r.same_job, e.StageStarted, e.RateChanged, e.CheckpointTaken, e.RunEnded),
+        at_once(r.same_job, *LOSSES, e.MembersChanged),
+        at_once(r.of_job, e.TransferEnded, e.WorkerChanged, e.WorkerSpeedChanged),
+    ),
+    e.RedistributionDecided: (
+        at_once(r.ended_well, e.RunEnded),
+        at_once(r.down_in_job, e.WorkerChanged),
+        at_once(r.come_back, e.WorkerChanged, e.RunEnded),
+    ),
+    e.RedistributionPlanned: (at_once(r.same_run, e.RunStarted),),
+    e.MembersChanged: (at_once(r.names_it, e.RedistributionDecided),),
+    e.MembersPromised: (at_once(r.down, e.WorkerChanged),),
+    e.FaultIgnored: BEGINNING,
+}
+"""Every kind of event, and what may cause it."""
+
+
+def _table() -> dict[type[Event], dict[type[Event], tuple[May, ...]]]:
+    table: dict[type[Event], dict[type[Event], tuple[May, ...]]] = {}
+    for kind, rows in CAUSES.items():
+        table[kind] = {
+            cause: tuple(row for row in rows if cause in row.kinds)
+            for row in rows
+            for cause in row.kinds
+        }
+    return table
+
+
+@define(eq=False)
+class CauseLaw:
+    """Reads a journal, record by record, and says which causes are none."""
+
+    known: Known = Factory(Known)
+    table: Mapping[type[Event], Mapping[type[Event], tuple[May, ...]]] = Factory(_table)
+
+    def check(self, record: Record) -> str | None:
+        """What is wrong with the cause of `record`, the next one; None: nothing."""
+        known, event, seq = self.known, record.event, record.cause
+        if record.t > known.now:
+            known.pass_to(record.t)
+        problem = None
+        if seq is not None:
+            cause = known.instant.get(seq) or known.lasting.get(seq)
+            if cause is None or not self._may(event, cause, seq):
+                problem = self._problem(event, cause)
+        known.learn(event, record.seq)
+        return problem
+
+    def _may(self, event: Event, cause: Event, seq: int) -> bool:
+        known = self.known
+        rows = self.table.get(event.__class__, {}).get(cause.__class__, ())
+        try:
+            for row in rows:
+                if (row.later or seq in known.instant) and row.about(known, event, cause, seq):
+                    return True
+        except ValueError:
+            return True  # workers or moves that are none: other laws tell
+        return False
+
+    @staticmethod
+    def _problem(event: Event, cause: Event | None) -> str:
+        name = type(event).__name__
+        if cause is None:
+            return f"it is too late for its cause to lead to this {name}"
+        return f"{name} cannot be caused by this {type(cause).__name__}"

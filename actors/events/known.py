@@ -1,0 +1,295 @@
+"""What a journal has told, as far as the causes of later events hang on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import define, field
+
+from actors.events import (
+    BatchOpened,
+    CheckpointLost,
+    CopiesPlaced,
+    CopiesSettled,
+    IterationStarted,
+    JobCompleted,
+    JobKilled,
+    JobSubmitted,
+    MembersChanged,
+    MembersJoined,
+    MembersReleased,
+    RateChanged,
+    ReservationMade,
+    RestartedFromScratch,
+    RunEnded,
+    RunStarted,
+    ScenarioStarted,
+    ShelfOpened,
+    StageStarted,
+    TransferDropped,
+    TransferEnded,
+    TransferStarted,
+    TransferSuspended,
+    WorkerChanged,
+    WorkerSpeedChanged,
+)
+from actors.events.scenario import DeciderKind
+from actors.intervals import spans_in
+from actors.runtime import Event
+from policies.availability import WorkerState
+
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
+
+
+def within(text: str, worker: int) -> bool:
+    """Whether it is one of these."""
+    return any(first <= worker <= last for first, last in spans_in(text))
+
+
+@define(eq=False)
+class Held:
+    """Members that a run holds, or that are kept after it."""
+
+    texts: tuple[str, ...]
+    """Interval sets as the log tells them."""
+    start: int
+    """seq of its RunStarted."""
+    last: int
+    """seq of what told last how it goes on."""
+    loss: int = -1
+    """seq of what gave up all that it had saved; -1: it has not begun again from scratch."""
+    kept: bool = False
+
+    def holds(self, worker: int) -> bool:
+        """Whether it is a member."""
+        return any(within(text, worker) for text in self.texts)
+
+    def meets(self, text: str) -> bool:
+        """Whether one of these workers is a member."""
+        theirs = spans_in(text)
+        ours = [span for text in self.texts for span in spans_in(text)]
+        return any(a <= d and c <= b for a, b in ours for c, d in theirs)
+
+
+@define(eq=False)
+class Known:
+    """The events of this instant, and of earlier ones only those that can still be causes: what
+    jobs have wanted workers since, how runs go on, who sends, who is DOWN, what is promised."""
+
+    now: float = 0
+    decider: DeciderKind = DeciderKind.QUEUE
+    withdraws: bool = False
+    instant: dict[int, Event] = field(factory=dict)
+    """By seq."""
+    lasting: dict[int, Event] = field(factory=dict)
+    """By seq: of any time."""
+    jobs: dict[str, dict[int, Held]] = field(factory=dict)
+    """By job and run: those under way or kept, and those that ended at this instant."""
+    wants: dict[str, int] = field(factory=dict)
+    """By job: seq of its submission, its last iteration's start, or the last end of a run."""
+    freed: dict[int, Held] = field(factory=dict)
+    """By seq: who was given back at this instant."""
+    came: set[int] = field(factory=set)
+    """Workers that came UP at this instant."""
+    opened: bool = False
+    """Whether a shelf or batch opened at this instant."""
+    room: bool = False
+    """Whether a channel became free at this instant."""
+    sent: dict[int, int] = field(factory=dict)
+    """By worker: seq of its message's last event."""
+    changed: dict[int, int] = field(factory=dict)
+    """By worker: seq of its last change of state."""
+    promises: dict[str, int] = field(factory=dict)
+    """By job: seq of its reservation."""
+    placed: int = -1
+    """seq of the last CopiesPlaced."""
+    sped: list[int] = field(factory=list)
+    """seq of changes of speed since then."""
+    _fading: list[int] = field(factory=list)
+    """seq of what can be a cause at this instant only."""
+    _over: list[tuple[str, int]] = field(factory=list)
+    """Runs that ended at this instant, and whose members are free."""
+
+    # --- what is asked ------------------------------------------------------------------------
+
+    def held(self, job: str, run: int) -> Held:
+        """The members of a run; nobody where there is none."""
+        return self.jobs.get(job, {}).get(run) or Held((), -1, -1)
+
+    def wants_now(self, job: str) -> bool:
+        """Whether the job has wanted workers only since this instant."""
+        return self.wants.get(job, -1) in self.instant
+
+    def frees(self, processors: str) -> bool:
+        """Whether some of these workers were freed at this instant."""
+        return any(held.meets(processors) for held in self.freed.values()) or (
+            any(within(processors, worker) for worker in self.came)
+        )
+
+    # --- what it learns -----------------------------------------------------------------------
+
+    def learn(self, event: Event, seq: int) -> None:
+        """`event` has been told."""
+        learner = LEARNERS.get(event.__class__)
+        if learner is not None:
+            learner(self, event, seq)
+        self.instant[seq] = event
+
+    def pass_to(self, t: float) -> None:
+        """It is later: `t`."""
+        self.now = t
+        self.instant.clear()
+        if self.freed:
+            self.freed.clear()
+        if self.came:
+            self.came.clear()
+        self.room = self.opened = False
+        if self._over:
+            for job, run in self._over:
+                self._forget(job, run)
+            self._over.clear()
+        if self._fading:
+            for seq in self._fading:
+                self.lasting.pop(seq, None)
+            self._fading.clear()
+
+    def _forget(self, job: str, run: int) -> None:
+        runs = self.jobs.get(job, {})
+        held = runs.pop(run, None)
+        if held is not None:
+            for seq in (held.start, held.last, held.loss):
+                self.lasting.pop(seq, None)
+        if not runs:
+            self.jobs.pop(job, None)
+
+    def _begin(self, event: ScenarioStarted, seq: int) -> None:
+        self.decider, self.withdraws = event.decider, event.withdraws
+        self.lasting[seq] = event
+
+    def _want(self, event: Any, seq: int) -> None:
+        if event.job in self.wants:
+            self.lasting.pop(self.wants[event.job], None)
+        self.wants[event.job] = seq
+        self.lasting[seq] = event
+
+    def _leave(self, event: JobCompleted | JobKilled, seq: int) -> None:
+        self.lasting.pop(self.wants.pop(event.job, -1), None)
+        self.lasting.pop(self.promises.pop(event.job, -1), None)
+        self._over.extend((event.job, run) for run in self.jobs.get(event.job, ()))
+
+    def _start(self, event: RunStarted, seq: int) -> None:
+        runs = self.jobs.setdefault(event.job, {})
+        runs[event.run] = Held((event.processors,), seq, seq)
+        if event.keeps is not None:
+            self._over.append((event.job, event.keeps))
+        elif event.job in self.promises:
+            self._fading.append(self.promises.pop(event.job))
+        self.lasting[seq] = event
+
+    def _go_on(self, event: StageStarted | RateChanged, seq: int) -> None:
+        held = self.held(event.job, event.run)
+        if held.last != held.start:
+            self.lasting.pop(held.last, None)
+        held.last = seq
+        self.lasting[seq] = event
+
+    def _end(self, event: RunEnded, seq: int) -> None:
+        held = self.held(event.job, event.run)
+        if event.kept:
+            held.kept = True
+            return
+        self.freed[seq] = held
+        self._over.append((event.job, event.run))
+        self._want(event, seq)
+
+    def _release(self, event: MembersReleased, seq: int) -> None:
+        self.freed[seq] = self.held(event.job, event.run)
+        self._over.append((event.job, event.run))
+
+    def _change_members(self, event: MembersChanged, seq: int) -> None:
+        self.held(event.job, event.run).texts = (event.processors,)
+
+    def _join(self, event: MembersJoined, seq: int) -> None:
+        held = self.held(event.job, event.run)
+        held.texts = (*held.texts, event.processors)
+
+    def _lose(self, event: CheckpointLost | RestartedFromScratch, seq: int) -> None:
+        held = self.held(event.job, event.run)
+        if held.kept:
+            self.lasting.pop(held.loss, None)
+            held.loss = seq
+            self.lasting[seq] = event
+
+    def _change(self, event: WorkerChanged, seq: int) -> None:
+        self.lasting.pop(self.changed.get(event.worker, -1), None)
+        self.changed[event.worker] = seq
+        self.lasting[seq] = event
+        if event.state is UP:
+            self.came.add(event.worker)
+        else:
+            self.came.discard(event.worker)
+
+    def _send(self, event: TransferStarted | TransferEnded | TransferSuspended, seq: int) -> None:
+        self.lasting.pop(self.sent.get(event.worker, -1), None)
+        self.sent[event.worker] = seq
+        self.lasting[seq] = event
+        if isinstance(event, TransferEnded) or (
+            isinstance(event, TransferSuspended) and self.changed.get(event.worker) in self.instant
+        ):
+            self.room = True
+
+    def _drop(self, event: TransferDropped, seq: int) -> None:
+        last = self.sent.pop(event.worker, -1)
+        self.room |= isinstance(self.lasting.pop(last, None), TransferStarted)
+
+    def _open(self, event: ShelfOpened | BatchOpened, seq: int) -> None:
+        self.opened = True
+
+    def _promise(self, event: ReservationMade, seq: int) -> None:
+        self._fading.append(self.promises.get(event.job, -1))
+        self.promises[event.job] = seq
+        self.lasting[seq] = event
+
+    def _place(self, event: CopiesPlaced, seq: int) -> None:
+        self.placed = seq
+        self.lasting[seq] = event
+
+    def _settle(self, event: CopiesSettled, seq: int) -> None:
+        for old in (self.placed, *self.sped):
+            self.lasting.pop(old, None)
+        self.placed = -1
+        self.sped.clear()
+
+    def _speed(self, event: WorkerSpeedChanged, seq: int) -> None:
+        if self.placed >= 0:
+            self.sped.append(seq)
+            self.lasting[seq] = event
+
+
+LEARNERS: dict[type[Event], Any] = {
+    ScenarioStarted: Known._begin,
+    JobSubmitted: Known._want,
+    IterationStarted: Known._want,
+    JobCompleted: Known._leave,
+    JobKilled: Known._leave,
+    RunStarted: Known._start,
+    StageStarted: Known._go_on,
+    RateChanged: Known._go_on,
+    RunEnded: Known._end,
+    MembersReleased: Known._release,
+    MembersChanged: Known._change_members,
+    MembersJoined: Known._join,
+    CheckpointLost: Known._lose,
+    RestartedFromScratch: Known._lose,
+    WorkerChanged: Known._change,
+    TransferDropped: Known._drop,
+    TransferStarted: Known._send,
+    TransferEnded: Known._send,
+    TransferSuspended: Known._send,
+    ShelfOpened: Known._open,
+    BatchOpened: Known._open,
+    ReservationMade: Known._promise,
+    CopiesPlaced: Known._place,
+    CopiesSettled: Known._settle,
+    WorkerSpeedChanged: Known._speed,
+}

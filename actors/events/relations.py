@@ -1,0 +1,243 @@
+"""How an effect and its cause are about the same job, run or worker: what the law of causes asks.
+
+Each is called with what is known, the effect, its cause, and the cause's seq.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from actors.events import (
+    Outcome,
+    RunEnded,
+    Stage,
+    StageStarted,
+    WorkerChanged,
+)
+from actors.events.known import Known
+from actors.events.scenario import DeciderKind
+from policies.availability import WorkerState
+
+Relation = Callable[[Known, Any, Any, int], bool]
+
+UP, DOWN, RECLAIMED = WorkerState.UP, WorkerState.DOWN, WorkerState.RECLAIMED
+ITS_END = frozenset((Outcome.COMPLETED, Outcome.FAILED))
+SENDING = frozenset((Stage.FEEDING, Stage.SAVING))
+"""Stages that the members' messages end."""
+FREE = frozenset((DeciderKind.ENROLMENT, DeciderKind.COPIES))
+"""Deciders that withdraw runs, and let workers wait, as they like."""
+
+
+def anything(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """Whatever they are about."""
+    return True
+
+
+# --- jobs and runs --------------------------------------------------------------------------------
+
+
+def same_job(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """About one job."""
+    return bool(effect.job == cause.job)
+
+
+def same_run(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """About one run."""
+    return bool(effect.run == cause.run and effect.job == cause.job)
+
+
+def ended_well(known: Known, effect: Any, cause: RunEnded, seq: int) -> bool:
+    """The run that completed the effect's job, or its iteration."""
+    return cause.outcome is Outcome.COMPLETED and same_job(known, effect, cause, seq)
+
+
+def withdrawn(known: Known, effect: Any, cause: RunEnded, seq: int) -> bool:
+    """A run of the effect's job that was withdrawn."""
+    return cause.outcome is Outcome.WITHDRAWN and same_job(known, effect, cause, seq)
+
+
+def names_it(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """The cause's columns or moves name the effect's job."""
+    if hasattr(cause, "moves"):
+        return any(name == effect.job for name, _, _ in cause.moves)
+    rows = zip(cause.jobs, cause.completed, strict=False)
+    return any(name == effect.job and by is not None for name, by in rows)
+
+
+def part_over(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """The part of the run that is over, or its last change of rate."""
+    return known.held(effect.job, effect.run).last == seq
+
+
+def run_over(known: Known, effect: RunEnded, cause: Any, seq: int) -> bool:
+    """The last part of a run that comes to its end."""
+    return effect.outcome in ITS_END and part_over(known, effect, cause, seq)
+
+
+def begun(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """The start of a run of the effect's job, which is withdrawn or killed since: its time is
+    used up, or its policy looks at it time and again."""
+    outcome = getattr(effect, "outcome", Outcome.WITHDRAWN)
+    if effect.job != cause.job or outcome is not Outcome.WITHDRAWN:
+        return False
+    return known.held(cause.job, cause.run).start == seq
+
+
+def other_first(known: Known, effect: Any, cause: RunEnded, seq: int) -> bool:
+    """Another copy of the job completed it first."""
+    outcome = getattr(effect, "outcome", Outcome.WITHDRAWN)
+    return outcome is Outcome.WITHDRAWN and ended_well(known, effect, cause, seq)
+
+
+def resized(known: Known, effect: RunEnded, cause: Any, seq: int) -> bool:
+    """A decision to give the run's job another number of workers."""
+    return effect.outcome is Outcome.WITHDRAWN and names_it(known, effect, cause, seq)
+
+
+def reconsidered(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """What a decider heard of that changes its mind as it likes."""
+    outcome = getattr(effect, "outcome", Outcome.WITHDRAWN)
+    return (
+        outcome is Outcome.WITHDRAWN and known.withdraws and known.decider is not DeciderKind.PACK
+    )
+
+
+def capped(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """The time at which the scenario says that all is withdrawn."""
+    return getattr(effect, "outcome", Outcome.WITHDRAWN) is Outcome.WITHDRAWN
+
+
+# --- members --------------------------------------------------------------------------------------
+
+
+def same_worker(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """About one worker."""
+    return bool(effect.worker == cause.worker)
+
+
+def of_run(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """The cause is about a member of the effect's run."""
+    return known.held(effect.job, effect.run).holds(cause.worker)
+
+
+def of_job(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """The cause is about a member of a run of the effect's job."""
+    return any(it.holds(cause.worker) for it in known.jobs.get(effect.job, {}).values())
+
+
+def down_in_run(known: Known, effect: Any, cause: WorkerChanged, seq: int) -> bool:
+    """A member of the run went DOWN, and it is lost, or what it saved."""
+    outcome = getattr(effect, "outcome", Outcome.LOST)
+    return (
+        outcome is Outcome.LOST
+        and cause.state is DOWN
+        and known.held(effect.job, effect.run).holds(cause.worker)
+    )
+
+
+def down_in_job(known: Known, effect: Any, cause: WorkerChanged, seq: int) -> bool:
+    """A member of a run of the job that is named went DOWN."""
+    return cause.state is DOWN and effect.job is not None and of_job(known, effect, cause, seq)
+
+
+def down(known: Known, effect: Any, cause: WorkerChanged, seq: int) -> bool:
+    """A worker went DOWN."""
+    return cause.state is DOWN
+
+
+def ends_with(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """The end, or the next beginning, of a run whose member the effect is about."""
+    return known.held(cause.job, cause.run).holds(effect.worker)
+
+
+def given_up(known: Known, effect: Any, cause: RunEnded, seq: int) -> bool:
+    """The end of the promised workers' run."""
+    return seq in known.freed and known.freed[seq].meets(effect.processors)
+
+
+# --- workers --------------------------------------------------------------------------------------
+
+
+def returns(known: Known, effect: WorkerChanged, cause: WorkerChanged, seq: int) -> bool:
+    """The fault whose downtime is over."""
+    over = cause.until == known.now or (cause.until is None and seq in known.instant)
+    last = known.changed.get(effect.worker) == seq
+    return last and cause.state is DOWN and over
+
+
+def turns(known: Known, effect: WorkerChanged, cause: Any, seq: int) -> bool:
+    """Nothing in this world: the worker's owner, or a fault."""
+    last = known.changed.get(effect.worker, -1)
+    before = known.lasting.get(last)
+    return not isinstance(before, WorkerChanged) or not returns(known, effect, before, last)
+
+
+# --- the link -------------------------------------------------------------------------------------
+
+
+def asks(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """A stage of the worker's run in which its members fetch or send."""
+    return cause.stage in SENDING and same_run(known, effect, cause, seq)
+
+
+def asked(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """The worker's own last message, or its return."""
+    known_last = known.sent if not isinstance(cause, WorkerChanged) else known.changed
+    return known_last.get(effect.worker) == seq
+
+
+def makes_room(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """A channel became free for a worker that had asked for it before this instant."""
+    if effect.worker == cause.worker:
+        return True
+    stage = known.lasting.get(known.held(effect.job, effect.run).last)
+    begins = isinstance(stage, StageStarted) and stage.stage in SENDING
+    now = known.instant
+    return (
+        known.sent.get(effect.worker, -1) not in now
+        and known.changed.get(effect.worker, -1) not in now
+        and not (begins and known.held(effect.job, effect.run).last in now)
+    )
+
+
+def asked_before(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """What the worker has asked for a channel since, where none became free: the order of service
+    looks again in every slot."""
+    if known.room:
+        return False
+    if isinstance(cause, StageStarted):
+        return cause.stage in SENDING and part_over(known, effect, cause, seq)
+    return asked(known, effect, cause, seq)
+
+
+def hungry(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """Another worker asked for a channel."""
+    return not hasattr(cause, "stage") or cause.stage in SENDING
+
+
+def turned_away(known: Known, effect: Any, cause: WorkerChanged, seq: int) -> bool:
+    """The worker is not UP any more."""
+    return cause.state is RECLAIMED and same_worker(known, effect, cause, seq)
+
+
+def forgets(known: Known, effect: Any, cause: WorkerChanged, seq: int) -> bool:
+    """The worker went DOWN."""
+    return cause.state is DOWN and same_worker(known, effect, cause, seq)
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+def placed(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """The copies that end now, or a speed that has changed since they were placed."""
+    return seq == known.placed or seq in known.sped
+
+
+def come_back(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """Workers came UP, or were left by a run that is lost, and nobody waits for them."""
+    if effect.job is not None:
+        return False
+    if isinstance(cause, WorkerChanged):
+        return cause.state is UP
+    return seq in known.freed

@@ -1,0 +1,63 @@
+"""What one instant has brought, as far as the causes of runs that start then hang on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import define, field
+
+from actors.intervals import Intervals
+from actors.runtime import VirtualTimeLoop
+
+NOTHING = -1
+
+
+@define(eq=False)
+class News:
+    """Who wants workers since this instant, and who was freed at it; by the seq of the events.
+
+    The cause of a start is the shelf or batch that it starts in; else what its job wants workers
+    since, if that is of this instant; else what freed some of them.
+    """
+
+    loop: VirtualTimeLoop
+    wants: dict[int, int] = field(init=False, factory=dict)
+    """By job index."""
+    freed: list[tuple[int, Intervals]] = field(init=False, factory=list)
+    opened: int = field(init=False, default=NOTHING)
+    """The shelf or batch in which all start that start now."""
+    _at: float = field(init=False, default=-1)
+
+    def want(self, index: int, seq: int) -> None:
+        """A job was submitted, or has come to the end of a run."""
+        self._renew()
+        self.wants[index] = seq
+
+    def free(self, numbers: Intervals, seq: int) -> None:
+        """Workers are free now, or UP."""
+        self._renew()
+        self.freed.append((seq, numbers))
+
+    def last(self, otherwise: int) -> int:
+        """What freed workers last at this instant."""
+        self._renew()
+        return self.freed[-1][0] if self.freed else otherwise
+
+    def why(self, index: int, numbers: Intervals) -> int:
+        """The cause of a start of this job on these workers, or NOTHING of the kind."""
+        self._renew()
+        seq = self.wants.get(index, NOTHING) if self.opened == NOTHING else self.opened
+        if seq != NOTHING or not self.freed:
+            return seq
+        return next((seq for seq, freed in self.freed if _meet(freed, numbers)), NOTHING)
+
+    def _renew(self) -> None:
+        now = self.loop.now
+        if now != self._at:
+            self._at, self.opened = now, NOTHING
+            self.wants.clear()
+            self.freed.clear()
+
+
+def _meet(ours: Sequence[tuple[int, int]], theirs: Sequence[tuple[int, int]]) -> bool:
+    return any(a <= d and c <= b for a, b in ours for c, d in theirs)

@@ -1,0 +1,20 @@
+"""Many simulations and what they tell: from one file to a table and a figure.
+
+    from sims.campaign.campaign import load_campaign
+    from sims.campaign.engine import execute
+    from sims.campaign.store import Store
+
+    results = execute(load_campaign(Path("mine.toml")), store=Store(Path("results")))
+    results.frame()                             # polars; `.to_pandas()` makes it the other kind
+    results.comparisons()                       # by cell: means, differences, ratios, verdicts
+    draw(results, Path("mine.png"))             # sims.campaign.picture
+
+`load_campaign` reads a campaign file (`Campaign` says what may stand in it), `execute` runs what is
+missing on the cores of this machine or on any `concurrent.futures.Executor` (`executors`), and
+`Results` answers: a frame, comparisons within each cell, a picture. `run_many` is what all of it
+runs on, and what a study with tasks of its own uses.
+"""
+
+from sims.campaign.running import run_many
+
+__all__ = ["run_many"]

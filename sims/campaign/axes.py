@@ -1,0 +1,165 @@
+"""What varies: keys of a scenario file and their values, from a command line or a campaign file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import log
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+from cattrs.errors import BaseValidationError
+
+from sims.errors import InputError
+from sims.options import COMMAND_LINE
+from sims.scenario.fields import Unacceptable
+from sims.scenario.loader import split_override, value_of
+from sims.scenario.strict import converter, first_problem
+
+ACCEPTED = "KEY=VALUE,VALUE..., or KEY=[VALUE, VALUE...] as in TOML"
+LISTED = "a list of values, or a range: {first, last, step} or {first, last, count, log, whole}"
+
+Settings = tuple[tuple[str, Any], ...]
+"""(dotted key, value) in the order in which they are set."""
+
+
+@frozen
+class Axis:
+    """A key and what it is set to, in that order."""
+
+    key: str
+    values: tuple[Any, ...]
+
+
+@frozen(kw_only=True)
+class Range:
+    """`{first, last, ...}`: evenly spaced values, both ends among them."""
+
+    first: float
+    last: float
+    step: float | None = field(default=None)
+    """Between two; what lies beyond `last` is none of them."""
+    count: int | None = None
+    """How many, instead of `step`."""
+    log: bool = False
+    """Whether ratios are even, not differences."""
+    whole: bool = False
+    """Whether values are rounded to whole numbers."""
+
+    def __attrs_post_init__(self) -> None:
+        if (self.step is None) == (self.count is None):
+            raise Unacceptable("step", self.step, "either `step` or `count`")
+        if self.step is not None and (self.log or not self.step * (self.last - self.first) > 0):
+            raise Unacceptable("step", self.step, "a step towards `last`, and no `log`")
+        if self.count is not None and self.count < 2:
+            raise Unacceptable("count", self.count, "2 or more")
+        if self.log and not min(self.first, self.last) > 0:
+            raise Unacceptable("first", self.first, "ends above 0 where `log`")
+
+    def values(self) -> tuple[float, ...]:
+        """In order, each once; whole numbers are ints."""
+        found = [float(f"{it:.12g}") for it in self._spaced()]
+        whole = self.whole or all(it == int(it) for it in found)
+        return tuple(dict.fromkeys(round(it) if whole else it for it in found))
+
+    def _spaced(self) -> list[float]:
+        if self.step is not None:
+            steps = int((self.last - self.first) / self.step + 1e-9)
+            return [self.first + k * self.step for k in range(steps + 1)]
+        assert self.count is not None
+        if self.log:
+            return list(np.exp(np.linspace(log(self.first), log(self.last), self.count)))
+        return list(np.linspace(self.first, self.last, self.count))
+
+
+# --- a campaign file ------------------------------------------------------------------------------
+
+
+def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """(dotted key, value) of all in a table. Tables within it are looked into, but for one that
+    says its `kind`: it takes the place of the whole one."""
+    for key, value in table.items():
+        if isinstance(value, dict) and value and "kind" not in value:
+            yield from flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def axes_of(table: Mapping[str, Any], source: str) -> list[Axis]:
+    """The axes of a campaign file's `[axes]`: lists, and ranges. Raises InputError."""
+    return list(_axes(table, source, ""))
+
+
+def _axes(table: Mapping[str, Any], source: str, prefix: str) -> Iterator[Axis]:
+    for name, value in table.items():
+        key = prefix + name
+        if isinstance(value, list) and value:
+            yield Axis(key, tuple(value))
+        elif isinstance(value, dict) and "first" in value:
+            yield Axis(key, _range(value, source, key).values())
+        elif isinstance(value, dict) and value:
+            yield from _axes(value, source, f"{key}.")
+        else:
+            raise InputError(source, f"axes.{key}", f"{value!r} is not accepted", LISTED)
+
+
+def _range(value: Mapping[str, Any], source: str, key: str) -> Range:
+    try:
+        return converter().structure(value, Range)
+    except (BaseValidationError, Unacceptable) as error:
+        raise first_problem(error, source, f"axes.{key}") from None
+
+
+def points(axes: Sequence[Axis]) -> list[Settings]:
+    """All combinations of the axes' values, the last axis fastest."""
+    return list(product(*([(axis.key, value) for value in axis.values] for axis in axes)))
+
+
+# --- a command line -------------------------------------------------------------------------------
+
+
+def axis(word: str, option: str = "--vary") -> Axis:
+    """The axis that `KEY=V1,V2,...` asks for. Raises InputError for a word that is none."""
+    key, text = split_override(word, option, ACCEPTED)
+    values = _values(text)
+    if not values or "" in values:
+        raise InputError(COMMAND_LINE, option, f"{word!r} lacks a value", ACCEPTED)
+    if key == "seed":
+        problem = "all variants are run with the same seeds"
+        raise InputError(COMMAND_LINE, option, f"seed: {problem}", "another key; --seed, --runs")
+    return Axis(key, values)
+
+
+def _values(text: str) -> tuple[Any, ...]:
+    """A TOML array's elements, or else those of the array that `[text]` is, or else words."""
+    for array in (text, f"[{text}]"):
+        values = value_of(array)
+        if isinstance(values, list):
+            return tuple(values)
+    return tuple(value_of(word.strip()) for word in text.split(","))
+
+
+def refuse_twice(axes: Sequence[Axis], option: str = "--vary") -> None:
+    """Raises InputError where a key is varied twice."""
+    twice = [key for key, count in Counter(axis.key for axis in axes).items() if count > 1]
+    if twice:
+        raise InputError(COMMAND_LINE, option, f"{twice[0]} is varied twice", "each key once")
+
+
+def told(settings: Settings) -> str:
+    """As the command line would have it."""
+    return ", ".join(f"{key}={as_toml(value)}" for key, value in settings) or "as it is"
+
+
+def as_toml(value: object) -> str:
+    """A value as it may be written on the command line."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case dict():
+            return f"{{{', '.join(f'{key}={as_toml(it)}' for key, it in value.items())}}}"
+        case list():
+            return f"[{', '.join(map(as_toml, value))}]"
+    return str(value)

@@ -1,0 +1,246 @@
+"""A campaign: what is asked, as its file says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil, inf, log
+from pathlib import Path
+from typing import Any
+
+from attrs import Factory, evolve, field, frozen
+from attrs.validators import optional
+from cattrs.errors import BaseValidationError
+
+from sims.campaign.axes import axes_of, flat
+from sims.campaign.cells import Gauge, gauge
+from sims.campaign.intervals import LEVEL
+from sims.errors import InputError
+from sims.metrics.measures import Measure
+from sims.options import COMMAND_LINE
+from sims.scenario.fields import Unacceptable, not_empty, not_negative, positive
+from sims.scenario.header import names_a_file, seeds
+from sims.scenario.loader import parse
+from sims.scenario.strict import converter, first_problem
+
+
+def _at_least_one(_: object, attribute: Any, value: int) -> None:
+    if value < 1:
+        raise Unacceptable(attribute.name, value, "a whole number from 1")
+
+
+def _above_one(_: object, attribute: Any, value: float) -> None:
+    if not 1 < value < inf:
+        raise Unacceptable(attribute.name, value, "a number above 1")
+
+
+def _measures(_: object, attribute: Any, value: Sequence[str]) -> None:
+    """attrs validator: at least one, each known."""
+    not_empty(_, attribute, value)
+    for name in value:
+        try:
+            gauge(name)
+        except ValueError:
+            known = ", ".join(it.value for it in Measure)
+            raise Unacceptable(attribute.name, name, f"{known}, package.module:function") from None
+
+
+# --- what a file says -------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Precision:
+    """`[precision]`: replications until means are known well enough.
+
+    All variants of a cell get as many. Who looks again and again at a 95 % interval, and stops when
+    it is narrow, is right less often than that: of k looks in all each is at 1 - 0.05/k, so that
+    what holds at the end holds at 95 % whenever that was (Bonferroni).
+    """
+
+    measure: str | None = None
+    """Whose mean; default: the first measure."""
+    relative: float | None = field(default=None, validator=optional(positive))
+    """Half-width of the interval over the mean, for every variant."""
+    absolute: float | None = field(default=None, validator=optional(positive))
+    """Half-width, in the measure's unit, instead."""
+    first: int = field(default=10, validator=_at_least_one)
+    """Replications before the first look."""
+    most: int = field(default=1000, validator=_at_least_one)
+    """Replications after which it ends as it is."""
+    growth: float = field(default=1.5, validator=_above_one)
+    """Replications at a look over those at the one before."""
+
+    def __attrs_post_init__(self) -> None:
+        if (self.relative is None) == (self.absolute is None):
+            raise Unacceptable("relative", self.relative, "either `relative` or `absolute`")
+        if self.most < self.first:
+            raise Unacceptable("most", self.most, "at least `first`")
+
+    def looks(self) -> list[int]:
+        """Replications at each look."""
+        count = ceil(log(self.most / self.first) / log(self.growth) - 1e-9)
+        return [min(self.most, round(self.first * self.growth**k)) for k in range(count + 1)]
+
+    def reached(self, mean: float, half: float) -> bool:
+        """Whether this interval is narrow enough."""
+        wanted = self.absolute if self.relative is None else self.relative * abs(mean)
+        return wanted is not None and half <= wanted
+
+
+@frozen(kw_only=True)
+class Picture:
+    """`[picture]`: curves with intervals, over one axis."""
+
+    x: str
+    """An axis whose values are numbers."""
+    lines: str = "variant"
+    """An axis, or `variant`: a curve for each."""
+    panels: str | None = None
+    """An axis, or `variant`: a panel for each."""
+    measure: str | None = None
+    """Default: the first."""
+    show: str = "mean"
+    """`mean`; `ratio` or `difference` to the baseline."""
+    log_x: bool = False
+    log_y: bool = False
+    columns: int = field(default=3, validator=_at_least_one)
+    """Panels side by side."""
+    title: str = ""
+    labels: dict[str, str] = Factory(dict)
+    """What keys, measures and variants are called in the picture."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.show not in ("mean", "ratio", "difference"):
+            raise Unacceptable("show", self.show, "mean, ratio, difference")
+
+
+@frozen(kw_only=True)
+class Campaign:
+    """A campaign file: a base scenario, what varies, how often, and what is wanted of it."""
+
+    name: str = field(validator=names_a_file)
+    """What it is called, and its results: logs/campaigns/NAME unless told otherwise."""
+    scenario: str
+    """The base: a scenario file, from this one's folder, or `package.module:function` of yours. The
+    function gets settings as arguments of their names (and `seed`, if it has one), and returns a
+    scenario file's table or a `Scenario`; other settings are then set in its table."""
+    seed: int | None = field(default=None, validator=optional(seeds))
+    """The first one of every cell; default: the scenario's."""
+    replications: int = field(default=10, validator=_at_least_one)
+    """Runs of every variant in every cell, at seeds that follow each other."""
+    precision: Precision | None = None
+    """How narrow intervals have to be, instead."""
+    until: float | None = field(default=None, validator=optional(not_negative))
+    """End every run then, in the scenario's unit, if not before."""
+    measures: tuple[str, ...] = field(default=("makespan",), validator=_measures)
+    """What runs are measured by; `package.module:function` of yours gets a `Report`; one
+    whose argument is annotated `Flowtimes` gets those, which takes a third of the time."""
+    higher_is_better: tuple[str, ...] = ()
+    """Measures of yours of which more is better."""
+    set: dict[str, Any] = Factory(dict)
+    """Keys of the scenario, for all cells. Tables merge; one that says its `kind` replaces."""
+    axes: dict[str, tuple[Any, ...]] = Factory(dict)
+    """Key of the scenario -> its values: a list, or a range. All combinations are cells."""
+    variants: dict[str, dict[str, Any]] = Factory(lambda: {"as it is": {}})
+    """Name -> keys of the scenario. Every variant is run in every cell, on the same seeds."""
+    baseline: str | None = None
+    """The variant that others are compared with in each cell; default: the first."""
+    picture: Picture | None = None
+    folder: str = "."
+    """Where `scenario` and modules are sought; default: the campaign file's folder."""
+    source: str = COMMAND_LINE
+    """What errors name: the file."""
+
+    def __attrs_post_init__(self) -> None:
+        known = ", ".join(self.variants)
+        if not self.variants:
+            raise Unacceptable("variants", {}, "at least one, or none of this section")
+        if self.baseline is not None and self.baseline not in self.variants:
+            raise Unacceptable("baseline", self.baseline, known)
+        if self.precision and self.precision.measure not in (None, *self.measures):
+            measures = ", ".join(self.measures)
+            raise Unacceptable("precision.measure", self.precision.measure, measures)
+        if self.picture is not None:
+            self._check(self.picture)
+
+    def _check(self, picture: Picture) -> None:
+        axes = list(self.axes)
+        for key, accepted in (
+            ("x", axes),
+            ("lines", [*axes, "variant"]),
+            ("panels", [None, *axes, "variant"]),
+            ("measure", [None, *self.measures]),
+        ):
+            value = getattr(picture, key)
+            if value not in accepted:
+                raise Unacceptable(f"picture.{key}", value, ", ".join(filter(None, accepted)))
+
+    # --- read off it --------------------------------------------------------------------------
+
+    @property
+    def gauges(self) -> tuple[Gauge, ...]:
+        """The measures."""
+        return tuple(gauge(name, self.higher_is_better) for name in self.measures)
+
+    @property
+    def reference(self) -> str:
+        """The baseline's name."""
+        return self.baseline or next(iter(self.variants))
+
+    @property
+    def most(self) -> int:
+        """Replications of a cell, or after how many it ends."""
+        return self.precision.most if self.precision else self.replications
+
+    @property
+    def level(self) -> float:
+        """Of each interval, for it to hold at 95 % whenever replications ended."""
+        looks = len(self.precision.looks()) if self.precision else 1
+        return 1 - (1 - LEVEL) / looks
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def load_campaign(
+    path: Path, size: str | None = None, changes: Mapping[str, Any] | None = None
+) -> Campaign:
+    """Read a campaign file. `size` names a table of its `[sizes]`, whose keys take the place of the
+    file's own (axes and other tables merge); `changes` do so after it.
+
+    Raises InputError, naming file, key, value and what would be accepted.
+    """
+    try:
+        table = parse(path)
+    except InputError as error:
+        raise evolve(error, accepted="a campaign file") from None
+    sizes = table.pop("sizes", {})
+    if size is not None and size not in sizes:
+        known = ", ".join(sizes) or "none: the file has no [sizes]"
+        raise InputError(str(path), "sizes", f"{size!r} is not there", known)
+    _merge(table, sizes.get(size, {}))
+    _merge(table, changes or {})
+    table |= {"folder": str(path.parent / table.get("folder", "")), "source": str(path)}
+    _flatten(table)
+    try:
+        return converter().structure(table, Campaign)
+    except (BaseValidationError, Unacceptable) as error:
+        raise first_problem(error, str(path)) from None
+
+
+def _flatten(table: dict[str, Any]) -> None:
+    """Keys of tables in tables become dotted ones; what is no table is left to be refused."""
+    if isinstance(table.get("set"), dict):
+        table["set"] = dict(flat(table["set"]))
+    if isinstance(table.get("axes"), dict):
+        table["axes"] = {axis.key: axis.values for axis in axes_of(table["axes"], table["source"])}
+    if isinstance(table.get("variants"), dict):
+        variants = table["variants"].items()
+        table["variants"] = {k: dict(flat(v)) if isinstance(v, dict) else v for k, v in variants}
+
+
+def _merge(table: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    for key, value in changes.items():
+        if isinstance(value, Mapping) and isinstance(table.get(key), dict):
+            _merge(table[key], value)
+        else:
+            table[key] = value

@@ -1,0 +1,161 @@
+"""Where simulations run: this machine's cores, a Dask cluster, or any executor given.
+
+A cluster needs nothing but a `concurrent.futures.Executor`, which all of these are.
+
+**Dask** on machines that see each other (`pip install 'holdfast[cluster]'` on all of them):
+
+    dask scheduler --scheduler-file cluster.json                    # once
+    dask worker --scheduler-file cluster.json --nworkers -1 --nthreads 1   # on every machine
+    holdfast campaign run FILE --scheduler cluster.json             # or tcp://HOST:8786
+
+**SLURM** by `pip install dask-jobqueue`: a scheduler here, workers as jobs of the queue.
+
+    from dask_jobqueue import SLURMCluster
+    cluster = SLURMCluster(cores=32, processes=32, memory="64GB", walltime="04:00:00")
+    cluster.scale(jobs=10)
+    print(cluster.scheduler_address)        # for --scheduler, from another terminal
+
+**MPI** by `mpi4py`: `srun -n 64 python -m mpi4py.futures mine.py`, where `mine.py` has
+
+    from mpi4py.futures import MPIPoolExecutor
+    with MPIPoolExecutor() as executor:
+        execute(load_campaign(Path("mine.toml")), given(executor, slots=63), Store(Path("results")))
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing.connection import wait as wait_for
+from pathlib import Path
+from threading import Thread
+from typing import Any, TypeVar
+
+from attrs import define, field
+
+from sims.errors import InputError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+JOINING = 60
+"""Seconds that a scheduler has to answer and to have a first worker."""
+
+
+@define
+class Workers:
+    """An executor, and how to go on where one of its workers dies."""
+
+    executor: Executor
+    slots: int
+    """Tasks that it runs at a time."""
+    shared: bool = True
+    """Whether it goes on for others: tasks not begun are then withdrawn one by one."""
+    deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
+    """What a task's future raises whose worker died."""
+    renewed: Callable[[], Executor] | None = field(default=None)
+    """Makes another executor in place of one that is broken; None: it cannot be."""
+
+    def submit(self, function: Callable[[T], R], task: T) -> Future[R]:
+        """Hand a task over, to a new executor where the old one is broken."""
+        with _interrupts_later():
+            try:
+                return self.executor.submit(function, task)
+            except BrokenExecutor:
+                if self.renewed is None:
+                    raise
+                self.executor = self.renewed()
+                return self.executor.submit(function, task)
+
+    def died(self, future: Future[Any]) -> bool:
+        """Whether what ran this died, rather than the task failed."""
+        return isinstance(future.exception(), self.deaths)
+
+
+def given(executor: Executor, slots: int | None = None) -> Workers:
+    """Somebody's executor, which stays open; `slots`: what it runs at a time."""
+    return Workers(executor, slots or os.cpu_count() or 1)
+
+
+# --- this machine -----------------------------------------------------------------------------
+
+
+@contextmanager
+def local(processes: int | None = None) -> Iterator[Workers]:
+    """A process per core. Whoever leaves early leaves nothing behind and waits for no task."""
+    before = set(multiprocessing.active_children())
+    slots = processes or os.cpu_count() or 1
+
+    def pool() -> Executor:
+        return ProcessPoolExecutor(slots, initializer=_begin)
+
+    workers = Workers(pool(), slots, shared=False, renewed=pool)
+    try:
+        yield workers
+    except BaseException:
+        for worker in set(multiprocessing.active_children()) - before:
+            worker.terminate()
+        # Its thread, were it left to close down by itself, would race with the program's own end.
+        workers.executor.shutdown(cancel_futures=True)
+        raise
+    workers.executor.shutdown()
+
+
+def _begin() -> None:
+    # Ctrl-C goes to the whole process group; what it ends is up to who started the campaign.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker whose campaign was killed would else wait for its next task for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for([parent.sentinel])
+        os._exit(1)
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Workers are born deaf to Ctrl-C, which would else hit them before they can ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# --- a cluster --------------------------------------------------------------------------------
+
+
+@contextmanager
+def cluster(scheduler: str) -> Iterator[Workers]:
+    """The workers of a Dask scheduler: its address, or the scheduler file that it wrote.
+
+    Raises InputError without dask, and where nobody answers or no worker has joined.
+    """
+    try:
+        from distributed import Client, KilledWorker
+    except ImportError:
+        accepted = "pip install 'holdfast[cluster]'"
+        raise InputError("cluster", "--scheduler", "dask is missing", accepted) from None
+    where = {"address": scheduler} if "://" in scheduler else {"scheduler_file": scheduler}
+    if "scheduler_file" in where and not Path(scheduler).is_file():
+        accepted = "tcp://HOST:PORT, or a file that `dask scheduler --scheduler-file FILE` wrote"
+        raise InputError("command line", "--scheduler", f"{scheduler!r} is no file", accepted)
+    try:
+        client = Client(**where, timeout=JOINING, set_as_default=False)
+        client.wait_for_workers(1, timeout=JOINING)
+    except (OSError, TimeoutError, ValueError) as error:
+        accepted = "a scheduler that runs, with a worker"
+        raise InputError("command line", "--scheduler", f"{scheduler}: {error}", accepted) from None
+    with client, client.get_executor(pure=False) as executor:
+        slots = sum(client.nthreads().values())
+        yield Workers(executor, slots, deaths=(BrokenExecutor, KilledWorker))

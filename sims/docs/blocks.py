@@ -1,0 +1,88 @@
+"""What a page of the documentation shows: its blocks of code, its links, its pictures of runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import frozen
+
+ROOT = Path(__file__).parents[2]
+PAGES = Path(__file__).parent / "pages"
+
+FENCE = re.compile(
+    r"^(?:<!-- not run: (?P<reason>[^\n]+) -->\n)?"
+    r"(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<text>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
+)
+FILE = re.compile(r"^# ([\w-]+\.(?:py|toml|csv|json))$", re.MULTILINE)
+SNIPPET = re.compile(r'^--8<-- "(.+)"$', re.MULTILINE)
+PICTURE = re.compile(r"figures/([\w-]+)\.(gantt|jobs|ledger|bandwidth|queue)\.svg")
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+
+
+@frozen
+class Block:
+    """A block of code on a page."""
+
+    language: str
+    text: str
+    """Files that it includes are put in."""
+    not_run: str | None
+    """Why it is not run, where the page says so in a comment above it."""
+
+    @property
+    def file(self) -> str | None:
+        """The name in its first line, `# NAME`: it is to be saved as that file."""
+        found = FILE.match(self.text)
+        return found[1] if found else None
+
+    @property
+    def commands(self) -> list[str]:
+        """What is typed; of a block with output, what stands behind `$`."""
+        lines = [line for line in self.text.splitlines() if line and not line.startswith("#")]
+        typed = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+        return typed or lines
+
+
+def blocks(page: str) -> Iterator[Block]:
+    """A page's blocks of code, in their order."""
+    for found in FENCE.finditer(page):
+        text = re.sub(f"^{found['indent']}", "", found["text"], flags=re.MULTILINE)
+        yield Block(found["language"], whole(text), found["reason"])
+
+
+def _included(found: re.Match[str]) -> str:
+    return (ROOT / found[1]).read_text(encoding="utf-8").rstrip("\n")
+
+
+def whole(page: str) -> str:
+    """The page with the files that it includes."""
+    return SNIPPET.sub(_included, page)
+
+
+def files(page: str) -> dict[str, str]:
+    """Name -> text of each block that is to be saved."""
+    return {block.file: block.text for block in blocks(page) if block.file is not None}
+
+
+def prose(page: str) -> str:
+    """The page without its blocks of code."""
+    return FENCE.sub("", page)
+
+
+def links(page: str) -> list[str]:
+    """What it links to, pictures too."""
+    return LINK.findall(prose(page))
+
+
+def anchors(page: str) -> set[str]:
+    """What a link to a heading of it may say behind `#`."""
+    return {_slug(heading) for heading in HEADING.findall(prose(page))}
+
+
+def _slug(heading: str) -> str:
+    words = re.sub(r"[^\w\s-]", "", heading.replace("`", "")).strip().lower()
+    return re.sub(r"[-\s]+", "-", words)

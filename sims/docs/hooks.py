@@ -1,0 +1,41 @@
+"""What MkDocs calls as it builds the site: pictures are drawn of runs of the pages' scenarios."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+from sims.docs.blocks import PICTURE, ROOT, files
+from sims.examples import example, examples
+from sims.plots.framing import Framing
+from sims.session import run
+
+
+def on_files(files_: Files, config: Any) -> Files:
+    """Add `figures/NAME.WHAT.svg`, wherever a page shows it: NAME.toml is a block of that page, or
+    an example that ships."""
+    schema = (ROOT / "logs" / "line.schema.json").read_bytes()
+    files_.append(File.generated(config, "api/line.schema.json", content=schema))
+    for page in list(files_.documentation_pages()):
+        text = page.content_string
+        for name, what in sorted(set(PICTURE.findall(text))):
+            place = f"figures/{name}.{what}.svg"
+            if files_.get_file_from_path(place) is None:
+                content = _picture(name, what, files(text))
+                files_.append(File.generated(config, place, content=content))
+    return files_
+
+
+def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
+    if f"{name}.toml" in shown:
+        result = run(tomllib.loads(shown[f"{name}.toml"]))
+    else:
+        result = run(example(name)) if name in examples() else run(name)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "picture.svg"
+        result.plot(what, str(path), framing=Framing(title="", size=(8, 3)))
+        return path.read_bytes()

@@ -1,0 +1,67 @@
+"""How sure a single log makes us: its blocks of time are what is observed.
+
+A log is one run: without randomness, another run of it says nothing new. What can be asked is how
+much its figures would differ over other weeks like its own: the jobs submitted in a block count as
+one observation, and blocks as independent. Whatever is summed up over the jobs, a mean or a tail,
+has a number for each block (the grouped jackknife's, Tukey 1958; Shao and Wu 1989 on tails): their
+mean is the summary, and their spread is how sure it is. Two policies have the same jobs in the same
+blocks, so that the differences of their numbers are pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from sims.metrics.jobs import Floats
+
+WEEK = 604_800.0
+LEAST = 2
+"""Blocks from which there are numbers: one says nothing of others."""
+
+
+@frozen
+class Blocks:
+    """How time is cut: after a warm-up, during which the machine fills, into blocks."""
+
+    length: float = WEEK
+    """Time units."""
+    warm_up: float = WEEK
+    """Time units from the run's start on, whose jobs are left out."""
+
+    def of(self, submitted: Floats) -> NDArray[np.intp]:
+        """Each job's block, from 0; -1: submitted during the warm-up, or in the log's last block,
+        which it cuts short."""
+        place = np.floor((submitted - self.warm_up) / self.length).astype(np.intp)
+        last = place.max(initial=0)
+        return np.where((place >= 0) & (place < last), place, -1)
+
+    def told(self, submitted: Floats, unit: str) -> str:
+        """What an interval over these blocks rests on, and what it speaks for."""
+        blocks = self.of(submitted)
+        used, many = int((blocks >= 0).sum()), int(blocks.max(initial=-1)) + 1
+        return (
+            f"Intervals are over {many} blocks of {self.length:,.10g} {unit}, of {used:,} of "
+            f"{len(submitted):,} jobs: the first {self.warm_up:,.10g} {unit}, in which the machine "
+            "fills, and the last block, cut short, are left out. They speak for other such blocks "
+            "of this log, taken as independent, not for other logs or machines."
+        )
+
+
+def by_block(
+    statistic: Callable[[Floats], float], values: Floats, blocks: NDArray[np.intp]
+) -> Floats:
+    """A number for each block in which some job has a value (is a number): their mean is the
+    statistic over all those jobs, their spread what one block more or less makes of it. None where
+    there are fewer than two such blocks."""
+    kept = (blocks >= 0) & ~np.isnan(values)
+    values, blocks = values[kept], blocks[kept]
+    each = np.unique(blocks)
+    if len(each) < LEAST:
+        return np.empty(0)
+    without = np.array([statistic(values[blocks != block]) for block in each])
+    own: Floats = statistic(values) + (len(each) - 1) * (without.mean() - without)
+    return own

@@ -1,0 +1,99 @@
+"""What a run's processors cost and consume, by what they do."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
+from attrs import define, field, frozen
+
+from actors.events import MeasuresDescribed, WorkerChanged, WorkerPriced
+from actors.runtime import Record
+from policies.availability import WorkerState
+from sims.ledger import Account, Ledger, Use
+
+AWAY = (Use.IDLE, Use.RECLAIMED, Use.DOWN)
+"""What processors do when no run holds them."""
+
+
+def cost(ledger: Ledger, by: MeasuresDescribed | None, bills: Bills) -> float | None:
+    """At the scenario's prices of an hour, and at traces' own while their workers are UP; None
+    where neither has any. `ledger` and `bills` are closed."""
+    if by is None or by.hour is None or not by.prices:
+        return bills.total if bills.workers else None
+    up = (*by.prices[:2], 0.0, 0.0)
+    own = sum(_at(up, ledger.by_worker[worker]) for worker in bills.workers)
+    return (_at(by.prices, ledger.total) - own) / by.hour + bills.total
+
+
+def energy(ledger: Ledger, by: MeasuresDescribed | None) -> float | None:
+    """kWh, at the scenario's watts; None where it has none. `ledger` is closed."""
+    if by is None or by.hour is None or not by.watts:
+        return None
+    return _at(by.watts, ledger.total) / by.hour / 1000
+
+
+def _at(rates: Sequence[float], account: Account) -> float:
+    """Time of an account, each at its rate: busy (a run holds it), idle, reclaimed, down."""
+    away = [account[use] for use in AWAY]
+    times = (sum(account.values()) - sum(away), *away)
+    return sum(rate * float(time) for rate, time in zip(rates, times, strict=True))
+
+
+@frozen
+class Prices:
+    """A price over time: of a unit of time."""
+
+    told: WorkerPriced
+    paid: tuple[float, ...]
+    """For all time from 0 to each of the times told; then to the period's end, if there is one."""
+
+    @classmethod
+    def of(cls, told: WorkerPriced) -> Prices:
+        """Summed up."""
+        ends = (*told.times, *((told.period,) if told.period else ()))
+        parts = (
+            price * (end - start)
+            for price, (start, end) in zip(told.prices, pairwise(ends), strict=False)
+        )
+        return cls(told, tuple(accumulate(parts, initial=0.0)))
+
+    def until(self, time: float) -> float:
+        """For all time from 0 to `time`."""
+        laps, rest = divmod(time, self.told.period) if self.told.period else (0, time)
+        place = bisect_right(self.told.times, rest) - 1
+        since = rest - self.told.times[place]
+        return laps * self.paid[-1] + self.paid[place] + since * self.told.prices[place]
+
+
+@define
+class Bills:
+    """Fold: what workers with prices of their own cost while they are UP; `close` it."""
+
+    wants: frozenset[type] = frozenset((WorkerPriced, WorkerChanged))
+    total: float = 0.0
+    workers: dict[int, Prices] = field(factory=dict)
+    _since: dict[int, float] = field(factory=dict)
+    """Workers that are UP."""
+
+    def __call__(self, record: Record) -> None:
+        event = record.event
+        if isinstance(event, WorkerPriced):
+            self.workers[event.worker] = Prices.of(event)
+            self._since[event.worker] = record.t
+        elif isinstance(event, WorkerChanged) and event.worker in self.workers:
+            self._pay(event.worker, record.t)
+            if event.state is WorkerState.UP:
+                self._since[event.worker] = record.t
+
+    def close(self, now: float) -> None:
+        """The log ends here."""
+        for worker in list(self._since):
+            self._pay(worker, now)
+
+    def _pay(self, worker: int, now: float) -> None:
+        since = self._since.pop(worker, None)
+        if since is not None:
+            prices = self.workers[worker]
+            self.total += prices.until(now) - prices.until(since)

@@ -1,0 +1,123 @@
+"""Whether every table and figure still says what it said, at smoke size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite, prod
+from pathlib import Path
+from time import process_time
+
+from attrs import Factory, frozen
+
+from sims.campaign.campaign import Campaign
+from sims.campaign.engine import execute
+from sims.campaign.executors import Workers
+from sims.campaign.plan import Plan
+from sims.papers.catalogue import SIZES, Item
+from sims.papers.values import Value
+from sims.summary import Summary
+from sims.world import run as simulate
+
+STORED = Path(__file__).parent / "stored.json"
+SAMPLE = 6
+"""Of a table's cells, how many are run to tell what it costs at a size."""
+ROUNDING = 1e-9
+"""Relative; of what has no interval."""
+
+Interval = tuple[float, float]
+
+
+@frozen
+class Stored:
+    """What was found when it was stored."""
+
+    intervals: Mapping[str, Interval] = Factory(dict)
+    """By key of the value."""
+    seconds: Mapping[str, float] = Factory(dict)
+    """CPU time by size, measured on a sample of its runs."""
+
+
+def stored(path: Path = STORED) -> dict[str, Stored]:
+    """By name of the table or figure."""
+    table = json.loads(path.read_text(encoding="utf-8"))
+    return {name: Stored(one["intervals"], one["seconds"]) for name, one in table.items()}
+
+
+def checked(item: Item) -> bool:
+    """Whether it is compared: all but what needs files of the user's."""
+    return item.name != "002/realtraces"
+
+
+def smoke(item: Item, workers: Workers) -> list[Value]:
+    """What it says at smoke size. A run that raises is missing, or has no value."""
+    if not item.drawn:
+        return item.values(None)
+    return item.values(execute(item.campaign("smoke"), workers))
+
+
+def said(item: Item, workers: Workers, path: Path = STORED) -> list[str]:
+    """What of it is not as it was: a line each."""
+    known = stored(path).get(item.name, Stored())
+    return list(complaints(smoke(item, workers), known.intervals))
+
+
+def complaints(values: Sequence[Value], known: Mapping[str, Interval]) -> Iterator[str]:
+    """What is not as it was: a line each."""
+    keys = {value.key for value in values}
+    yield from (f"{key}: gone" for key in known if key not in keys)
+    for value in values:
+        if value.key not in known:
+            yield f"{value.key}: new"
+            continue
+        low, high = known[value.key]
+        if not low <= value.ours.mean <= high:
+            yield f"{value.key}: {value.ours.mean:.6g}, was {low:.6g} to {high:.6g}"
+
+
+def interval(value: Value) -> Interval:
+    """To store: its interval, or itself where it has none."""
+    mean, low, high = value.ours.mean, value.ours.low, value.ours.high
+    slack = ROUNDING * abs(mean)
+    known = isfinite(low) and isfinite(high)
+    return (low - slack, high + slack) if known else (mean - slack, mean + slack)
+
+
+# --- storing ----------------------------------------------------------------------------------
+
+
+def store(items: Iterable[Item], workers: Workers, path: Path = STORED) -> None:
+    """Store anew what these say and cost; the others stay."""
+    table = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    for item in items:
+        intervals = {it.key: interval(it) for it in smoke(item, workers)}
+        table[item.name] = {"intervals": intervals, "seconds": costs(item)}
+        path.write_text(json.dumps(table, indent=1), encoding="utf-8")
+
+
+def costs(item: Item) -> dict[str, float]:
+    """CPU seconds by size: a few of its runs, evenly taken, times how many there are; `full` has
+    more of the default's."""
+    if not item.drawn:
+        began = process_time()
+        item.values(None)
+        return dict.fromkeys(SIZES, round(process_time() - began, 3))
+    smoke, default, full = (item.campaign(size) for size in SIZES)
+    each = {"smoke": _each(smoke), "default": (own := _each(default)), "full": own}
+    asked = zip(SIZES, (smoke, default, full), strict=True)
+    return {size: round(each[size] * runs(campaign), 3) for size, campaign in asked}
+
+
+def runs(campaign: Campaign) -> int:
+    """All of its cells."""
+    points = prod(len(values) for values in campaign.axes.values())
+    return points * len(campaign.variants) * campaign.most
+
+
+def _each(campaign: Campaign) -> float:
+    cases = Plan.of(campaign).cases
+    sample = cases[:: max(1, len(cases) // SAMPLE)]
+    began = process_time()
+    for case in sample:
+        simulate(case.scenario(0), [Summary()], case.folder)
+    return (process_time() - began) / len(sample)

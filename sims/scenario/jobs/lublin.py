@@ -1,0 +1,128 @@
+"""Jobs drawn from the model of Lublin and Feitelson (JPDC 63, 2003, 1105-1122).
+
+Sizes, run times that hang on them, and arrivals with a daily cycle; the published parameters are
+those of all jobs together, batch and interactive.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+import numpy as np
+from attrs import field, frozen
+from attrs.validators import optional
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from sims.scenario.fields import Unacceptable, positive, probability
+from sims.scenario.jobs.columns import JobColumns, Times
+
+DAY, SLOTS = 86_400, 48
+SLOT = DAY / SLOTS
+"""Half an hour: the daily cycle's step."""
+DAWN = 11
+"""The half hour at which the cycle begins: 5:30, when fewest jobs arrive."""
+LONGEST_RUN, LONGEST_GAP = 12.0, 13.0
+"""Natural logarithms of seconds, beyond which is drawn again: two days, five days."""
+
+Pair = tuple[float, float]
+
+
+def _gamma(_: object, attribute: object, value: Pair) -> None:
+    """attrs validator: shape and scale, both above 0."""
+    if min(value) <= 0:
+        raise Unacceptable(getattr(attribute, "name", ""), value, "shape and scale, both above 0")
+
+
+@frozen(kw_only=True)
+class Lublin:
+    """`[job.lublin]`: jobs of Lublin and Feitelson's model (JPDC 2003), drawn as the run's seed
+    says; its parameters are the published ones of all jobs unless set."""
+
+    jobs: int = field(validator=positive)
+    """How many."""
+    machine: int | None = field(default=None, validator=optional(positive))
+    """Processors of the machine that the largest jobs fill; default: the platform's."""
+    serial: float = field(default=0.244, validator=probability)
+    """Share of jobs of one processor."""
+    powers: float = field(default=0.576, validator=probability)
+    """Share of jobs whose size is drawn as a power of two."""
+    smallest: float = 0.8
+    """Logarithm to base 2 of a parallel job's least size."""
+    bend: float = field(default=2.5, validator=positive)
+    """So far below the machine's, the logarithm of sizes passes from its first uniform stage to
+    its second."""
+    below: float = field(default=0.86, validator=probability)
+    """Probability of the first stage, the smaller sizes."""
+    short: Pair = field(default=(4.2, 0.94), validator=_gamma)
+    """Shape and scale of the gamma law of the logarithm of short runs, in s."""
+    long: Pair = field(default=(312, 0.03), validator=_gamma)
+    """The same of long runs."""
+    mix: Pair = (-0.0054, 0.78)
+    """Slope and intercept of the probability that a run is short, against its processors."""
+    gaps: Pair = field(default=(10.2303, 0.4871), validator=_gamma)
+    """Shape and scale of the gamma law of the logarithm of times between arrivals in peak hours."""
+    rush: float = field(default=1.0225, validator=positive)
+    """The same scale over all hours, to that of peak hours."""
+    cycle: Pair = field(default=(8.1737, 3.9631), validator=_gamma)
+    """Shape and scale of the gamma law of arrivals by half hour of the day, from 5:30."""
+
+    def __attrs_post_init__(self) -> None:
+        # What lies mostly beyond the bound would be drawn again for ever.
+        for name, law, most in (
+            ("short", self.short, LONGEST_RUN),
+            ("long", self.long, LONGEST_RUN),
+            ("gaps", self.gaps, LONGEST_GAP),
+        ):
+            if law[0] * law[1] > most:
+                raise Unacceptable(name, law, f"shape and scale of mean {most:g} or less")
+
+    def draw(self, rng: Generator, workers: int) -> JobColumns:
+        """The jobs for a machine of `workers` where none is said; time 0 is a midnight."""
+        sizes = self._sizes(rng, log2(max(2, self.machine or workers)))
+        # Whole seconds, as logs have them.
+        return JobColumns.plain(np.floor(self._arrivals(rng)), self._times(rng, sizes), sizes)
+
+    def _sizes(self, rng: Generator, most: float) -> NDArray[np.int64]:
+        kind, stage = rng.random((2, self.jobs))
+        bend = max(self.smallest, most - self.bend)
+        logs = np.where(
+            stage <= self.below,
+            rng.uniform(self.smallest, bend, self.jobs),
+            rng.uniform(bend, most, self.jobs),
+        )
+        powers = kind <= self.serial + self.powers
+        sizes = np.rint(2 ** np.where(powers, np.rint(logs), logs)).astype(np.int64)
+        return np.where(kind <= self.serial, 1, sizes)
+
+    def _times(self, rng: Generator, sizes: NDArray[np.int64]) -> Times:
+        slope, intercept = self.mix
+        logs = np.full(self.jobs, np.inf)
+        while (again := logs > LONGEST_RUN).any():
+            short = rng.random(again.sum()) < slope * sizes[again] + intercept
+            laws = [rng.gamma(*law, size=short.size) for law in (self.short, self.long)]
+            logs[again] = np.where(short, *laws)
+        times: Times = np.maximum(1.0, np.floor(np.exp(logs)))
+        return times
+
+    def _arrivals(self, rng: Generator) -> Times:
+        shape, scale = self.gaps
+        logs = np.full(self.jobs, np.inf)
+        while (again := logs > LONGEST_GAP).any():
+            logs[again] = rng.gamma(shape, scale * self.rush, again.sum())
+        # A gap is a time on a clock that runs as fast as jobs come at that hour.
+        days, rest = np.divmod(np.cumsum(np.exp(logs)), DAY)
+        clock = np.concatenate(([0.0], np.cumsum(self.weights()))) * SLOT
+        arrivals: Times = days * DAY + np.interp(rest, clock, np.arange(SLOTS + 1) * SLOT)
+        return arrivals
+
+    def weights(self) -> Times:
+        """Arrivals in each half hour of a day from midnight on; their mean is 1."""
+        from scipy.stats import gamma  # it takes longer to import than most runs
+
+        shape, scale = self.cycle
+        half_hours = np.arange(DAWN, DAWN + SLOTS)
+        law = gamma(shape, scale=scale)
+        weights: Times = np.roll(law.cdf(half_hours + 0.5) - law.cdf(half_hours - 0.5), DAWN)
+        weights /= weights.mean()
+        return weights

@@ -1,0 +1,63 @@
+"""The classes that a scenario is built from, one a table of the file: `Scenario` holds them all."""
+
+from sims.scenario.availability import AlwaysUp, FtaFile, Letters, Markov, SimGridFile, SpotFile
+from sims.scenario.errors import ErrorSection
+from sims.scenario.faults import Exponential, Listed, NoFaults, Weibull
+from sims.scenario.header import Unit
+from sims.scenario.jobs import malleable_profiles, moldable, stream
+from sims.scenario.jobs.files import LogFile
+from sims.scenario.jobs.iterative import IterativeJob
+from sims.scenario.jobs.malleable import Draw, MalleableJob
+from sims.scenario.jobs.moldable import MoldableJob
+from sims.scenario.jobs.rigid import RigidJob, UniformJobs
+from sims.scenario.jobs.section import (
+    IterativeSection,
+    MalleableSection,
+    MoldableSection,
+    RigidSection,
+)
+from sims.scenario.jobs.stream import StreamSection
+from sims.scenario.link import LinkSection
+from sims.scenario.master import MasterSection
+from sims.scenario.platform import PlatformSection, RandomWorkers, WorkerSection
+from sims.scenario.policy import PolicySection
+from sims.scenario.protection import ProtectionSection
+from sims.scenario.scenario import Scenario
+
+__all__ = [
+    "AlwaysUp",
+    "Draw",
+    "ErrorSection",
+    "Exponential",
+    "FtaFile",
+    "IterativeJob",
+    "IterativeSection",
+    "Letters",
+    "LinkSection",
+    "Listed",
+    "LogFile",
+    "MalleableJob",
+    "MalleableSection",
+    "Markov",
+    "MasterSection",
+    "MoldableJob",
+    "MoldableSection",
+    "NoFaults",
+    "PlatformSection",
+    "PolicySection",
+    "ProtectionSection",
+    "RandomWorkers",
+    "RigidJob",
+    "RigidSection",
+    "Scenario",
+    "SimGridFile",
+    "SpotFile",
+    "StreamSection",
+    "UniformJobs",
+    "Unit",
+    "Weibull",
+    "WorkerSection",
+    "malleable_profiles",
+    "moldable",
+    "stream",
+]

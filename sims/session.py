@@ -1,0 +1,181 @@
+"""Simulations from a program: a scenario file, table or object in, a result out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import attrs
+from attrs import evolve, frozen
+from numpy.random import Generator
+
+from actors.decisions import BadDecision
+from actors.hazards import Faults
+from actors.runtime import ActorFailed, Record, Sink
+from policies.interface import BatchPolicy, ServiceOrder
+from sims.cli.scenarios import naming
+from sims.errors import InputError
+from sims.log import LogFile, LogWriter
+from sims.report import Report
+from sims.result import Result, not_kept
+from sims.scenario.faults import AnyFaults
+from sims.scenario.files import files_of
+from sims.scenario.idle import warn_of_idle
+from sims.scenario.loader import Scenario, parse, put, read
+from sims.scenario.master import MasterSection
+from sims.scenario.platform import Platform
+from sims.scenario.policies import with_objects
+from sims.world import run as simulate
+from sims.writing import refuse_inputs
+
+Source = str | Path | Mapping[str, Any] | Scenario
+"""A file, its table as Python has it, or the scenario itself."""
+
+
+class FaultLaw(Protocol):
+    """What strikes workers: `[faults]` as an object, such as those of `sims.scenario.faults`."""
+
+    @property
+    def downtime(self) -> float:
+        """How long a fault keeps a worker DOWN."""
+
+    @property
+    def mtbf(self) -> float:
+        """Mean time between the faults of one worker, `inf` where nobody knows: what Young's and
+        Daly's periods are worked out from."""
+
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault, in order of time."""
+
+
+def load(
+    source: Source, changes: Mapping[str, Any] | None = None, seed: int | None = None
+) -> Scenario:
+    """The scenario that `source` is or holds; `changes`: dotted key -> value, as `--set` has them.
+
+    Raises InputError, naming file, key, value and what would be accepted.
+    """
+    if isinstance(source, Scenario):
+        if changes:
+            problem = "a scenario that is built has no keys"
+            raise InputError("call", "changes", problem, "attrs.evolve(scenario, ...)")
+        return source if seed is None else evolve(source, seed=seed)
+    table = deepcopy(dict(source)) if isinstance(source, Mapping) else parse(Path(source))
+    for key, value in (changes or {}).items():
+        put(table, key, value, "changes")
+    if seed is not None:
+        table["seed"] = seed
+    return read(table, "scenario" if isinstance(source, Mapping) else str(source))
+
+
+def run(
+    source: Source,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    seed: int | None = None,
+    until: float | None = None,
+    log: str | Path | None = None,
+    keep: bool = True,
+    debug: bool = False,
+    folder: str | Path | None = None,
+    policy: Any = None,
+    order: Any = None,
+    allocation: Any = None,
+    hazard: FaultLaw | None = None,
+    service: ServiceOrder | None = None,
+) -> Result:
+    """Simulate `source` to its end, or `until` a time in its unit.
+
+    Its events go to `log`, or are kept in memory, or (with `keep=False`) nowhere: then only its
+    numbers are known. Files that it names are sought in `folder`: by default that of the file,
+    or the current one. `policy`, `order` and `allocation` take the place of what `[policy]` names,
+    `hazard` that of `[faults]`, `service` that of `master.order`. Works where an event loop is
+    running, too, as in a notebook.
+
+    Raises InputError for what cannot be run, BadDecision for what a policy may not do, and what
+    the runtime raises (ActorFailed, Deadlock).
+    """
+    scenario = load(source, changes, seed)
+    scenario = with_policies(scenario, policy, order, allocation)
+    if hazard is not None:
+        scenario = evolve(scenario, faults=cast(AnyFaults, hazard))
+    if service is not None:
+        scenario = _served(scenario, service)
+    where = Path(folder) if folder is not None else folder_of(source)
+    warn_of_idle(scenario)
+    writer = None if log is None else LogWriter(Path(log))
+    if writer is not None:
+        own = [Path(source)] if isinstance(source, str | Path) else []
+        refuse_inputs(writer.path, "log", *own, *files_of(scenario, where))
+    with naming(Path(source)) if isinstance(source, str | Path) else nullcontext():
+        return _run(scenario, where, until, writer, keep, debug)
+
+
+@frozen
+class _Served(MasterSection):
+    """`[master]` whose order of service is a program's own."""
+
+    order_given: ServiceOrder
+
+    def service(self, platform: Platform, cap: float) -> ServiceOrder:
+        """See MasterSection."""
+        return self.order_given
+
+
+def _served(scenario: Scenario, order: ServiceOrder) -> Scenario:
+    if scenario.master is None:
+        problem = "there is no master to serve anybody"
+        raise InputError("call", "service", problem, "a scenario with a [master]")
+    keys = {it.name: getattr(scenario.master, it.name) for it in attrs.fields(MasterSection)}
+    return evolve(scenario, master=_Served(**keys, order_given=order))
+
+
+def folder_of(source: Source) -> Path:
+    """Where a source's files are sought."""
+    return Path(source).parent if isinstance(source, str | Path) else Path()
+
+
+def with_policies(scenario: Scenario, policy: Any, order: Any, allocation: Any) -> Scenario:
+    """The scenario with these objects in its `[policy]`, where they are not None."""
+    given = {"name": policy, "order": order, "allocation": allocation}
+    if isinstance(policy, BatchPolicy):
+        given = {"name": policy.strategy, "order": policy.order, "allocation": policy.allocation}
+    objects = {key: it for key, it in given.items() if it is not None}
+    return evolve(scenario, policy=with_objects(scenario.policy, objects)) if objects else scenario
+
+
+def _run(
+    scenario: Scenario,
+    folder: Path,
+    until: float | None,
+    log: LogWriter | None,
+    keep: bool,
+    debug: bool,
+) -> Result:
+    records: list[Record] = []
+    report = Report()
+    sink: Sink = log or (records.append if keep else report)
+    with log or nullcontext():
+        try:
+            simulate(scenario, [sink], folder, debug, until)
+        except ActorFailed as failed:
+            if not isinstance(failed.error, BadDecision):
+                raise
+            # One line that names the policy, and not how an actor came to ask it.
+            raise failed.error from None
+    if log is not None:
+        return _logged(scenario, log)
+    if keep:
+        return Result(lambda: records, None, scenario)
+    report.close()
+    return Result(not_kept, None, scenario, report)
+
+
+def _logged(scenario: Scenario, log: LogWriter) -> Result:
+    if log.kept is not None:
+        warnings.warn(f"the earlier {log.path} is now {log.kept}", stacklevel=4)
+    return Result(lambda: LogFile(log.path), log.path, scenario)

@@ -1,0 +1,49 @@
+"""One job's life as a log tells it, for people and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from string import ascii_letters
+from typing import Any
+
+from attrs import frozen
+
+from actors.events import JobSubmitted
+from sims.errors import InputError
+from sims.log import LogFile
+from sims.trace.read import read_trace
+
+LETTERS = ascii_letters + "_-"
+"""What a job's number may follow."""
+SHOWN = 20
+"""Jobs that are named to who asks for another."""
+
+
+@frozen
+class Life:
+    """What became of a job: print it."""
+
+    text: str
+    data: Mapping[str, Any]
+    """The same as data."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+
+def find_life(log: LogFile, job: str) -> Life:
+    """The life of `job`, by its name or, of J1, J2, ..., its number.
+
+    Raises InputError, naming others, where the log knows no such job, and what `read_trace` raises.
+    """
+    trace = read_trace(log, job)
+    if trace.root is None:
+        names = [it.event.job for it in log if isinstance(it.event, JobSubmitted)]
+        numbered = [name for name in names if job and name.lstrip(LETTERS) == job != name]
+        if len(numbered) != 1:
+            problem, known = f"there is no job {job!r} in this log", ", ".join(names[:SHOWN])
+            raise InputError(str(log.path), "--job", problem, known)
+        trace = read_trace(log, numbered[0])
+    return Life("\n".join(trace.lines()), trace.as_json())

@@ -1,0 +1,212 @@
+"""The law of causes: its table, and the causes of runs in which several things coincide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.events import (
+    VOCABULARY,
+    CheckpointLost,
+    IterationStarted,
+    JobSubmitted,
+    Outcome,
+    RestartedFromScratch,
+    RunEnded,
+    RunStarted,
+    ShelfOpened,
+    WorkerChanged,
+)
+from actors.events.causes import CAUSES, CauseLaw
+from actors.runtime import Event, Record
+from policies.availability import WorkerState
+from sims.scenario.loader import load, read
+from sims.world import run
+
+LOG_CASES = Path(__file__).parents[2] / "cases" / "log"
+SCENARIOS = Path(__file__).parents[3] / "sims" / "scenarios"
+
+
+def play(path: Path, *overrides: str) -> list[Record]:
+    records: list[Record] = []
+    run(load(path, overrides), [records.append], path.parent)
+    return records
+
+
+def playing(table: dict[str, Any]) -> list[Record]:
+    records: list[Record] = []
+    run(read(table, "test"), [records.append])
+    return records
+
+
+def told(records: Sequence[Record], kind: type[Event]) -> Iterator[tuple[Record, Any, Record]]:
+    """Records of a kind, their events, and what caused them."""
+    for record in records:
+        if isinstance(record.event, kind):
+            assert record.cause is not None
+            yield record, record.event, records[record.cause]
+
+
+def chain(records: Sequence[Record], record: Record) -> Iterator[Event]:
+    while record.cause is not None:
+        record = records[record.cause]
+        yield record.event
+
+
+def test_every_kind_of_event_has_its_row() -> None:
+    assert set(CAUSES) == set(VOCABULARY)
+
+
+def test_whatever_a_row_names_is_a_kind_of_event() -> None:
+    named = {kind for rows in CAUSES.values() for row in rows for kind in row.kinds}
+    assert named - {Event} <= set(VOCABULARY)
+
+
+def test_a_cause_that_has_nothing_to_do_with_its_effect_is_none() -> None:
+    records = play(LOG_CASES / "g.toml")
+    lost = [(it, event, by) for it, event, by in told(records, RunEnded) if event.job == "C"]
+    record, _, _ = lost[0]
+    other = next(by.seq for it, event, by in told(records, RunEnded) if event.job == "A")
+    law = CauseLaw()
+    for before in records[: record.seq]:
+        assert law.check(before) is None
+    altered = Record(record.seq, record.t, other, record.event)
+    assert law.check(altered) == "RunEnded cannot be caused by this WorkerChanged"
+
+
+def test_a_cause_of_an_earlier_instant_is_none_where_effects_follow_at_once() -> None:
+    records = play(SCENARIOS / "figure1.toml")
+    record, _, _ = next(told(records, RunEnded))
+    law = CauseLaw()
+    for before in records[: record.seq]:
+        assert law.check(before) is None
+    altered = Record(record.seq, record.t, 2, record.event)
+    assert "too late" in str(law.check(altered))
+
+
+# --- where several things coincide ----------------------------------------------------------------
+
+
+def test_each_of_two_runs_is_lost_by_the_fault_of_its_own_worker() -> None:
+    ends = {
+        event.job: by.event
+        for _, event, by in told(play(LOG_CASES / "g.toml"), RunEnded)
+        if event.outcome is Outcome.LOST
+    }
+    assert [(job, ends[job].worker) for job in "AC"] == [("A", 0), ("C", 2)]  # type: ignore[attr-defined]
+
+
+def test_two_applications_that_are_struck_together_start_again_each_by_its_own_worker() -> None:
+    records = play(LOG_CASES / "d4.toml")
+    again = [(event, by.event) for _, event, by in told(records, RunStarted) if event.keeps == 0]
+    assert [(event.job, by.worker, by.state) for event, by in again] == [
+        ("T1", 0, WorkerState.UP),
+        ("T2", 6, WorkerState.UP),
+    ]
+
+
+def test_first_runs_of_malleable_applications_name_their_own_submission() -> None:
+    firsts = [
+        (event.job, by.event)
+        for it, event, by in told(play(SCENARIOS / "malleable10.toml"), RunStarted)
+        if event.run == 0 and it.t == 0
+    ]
+    assert firsts
+    assert all(by == JobSubmitted(job) for job, by in firsts)
+
+
+def test_an_iteration_that_has_just_begun_is_why_its_run_starts() -> None:
+    records = play(SCENARIOS / "volatile20.toml", "job.iterations=20")
+    began = {it.t: it.seq for it, _, _ in told(records, IterationStarted)}
+    starts = [(it, by.seq) for it, _, by in told(records, RunStarted) if it.t in began]
+    assert len(starts) >= 10
+    first = {it.t: cause for it, cause in reversed(starts)}
+    assert all(cause == began[t] for t, cause in first.items())
+
+
+def test_what_a_crash_does_to_a_message_is_not_why_the_worker_changes_again() -> None:
+    table = {
+        "name": "dropped",
+        "workers": [{"availability": "uuuuu"}],
+        "faults": {"kind": "list", "strikes": [[1, 0]], "downtime": 0},
+        "master": {"channels": 1, "program": 3},
+        "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 2}]},
+    }
+    changes = [(it.seq, event.state, by) for it, event, by in told(playing(table), WorkerChanged)]
+    (down, went, _), (_, came, why) = changes
+    assert (went, came, why.seq) == (WorkerState.DOWN, WorkerState.UP, down)
+
+
+def test_a_restart_from_scratch_leads_back_to_the_loss_of_both_copies() -> None:
+    records = play(LOG_CASES / "bothcopies.toml")
+    losses = [event for _, event, _ in told(records, CheckpointLost)]
+    anew = [
+        list(chain(records, it))
+        for it, event, by in told(records, RunStarted)
+        if event.keeps is not None and isinstance(by.event, (CheckpointLost, RestartedFromScratch))
+    ]
+    assert len(anew) == len(losses) > 1
+    assert all(any(isinstance(it, CheckpointLost) for it in causes) for causes in anew)
+    for _, _, by in told(records, CheckpointLost):
+        assert isinstance(by.event, WorkerChanged)
+
+
+# --- starts of jobs that waited -------------------------------------------------------------------
+
+
+def jobs(*rows: tuple[int, float, float]) -> dict[str, Any]:
+    """Rigid ones: processors, time, release."""
+    listed = [
+        {"processors": processors, "time": time, "release": release}
+        for processors, time, release in rows
+    ]
+    return {"name": "queue", "job": {"kind": "rigid", "jobs": listed}}
+
+
+EASY = {"name": "R-LIST-1", "order": "FCFS", "reading": "easy"}
+
+
+def starts_of(table: dict[str, Any]) -> dict[str, Event]:
+    """By job, what caused its first start."""
+    return {event.job: by.event for _, event, by in told(playing(table), RunStarted)}
+
+
+def test_of_two_ends_a_start_names_the_one_that_freed_its_workers() -> None:
+    table = jobs((2, 10, 0), (2, 10, 0), (2, 5, 1), (2, 5, 2)) | {
+        "platform": {"workers": 4},
+        "policy": EASY,
+    }
+    causes = starts_of(table)
+    assert [causes[job].job for job in ("J3", "J4")] == ["J1", "J2"]  # type: ignore[attr-defined]
+
+
+def test_who_starts_on_workers_that_were_free_names_the_start_that_made_it_first() -> None:
+    # J3 waits for two workers, by 50 as is believed, and J4 would be on one of them; but J1 ends.
+    table = jobs((2, 10, 0), (1, 60, 0), (2, 5, 1), (1, 70, 2)) | {
+        "platform": {"workers": 4},
+        "policy": EASY,
+    }
+    first, second = table["job"]["jobs"][:2]
+    first["estimate"], second["estimate"] = 100, 50
+    causes = starts_of(table)
+    assert isinstance(causes["J3"], RunEnded)
+    assert isinstance(causes["J4"], RunStarted)
+    assert (causes["J3"].job, causes["J4"].job) == ("J1", "J3")
+
+
+def test_all_that_start_in_a_shelf_name_its_opening() -> None:
+    table = jobs((1, 10, 0), (2, 10, 0), (1, 5, 1)) | {
+        "platform": {"workers": 2},
+        "policy": {"name": "R-SHELF-B", "order": "FCFS"},
+    }
+    causes = starts_of(table)
+    assert all(isinstance(cause, ShelfOpened) for cause in causes.values())
+
+
+@pytest.mark.parametrize("name", ["shelf", "g", "d4", "bothcopies"])
+def test_causes_of_the_log_cases_are_lawful(name: str) -> None:
+    law = CauseLaw()
+    assert [law.check(it) for it in play(LOG_CASES / f"{name}.toml")].count(None) > 10

@@ -1,0 +1,32 @@
+"""A sample of the fuzzer's cases; `python -m tests.fuzz.fuzz FIRST LAST` asks more."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz.cases import case
+from tests.fuzz.fuzz import Answer, ask
+
+CASES, PART = 300, 50
+
+
+@pytest.mark.parametrize("first", range(0, CASES, PART))
+def test_spoilt_input_is_refused_in_one_line_or_does_what_it_says(first: int) -> None:
+    troubles = {seed: ask(case(seed)).trouble for seed in range(first, first + PART)}
+    assert not {seed: trouble for seed, trouble in troubles.items() if trouble}
+
+
+def test_the_cases_are_the_same_each_time() -> None:
+    assert [case(seed) for seed in range(40)] == [case(seed) for seed in range(40)]
+
+
+def test_a_run_whose_last_job_ends_beyond_all_clocks_is_told() -> None:
+    asked = case(13914)
+    answer = ask(asked)
+    assert isinstance(answer, Answer) and (answer.code, answer.trouble) == (0, "")
+
+
+@pytest.mark.parametrize("found", [14755, 15105, 15917, 16733])
+def test_what_the_fuzzer_found_is_refused_in_one_line(found: int) -> None:
+    answer = ask(case(found))
+    assert (answer.code, answer.trouble) == (2, "")

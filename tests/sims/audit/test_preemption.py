@@ -1,0 +1,61 @@
+"""A preemptive queue withdraws a run only for a job that starts in its place."""
+
+from __future__ import annotations
+
+import tomllib
+
+from attrs import evolve
+
+from actors.events import Outcome, RunEnded
+from actors.runtime import Record
+from sims.audit.audit import audit
+from sims.audit.law import Law
+from sims.audit.replay.replay import replay
+from tests.sims.audit.anything import records_of
+
+TABLE = """
+name = "preempted"
+platform.workers = 2
+protection = { kind = "images", period = 3, cost = 0 }
+job.kind = "rigid"
+job.jobs = [
+  { processors = 2, time = 10 },
+  { processors = 1, time = 2, release = 5 },
+  { processors = 2, time = 1, release = 6 },
+]
+policy = { name = "EASY", order = "SJF", preemption = true }
+"""
+
+
+def told() -> list[Record]:
+    return records_of(tomllib.loads(TABLE))
+
+
+def test_the_log_of_a_preemptive_queue_breaks_no_law_and_its_policy_decides_so() -> None:
+    records = told()
+    ends = [it.event.outcome for it in records if isinstance(it.event, RunEnded)]
+    assert Outcome.WITHDRAWN in ends
+    assert list(audit(records)) == []
+    assert list(replay(records)) == []
+
+
+def test_a_run_that_is_withdrawn_where_nobody_starts_is_noticed() -> None:
+    """The urgent J2 starts a little later than the run that makes way for it ends."""
+    records = told()
+    (ended,) = (it.seq for it in records if it.t == 5 and isinstance(it.event, RunEnded))
+    late = [evolve(it, t=5.25) if it.t == 5 and it.seq > ended else it for it in records]
+    assert Law.COPIES in {it.law for it in audit(late)}
+
+
+def test_a_log_that_says_that_its_queue_does_not_preempt_is_noticed() -> None:
+    first, *rest = told()
+    event = evolve(first.event, settings=("order=SJF",))
+    assert Law.COPIES in {it.law for it in audit([evolve(first, event=event), *rest])}
+
+
+def test_a_job_that_is_not_preempted_where_it_should_be_is_noticed_by_its_policy() -> None:
+    records = records_of(tomllib.loads(TABLE.replace("preemption = true", "preemption = false")))
+    first, *rest = records
+    event = evolve(first.event, settings=(*first.event.settings, "preemption=True"))
+    assert list(audit(records)) == []
+    assert list(replay([evolve(first, event=event), *rest])) != []

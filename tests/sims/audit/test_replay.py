@@ -1,0 +1,82 @@
+"""What the policy that a log names says of the log's decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from actors.events import RunEnded, RunStarted
+from actors.runtime import Record
+from sims.audit.audit import audit
+from sims.audit.law import Law
+from sims.audit.replay.replay import replay
+from sims.audit.replay.shadow import Unreplayable
+from sims.cli.main import main
+from tests.sims.audit.anything import Table, enrolled, pack, queue, records_of, shares
+from tests.sims.audit.plain import records_of as plain
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*no buddy")
+GOLDEN = Path(__file__).parents[2] / "golden"
+SEEDS = range(100, 130)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_queues_policy_decides_as_its_log_says(seed: int) -> None:
+    assert list(replay(records_of(queue(seed)))) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_policy_of_copies_decides_as_its_log_says(seed: int) -> None:
+    assert list(replay(records_of(shares(seed)))) == []
+
+
+def named(records: list[Record], policy: str, *settings: str) -> list[Record]:
+    first = evolve(records[0].event, policy=policy, settings=settings)
+    return [evolve(records[0], event=first), *records[1:]]
+
+
+def test_the_first_decision_that_another_policy_would_not_take_is_told_with_both() -> None:
+    """Five jobs on eight workers; the shortest, of all eight, comes first by SPT."""
+    records = plain([(4, 10.0, 0), (2, 6.0, 0), (8, 4.0, 0)], [])
+    assert list(replay(named(records, "R-LIST-0", "order=FCFS"))) == []
+    (found,) = replay(named(records, "R-LIST-0", "order=SPT"))
+    assert found.law is Law.POLICY
+    assert "would start j2 on 0-7; the log starts j0 on 0-3, j1 on 4-5" in found.why
+
+
+def test_a_run_that_starts_later_than_it_could_is_noticed_with_the_policy_and_without() -> None:
+    """Two jobs of four on eight workers: the second can start with the first."""
+    records = plain([(4, 10.0, 0), (4, 10.0, 0)], [])
+    late = [
+        evolve(it, t=it.t + 3)
+        if isinstance(it.event, RunStarted | RunEnded) and it.event.job == "j1"
+        else evolve(it, t=13.5)
+        if it.t == 10.5 and getattr(it.event, "job", None) != "j0"
+        else it
+        for it in records
+    ]
+    late = [evolve(it, seq=k) for k, it in enumerate(sorted(late, key=lambda it: it.t))]
+    laws = {found.law for found in audit(late)}
+    assert Law.START in laws
+    assert [found.law for found in replay(late)] == [Law.POLICY]
+
+
+@pytest.mark.parametrize(("make", "lacks"), [(pack, "application"), (enrolled, "believed")])
+def test_what_no_log_tells_is_named_where_a_policy_cannot_be_asked(
+    make: Callable[[int], Table], lacks: str
+) -> None:
+    with pytest.raises(Unreplayable, match=lacks):
+        next(replay(records_of(make(20))))
+
+
+def test_the_command_replays_decisions_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", str(GOLDEN / "rigid.jsonl"), "--policy"]) == 0
+    assert "every law holds, and its policy decides so" in capsys.readouterr().out
+
+
+def test_the_command_names_what_the_log_does_not_tell(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", str(GOLDEN / "pack.jsonl"), "--policy"]) == 2
+    assert "cannot be replayed: the log does not tell" in capsys.readouterr().err

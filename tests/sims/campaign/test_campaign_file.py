@@ -1,0 +1,156 @@
+"""Campaign files: what they may say, and what they are refused for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sims.campaign.campaign import Precision, load_campaign
+from sims.campaign.engine import execute
+from sims.campaign.executors import local
+from sims.campaign.plan import Plan
+from sims.errors import InputError
+from tests.sims.campaign.campaigns import CAMPAIGN, ROOT, run, store, write
+
+
+def loaded(tmp_path: Path, text: str) -> Any:
+    return load_campaign(write(tmp_path, campaign=text))
+
+
+@pytest.mark.parametrize(
+    ("values", "meant"),
+    [
+        ("[1, 2, 4]", (1, 2, 4)),
+        ("{ first = 1, last = 7, step = 3 }", (1, 4, 7)),
+        ("{ first = 0, last = 1, count = 3 }", (0, 0.5, 1)),
+        ("{ first = 1, last = 100, count = 3, log = true }", (1, 10, 100)),
+        ("{ first = 1, last = 10, count = 3, log = true, whole = true }", (1, 3, 10)),
+    ],
+)
+def test_an_axis_is_a_list_or_a_range(tmp_path: Path, values: str, meant: Any) -> None:
+    text = f'name = "x"\nscenario = "base.toml"\n[axes]\nplatform.workers = {values}\n'
+    assert loaded(tmp_path, text).axes == {"platform.workers": meant}
+
+
+def test_every_variant_is_in_every_cell_with_what_the_file_sets(tmp_path: Path) -> None:
+    text = CAMPAIGN + "\n[set]\nplatform.workers = 4\njob.verification = 1\n"
+    plan = Plan.of(loaded(tmp_path, text))
+    assert len(plan.points) == 6
+    assert [case.variant for case in plan.cases] == ["LPT", "SPT", "mine"] * 6
+    scenarios: list[Any] = [case.scenario(1) for case in plan.cases]
+    assert {(it.platform.workers, it.job.verification, it.seed) for it in scenarios} == {
+        (8, 1, 4),
+        (16, 1, 4),
+    }
+
+
+def test_a_table_with_a_kind_replaces_and_others_merge(tmp_path: Path) -> None:
+    text = 'name = "x"\nscenario = "base.toml"\n[variants]\nA.job = { verification = 2 }\n'
+    text += 'B.protection = { kind = "buddies" }\n'
+    plan = loaded(tmp_path, text)
+    assert plan.variants == {
+        "A": {"job.verification": 2},
+        "B": {"protection": {"kind": "buddies"}},
+    }
+
+
+def test_a_size_takes_the_place_of_what_the_file_says(tmp_path: Path) -> None:
+    text = CAMPAIGN + "\n[sizes.smoke]\nreplications = 1\naxes.platform.workers = [8]\n"
+    small = load_campaign(write(tmp_path, campaign=text), "smoke")
+    assert (small.replications, small.axes["platform.workers"]) == (1, (8,))
+    with pytest.raises(InputError, match="'full' is not there; accepted: smoke"):
+        load_campaign(tmp_path / "campaign.toml", "full")
+
+
+MAKER = """
+def scenario(workers, seed):
+    times = [1 + (seed * k) % 7 for k in range(1, 5)]
+    jobs = [{"processors": 1, "time": t} for t in times]
+    job = {"kind": "rigid", "jobs": jobs}
+    return {"name": "made", "seed": seed, "platform": {"workers": workers}, "job": job}
+"""
+
+
+def test_a_function_can_make_the_scenarios_one_for_each_seed(tmp_path: Path) -> None:
+    text = 'name = "x"\nscenario = "maker:scenario"\nreplications = 3\nseed = 1\n'
+    text += '[axes]\nworkers = [1, 2]\n[variants]\nLPT.policy.order = "LPT"\n'
+    (tmp_path / "maker.py").write_text(MAKER)
+    with local(1) as workers:
+        results = execute(loaded(tmp_path, text), workers)
+    frame = results.frame()
+    alone = frame.filter(frame["workers"] == 1)["makespan"].to_list()
+    assert alone == [sum(1 + (s * k) % 7 for k in range(1, 5)) for s in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("replications = 4", "replications = 0", ["replications: 0", "from 1"]),
+        ("replications = 4", "runs = 4", ["runs: unknown key", "replications"]),
+        ('"queue"', '"speed"', ["measures: 'speed'", "makespan", "package.module:function"]),
+        ("workers = [8, 16]", "workers = []", ["axes.platform.workers: []", "a range"]),
+        ("workers = [8, 16]", "workers = [8, 'x']", ["platform.workers: 'x'", "whole number"]),
+        ("seed = 3", "seed = 3\nset.platform.width = 4", ["platform.width: unknown key"]),
+        ("count = 3 }", "step = -1 }", ["axes.errors.average.step: -1", "towards"]),
+        ("[variants]", 'baseline = "XPT"\n[variants]', ["axes.baseline"]),
+        ('x = "errors.average"', 'x = "job.cap"', ["picture.x: 'job.cap'", "errors.average"]),
+        ('"base.toml"', '"none.toml"', ["none.toml: No such file"]),
+        ("seed = 3", "seed = 18446744073709551615", ["seed: ", "below 2**64"]),
+        ('"mine:widest"', '"mine:narrowest"', ["policy.order: 'mine:narrowest'"]),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_runs(
+    tmp_path: Path, old: str, new: str, parts: list[str]
+) -> None:
+    assert old in CAMPAIGN
+    file = write(tmp_path, campaign=CAMPAIGN.replace(old, new))
+    with pytest.raises(InputError) as caught:
+        run(file)
+    for part in parts:
+        assert part in str(caught.value)
+    assert not store(file).files()
+
+
+# --- until it is precise enough -------------------------------------------------------------------
+
+
+def test_looks_grow_and_end_at_the_most() -> None:
+    assert Precision(relative=0.1, first=10, most=50).looks() == [10, 15, 22, 34, 50]
+    assert Precision(absolute=1, first=5, most=5).looks() == [5]
+
+
+def test_a_cell_is_run_until_it_is_precise_and_gives_the_same_when_it_goes_on(
+    tmp_path: Path,
+) -> None:
+    file = write(tmp_path)
+    precision = {"relative": 0.1, "first": 4, "most": 30}
+    changes = {
+        "precision": precision,
+        "measures": ["makespan"],
+        "axes": {"errors": {"average": [0.0, 0.6]}},
+    }
+    with local(1) as workers:
+        results = run(file, workers, **changes)
+    counts = {cell.point[-1][1]: cell.seeds for cell in results.comparisons()}
+    looks = results.campaign.precision.looks()  # type: ignore[union-attr]
+    assert results.campaign.level == pytest.approx(1 - 0.05 / len(looks))
+    assert set(counts.values()) <= set(looks)
+    for cell in results.comparisons():
+        widest = max(line.mean.half / line.mean.mean for line in cell.lines)
+        assert widest <= 0.1 or cell.seeds == 30
+    for path in store(file).files()[::2]:
+        path.unlink()
+    with local(1) as workers:
+        assert run(file, workers, **changes).comparisons() == results.comparisons()
+
+
+def test_the_example_ships_and_draws_its_picture_from_one_file(tmp_path: Path) -> None:
+    from sims.campaign.picture import draw
+
+    example = load_campaign(ROOT / "sims" / "campaigns" / "enrolment.toml", "smoke")
+    assert len(example.axes) == 3
+    results = execute(example)
+    path = draw(results, tmp_path / "enrolment.png")
+    assert path.stat().st_size > 10_000

@@ -1,0 +1,339 @@
+"""Variants on the same seeds: their figures, what is paired, and what is left out."""
+
+from __future__ import annotations
+
+from math import inf, isnan
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.events import WorkerChanged
+from actors.runtime import Record
+from sims.campaign.axes import as_toml, axis, points, told
+from sims.campaign.campaign import Campaign
+from sims.campaign.cells import Batch, Fate, Result, gauge, seeded, simulate_batch
+from sims.campaign.comparing import Comparison, Run, Verdict, compare, judged, run_of
+from sims.campaign.intervals import mean_of, ratio_of
+from sims.campaign.kit import Kit, code
+from sims.campaign.plan import Case, Plan
+from sims.errors import InputError
+from sims.metrics.measures import Measure
+from sims.report import Report
+from sims.scenario.loader import Scenario, load
+from sims.world import run
+from tests.sims.kinds import FILES, SCENARIOS, records_of
+
+VOLATILE = SCENARIOS / "volatile20.toml"
+LEVEL = 0.95
+
+
+def cases_of(*words: str, file: Path = VOLATILE, **more: Any) -> list[Case]:
+    settings = points([axis(word) for word in words])
+    variants = {told(it): dict(it) for it in settings}
+    own = {"job.iterations": 2} if "volatile" in file.name else {}
+    name = file.stem
+    return list(
+        Plan.of(Campaign(name=name, scenario=str(file), set=own, variants=variants, **more)).cases
+    )
+
+
+def compared(*rows: list[float | None], measure: Measure = Measure.MAKESPAN) -> Comparison:
+    """The figures of variants with these values by seed; None: capped."""
+    runs = {f"v{k}": list(map(a_run, range(len(row)), row)) for k, row in enumerate(rows)}
+    [found] = judged([compare((), gauge(measure.value), runs, "v0", LEVEL)], LEVEL)
+    return found
+
+
+def a_run(seed: int, value: float | None) -> Run:
+    return Run(seed, Fate.CAPPED if value is None else Fate.COMPLETED, value)
+
+
+# --- what is varied -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("IE,Y-IE", ("IE", "Y-IE")),
+        ("IE, mine:Only", ("IE", "mine:Only")),
+        ("LAPS+R(1/2),SRPT", ("LAPS+R(1/2)", "SRPT")),
+        ("1,2.5,true", (1, 2.5, True)),
+        ("[1, 2]", (1, 2)),
+        ('["a,b", "c"]', ("a,b", "c")),
+        ('"a,b","c"', ("a,b", "c")),
+        ("[1,2],[3]", ([1, 2], [3])),
+        ("[[1,2]]", ([1, 2],)),
+        ('{kind="none"},{kind="no",k=1}', ({"kind": "none"}, {"kind": "no", "k": 1})),
+        ("1,IE", (1, "IE")),
+        ("7", (7,)),
+    ],
+)
+def test_values_are_words_between_commas_or_those_of_a_list(
+    text: str, values: tuple[Any, ...]
+) -> None:
+    assert axis(f"some.key={text}").values == values
+
+
+@pytest.mark.parametrize("value", [1, 2.5, True, "IE", [1, 2], {"kind": 1, "of": [True, 2]}])
+def test_what_a_variant_is_called_can_be_asked_for_again(value: Any) -> None:
+    text = as_toml(value) if not isinstance(value, list) else f"[{as_toml(value)}]"
+    assert axis(f"some.key={text}").values == (value,)
+
+
+@pytest.mark.parametrize("word", ["policy.name", "=1", "policy.name=", "a=IE,", "a=,IE", "a=[]"])
+def test_what_varies_nothing_is_refused(word: str) -> None:
+    with pytest.raises(InputError, match="--vary"):
+        axis(word)
+
+
+def test_all_seeds_are_common_so_that_none_can_be_varied() -> None:
+    with pytest.raises(InputError, match="seed: all variants are run with the same seeds"):
+        axis("seed=1,2")
+
+
+def test_there_is_a_variant_for_every_combination_the_last_key_fastest() -> None:
+    found = cases_of("policy.name=IE,Y-IE", "master.channels=1,2")
+    assert list(map(str, found)) == [
+        "policy.name=IE, master.channels=1",
+        "policy.name=IE, master.channels=2",
+        "policy.name=Y-IE, master.channels=1",
+        "policy.name=Y-IE, master.channels=2",
+    ]
+    scenarios: list[Any] = [case.scenario(0) for case in found]
+    told = [(it.policy.name, it.master.channels, it.job.iterations) for it in scenarios]
+    assert told == [("IE", 1, 2), ("IE", 2, 2), ("Y-IE", 1, 2), ("Y-IE", 2, 2)]
+
+
+def test_without_anything_varied_there_is_the_scenario_as_it_is() -> None:
+    [only] = cases_of()
+    assert (str(only), only.scenario(0)) == ("as it is", load(VOLATILE, ["job.iterations=2"]))
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+def changes(scenario: Scenario) -> list[tuple[float, object]]:
+    """When which worker changed its state."""
+    records: list[Record] = []
+    run(scenario, [records.append])
+    return [(it.t, it.event) for it in records if isinstance(it.event, WorkerChanged)]
+
+
+def test_variants_meet_the_same_availability_at_the_same_seed() -> None:
+    first, second = (
+        changes(seeded(case.scenario(0), 5))
+        for case in cases_of("policy.name=RANDOM,Y-IE", "master.channels=1,20")[::3]
+    )
+    both = min(first[-1][0], second[-1][0])
+    assert first != second
+    assert [it for it in first if it[0] < both] == [it for it in second if it[0] < both]
+    assert len([it for it in first if it[0] < both]) > 50
+
+
+@pytest.mark.parametrize("name", ["volatile20", "batch-easy", "malleable10", "redundant"])
+def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
+    report = Report.of(records_of(name))
+    scenario = load(SCENARIOS / f"{name}.toml", list(FILES[name]))
+
+    def result(*asked: Measure) -> Result:
+        gauges = tuple(gauge(it.value) for it in asked)
+        cells = (("key", 0, scenario.seed),)
+        [found] = simulate_batch(
+            Batch((scenario,), cells, gauges, None, SCENARIOS, SCENARIOS, Kit(code()))
+        )
+        return found
+
+    stretch, flowtime = report.stretch, report.flowtime
+    assert flowtime is not None
+    few = {"makespan": report.summary.makespan, "flowtime": flowtime.mean}
+    quick = result(Measure.MAKESPAN, Measure.FLOWTIME)
+    assert (quick.end, quick.time, quick.values) == (Fate.COMPLETED, report.summary.time, few)
+    assert quick.jobs == len(report.summary.submitted)
+    assert (
+        result(*Measure).values.items()
+        >= (
+            few
+            | {
+                "stretch": stretch and stretch.mean,
+                "utilisation": report.utilisation,
+                "wasted": report.wasted,
+                "queue": report.queue.mean,
+            }
+        ).items()
+    )
+
+
+def test_two_runs_share_what_is_stored_only_if_nothing_differs() -> None:
+    def keys(file: Path, *words: str, **more: Any) -> set[str]:
+        return {case.key(k) for case in cases_of(*words, file=file, **more) for k in (0, 1)}
+
+    all_keys = [
+        keys(VOLATILE, "policy.name=IE"),
+        keys(VOLATILE, "policy.name=Y-IE"),
+        keys(VOLATILE, "policy.name=IE", until=30),
+        keys(VOLATILE, "policy.name=IE", seed=7),
+        keys(VOLATILE, "policy.name=IE", measures=("queue",)),
+        keys(SCENARIOS / "volatile-errors.toml", "policy.name=IE"),
+    ]
+    assert len(set().union(*all_keys)) == sum(map(len, all_keys)) == 12
+    assert keys(VOLATILE, "policy.name=IE,Y-IE") == all_keys[0] | all_keys[1]
+
+
+@pytest.mark.parametrize(
+    ("fate", "time", "measure", "counts"),
+    [
+        (Fate.COMPLETED, 9.0, Measure.MAKESPAN, True),
+        (Fate.CAPPED, 50.0, Measure.MAKESPAN, False),
+        (Fate.CAPPED, 50.0, Measure.UTILISATION, True),
+        (Fate.CAPPED, 9.0, Measure.UTILISATION, False),
+        (Fate.KILLED, 9.0, Measure.FLOWTIME, False),
+        (Fate.KILLED, 9.0, Measure.WASTED, True),
+        (Fate.DIVERGED, 9.0, Measure.WASTED, False),
+    ],
+)
+def test_a_run_with_work_left_has_no_makespan_and_one_cut_where_asked_has_shares(
+    fate: Fate, time: float, measure: Measure, counts: bool
+) -> None:
+    result = Result("k", 3, fate, time, 1, 0, "w", 0.1, None, {measure.value: 0.5})
+    found = run_of(result, gauge(measure.value), until=50)
+    assert found == Run(3, fate, 0.5 if counts else None, "w")
+
+
+def test_a_starved_run_has_no_value_of_any_measure() -> None:
+    result = Result("k", 0, Fate.STARVED, 50.0, 1, 0, "w", 0.1)
+    runs = [run_of(result, gauge(measure.value), until=50) for measure in Measure]
+    assert runs == [Run(0, Fate.STARVED, None, "w")] * len(Measure)
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+VALUES = st.lists(st.floats(1e-3, 1e9), min_size=2, max_size=20)
+
+
+@given(VALUES)
+def test_a_variant_compared_with_itself_has_ratio_1_without_any_width(
+    values: list[float | None],
+) -> None:
+    both = compared(values, values).lines
+    assert [(it.mean, it.low, it.high, it.size) for line in both if (it := line.ratio)] == [
+        (1, 1, 1, len(values))
+    ] * 2
+    assert both[1].against is not None
+    assert both[1].against.verdict is Verdict.TIE
+    assert [line.best for line in both] == [len(values)] * 2
+
+
+def test_the_ratio_is_paired_by_seed() -> None:
+    """Twice as long on every seed: exactly 2, however much the seeds differ."""
+    first, second = compared([1, 10, 100, 1000], [2, 20, 200, 2000]).lines
+    assert second.ratio == ratio_of([2, 20, 200, 2000], [1, 10, 100, 1000], LEVEL)
+    assert (second.ratio.mean, second.ratio.half) == (2, 0)
+    assert second.mean == mean_of([2, 20, 200, 2000], LEVEL)
+    assert (first.best, second.best) == (4, 0)
+
+
+def test_the_ratio_is_that_of_the_means() -> None:
+    """The mean of the seeds' ratios would be 7/6, and of two variants that swap seeds above 1."""
+    assert compared([1, 2, 4], [2, 2, 2]).lines[1].ratio == ratio_of([2, 2, 2], [1, 2, 4], LEVEL)
+    swapped = compared([1, 2, 1, 2], [2, 1, 2, 1]).lines[1].ratio
+    assert swapped is not None
+    assert swapped.mean == 1
+
+
+def test_a_seed_on_which_some_run_was_capped_is_in_no_pair() -> None:
+    found = compared([4, 6, 8, None], [2, None, 4, 1])
+    first, second = found.lines
+    assert found.paired == (0, 2)
+    assert (first.mean, second.mean) == (mean_of([4, 6, 8], LEVEL), mean_of([2, 4, 1], LEVEL))
+    assert second.ratio == ratio_of([2, 4], [4, 8], LEVEL)
+    assert (first.best, second.best) == (0, 2)
+    assert [line.as_asked for line in found.lines] == [3, 3]
+    assert [line.left_out for line in found.lines] == [{Fate.CAPPED: 1}] * 2
+
+
+def test_where_nothing_is_left_to_pair_there_is_no_ratio() -> None:
+    first, second = compared([4, None], [None, 5]).lines
+    assert second.ratio is None
+    assert second.against is not None
+    assert second.against.verdict is Verdict.UNKNOWN
+    assert (first.best, second.best) == (0, 0)
+
+
+def test_a_variant_that_never_ended_as_asked_has_no_mean() -> None:
+    _, second = compared([4, 5], [None, None]).lines
+    assert isnan(second.mean.mean)
+    assert second.mean.size == 0
+
+
+def test_nothing_is_a_multiple_of_0() -> None:
+    found = compared([0, 0], [0.5, 0.25], measure=Measure.WASTED)
+    assert [line.ratio for line in found.lines] == [None, None]
+    assert [line.best for line in found.lines] == [2, 0]
+
+
+def test_the_best_utilisation_is_the_highest_and_a_tie_counts_for_both() -> None:
+    found = compared([0.5, 0.5, 0.2], [0.5, 0.6, 0.1], measure=Measure.UTILISATION)
+    assert [line.best for line in found.lines] == [2, 2]
+
+
+def test_a_single_seed_has_no_interval() -> None:
+    _, second = compared([4], [2]).lines
+    assert second.ratio is not None
+    assert (second.ratio.mean, second.ratio.half) == (0.5, inf)
+    assert second.against is not None
+    assert second.against.verdict is Verdict.UNKNOWN
+
+
+def test_runs_are_alike_only_where_all_ended_as_asked_and_none_differs() -> None:
+    assert compared([4, 4], [2, 2]).alike
+    assert not compared([4, 4], [2, 3]).alike
+    assert not compared([4, 4], [None, None]).alike
+    assert not compared([4], [2]).alike
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+
+def verdicts(found: Comparison) -> list[Verdict | None]:
+    return [line.against and line.against.verdict for line in found.lines]
+
+
+def test_better_is_less_of_a_makespan_and_more_of_a_utilisation() -> None:
+    rows: list[list[float | None]] = [[10, 11, 12, 13], [5, 6, 7.5, 8], [10, 12, 11, 13]]
+    less, more = compared(*rows), compared(*rows, measure=Measure.UTILISATION)
+    assert verdicts(less) == [None, Verdict.BETTER, Verdict.TIE]
+    assert verdicts(more) == [None, Verdict.WORSE, Verdict.TIE]
+    against = less.lines[1].against
+    assert against is not None
+    assert (against.wins, against.losses) == (4, 0)
+
+
+def test_a_tie_is_just_where_the_interval_of_the_difference_covers_0() -> None:
+    """And that hangs on how many are compared: what is shown alone is a tie among twenty."""
+    base: list[float | None] = [10, 12, 11, 13, 10, 12]
+    near: list[float | None] = [9.1, 11.9, 10.2, 12.8, 9.2, 11.6]
+    assert verdicts(compared(base, near)) == [None, Verdict.BETTER]
+    many = compared(base, *[near] * 20)
+    assert verdicts(many) == [None, *[Verdict.TIE] * 20]
+    for found in (compared(base, near), many):
+        for line in found.lines[1:]:
+            assert line.against is not None
+            assert line.difference is not None
+            covers = line.difference.low <= 0 <= line.difference.high
+            assert covers is (line.against.verdict is Verdict.TIE)
+
+
+def test_runs_with_other_jobs_are_unlike_and_pair_with_nobody() -> None:
+    runs = {"a": [Run(0, Fate.COMPLETED, 1.0, "x")], "b": [Run(0, Fate.COMPLETED, 2.0, "y")]}
+    found = compare((), gauge("makespan"), runs, "a")
+    assert verdicts(found) == [None, Verdict.UNLIKE]
+    assert (found.paired, found.lines[1].ratio, found.lines[1].best) == ((), None, 0)
+
+
+def test_a_variant_that_never_ends_spoils_no_other_comparison() -> None:
+    found = compared([10, 11, 12, 13], [5, 6, 7.5, 8], [None] * 4)
+    assert verdicts(found) == [None, Verdict.BETTER, Verdict.UNKNOWN]
+    assert found.paired == ()

@@ -1,0 +1,94 @@
+"""What a long run says meanwhile."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from actors.events import ScenarioStarted
+from sims.cli import progress
+from sims.cli.live import ShowLive
+from sims.cli.progress import ShowProgress
+from tests.sims.cli.commands import TINY, Shell, environment
+from tests.sims.kinds import records_of
+
+SLEEPY = """
+import time
+def slow(view, rng):
+    time.sleep({seconds})
+    return None
+"""
+
+
+def test_where_nobody_watches_a_line_tells_how_far_a_run_is_even_while_a_policy_thinks(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "FIRST", 0.1)
+    shell.write(SLEEPY.format(seconds=0.5), "sleepy.py")
+    path = shell.write(
+        TINY.replace('"IE"', '"sleepy:slow"').replace("iterations", "cap = 2\niterations")
+    )
+    said = shell("run", path, "--log", "none")
+    sys.modules.pop("sleepy", None)
+    lines = said.err.splitlines()
+    assert said.code == 0
+    assert lines[0].startswith("holdfast: 0 s: time ")
+    assert "of 2 slots, 0 of 1 job done" in lines[0]
+    assert any("a policy is thinking" in line for line in lines[1:])
+
+
+def test_a_terminal_shows_the_run_from_the_first_second(shell: Shell) -> None:
+    shell.write(SLEEPY.format(seconds=1.0), "sleepy.py")
+    path = shell.write(
+        TINY.replace('"IE"', '"sleepy:slow"').replace("iterations", "cap = 2\niterations")
+    )
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "sims.cli", "run", path, "--log", "none", "--live"],
+        cwd=shell.folder,
+        env=environment(TERM="xterm", COLUMNS="100"),
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=True,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 1 << 20).decode()
+    assert "tiny: time " in shown
+    assert "1 waiting: application" in shown
+    assert b"tiny, seed 0" in done.stdout
+
+
+def test_how_much_is_left_is_told_where_the_end_is_known() -> None:
+    shown = ShowProgress("it", "s", end=100)
+    assert shown.line() == "setting up the run"
+    shown.begins(4, lambda: 25.0)
+    assert shown.part == 0.25
+    assert shown.line().startswith("time 25 of 100 s, 0 of 4 jobs done, about ")
+
+
+@pytest.mark.parametrize("name", ["figure1", "redundant", "batch-faults", "malleable10"])
+def test_the_live_view_counts_workers_and_jobs_as_the_log_does(name: str) -> None:
+    records = records_of(name)
+    header = records[0].event
+    assert isinstance(header, ScenarioStarted)
+    shown = ShowLive(name, header.unit, float("inf"), header.processors)
+    shown.begins(1, lambda: 0.0)
+    console = Console(file=io.StringIO(), width=100)
+    busy = 0
+    for record in records:
+        if type(record.event) in shown.wants:
+            shown(record)
+        states = shown.states()
+        assert len(states) == header.processors
+        busy = max(busy, states.count("busy"))
+        if record.seq % 50 == 0:
+            console.print(shown.picture())
+    assert busy > 0
+    assert shown.states().count("busy") == 0
+    assert not shown._waiting

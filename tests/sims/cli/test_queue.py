@@ -1,0 +1,69 @@
+"""`holdfast queue`: the queue and the machine at an instant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.sims.cli.commands import FEW, Shell
+
+
+@pytest.fixture
+def log(shell: Shell) -> Path:
+    """J2 waits for J1 from 10 on, and J3 passes it at 20."""
+    shell("run", shell.write(FEW), "--log", "run.jsonl")
+    return Path("run.jsonl")
+
+
+def test_it_prints_who_waits_and_who_runs(shell: Shell, log: Path) -> None:
+    assert shell("queue", log, "--at", "20").out.splitlines() == [
+        "few, seed 0, R-LIST-1 (order=FCFS, reading=easy)",
+        "at 20 s",
+        "  waiting  1 job for 8 processors",
+        "  running  2 runs on 8 processors",
+        "  free     0 of 8 processors",
+        "",
+        "waiting, in the order FCFS",
+        "  job  processors  estimate  waited  promised  starts",
+        "  J2   8           200 s     10 s    2:30:00   1:23:20",
+        "",
+        "running",
+        "  job  run  processors  since  believed until  until",
+        "  J1   0    6           0 s    2:30:00         1:23:20",
+        "  J3   0    2           20 s   1:07:00         3,020 s",
+    ]
+
+
+def test_an_instant_may_be_given_as_it_is_told(shell: Shell, log: Path) -> None:
+    at = shell("queue", log, "--at", "1:23:20", "--json").json()
+    assert at == shell("queue", log, "--at", "5000", "--json").json()
+    assert [row["job"] for row in at["running"]] == ["J2"]
+    assert at["waiting"] == []
+
+
+def test_what_the_log_is_too_short_to_tell_is_left_open(shell: Shell, log: Path) -> None:
+    lines = log.read_text().splitlines(keepends=True)
+    start = next(k for k, line in enumerate(lines) if '"RunEnded"' in line)
+    log.write_text("".join(lines[:start]))
+    said = shell("queue", log, "--at", "20")
+    assert "  J2   ?           200 s     10 s    2:30:00   ?" in said.out.splitlines()
+    assert "  J1   0    6           0 s    2:30:00         ?" in said.out.splitlines()
+    assert "the log stops early" in said.err
+
+
+@pytest.mark.parametrize("at", ["soon", "-1", "inf", "3 d"])
+def test_what_is_no_time_is_refused(shell: Shell, log: Path, at: str) -> None:
+    said = shell("queue", log, f"--at={at}")
+    assert said.code == 2
+    assert "--at" in said.complaint()
+    assert "accepted: 12345.6, '3 d 10:46:40'" in said.complaint()
+
+
+def test_a_time_after_the_logs_end_is_refused_with_the_end(shell: Shell, log: Path) -> None:
+    said = shell("queue", log, "--at", "1e6")
+    assert said.code == 2
+    assert said.complaint() == (
+        "holdfast: run.jsonl: --at: 11 d 13:46:40 is after the log's end; "
+        "accepted: 0 to 5100 (1:25:00)"
+    )

@@ -1,0 +1,215 @@
+"""Starting files, shipped examples, and checking a file before it is run."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from sims.examples import FOLDER, examples
+from sims.kit.points import Point
+from sims.matrix import CellKind, cells
+from sims.scenario.keys import tables
+from sims.scenario.loader import load, parse, read
+from sims.scenario.schema import FILE, schema
+from sims.starting import CELLS, scenario_file
+from sims.world import run
+from tests.sims.cli.commands import TINY, Shell
+
+# --- holdfast new ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [kind.value for kind in CellKind])
+def test_a_new_scenario_of_each_kind_runs_as_it_is(shell: Shell, kind: str) -> None:
+    path = shell.write(shell("new", "scenario", kind).out, f"{kind}.toml")
+    assert shell("check", path).code == 0
+    said = shell("run", path, "--log", "none", "--json").json()
+    assert (said["kinds"], said["completed"]) == ([kind], True)
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_a_new_scenario_explains_every_key_of_its_tables(kind: str) -> None:
+    text = scenario_file(kind)
+    for table in tables():
+        if f"\n{table.heading()}\n" in text and table.kind in (None, kind):
+            for key in table.keys:
+                inner = f"{table.place}.{key.name}"
+                shown = rf"^(#?{key.name} = |# {key.name} \(unset\): |# \[{inner}\]: )"
+                assert re.search(shown, text, re.MULTILINE), inner
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_defaults_that_are_told_mean_the_same_once_they_are_given(kind: str) -> None:
+    text = scenario_file(kind)
+    given = re.sub(r"^#(\w+ = )(?!\"\"$)", r"\1", text, flags=re.MULTILINE)
+    assert given.count("\n#") < text.count("\n#")
+    assert read(tomllib.loads(given), "test") == read(tomllib.loads(text), "test")
+
+
+def test_a_new_scenario_of_any_cell_is_the_matrixs_own() -> None:
+    for cell in islice(cells(), 0, None, 29):
+        text = scenario_file(str(cell), seed=3)
+        assert "seed = 3\nunit" in re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
+        assert read(tomllib.loads(text), "test").name == str(cell).replace("/", "-")
+
+
+def test_a_new_scenario_lies_beside_the_schema_that_its_first_line_names(shell: Shell) -> None:
+    said = shell("new", "scenario", "rigid", "-o", "mine/rigid.toml")
+    assert said.out.splitlines() == ["mine/rigid.toml", f"mine/{FILE}"]
+    first = (shell.folder / "mine/rigid.toml").read_text().splitlines()[0]
+    named = shell.folder / "mine" / first.removeprefix("#:schema ")
+    assert json.loads(named.read_text()) == schema() == shell("keys", "--schema").json()
+    assert shell("new", "scenario", "moldable", "-o", "mine/other.toml").out == "mine/other.toml\n"
+
+
+@pytest.mark.parametrize("point", Point)
+def test_there_is_a_policy_to_begin_with_for_each_decision_point(
+    shell: Shell, point: Point
+) -> None:
+    text = shell("new", "policy", point.value).out
+    compile(text, point.value, "exec")
+    assert text.startswith('"""')
+    assert len(text.splitlines()) < 40
+
+
+RUN_WITH = {
+    Point.STRATEGY: ("batch-rigid", "policy.name=mine:SmallestFit"),
+    Point.ORDER: ("batch-rigid", "policy.order=mine:widest"),
+    Point.ALLOCATION: ("batch-moldable", "policy.allocation=mine:Efficient"),
+    Point.BATCH_ALLOCATION: ("batch-moldable", "policy.allocation=mine:Even"),
+    Point.ENROLMENT: ("volatile20", "policy.name=mine:FewestFastest"),
+    Point.PACK_ALLOCATION: ("malleable10", "policy.allocation=mine:Levelled"),
+    Point.REDISTRIBUTION: ("malleable10", "policy.name=mine:HelpTheLast"),
+    Point.COPIES: ("redundant", "policy.name=mine:OldestTwice"),
+}
+"""Point -> an example, and what to set; a master's service is no key of a file."""
+
+
+@pytest.mark.parametrize("point", RUN_WITH)
+def test_a_new_policy_runs_as_it_is_in_the_users_own_file(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, point: Point
+) -> None:
+    import sys
+
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    shell("new", "policy", point.value, "-o", "mine.py")
+    name, setting = RUN_WITH[point]
+    said = shell("run", FOLDER / f"{name}.toml", "--set", setting, "--log", "none", "--json")
+    monkeypatch.delitem(sys.modules, "mine")
+    assert said.json()["completed"], said
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("scenario", "rigit"), ["'rigit' is none", "rigid, moldable", "master"]),
+        (("policy", "queue"), ["'queue' is none", "strategy", "service"]),
+    ],
+)
+def test_what_cannot_be_begun_is_refused_with_what_can(
+    shell: Shell, words: tuple[str, ...], told: list[str]
+) -> None:
+    said = shell("new", *words)
+    assert said.code == 2
+    assert all(part in said.complaint() for part in told)
+
+
+def test_a_new_file_takes_nobodys_place(shell: Shell) -> None:
+    path = shell.write("mine", "mine.py")
+    said = shell("new", "policy", "order", "-o", path)
+    assert (said.code, path.read_text()) == (2, "mine")
+    assert "is there already" in said.complaint()
+
+
+# --- holdfast examples ----------------------------------------------------------------------------
+
+
+def test_examples_are_listed_with_what_they_show(shell: Shell) -> None:
+    lines = shell("examples").out.splitlines()
+    assert {line.split()[0] for line in lines} == {it.stem for it in FOLDER.glob("*.toml")}
+    assert all(len(line.split()) > 4 for line in lines)
+
+
+def test_all_examples_are_copied_with_the_files_that_they_name_and_can_be_run(
+    shell: Shell,
+) -> None:
+    assert shell("examples", "--all", "-o", "mine").code == 0
+    copies = {path.name for path in (shell.folder / "mine").iterdir()}
+    assert copies == {path.name for path in FOLDER.iterdir() if path.is_file()}
+    assert shell("check", "mine/batch-easy.toml").code == 0
+    assert shell("examples", "--all", "-o", "mine").code == 0  # alike: nothing is lost
+
+
+def test_a_copy_takes_nobodys_place(shell: Shell) -> None:
+    path = shell.write("mine", "figure1.toml")
+    said = shell("examples", "figure1")
+    assert (said.code, path.read_text()) == (2, "mine")
+    assert "figure1.toml: is there already" in said.complaint()
+
+
+def test_an_example_that_there_is_not_is_refused(shell: Shell) -> None:
+    assert "'figure9' is none; accepted: batch-easy" in shell("examples", "figure9").complaint()
+
+
+# --- holdfast check -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", examples())
+def test_what_is_understood_is_the_same_scenario_with_nothing_left_out(
+    shell: Shell, name: str
+) -> None:
+    path = FOLDER / f"{name}.toml"
+    said = shell("check", path)
+    head, _, understood = said.out.partition("\n\n")
+    assert said.code == 0
+    assert all(word in head for word in (name, "jobs ", "events ", "CPU time"))
+    assert read(tomllib.loads(understood), "test") == load(path)
+    assert set(parse(path)) <= set(tomllib.loads(understood))
+
+
+def test_checking_runs_nothing_and_writes_nothing(shell: Shell) -> None:
+    shell.write("def never(view, rng):\n    raise SystemExit('asked')\n", "asked.py")
+    path = shell.write(TINY.replace('"IE"', '"asked:never"'))
+    before = shell.files()
+    assert shell("check", path).code == 0
+    assert {it for it in shell.files() if "__pycache__" not in it} == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("channels = 1", "chanels = 1", "tiny.toml: master.chanels: unknown key"),
+        ('"IE"', '"EI"', "tiny.toml: policy.name"),
+        ('"IE"', '"nowhere:Mine"', "tiny.toml: policy.name: 'nowhere:Mine'"),
+        ("tasks = 2", "tasks = 2\ncap = -1", "tiny.toml: job.cap: -1"),
+    ],
+)
+def test_a_file_that_cannot_be_run_is_refused_as_by_a_run(
+    shell: Shell, old: str, new: str, told: str
+) -> None:
+    path = shell.write(TINY.replace(old, new))
+    said = shell("check", path)
+    assert said.code == 2
+    assert told in said.complaint()
+    assert said.complaint() == shell("run", path).complaint()
+
+
+def test_settings_without_an_effect_are_told(shell: Shell) -> None:
+    said = shell("check", shell.write(TINY), "--set", "policy.order=SPT")
+    assert "No effect: policy.order: IE decides as enrolment, not as queue." in said.out
+
+
+def test_a_key_can_be_overridden_before_it_is_checked(shell: Shell) -> None:
+    path = shell.write(TINY)
+    cost = shell("check", path, "--set", "job.iterations=300", "--json").json()
+    assert cost["events"] > 50 * shell("check", path, "--json").json()["events"]
+
+
+def test_what_is_checked_is_what_is_run(tmp_path: Path) -> None:
+    path = tmp_path / "understood.toml"
+    path.write_text(scenario_file("iterative"))
+    assert run(load(path)).events > 0

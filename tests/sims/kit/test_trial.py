@@ -1,0 +1,250 @@
+"""The policy test kit: bad policies of each sort are found out, all shipped ones pass."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from policies.copies.named import FIXED
+from policies.copies.named import named as copies_named
+from policies.enrolment import CATALOGUE
+from policies.enrolment import named as enrolment_named
+from policies.interface import Decision
+from policies.pack.names import ALLOCATIONS, NAMES, named, named_allocation
+from policies.queue.lists import Reading
+from policies.queue.names import (
+    ORDERS,
+    SHELVES,
+    AllotmentRule,
+    allocation_named,
+    strategy_named,
+)
+from policies.service import LongestFirst, StartedFirst
+from sims.errors import InputError
+from sims.kit.hashing import Named, hash_findings
+from sims.kit.points import Point, points_of
+from sims.kit.recognition import recognised
+from sims.kit.trial import Finding, Trial, Wrong
+from sims.starting import STARTERS
+from tests.sims.cli.commands import Shell, without
+from tests.sims.kit import bad
+
+ENROLMENT = Point.ENROLMENT
+
+
+def only(policy: Any, point: Point, **more: Any) -> Finding:
+    """The one thing that it does wrong."""
+    [finding] = Trial(policy, point, **more).findings()
+    return finding
+
+
+CANNOT_BE: list[tuple[Callable[..., Any], Point, str, str]] = [
+    (bad.offers_who_is_down, ENROLMENT, "worker 0 is not UP", "up=0"),
+    (bad.starts_more_than_fit, Point.STRATEGY, "needs 1 processors, and 0 are left", "free=0"),
+    (bad.gives_more_than_is_idle, Point.REDISTRIBUTION, "1 more processors, and 0", "idle=0"),
+    (bad.serves_all, Point.SERVICE, "at most 1 are served", "index=1"),
+    (bad.too_many_copies, Point.COPIES, "1 to 1 copies", "servers=1"),
+    (bad.no_number, Point.ORDER, "a priority is a finite number", "processors=3"),
+    (bad.no_processors, Point.ALLOCATION, "accepted: 1 to 1 processors", "name='J1'"),
+    (bad.shares_beyond_the_platform, Point.PACK_ALLOCATION, "in all; there are 1", "processors=1"),
+]
+
+
+@pytest.mark.parametrize(("policy", "point", "told", "view"), CANNOT_BE)
+def test_an_answer_that_cannot_be_carried_out_is_found_in_its_smallest_form(
+    policy: Any, point: Point, told: str, view: str
+) -> None:
+    finding = only(policy, point)
+    assert finding.wrong is Wrong.ANSWER
+    assert told in finding.told
+    assert view in finding.view
+
+
+def test_attempts_that_are_left_out_are_found() -> None:
+    finding = only(bad.FewerAttempts(), Point.BATCH_ALLOCATION)
+    assert (finding.wrong, "2 attempts in all" in finding.told) == (Wrong.ANSWER, True)
+
+
+def test_what_a_policy_raises_is_told_with_its_place_and_the_smallest_view() -> None:
+    finding = {it.wrong: it for it in Trial(bad.raises, Point.STRATEGY).findings()}[Wrong.RAISES]
+    assert "KeyError: 'nothing' (bad.py, line" in finding.told
+    assert finding.view.count("Queued(") == 2 + finding.view.count("failed=[Queued(")
+
+
+def test_a_change_of_the_view_is_found() -> None:
+    finding = only(bad.pops_the_queue, Point.STRATEGY)
+    assert finding.wrong is Wrong.MUTATES
+    assert "afterwards it reads" in finding.told
+
+
+@pytest.mark.parametrize("policy", [bad.draws_by_itself, bad.Remembers()])
+def test_another_answer_to_the_same_question_is_found(policy: Any) -> None:
+    assert only(policy, Point.ORDER).wrong is Wrong.FICKLE
+
+
+@pytest.mark.parametrize(
+    ("policy", "point"), [(bad.sleeps, Point.ALLOCATION), (bad.never_ends, Point.SERVICE)]
+)
+def test_who_answers_too_late_or_never_is_found(policy: Any, point: Point) -> None:
+    finding = only(policy, point, patience=0.1)
+    assert finding.wrong is Wrong.SLOW
+    assert "0.1 s" in finding.told
+
+
+def test_who_starts_nothing_where_nothing_else_will_happen_is_found() -> None:
+    finding = only(bad.starts_nothing, Point.STRATEGY)
+    assert finding.wrong is Wrong.STALLS
+    assert finding.view.count("job=") == 1 + finding.view.count("failed=[Queued(")
+
+
+def test_an_answer_that_hangs_on_hashes_is_found() -> None:
+    policy = Named("tests.sims.kit.bad:goes_by_hashes", {})
+    trial = Trial(policy.load(), Point.STRATEGY, 60)
+    [finding] = hash_findings(policy, trial)
+    assert finding.wrong is Wrong.HASH
+    assert "with PYTHONHASHSEED=1" in finding.told
+
+
+# --- what is sound --------------------------------------------------------------------------------
+
+SHIPPED: list[tuple[Any, Point]] = [
+    *((strategy_named(name, Reading.FRESH), Point.STRATEGY) for name in SHELVES),
+    *(
+        (strategy_named(name, reading), Point.STRATEGY)
+        for name in ("R-LIST-0", "R-LIST-1", "R-LIST-2", "R-LIST-Q")
+        for reading in Reading
+    ),
+    *((order, Point.ORDER) for order in ORDERS.values()),
+    *(
+        (allocation_named(name, AllotmentRule.SCALED, 0.1), Point.ALLOCATION)
+        for name in ("LPA", "MINTIME", "MINAREA")
+    ),
+    *(
+        (allocation_named("BATCH", rule, 0.1), Point.BATCH_ALLOCATION)
+        for rule in AllotmentRule
+        if rule is not AllotmentRule.MIXED  # which compares every chain
+    ),
+    *((enrolment_named(name), Point.ENROLMENT) for name in CATALOGUE),
+    *((named_allocation(name), Point.PACK_ALLOCATION) for name in ALLOCATIONS),
+    *((named(name), Point.REDISTRIBUTION) for name in NAMES),
+    *((copies_named(name), Point.COPIES) for name in (*FIXED, "LAPS", "LAPS+R", "LAPS+R-onecopy")),
+    *((order, Point.SERVICE) for order in (StartedFirst(), LongestFirst())),
+]
+
+
+@pytest.mark.parametrize(("policy", "point"), SHIPPED)
+def test_every_shipped_policy_is_sound(policy: Any, point: Point) -> None:
+    assert Trial(policy, point, 15, patience=20).findings() == []
+
+
+@pytest.mark.parametrize(("policy", "point"), SHIPPED)
+def test_every_shipped_policy_is_known_by_its_protocol(policy: Any, point: Point) -> None:
+    assert points_of(policy) == [point]
+
+
+def starter(point: Point) -> Any:
+    """The policy of a starting file."""
+    module = importlib.import_module(f"sims.starters.{point.value}")
+    [own] = [it for it in vars(module).values() if getattr(it, "__module__", "") == module.__name__]
+    return own() if isinstance(own, type) else own
+
+
+@pytest.mark.parametrize("point", Point)
+def test_every_starting_file_is_sound_and_known_by_its_protocol(point: Point) -> None:
+    assert (STARTERS / f"{point.value}.py").exists()
+    policy = starter(point)
+    assert points_of(policy) == [point]
+    assert Trial(policy, point, 60).findings() == []
+
+
+# --- which point it is ----------------------------------------------------------------------------
+
+
+def test_what_a_signature_leaves_open_is_tried() -> None:
+    def bare(view):  # type: ignore[no-untyped-def]
+        return Decision([it for it in view.queue if it.processors <= view.free][:1])
+
+    assert set(points_of(bare)) >= {Point.STRATEGY, Point.REDISTRIBUTION}
+    assert recognised(bare) is Point.STRATEGY
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [(7, "signature of no decision point"), (lambda: None, "signature of no decision point")],
+)
+def test_what_is_no_policy_is_refused(policy: Any, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        recognised(policy)
+
+
+def test_what_suits_several_points_has_to_be_named() -> None:
+    with pytest.raises(InputError, match=r"--point: .*suits .* or .*"):
+        recognised(lambda view: None)
+    assert recognised(lambda view: None, "strategy") is Point.STRATEGY
+    with pytest.raises(InputError, match="'queue' is none; accepted: strategy, order"):
+        recognised(lambda view: None, "queue")
+
+
+def test_a_partial_function_is_known_by_what_is_left_of_its_signature() -> None:
+    def order(bonus, job, processors, time, platform, draw):  # type: ignore[no-untyped-def]
+        return bonus
+
+    assert recognised(partial(order, 1.0)) is Point.ORDER
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+GREEDY = """\
+from attrs import frozen
+from policies.interface import Decision
+
+
+@frozen
+class Greedy:
+    most: int = 3
+
+    def __call__(self, view) -> Decision:
+        return Decision(view.queue[: self.most])
+"""
+
+
+def test_the_command_tells_faults_with_their_views_and_fails(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    shell.write(GREEDY, "greedy.py")
+    said = shell("check-policy", "greedy:Greedy", "--views", "40")
+    monkeypatch.delitem(sys.modules, "greedy")
+    assert said.code == 1
+    assert "needs 1 processors, and 0 are left" in said.out
+    assert said.out.splitlines()[-1] == "greedy:Greedy as strategy: 40 views, 1 fault"
+
+
+def test_the_command_passes_parameters_and_what_is_sound(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    shell("new", "policy", "strategy", "-o", "sound.py")
+    words = ("sound:SmallestFit", "--set", "patience=5", "--views", "20")
+    said = shell("check-policy", *words)
+    monkeypatch.delitem(sys.modules, "sound")
+    assert (said.code, said.err) == (0, "")
+    assert said.out == "sound:SmallestFit as strategy: 20 views, no fault\n"
+
+
+def test_a_policy_that_there_is_not_is_refused(shell: Shell) -> None:
+    for name in ("nowhere:Mine", "IE"):
+        said = shell("check-policy", name)
+        assert (said.code, name in said.complaint()) == (2, True)
+
+
+def test_without_hypothesis_the_command_names_what_to_install() -> None:
+    said = without("hypothesis", "check-policy", "greedy:Greedy")
+    assert said.returncode == 2
+    assert "pip install 'holdfast[kit]'" in said.stderr

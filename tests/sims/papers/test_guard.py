@@ -1,0 +1,68 @@
+"""Tables and figures at smoke size, beside what is stored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from sims.campaign.executors import local
+from sims.campaign.intervals import Estimate
+from sims.cli import main
+from sims.papers import guard
+from sims.papers.catalogue import ITEMS, item
+from sims.papers.values import Value
+
+
+def test_all_tables_and_figures_say_what_they_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["papers", "check"]) == 0
+    assert "0 differ" in capsys.readouterr().out
+
+
+def test_each_is_listed_with_its_measured_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["papers"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for one in ITEMS:
+        [line] = [line for line in lines if f" {one.name} " in line]
+        assert line.count(" s ") >= 1 or not guard.checked(one)
+
+
+def test_a_table_that_says_something_else_is_told_and_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = json.loads(guard.STORED.read_text())
+    key = "LPA | makespan"
+    table["000/example"]["intervals"][key] = [9, 10]
+    other = tmp_path / "stored.json"
+    other.write_text(json.dumps(table))
+    monkeypatch.setattr(guard.said, "__defaults__", (other,))
+    assert main(["papers", "check", "000/example", "003/example"]) == 1
+    out = capsys.readouterr().out
+    assert f"000/example: {key}: 13, was 9 to 10" in out
+    assert "2 tables and figures, 1 differ" in out
+
+
+def test_values_that_are_gone_or_new_are_told() -> None:
+    value = Value((("p", 2),), "who", "what", Estimate(1.0, 0.9, 1.1, 4))
+    assert list(guard.complaints([value], {"x": (0, 1)})) == ["x: gone", f"{value.key}: new"]
+
+
+def test_what_is_stored_holds_what_was_found(tmp_path: Path) -> None:
+    path = tmp_path / "stored.json"
+    with local(1) as workers:
+        guard.store([item("003/example")], workers, path)
+        assert guard.said(item("003/example"), workers, path) == []
+
+
+def test_the_papers_value_is_covered_to_its_digits() -> None:
+    value = Value((), "", "", Estimate(1.0, 0.964, 1.026, 9), "0.96")
+    assert value.covered
+    assert not evolve(value, paper="0.95").covered
+    assert str(evolve(value, paper="1.04")).endswith("(1.04 out)")
+
+
+def test_an_unknown_table_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["papers", "run", "005/table1"]) == 2
+    assert "005/table1" in capsys.readouterr().err

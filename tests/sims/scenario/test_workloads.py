@@ -1,0 +1,258 @@
+"""Jobs of logs: which take part, what is changed, and that all of it is said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import inf, isnan
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.events import JobsChanged, JobsLeftOut
+from actors.runtime import System, stream
+from sims.errors import InputError
+from sims.scenario.jobs.columns import Changes, JobColumns
+from sims.scenario.jobs.resample import Resample
+from sims.scenario.jobs.scale import Scale, Scaled
+from sims.scenario.jobs.select import Flurry, Rule, Selection
+from sims.scenario.loader import read
+from sims.scenario.workload import workload
+from sims.summary import Summary
+from sims.world import run
+
+WORKERS = 16
+STATUSES = ("completed", "failed", "cancelled", "unknown")
+NAN = float("nan")
+
+
+def columns(rows: list[tuple[float, float, int, float, str, str]]) -> JobColumns:
+    """(submitted, time, processors, estimate, status, user) of each job."""
+    rows = sorted(rows, key=lambda row: row[0])
+    submitted, times, processors, estimates, statuses, users = zip(*rows, strict=True)
+    return JobColumns.plain(
+        *(np.array(submitted, dtype=float), np.array(times, dtype=float), np.array(processors)),
+        estimates=np.array(estimates, dtype=float),
+        statuses=np.array(statuses, dtype=object),
+        users=np.array(users, dtype=object),
+    )
+
+
+ROWS = st.tuples(
+    st.integers(0, 2000).map(float),
+    st.integers(1, 500).map(float),
+    st.integers(1, 20),
+    st.one_of(st.just(NAN), st.integers(1, 500).map(float)),
+    st.sampled_from(STATUSES),
+    st.sampled_from(("", "1", "2", "ann")),
+)
+JOBS = st.lists(ROWS, min_size=1, max_size=60).map(columns)
+SPANS = st.tuples(st.integers(0, 1500), st.integers(1, 1500)).map(lambda it: (it[0], sum(it)))
+SELECTIONS = st.builds(
+    Selection,
+    window=SPANS,
+    users=st.sampled_from(((), (1,), ("ann", 2))),
+    statuses=st.sampled_from(((), ("completed",), ("failed", "unknown"))),
+    processors=st.sampled_from((None, (2, 8))),
+    time=st.sampled_from((None, (10, 100))),
+    first=st.sampled_from((None, 3)),
+)
+
+
+def rows_of(jobs: JobColumns) -> list[tuple[Any, ...]]:
+    """Each job, what is not a number as None."""
+    columns = [column.tolist() for column in attrs.astuple(jobs, recurse=False)]
+    return [tuple(None if it != it else it for it in row) for row in zip(*columns, strict=True)]
+
+
+# --- selecting ----------------------------------------------------------------------------------
+
+
+@given(JOBS, SELECTIONS)
+def test_what_is_selected_is_what_each_job_says_by_itself(
+    jobs: JobColumns, chosen: Selection
+) -> None:
+    start, end = chosen.window
+    kept = []
+    for name, submitted, time, processors, _, status, user, *_ in rows_of(jobs):
+        wanted = start <= submitted < end
+        wanted &= not chosen.users or user in [str(it) for it in chosen.users]
+        wanted &= not chosen.statuses or status in chosen.statuses
+        wanted &= chosen.processors is None or 2 <= processors <= 8
+        wanted &= chosen.time is None or 10 <= time <= 100
+        if wanted and len(kept) < (chosen.first or inf):
+            kept.append((name, submitted - start))
+    changes = Changes()
+    found = chosen.apply(jobs, changes)
+    assert list(zip(found.names, found.submitted, strict=True)) == kept
+    assert sum(count for _, count in changes.left_out) == len(jobs) - len(kept)
+    assert not changes.changed
+
+
+@given(JOBS)
+def test_nothing_asked_for_changes_nothing(jobs: JobColumns) -> None:
+    changes = Changes()
+    assert rows_of(Selection().apply(jobs, changes)) == rows_of(jobs)
+    assert changes == Changes()
+
+
+@given(JOBS, st.integers(2, 5), st.integers(1, 200))
+def test_a_flurry_is_a_long_row_of_one_users_jobs_each_soon_after_the_one_before(
+    jobs: JobColumns, least: int, gap: int
+) -> None:
+    flurries = set()
+    for user in {"1", "2", "ann"}:
+        row: list[str] = []
+        last = -inf
+        for name, submitted, *_ in [it for it in rows_of(jobs) if it[6] == user]:
+            row = [*row, name] if submitted - last <= gap else [name]
+            last = submitted
+            if len(row) >= least:
+                flurries.update(row)
+    chosen = Selection(clean=(Rule.FLURRIES,), flurry=Flurry(jobs=least, gap=gap))
+    changes = Changes()
+    found = chosen.apply(jobs, changes)
+    assert set(jobs.names) - set(found.names) == flurries
+    assert changes.left_out == ([("part of a flurry", len(flurries))] if flurries else [])
+    assert rows_of(chosen.apply(found, Changes())) == rows_of(found)
+
+
+@given(JOBS, st.sampled_from((Rule.CUT_RUNS, Rule.RAISE_ESTIMATES)))
+def test_runs_and_estimates_are_reconciled_and_the_others_left_alone(
+    jobs: JobColumns, rule: Rule
+) -> None:
+    changes = Changes()
+    found = Selection(clean=(rule,)).apply(jobs, changes)
+    over = 0
+    for before, after in zip(rows_of(jobs), rows_of(found), strict=True):
+        time, estimate = before[2], before[4]
+        if estimate is None or time <= estimate:
+            assert before == after
+            continue
+        over += 1
+        both = estimate if rule is Rule.CUT_RUNS else time
+        assert (after[2], after[4]) == (both, both)
+    assert sum(count for _, count in changes.changed) == over
+
+
+@given(JOBS)
+def test_wide_jobs_get_the_whole_machine_where_a_rule_says_so(jobs: JobColumns) -> None:
+    changes = Changes()
+    found = Selection(clean=(Rule.CUT_WIDE,)).cut(jobs, changes, WORKERS)
+    assert found.processors.tolist() == [min(WORKERS, it) for it in jobs.processors.tolist()]
+    assert sum(count for _, count in changes.changed) == (jobs.processors > WORKERS).sum()
+    assert rows_of(Selection().cut(jobs, Changes(), WORKERS)) == rows_of(jobs)
+
+
+# --- load ---------------------------------------------------------------------------------------
+
+
+def test_load_is_area_over_what_the_platform_could_do_meanwhile() -> None:
+    jobs = columns([(0, 30, 4, NAN, "unknown", ""), (100, 10, 8, NAN, "unknown", "")])
+    assert jobs.load(2) == pytest.approx((30 * 4 + 10 * 8) / (2 * 100))
+
+
+@given(JOBS, st.floats(0.1, 3), st.sampled_from((Scaled.ARRIVALS, Scaled.TIMES)))
+def test_the_load_asked_for_is_reached(jobs: JobColumns, load: float, by: Scaled) -> None:
+    scale = Scale(by=by, load=load)
+    if jobs.submitted[0] == jobs.submitted[-1]:
+        with pytest.raises(InputError, match="no load"):
+            scale.apply(jobs, Changes(), WORKERS)
+        return
+    changes = Changes()
+    found = scale.apply(jobs, changes, WORKERS)
+    assert found.load(WORKERS) == pytest.approx(load)
+    assert changes.changed[0][1] == len(jobs)
+
+
+@given(JOBS, st.floats(0.2, 5))
+def test_scaled_sizes_are_whole_and_at_least_one(jobs: JobColumns, factor: float) -> None:
+    found = Scale(by=Scaled.PROCESSORS, factor=factor).apply(jobs, Changes(), WORKERS)
+    assert found.processors.min() >= 1
+    assert (np.abs(found.processors - np.maximum(1, jobs.processors * factor)) <= 0.5).all()
+    assert (found.times == jobs.times).all() and (found.submitted == jobs.submitted).all()
+
+
+def test_a_scale_says_one_of_factor_and_load() -> None:
+    for said in ({}, {"factor": 2.0, "load": 0.5}):
+        with pytest.raises(ValueError, match="either `factor` or `load`"):
+            Scale(**said)
+
+
+# --- resampling ---------------------------------------------------------------------------------
+
+
+@given(JOBS, st.integers(1, 5), st.integers(0, 2**32), st.integers(100, 700))
+def test_a_bootstrap_is_made_of_whole_blocks_of_the_log(
+    jobs: JobColumns, blocks: int, seed: int, length: int
+) -> None:
+    whole = int(jobs.submitted[-1] // length)
+    resample = Resample(blocks=blocks, length=length)
+    if not whole:
+        with pytest.raises(InputError, match="shorter than a block"):
+            resample.apply(jobs, Changes(), stream(seed, "test"))
+        return
+    found = resample.apply(jobs, Changes(), stream(seed, "test"))
+
+    def block(of: JobColumns, k: int) -> list[tuple[Any, ...]]:
+        rows = [row for row in rows_of(of) if k * length <= row[1] < (k + 1) * length]
+        return [(row[0].split(".")[0], row[1] - k * length, *row[2:]) for row in rows]
+
+    originals = [block(jobs, k) for k in range(whole)]
+    assert all(block(found, k) in originals for k in range(blocks))
+    assert sum(len(block(found, k)) for k in range(blocks)) == len(found)
+    assert max(Counter(found.names).values(), default=1) == 1
+    assert found.submitted.tolist() == sorted(found.submitted)
+
+
+def test_each_seed_draws_blocks_of_its_own_and_a_seed_the_same_again() -> None:
+    jobs = columns([(k, 1, 1, NAN, "unknown", "") for k in range(100)])
+    resample = Resample(blocks=6, length=10)
+    drawn = [rows_of(resample.apply(jobs, Changes(), stream(k, "test"))) for k in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+# --- as a scenario ------------------------------------------------------------------------------
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def scenario(**job: Any) -> dict[str, Any]:
+    return {
+        "name": "log",
+        "platform": {"workers": 32},
+        "job": {"kind": "rigid", "swf": {"file": "small.swf"}, **job},
+        "policy": {"name": "R-LIST-0", "order": "FCFS"},
+    }
+
+
+def test_what_is_left_out_or_changed_is_told_by_the_log_and_its_summary() -> None:
+    summary, events = Summary(), []
+    table = scenario(select={"first": 3}, scale={"by": "times", "factor": 2})
+    run(read(table, "test"), [summary, lambda record: events.append(record.event)], DATA)
+    left_out = [it for it in events if isinstance(it, JobsLeftOut)]
+    changed = [it for it in events if isinstance(it, JobsChanged)]
+    assert {it.reason: it.jobs for it in left_out} == summary.left_out
+    assert {it.how: it.jobs for it in changed} == summary.changed
+    assert "after the first 3" in summary.left_out
+    assert list(summary.changed.values()) == [3] and len(summary.submitted) == 3
+    told = "\n".join(summary.lines())
+    assert "after the first 3" in told and "times scaled by 2" in told
+
+
+@pytest.mark.parametrize("key", ["select", "scale", "resample"])
+def test_only_jobs_of_a_log_can_be_selected_scaled_and_resampled(key: str) -> None:
+    asked = {"select": {"first": 3}, "scale": {"factor": 2}, "resample": {"blocks": 2}}
+    listed = scenario(jobs=[{"processors": 1, "time": 1}], **{key: asked[key]})
+    del listed["job"]["swf"]
+    with pytest.raises(InputError, match=rf"job\.{key}: these jobs are of no log"):
+        workload(read(listed, "test"), System(0), DATA)
+
+
+def test_no_estimate_is_made_up() -> None:
+    jobs = columns([(0, 1, 1, NAN, "unknown", "")])
+    assert isnan(Selection(clean=tuple(Rule)).apply(jobs, Changes()).estimates[0])

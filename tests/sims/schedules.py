@@ -1,0 +1,71 @@
+"""When jobs start and end under a policy: what tests of queues compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import define, field
+
+from actors.attempts import JobOfAttempts
+from actors.deciders.queue import QueueDecider
+from actors.events import JobCompleted, ReservationMade, RunStarted
+from actors.pool import Pool
+from actors.runtime import Record, System
+from actors.scheduler import Scheduler
+from policies.interface.queue import BatchJob, BatchPolicy, Strategy
+from policies.maths.speedup import Rigid
+from policies.queue.allocation import requested
+from policies.queue.estimates import Estimates
+from policies.queue.names import order_named
+
+
+@define
+class Schedule:
+    """Fold: by job."""
+
+    starts: dict[str, float] = field(factory=dict)
+    """First starts."""
+    ends: dict[str, float] = field(factory=dict)
+    promises: list[tuple[str, float, float]] = field(factory=list)
+    """(job, start that it is promised, when it was promised)."""
+
+    def __call__(self, record: Record) -> None:
+        match record.event:
+            case RunStarted(job=job):
+                self.starts.setdefault(job, record.t)
+            case JobCompleted(job=job):
+                self.ends[job] = record.t
+            case ReservationMade(job=job, start=start):
+                self.promises.append((job, start, record.t))
+
+    @property
+    def in_order(self) -> list[float]:
+        """Starts, by job."""
+        return [self.starts[name] for name in sorted(self.starts)]
+
+
+def job(
+    index: int, submitted: float, processors: int, time: float, asked: float | None = None, user=""
+) -> BatchJob:
+    """A rigid job, J0 the first."""
+    profile = Rigid(processors, time)
+    return BatchJob(index, f"J{index}", profile, 0.0, asked, submitted, user=user)
+
+
+def schedule(
+    processors: int,
+    jobs: Sequence[BatchJob],
+    strategy: Strategy,
+    order: str = "FCFS",
+    estimates: Estimates | None = None,
+) -> Schedule:
+    """Run them all."""
+    fold = Schedule()
+    system = System(0, [fold], start=0)
+    policy = BatchPolicy(order_named(order), strategy, requested, order)
+    decider = QueueDecider(policy, estimates=estimates)
+    scheduler = system.spawn(Scheduler("scheduler", Pool(processors, False), decider, len(jobs)))
+    for it in jobs:
+        system.spawn(JobOfAttempts(it.name, it, scheduler))
+    system.run()
+    return fold

@@ -1,0 +1,122 @@
+"""What runs cost: prices by state, prices of traces, and power."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.events import WorkerPriced
+from sims.errors import InputError
+from sims.log import LogFile, LogWriter
+from sims.metrics.costs import Prices
+from sims.metrics.measures import Measure, of_report
+from sims.report import Report
+from sims.scenario.loader import read
+from sims.world import run
+
+TWO: dict[str, Any] = {
+    "name": "two",
+    "unit": "s",
+    "platform": {
+        "workers": 1,
+        "availability": {"kind": "letters", "states": "uurrd", "then": "hold"},
+    },
+    "workers": [{"name": "calm"}],
+    "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 3, "name": "a"}]},
+    "policy": {"name": "R-LIST-0", "placement": "lowest"},
+}
+"""Worker 0 is UP over [0, 2), RECLAIMED over [2, 4), DOWN from 4 on: the job's run is lost there,
+and begins again on `calm`, over [4, 7)."""
+
+
+def measured(table: dict[str, Any], folder: Path) -> dict[Measure, float | None]:
+    """Of the run and of its log: the same."""
+    log, report = folder / "log.jsonl", Report()
+    with LogWriter(log) as writer:
+        run(read(table, "test"), [writer, report], folder)
+    report.close()
+    found = of_report(report)
+    assert of_report(Report.of(LogFile(log))) == found
+    return found
+
+
+def test_each_state_has_its_price_and_power(tmp_path: Path) -> None:
+    prices = {"busy": 10, "idle": 1, "reclaimed": 0.1, "down": 0.01}
+    watts = {"busy": 3000, "idle": 1000, "reclaimed": 100}
+    section = {"measures": {"hour": 2, "prices": prices, "watts": watts}}
+    found = measured(TWO | section, tmp_path)
+    # Held and UP: [0, 2) and [4, 7); idle: calm over [0, 4); RECLAIMED 2, DOWN 3.
+    assert found[Measure.COST] == pytest.approx((5 * 10 + 4 * 1 + 2 * 0.1 + 3 * 0.01) / 2)
+    assert found[Measure.ENERGY] == pytest.approx((5 * 3000 + 4 * 1000 + 2 * 100) / 2 / 1000)
+
+
+def test_without_prices_and_watts_nothing_costs_or_consumes(tmp_path: Path) -> None:
+    found = measured(TWO, tmp_path)
+    assert (found[Measure.COST], found[Measure.ENERGY]) == (None, None)
+
+
+def test_an_hours_length_must_be_known_where_the_unit_is_a_slot(tmp_path: Path) -> None:
+    table = TWO | {"unit": "slot", "measures": {"watts": {"busy": 1}}}
+    with pytest.raises(InputError, match=r"measures\.hour: missing"):
+        run(read(table, "test"), folder=tmp_path)
+
+
+def spot(then: str, folder: Path) -> dict[str, Any]:
+    trace = {
+        "metadata": {"gap_seconds": 7200},
+        "data": [1, 1, 0, 1],
+        "prices": [0.5, 1.0, 3.0, 2.0],
+    }
+    (folder / "zone.json").write_text(json.dumps(trace))
+    states = {"1": "u", "0": "r"}
+    owner = {"kind": "spot", "file": "zone.json", "states": states, "slot": 3600, "then": then}
+    return TWO | {
+        "unit": "slot",
+        "platform": {"workers": 1, "availability": owner},
+        "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 9}]},
+    }
+
+
+def test_a_trace_with_prices_is_what_its_worker_costs_while_up(tmp_path: Path) -> None:
+    """An hour a slot. UP over [0, 4) at 0.5 and 1, RECLAIMED over [4, 6), UP over [6, 11), two
+    slots at 2; the job, suspended meanwhile, ends at 11."""
+    held = measured(spot("up", tmp_path), tmp_path)
+    assert held[Measure.COST] == pytest.approx(2 * 0.5 + 2 * 1 + 5 * 2)
+    again = measured(spot("repeat", tmp_path), tmp_path)
+    assert again[Measure.COST] == pytest.approx(2 * 0.5 + 2 * 1 + 2 * 2 + 2 * 0.5 + 1 * 1)
+
+
+def test_prices_of_the_scenario_are_for_what_a_trace_leaves_open(tmp_path: Path) -> None:
+    prices = {"busy": 100, "idle": 7, "reclaimed": 0.25}
+    table = spot("up", tmp_path) | {"measures": {"hour": 1, "prices": prices}}
+    # Its two RECLAIMED slots at the scenario's price, and 11 idle ones of `calm`.
+    assert measured(table, tmp_path)[Measure.COST] == pytest.approx(13 + 2 * 0.25 + 11 * 7)
+
+
+def test_prices_are_as_many_as_ticks(tmp_path: Path) -> None:
+    table = spot("up", tmp_path)
+    trace = json.loads((tmp_path / "zone.json").read_text())
+    (tmp_path / "zone.json").write_text(json.dumps(trace | {"prices": [1.0]}))
+    with pytest.raises(InputError, match="prices: 1 prices for 4 ticks"):
+        run(read(table, "test"), folder=tmp_path)
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=6),
+    st.booleans(),
+    st.integers(0, 40),
+)
+def test_prices_are_summed_over_every_unit_of_time(
+    prices: list[int], repeats: bool, time: int
+) -> None:
+    times = tuple(float(2 * k) for k in range(len(prices)))
+    period = 2.0 * len(prices) if repeats else None
+    summed = Prices.of(WorkerPriced(0, times, tuple(map(float, prices)), period))
+    last = len(prices) - 1
+    each = [prices[t // 2 % len(prices) if repeats else min(t // 2, last)] for t in range(time)]
+    assert summed.until(time) == pytest.approx(sum(each))

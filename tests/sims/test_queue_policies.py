@@ -1,0 +1,348 @@
+"""The field's policies on schedules computed by hand, and against brute force."""
+
+from __future__ import annotations
+
+import tomllib
+from math import log
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.runtime import Record
+from policies.interface.queue import BatchJob
+from policies.queue.conservative import Conservative
+from policies.queue.estimates import Recent
+from policies.queue.lists import Reading, RList
+from policies.queue.names import FIELD, order_named
+from policies.queue.usage import Usage
+from sims.audit.audit import audit
+from sims.scenario.loader import read
+from sims.world import run
+from tests.sims.schedules import Schedule, job, schedule
+
+FOUR = [job(0, 0, 3, 10), job(1, 1, 3, 5), job(2, 2, 4, 10), job(3, 3, 1, 20)]
+"""On 4 processors J0 blocks J1 until 10, beside which one processor is spare."""
+
+
+@pytest.mark.parametrize(
+    ("name", "starts"),
+    [
+        ("FCFS", [0, 10, 15, 25]),
+        ("EASY", [0, 10, 23, 3]),  # J3 fits beside J1, and delays J2, which is promised nothing
+        ("conservative", [0, 10, 15, 25]),
+        ("greedy", [0, 10, 23, 3]),
+    ],
+)
+def test_each_strategy_starts_jobs_when_its_rule_says(name: str, starts: list[float]) -> None:
+    assert schedule(4, FOUR, FIELD[name]).in_order == starts
+
+
+def test_greedy_delays_whom_easy_has_promised_processors() -> None:
+    jobs = [job(0, 0, 2, 10), job(1, 1, 4, 5), job(2, 2, 2, 9), job(3, 3, 2, 7)]
+    assert schedule(4, jobs, FIELD["EASY"]).in_order == [0, 10, 15, 3]  # 2 + 9 > 10, 3 + 7 = 10
+    assert schedule(4, jobs, FIELD["greedy"]).in_order == [0, 17, 2, 10]
+
+
+def test_conservative_promises_each_job_a_start_and_compresses_when_a_run_ends_early() -> None:
+    jobs = [job(0, 0, 3, 4, asked=10), *FOUR[1:]]
+    found = schedule(4, jobs, FIELD["conservative"])
+    assert found.promises == [("J1", 10, 1), ("J2", 15, 2), ("J3", 25, 3)]
+    assert found.in_order == [0, 4, 9, 19]
+
+
+def test_conservative_backfilling_puts_a_promise_off_where_a_run_outlives_its_estimate() -> None:
+    jobs = [job(0, 0, 3, 12, asked=10), job(1, 1, 4, 5), job(2, 11, 1, 1)]
+    found = schedule(4, jobs, FIELD["conservative"])
+    assert found.promises[0] == ("J1", 10, 1)
+    assert found.in_order == [0, 12, 17]
+
+
+ORDERED = [job(0, 0, 4, 10), job(1, 1, 4, 4), job(2, 6, 1, 3)]
+"""At 10 J1 has waited 9 for 4 on 4 processors, J2 4 for 3 on one."""
+
+
+@pytest.mark.parametrize(
+    ("order", "starts"),
+    [
+        ("FCFS", [0, 10, 14]),
+        ("SJF", [0, 13, 10]),
+        ("LA", [0, 10, 14]),
+        ("SA", [0, 13, 10]),
+        ("WFP3", [0, 10, 14]),  # (9/4)^3 4 = 45.6, (4/3)^3 = 2.4
+        ("UNICEP", [0, 13, 10]),  # 9 / (4 log2 4) = 1.125, 4 / (3 log2 2) = 1.33
+        ("F1", [0, 10, 14]),  # log10(4) 4 = 2.4, log10(3) + 870 log10(6) = 677
+        ("F2", [0, 10, 14]),  # 8, 19,923
+        ("F3", [0, 10, 14]),  # 16, 5,338,000
+        ("F4", [0, 10, 14]),  # 8, 412,420
+    ],
+)
+def test_each_order_says_who_is_next(order: str, starts: list[float]) -> None:
+    assert schedule(4, ORDERED, FIELD["FCFS"], order).in_order == starts
+
+
+def test_an_order_by_waits_changes_its_mind_while_jobs_wait() -> None:
+    # At 4, J1 has waited 3 of 4, J2 1 of 1: J2 first. At 20, 19/4 and 17/1 would say the same,
+    # but J3, of 19/20 then, has waited as long as J1 and is the last by any order of ratios.
+    jobs = [job(0, 0, 1, 4), job(1, 1, 1, 4), job(2, 3, 1, 1), job(3, 1, 1, 20)]
+    assert schedule(1, jobs, FIELD["FCFS"], "WFP3").in_order == [0, 5, 4, 9]
+    # J1 is behind J2 when both are short of waits: by 10 it has overtaken it.
+    jobs = [job(0, 0, 1, 10), job(1, 0, 1, 5), job(2, 8, 1, 2)]
+    assert schedule(1, jobs, FIELD["FCFS"], "WFP3").in_order == [0, 10, 15]  # 10/5 > 2/2
+
+
+def test_the_scores_are_the_published_formulas() -> None:
+    it = job(0, 1010, 4, 100)
+
+    def score(name: str) -> float:
+        return -order_named(name, first=10)(it, 4, 100, 8, lambda job: 0)
+
+    assert score("F1") == pytest.approx(2 * 4 + 870 * 3)
+    assert score("F2") == pytest.approx(10 * 4 + 25_600 * 3)
+    assert score("F3") == pytest.approx(100 * 4 + 6_860_000 * 3)
+    assert score("F4") == pytest.approx(100 * 2 + 530_000 * 3)
+
+
+def test_a_fair_share_serves_whoever_has_used_least() -> None:
+    jobs = [
+        *(job(0, 0, 1, 10, user="a"), job(1, 1, 1, 5, user="a"), job(2, 2, 1, 12, user="b")),
+        *(job(3, 3, 1, 4, user="a"), job(4, 4, 1, 1, user="b"), job(5, 5, 1, 1, user="c")),
+    ]
+    # At 10 a has used 10, b and c nothing: b, then c. At 23 b has used 12 and a 10: a, to 15.
+    found = schedule(1, jobs, FIELD["FCFS"], "FAIR-SHARE")
+    assert found.in_order == [0, 23, 10, 29, 28, 22]
+
+
+def test_usage_halves_in_a_half_life_and_grows_by_what_runs() -> None:
+    usage = Usage(half_life=10)
+    usage.change("a", 3, 0)
+    full = 3 * 10 / log(2)
+    assert usage.of("a", 10) == pytest.approx(full / 2)
+    usage.change("a", -3, 10)
+    assert usage.of("a", 20) == pytest.approx(full / 4)
+    assert usage.of("b", 20) == 0
+
+
+PREEMPTED = """
+name = "preempted"
+[platform]
+workers = 2
+[protection]
+kind = "images"
+period = 3
+cost = 0
+[job]
+kind = "rigid"
+[[job.jobs]]
+processors = 2
+time = 10
+[[job.jobs]]
+processors = 1
+time = 2
+release = 5
+[[job.jobs]]
+processors = 2
+time = 1
+release = 6
+[policy]
+name = "EASY"
+order = "SJF"
+preemption = {preemption}
+"""
+
+
+@pytest.mark.parametrize(
+    ("preemption", "kind", "ends"),
+    [
+        # J1 is withdrawn at 5 with its image of 3; at 6 J3 is more urgent than J2, of which
+        # nothing is saved yet. J2 starts again at 7 beside nobody: J1 wants both, from 9 to 16.
+        ("true", "images", [16, 9, 7]),
+        ("false", "images", [10, 13, 11]),
+        ("true", "none", [10, 13, 11]),  # there is nothing to go on from
+    ],
+)
+def test_a_run_makes_way_for_a_more_urgent_job_and_goes_on_from_its_image(
+    preemption: str, kind: str, ends: list[float]
+) -> None:
+    text = PREEMPTED.replace("{preemption}", preemption).replace('"images"', f'"{kind}"')
+    if kind != "images":
+        text = text.replace("period = 3\ncost = 0\n", "")
+    found = Schedule()
+    run(read(tomllib.loads(text), "preempted"), [found])
+    assert [found.ends[name] for name in ("J1", "J2", "J3")] == ends
+
+
+def test_a_log_of_preempted_runs_obeys_the_laws() -> None:
+    records: list[Record] = []
+    run(
+        read(tomllib.loads(PREEMPTED.replace("{preemption}", "true")), "preempted"),
+        [records.append],
+    )
+    assert [str(violation) for violation in audit(records)] == []
+
+
+# --- estimates -----------------------------------------------------------------------------------
+
+
+def test_recent_times_are_believed_and_made_longer_where_they_are_exceeded() -> None:
+    recent = Recent()
+    mine = job(0, 0, 1, 500, asked=1000, user="a")
+    assert recent(mine, 1) == 1000
+    for time in (10, 30, 50):
+        recent.completed(mine, time)
+    assert recent(mine, 1) == 40  # of the last two
+    assert recent(job(1, 0, 1, 5, asked=20, user="a"), 1) == 20  # never more than was asked for
+    assert recent(job(2, 0, 1, 5, asked=20), 1) == 20  # nobody's
+    assert recent.longer(mine, 40) == 100
+    assert recent.longer(mine, 100) == 400
+    assert recent.longer(mine, 900) == 1000
+    assert recent.longer(mine, 1000) is None
+
+
+def test_what_has_been_learnt_of_a_user_lets_a_short_job_backfill() -> None:
+    jobs = [
+        *(job(0, 0, 2, 10, asked=100, user="a"), job(1, 20, 1, 60, asked=60, user="b")),
+        *(job(2, 21, 2, 9, asked=100, user="c"), job(3, 22, 1, 5, asked=100, user="a")),
+    ]
+    assert schedule(2, jobs, FIELD["EASY"]).starts["J3"] == 89
+    assert schedule(2, jobs, FIELD["EASY"], estimates=Recent()).starts["J3"] == 22
+
+
+# --- brute force ---------------------------------------------------------------------------------
+
+P, END = 4, 140
+sets = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(1, P), st.integers(1, 6), st.integers(0, 5)),
+    min_size=1,
+    max_size=8,
+)
+"""(time after the one before, processors, time, how much more was asked for)."""
+
+
+def jobs_of(rows, exact: bool) -> list[BatchJob]:
+    jobs, now = [], 0
+    for index, (gap, processors, time, more) in enumerate(rows):
+        now += gap
+        jobs.append(job(index, now, processors, time, None if exact else time + more))
+    return jobs
+
+
+class Slots:
+    """Free processors of each slot."""
+
+    def __init__(self, running, now: int) -> None:
+        self.free = [P] * END
+        for end, processors in running:
+            self.take(now, end - now, processors)
+
+    def fits(self, at: int, held: int, processors: int) -> bool:
+        return all(free >= processors for free in self.free[at : at + held])
+
+    def earliest(self, now: int, held: int, processors: int) -> int:
+        return next(t for t in range(now, END) if self.fits(t, held, processors))
+
+    def take(self, at: int, held: int, processors: int) -> None:
+        for t in range(at, at + held):
+            self.free[t] -= processors
+
+
+def brute(jobs: list[BatchJob], plan) -> list[float]:
+    """Starts, slot by slot; `plan(slots, waiting, now, early)` says who starts now."""
+    starts, running, waiting = {}, {}, []
+    for now in range(END):
+        gone = [it for it, (end, _) in running.items() if end == now]
+        early = any(running[it][1] > now for it in gone)
+        for it in gone:
+            del running[it]
+        new = [it for it in jobs if it.submitted == now]
+        waiting += new
+        if not (gone or new):
+            continue
+        slots = Slots([(told, it.profile.processors) for it, (_, told) in running.items()], now)
+        for it in plan(slots, waiting, now, early):
+            waiting.remove(it)
+            starts[it.name] = now
+            running[it] = now + it.profile.length, now + int(it.believed(it.profile.processors))
+    return [starts[it.name] for it in jobs]
+
+
+def size(it: BatchJob) -> tuple[int, int]:
+    return int(it.believed(it.profile.processors)), it.profile.processors
+
+
+def all_reserved(slots: Slots, waiting, now: int, early: bool) -> list[BatchJob]:
+    """R-LIST-Q: made afresh each time, one after the other."""
+    starts = []
+    for it in waiting:
+        at = slots.earliest(now, *size(it))
+        slots.take(at, *size(it))
+        if at == now:
+            starts.append(it)
+    return starts
+
+
+class Kept:
+    """Conservative: places are kept, and compressed in their order when a run ends early."""
+
+    def __init__(self) -> None:
+        self.places: dict[BatchJob, int] = {}
+
+    def __call__(self, slots: Slots, waiting, now: int, early: bool) -> list[BatchJob]:
+        old = sorted(self.places, key=lambda it: (self.places[it], it.index))
+        for it in old:
+            if early:
+                self.places[it] = slots.earliest(now, *size(it))
+            slots.take(self.places[it], *size(it))
+        for it in waiting:
+            if it not in self.places:
+                self.places[it] = slots.earliest(now, *size(it))
+                slots.take(self.places[it], *size(it))
+        starts = [it for it in waiting if self.places[it] == now]
+        for it in starts:
+            del self.places[it]
+        return starts
+
+
+@given(sets)
+@settings(max_examples=150, deadline=None)
+def test_easy_never_delays_the_first_reservation_when_estimates_are_exact(rows) -> None:
+    jobs = jobs_of(rows, exact=True)
+    found = schedule(P, jobs, RList(1, Reading.EASY))
+    for name, start, told in found.promises:
+        it = next(it for it in jobs if it.name == name)
+        busy = [
+            (int(found.ends[other.name]), other.profile.processors)
+            for other in jobs
+            if found.starts[other.name] < told < found.ends[other.name]
+            or (found.starts[other.name] == told and other.index < it.index)
+        ]
+        assert start == Slots(busy, int(told)).earliest(int(told), *size(it))
+        assert found.starts[name] <= start
+
+
+@given(sets)
+@settings(max_examples=150, deadline=None)
+def test_conservative_backfilling_delays_no_promise_when_estimates_are_exact(rows) -> None:
+    jobs = jobs_of(rows, exact=True)
+    found, slots = schedule(P, jobs, Conservative()), Slots([], 0)
+    for it in jobs:
+        at = slots.earliest(int(it.submitted), *size(it))
+        slots.take(at, *size(it))
+        assert found.starts[it.name] == at
+
+
+@given(sets)
+@settings(max_examples=150, deadline=None)
+def test_a_changed_plan_is_the_plan_made_anew_and_never_later_than_promised(rows) -> None:
+    jobs = jobs_of(rows, exact=False)
+    found = schedule(P, jobs, Conservative())
+    assert found.in_order == brute(jobs, Kept())
+    assert all(found.starts[name] <= start for name, start, _ in found.promises)
+
+
+@given(sets)
+@settings(max_examples=150, deadline=None)
+def test_reserving_for_twins_together_up_to_the_horizon_is_reserving_for_each(rows) -> None:
+    jobs = jobs_of(rows, exact=False)
+    for reading in (Reading.FRESH, Reading.EASY):
+        assert schedule(P, jobs, RList(None, reading)).in_order == brute(jobs, all_reserved)

@@ -1,0 +1,121 @@
+"""A log read with the schema of its lines alone: nothing here knows the classes of events."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = ROOT / "sims/line.schema.json"
+GOLDEN = sorted((ROOT / "tests/golden").glob("*.jsonl"))
+
+Line = dict[str, Any]
+
+SCHEMA = json.loads(SHIPPED.read_text())
+VALIDATOR = Draft202012Validator(SCHEMA)
+
+
+def lines(log: Path) -> Iterator[Line]:
+    return map(json.loads, log.read_text().splitlines())
+
+
+@cache
+def examples() -> dict[str, Line]:
+    """Of each kind of event that a golden log holds, its first line."""
+    found: dict[str, Line] = {}
+    for log in GOLDEN:
+        for line in lines(log):
+            found.setdefault(line["event"], line)
+    return found
+
+
+def test_the_schema_is_a_schema_and_what_the_classes_say() -> None:
+    """Else: `python -m sims.schema sims/line.schema.json`."""
+    Draft202012Validator.check_schema(SCHEMA)
+    printed = subprocess.run([sys.executable, "-m", "sims.schema"], capture_output=True, cwd=ROOT)
+    assert printed.stdout == SHIPPED.read_bytes()
+
+
+def test_it_lies_beside_the_logs_and_in_the_wheel() -> None:
+    assert (ROOT / "logs" / SHIPPED.name).read_bytes() == SHIPPED.read_bytes()
+    assert f'"{SHIPPED.name}"' in (ROOT / "pyproject.toml").read_text()
+
+
+@pytest.mark.parametrize("log", GOLDEN, ids=lambda log: log.stem)
+def test_every_line_of_a_golden_log_fits_the_schema(log: Path) -> None:
+    for number, line in enumerate(lines(log)):
+        assert [error.message for error in VALIDATOR.iter_errors(line)] == []
+        assert line["seq"] == number
+
+
+def test_the_golden_logs_hold_most_kinds_of_events_that_there_are() -> None:
+    assert len(examples()) >= 35
+
+
+@pytest.mark.parametrize("event", SCHEMA["$defs"])
+def test_it_says_the_unit_and_meaning_of_every_field(event: str) -> None:
+    own = SCHEMA["$defs"][event]["properties"]
+    for told in (own[name] for name in own if name not in ("event", "seq", "t", "cause")):
+        assert told["unit"] and told["description"]
+
+
+# --- mutilated lines ------------------------------------------------------------------------------
+
+
+def without(line: Line, key: str) -> Line:
+    return {name: value for name, value in line.items() if name != key}
+
+
+def mutilated(line: Line) -> Iterator[tuple[str, Line]]:
+    """The line with one thing wrong with it, in each way that there is."""
+    yield "one key too many", {**line, "colour": "red"}
+    for key, value in line.items():
+        yield f"no {key}", without(line, key)
+        yield f"{key} misspelt", {**without(line, key), key + "s": value}
+        yield f"{key} is an object", {**line, key: {}}
+        if isinstance(value, str):
+            yield f"{key} is a number", {**line, key: 5}
+        else:
+            yield f"{key} is a text", {**line, key: "five"}
+        if isinstance(value, list) and value:
+            yield f"{key} holds an object", {**line, key: [{}, *value[1:]]}
+
+
+@pytest.mark.parametrize("event", examples())
+def test_a_mutilated_line_is_refused(event: str) -> None:
+    line = examples()[event]
+    for how, broken in mutilated(line):
+        assert not VALIDATOR.is_valid(broken), how
+
+
+WRONG: dict[str, tuple[str, Callable[[Line], Any]]] = {
+    "an unknown event": ("RunStarted", lambda line: {**line, "event": "RunBegun"}),
+    "another event's fields": ("RunStarted", lambda line: {**line, "event": "RunEnded"}),
+    "an unknown outcome": ("RunEnded", lambda line: {**line, "outcome": "won"}),
+    "no set of workers": ("RunStarted", lambda line: {**line, "processors": "0-"}),
+    "half a worker": ("WorkerChanged", lambda line: {**line, "worker": 0.5}),
+    "a worker below 0": ("WorkerChanged", lambda line: {**line, "worker": -1}),
+    "a row too long": ("TasksDealt", lambda line: {**line, "tasks": [[0, 1, 2]]}),
+    "a row too short": ("TasksDealt", lambda line: {**line, "tasks": [[0]]}),
+    "another format": ("ScenarioStarted", lambda line: {**line, "schema": 2}),
+    "a cause of the first": ("ScenarioStarted", lambda line: {**line, "cause": 0}),
+    "a first that is another": ("RunEnded", lambda line: without({**line, "seq": 0}, "cause")),
+    "no object": ("RunEnded", lambda line: list(line)),
+}
+
+
+@pytest.mark.parametrize("how", WRONG)
+def test_a_line_that_is_wrong_in_its_own_way_is_refused(how: str) -> None:
+    event, change = WRONG[how]
+    line = examples()[event]
+    assert VALIDATOR.is_valid(line)
+    assert not VALIDATOR.is_valid(change(copy.deepcopy(line)))

@@ -1,0 +1,204 @@
+"""Simulations from a program: what goes in, and that it is the run that the command line makes."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from attrs import evolve, frozen
+from numpy.random import Generator
+
+from actors.decisions import BadDecision
+from actors.events import End, LinkDescribed, WorkerChanged
+from actors.hazards import Faults
+from policies.interface import BatchPolicy, Configuration, Decision
+from policies.queue.allocation import requested
+from policies.queue.lists import RList
+from policies.queue.orders import first_come
+from sims.errors import InputError
+from sims.examples import example
+from sims.scenario import sections
+from sims.session import load, run
+from sims.starters.copies import OldestTwice
+from sims.starters.enrolment import FewestFastest
+from sims.starters.order import widest
+from sims.starters.redistribution import HelpTheLast
+from sims.starters.service import ShortestFirst
+from sims.starters.strategy import SmallestFit
+from tests.sims.cli.commands import TINY, Shell
+
+RIGID = {
+    "name": "rigid",
+    "platform": {"workers": 4},
+    "job": {
+        "kind": "rigid",
+        "jobs": [
+            {"name": "long", "processors": 3, "time": 9},
+            {"name": "wide", "processors": 4, "time": 2},
+            {"name": "small", "processors": 1, "time": 5},
+        ],
+    },
+    "policy": {"order": "FCFS"},
+}
+
+
+def test_a_file_a_table_and_an_object_are_the_same_run(tmp_path: Path) -> None:
+    built = sections.Scenario(
+        name="rigid",
+        platform=sections.PlatformSection(workers=4),
+        job=sections.RigidSection(
+            kind="rigid",
+            jobs=(
+                sections.RigidJob(name="long", processors=3, time=9),
+                sections.RigidJob(name="wide", processors=4, time=2),
+                sections.RigidJob(name="small", processors=1, time=5),
+            ),
+        ),
+        policy=sections.PolicySection(order="FCFS"),
+    )
+    assert built == load(RIGID)
+    assert list(run(built).records()) == list(run(RIGID).records())
+    # long and small at 0, wide once long has ended.
+    assert run(built).makespan == 9 + 2
+
+
+def test_the_log_of_a_run_is_the_one_that_the_command_line_writes(shell: Shell) -> None:
+    path = shell.write(TINY)
+    shell("run", path, "--seed", "4", "--set", "master.channels=2", "--log", "theirs.jsonl")
+    result = run(path, {"master.channels": 2}, seed=4, log=shell.folder / "ours.jsonl")
+    theirs = (shell.folder / "theirs.jsonl").read_bytes()
+    assert (shell.folder / "ours.jsonl").read_bytes() == theirs
+    kept = run(path, {"master.channels": 2}, seed=4)
+    assert list(result.records()) == list(kept.records())
+
+
+def test_a_run_can_end_at_a_time() -> None:
+    result = run(RIGID, until=4)
+    assert (result.end, result.makespan) == (End.CAPPED, None)
+
+
+def test_a_scenario_runs_inside_a_running_loop() -> None:
+    async def cell() -> float | None:
+        found = run(example("volatile20")).makespan
+        await asyncio.sleep(0)
+        return found
+
+    assert asyncio.run(cell()) == run(example("volatile20")).makespan
+
+
+def test_files_are_sought_beside_the_scenario_or_where_one_says() -> None:
+    path = example("batch-easy")
+    beside, said = run(path), run(load(path), folder=path.parent)
+    assert beside.numbers == said.numbers
+
+
+# --- policies and hazards as objects --------------------------------------------------------------
+
+
+@frozen
+class Mine:
+    """A policy of a program's own, with a parameter."""
+
+    worker: int = 0
+
+    def __call__(self, view: object, rng: Generator) -> Configuration:
+        return Configuration(((self.worker, 2),))
+
+
+def test_a_policy_can_be_an_object_and_the_log_names_it() -> None:
+    result = run(example("volatile20"), policy=FewestFastest(most=2))
+    started = result.summary.started
+    assert started is not None
+    assert started.policy == "sims.starters.enrolment:FewestFastest"
+    assert started.settings == ()
+    assert result.end is End.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("batch-rigid", {"policy": SmallestFit(), "order": widest}),
+        ("batch-moldable", {"allocation": lambda jobs, processors: [1] * len(jobs)}),
+        ("malleable10", {"policy": HelpTheLast()}),
+        ("redundant", {"policy": OldestTwice()}),
+        ("redundant-reclaimed", {"service": ShortestFirst()}),
+    ],
+)
+def test_every_decision_takes_an_object(name: str, given: dict[str, object]) -> None:
+    theirs, ours = run(example(name)), run(example(name), **given)  # type: ignore[arg-type]
+    assert ours.end is End.COMPLETED
+    assert list(ours.records()) != list(theirs.records())
+
+
+def test_a_whole_policy_of_a_queue_is_its_three_decisions() -> None:
+    policy = BatchPolicy(first_come, RList(0), requested)
+    assert run(RIGID, policy=policy).makespan == run(RIGID).makespan
+
+
+def test_what_a_policy_may_not_do_is_told_in_one_line() -> None:
+    with pytest.raises(BadDecision, match=r"Mine.*must place"):
+        run(example("volatile20"), policy=Mine())
+
+
+@frozen
+class Twice:
+    """Worker 0 fails at 1 and at 20."""
+
+    downtime: float = 2.0
+    mtbf: float = 100.0
+
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        return iter(((1.0, 0), (20.0, 0)))
+
+
+def test_a_hazard_can_be_an_object() -> None:
+    result = run(RIGID, hazard=Twice())
+    turns = [r.t for r in result.records() if isinstance(r.event, WorkerChanged)]
+    assert turns[:2] == [1.0, 3.0]
+    assert result.summary.completed.keys() == {"long", "wide", "small"}
+
+
+def test_an_earlier_log_is_kept_and_a_log_takes_no_inputs_place(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY)
+    run(path, log=tmp_path / "run.jsonl")
+    with pytest.warns(UserWarning, match=r"earlier .*run\.jsonl is now"):
+        run(path, seed=9, log=tmp_path / "run.jsonl")
+    with pytest.raises(InputError, match="would be lost"):
+        run(path, log=path)
+    assert path.read_text() == TINY
+
+
+# --- what cannot be -------------------------------------------------------------------------------
+
+
+def test_an_error_of_the_scenarios_checks_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(TINY.replace('"IE"', '"nobody"'))
+    with pytest.raises(InputError, match=r"mine\.toml: policy\.name: .*nobody"):
+        run(path)
+
+
+def test_a_built_scenario_has_no_keys_to_change() -> None:
+    with pytest.raises(InputError, match="changes"):
+        load(load(RIGID), {"seed": 3})
+    assert load(load(RIGID), seed=3) == evolve(load(RIGID), seed=3)
+
+
+def test_an_order_of_service_needs_a_master() -> None:
+    with pytest.raises(InputError, match="no master"):
+        run(RIGID, service=ShortestFirst())
+    linked = run(example("malleable-master")).records()
+    assert any(isinstance(record.event, LinkDescribed) for record in linked)
+
+
+def test_a_table_is_left_as_it_was() -> None:
+    table = {**RIGID, "platform": {"workers": 4}}
+    run(table, {"platform.workers": 8})
+    assert table["platform"] == {"workers": 4}
+
+
+def test_a_decision_of_nobodys_is_refused() -> None:
+    with pytest.raises(BadDecision, match="Decision"):
+        run(RIGID, policy=lambda view: Decision(list(view.queue) * 2))

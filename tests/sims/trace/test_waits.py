@@ -1,0 +1,216 @@
+"""Why jobs waited, as traces tell it, against figures counted from the SWF and the starts alone."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import define, frozen
+
+from actors.events import JobSubmitted, ScenarioStarted
+from sims.cli import main
+from sims.log import LogFile
+from sims.trace.lines import watch
+from sims.trace.read import read_trace
+from sims.trace.waits import Waits
+from tests.sims.kinds import KINDS, SCENARIOS, records_of, written
+
+DRAWN, GIVEN = "drawn", "given"
+RANKS = (0, 10, 100)
+"""Whose waits are looked at: 0 waited longest."""
+
+
+@frozen
+class Counted:
+    """What the SWF and the log's starts say, and nothing else: no trace, no reader of ours."""
+
+    total: int
+    names: list[str]
+    submit: np.ndarray
+    width: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    @classmethod
+    def of(cls, swf: Path, log: Path) -> Counted:
+        """Only jobs that started count."""
+        started = [json.loads(line) for line in log.open() if '"event":"RunStarted"' in line]
+        starts = {it["job"]: it["t"] for it in started}
+        opened = lzma.open if swf.suffix == ".xz" else open
+        with opened(swf, "rt") as file:
+            text = file.read()
+        total = int(re.search(r"MaxProcs: *(\d+)", text)[1])  # type: ignore[index]
+        rows = [line.split() for line in text.splitlines() if line[:1] not in (";", "")]
+        rows = sorted((it for it in rows if f"J{it[0]}" in starts), key=lambda it: float(it[1]))
+        names = [f"J{it[0]}" for it in rows]
+        submit, run, wide, asked = (np.array([float(it[k]) for it in rows]) for k in (1, 3, 4, 7))
+        start = np.array([starts[name] for name in names])
+        return cls(total, names, submit, np.where(wide > 0, wide, asked), start, start + run)
+
+    def waiters(self) -> list[int]:
+        """The longest waits, of some ranks."""
+        order = np.argsort(-(self.start - self.submit), kind="stable")
+        return [int(order[rank]) for rank in RANKS]
+
+    def free(self, t: float, decided: bool = False) -> int:
+        """At `t`, before or after what was decided then."""
+        begun = self.start <= t if decided else self.start < t
+        return int(self.total - self.width[begun & (self.end > t)].sum())
+
+
+@define
+class Log:
+    """A log under EASY, and what it was made of."""
+
+    path: Path
+    counted: Counted
+
+
+def draw(path: Path, jobs: int = 700, processors: int = 128) -> Path:
+    """Jobs that ask for 1 to 4 times what they take, at 95 % of the platform's capacity."""
+    rng = np.random.default_rng(12)
+    widths = 2 ** rng.integers(0, 7, jobs)
+    times = np.ceil(np.exp(rng.uniform(4, 10, jobs)))
+    asked = np.ceil(times * rng.uniform(1, 4, jobs))
+    mean = (widths * times).mean() / (0.95 * processors)
+    submits = np.floor(rng.exponential(mean, jobs).cumsum())
+    rows = zip(submits, times, widths, asked, strict=True)
+    lines = [f"; MaxProcs: {processors}"]
+    for k, (at, time, width, said) in enumerate(rows, start=1):
+        lines.append(
+            f"{k} {at:.0f} -1 {time:.0f} {width} -1 -1 {width} {said:.0f} -1 1" + " -1" * 7
+        )
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module", params=[DRAWN, GIVEN])
+def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Log:
+    folder = tmp_path_factory.mktemp("waits")
+    swf = request.config.getoption("--swf") if request.param == GIVEN else draw(folder / "a.swf")
+    if swf is None:
+        pytest.skip("needs a real log: --swf FILE")
+    counted = partial(Counted.of, swf.absolute())
+    path = folder / "run.jsonl"
+    opened = lzma.open if swf.suffix == ".xz" else open
+    with opened(swf, "rt") as file:
+        processors = int(re.search(r"MaxProcs: *(\d+)", file.read())[1])  # type: ignore[index]
+    sets = [f"job.swf.file={swf.absolute()}", f"platform.workers={processors}"]
+    words = ["run", str(SCENARIOS / "batch-easy.toml"), "--log", str(path)]
+    assert main([*words, *(word for it in sets for word in ("--set", it))]) == 0
+    return Log(path, counted(path))
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    capsys.readouterr()
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_trace_of_who_waited_long_tells_what_submissions_and_starts_say(
+    log: Log, capsys: pytest.CaptureFixture[str]
+) -> None:
+    it = log.counted
+    for k in it.waiters():
+        (wait,) = told(capsys, "trace", str(log.path), it.names[k])["waits"]
+        since, until, mine = it.submit[k], it.start[k], it.width[k]
+        assert (wait["since"], wait["until"]) == (since, until)
+        places = np.arange(len(it.names))
+        ahead = (places < k) & (it.start >= since)
+        assert wait["ahead"] == {"jobs": ahead.sum(), "processors": it.width[ahead].sum()}
+        assert wait["free"] == it.free(since)
+        held = np.flatnonzero((it.start < since) & (it.end > since))
+        found = {
+            (row["job"], row["processors"], row["since"], row["until"]) for row in wait["held"]
+        }
+        assert found == {(it.names[j], it.width[j], it.start[j], it.end[j]) for j in held}
+        widths = [row["processors"] for row in wait["held"]]
+        assert widths == sorted(widths, reverse=True)
+        passed = np.flatnonzero((places > k) & (it.submit <= until) & (it.start < until))
+        rows = {(row["job"], row["processors"], row["start"]) for row in wait["passed"]}
+        assert rows == {(it.names[j], it.width[j], it.start[j]) for j in passed}
+        assert {row["rule"] for row in wait["passed"]} <= {"by backfilling"}
+        freed = np.flatnonzero((it.end == until) & (it.start < until))
+        assert {row["job"] for row in wait["freed"]} == {it.names[j] for j in freed}
+        check_possible(it, wait, int(mine))
+
+
+def check_possible(it: Counted, wait: dict[str, Any], mine: int) -> None:
+    """Since when as many were free as it got, and when they had been before."""
+    since, until = wait["since"], wait["until"]
+    times = np.unique(np.concatenate([it.submit, it.start, it.end]))
+    times = times[(times >= since) & (times < until)]
+    assert it.free(until) >= mine
+    possible = until
+    for t in times[::-1]:
+        if it.free(t, decided=True) < mine:
+            break
+        if it.free(t) >= mine:
+            possible = t
+    assert wait["possible"] == possible
+    assert wait["missed"] == [t for t in times if t < possible and it.free(t) >= mine]
+
+
+def test_the_words_of_a_trace_have_the_same_figures(
+    log: Log, capsys: pytest.CaptureFixture[str]
+) -> None:
+    it = log.counted
+    for k in it.waiters():
+        (wait,) = told(capsys, "trace", str(log.path), it.names[k])["waits"]
+        assert main(["trace", str(log.path), it.names[k]]) == 0
+        words = capsys.readouterr().out
+        jobs, processors = wait["ahead"]["jobs"], f"{wait['ahead']['processors']:,} processors"
+        assert f"{jobs:,} job" in words
+        assert f"for {processors} are ahead; {wait['free']:,} of {it.total:,} proc" in words
+        if wait["passed"]:
+            count = len(wait["passed"])
+            assert re.search(rf"{count:,} jobs? that came later started first by backfill", words)
+        assert f"it takes {it.width[k]:,.0f}" in words
+        assert not re.search(r"\de\+\d", words)
+
+
+def test_the_queue_at_an_instant_is_who_was_submitted_and_had_not_started(
+    log: Log, capsys: pytest.CaptureFixture[str]
+) -> None:
+    it = log.counted
+    for k in it.waiters():
+        for t in (it.submit[k], (it.submit[k] + it.start[k]) / 2, it.start[k]):
+            found = told(capsys, "queue", str(log.path), "--at", str(t))
+            waiting = np.flatnonzero((it.submit <= t) & (it.start > t))
+            assert [
+                (row["job"], row["processors"], row["since"], row["starts"])
+                for row in found["waiting"]
+            ] == [(it.names[j], it.width[j], it.submit[j], it.start[j]) for j in waiting]
+            running = np.flatnonzero((it.start <= t) & (it.end > t))
+            assert {(row["job"], row["since"], row["until"]) for row in found["running"]} == {
+                (it.names[j], it.start[j], it.end[j]) for j in running
+            }
+            assert found["free"] == it.free(t, decided=True)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_a_backlog_leaves_unparsed_changes_no_reason(name: str, tmp_path: Path) -> None:
+    path = written(name, tmp_path)
+    jobs = [r.event.job for r in records_of(name) if isinstance(r.event, JobSubmitted)][:12]
+    for job in jobs:
+        file = LogFile(path)
+        started = next(iter(file)).event
+        assert isinstance(started, ScenarioStarted)
+        waits = Waits.of(job, started)
+        for number, line in enumerate(file.lines(), start=1):
+            if not waits.over:
+                watch(file, number, line, waits)
+        waits.close()
+        found = [it.wait for it in read_trace(LogFile(path), job).waits]
+        assert [(it.since, it.until, it.free, it.away) for it in found] == [
+            (it.since, it.until, it.free, it.away) for it in waits.done
+        ]
+        assert [(it.holders, it.others, it.passed, it.freed, it.back) for it in found] == [
+            (it.holders, it.others, it.passed, it.freed, it.back) for it in waits.done
+        ]

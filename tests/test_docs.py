@@ -1,0 +1,123 @@
+"""What README and the documentation show works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sims.cli import main
+from sims.cli.main import COMMANDS
+from sims.docs.blocks import PAGES, PICTURE, ROOT, Block, anchors, blocks, files, links, whole
+from sims.examples import examples
+
+SHORT = {"--runs 30": "--runs 2", "--most 50": "--most 5"}
+"""What a reader may wait for, and a test need not."""
+DOCUMENTS = [ROOT / "README.md", *sorted(PAGES.rglob("*.md"))]
+DRAWN = "figures/"
+
+
+def name_of(path: Path) -> str:
+    """As the tests' reports have it."""
+    return str(path.relative_to(PAGES) if path.is_relative_to(PAGES) else path.name)
+
+
+every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty one, with the examples' folder where a clone has it."""
+    (tmp_path / "sims").mkdir()
+    for part in ("scenarios", "campaigns"):
+        (tmp_path / "sims" / part).symlink_to(ROOT / "sims" / part)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    return tmp_path
+
+
+# What that page shows to be printed is checked as well, by a test of its own.
+@pytest.mark.parametrize("path", [it for it in DOCUMENTS if it.name != "cluster.md"], ids=name_of)
+def test_the_blocks_of_a_page_run_one_after_the_other(path: Path, folder: Path) -> None:
+    for block in blocks(path.read_text(encoding="utf-8")):
+        if block.file is not None:
+            (folder / block.file).write_text(block.text)
+        if block.language == "sh":
+            shell(block)
+        elif block.language == "python" and block.file is None:
+            compile(block.text, str(path), "exec")
+            if not block.not_run:
+                python(block.text, folder)
+        elif block.language == "toml" and block.file is not None:
+            assert main(["check", block.file]) == 0, block.text
+
+
+def shell(block: Block) -> None:
+    """Run what a reader would type, or see that a shell could read it."""
+    subprocess.run(["bash", "-n"], input=block.text, text=True, check=True)
+    for line in () if block.not_run else block.commands:
+        for long, short in SHORT.items():
+            line = line.replace(long, short)
+        program, *words = shlex.split(line, comments=True)
+        if program == "python":
+            python_script(words)
+        else:
+            assert program == "holdfast", f"{line}: say why it is not run"
+            assert main(words) == 0, line
+
+
+def python(code: str, folder: Path) -> None:
+    """Run a block as a program of its own."""
+    (folder / "block.py").write_text(code)
+    python_script(["block.py"])
+
+
+def python_script(words: list[str]) -> None:
+    places = os.pathsep.join((str(Path.cwd()), str(ROOT), str(ROOT / "sims" / "python")))
+    environment = os.environ | {"PYTHONPATH": places}
+    done = subprocess.run(
+        [sys.executable, *words], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@every_document
+def test_the_links_within_the_documentation_lead_somewhere(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for link in links(text):
+        place, _, anchor = link.partition("#")
+        if "://" in place or place.startswith("mailto:"):
+            continue
+        target = path.parent / place if place else path
+        if DRAWN in place:
+            found = PICTURE.search(place)
+            assert found, link
+            assert found[1] in examples() or f"{found[1]}.toml" in files(text), link
+        else:
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(whole(target.read_text(encoding="utf-8"))), link
+
+
+@every_document
+def test_every_command_module_and_example_it_names_is_there(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for command in re.findall(r"`holdfast ([a-z-]+)", text):
+        assert command in COMMANDS
+    for module in re.findall(r"python -m (sims[\w.]*)", text):
+        place = ROOT / module.replace(".", "/")
+        assert place.with_suffix(".py").exists() or (place / "__main__.py").exists()
+    for name in re.findall(r"sims/((?:scenarios|campaigns)/[\w-]+\.toml)", text):
+        assert (ROOT / "sims" / name).exists()
+
+
+def test_the_site_has_every_page(tmp_path: Path) -> None:
+    nav = (PAGES.parent / "mkdocs.yml").read_text()
+    for page in PAGES.rglob("*.md"):
+        assert f": {page.relative_to(PAGES)}\n" in nav
+    for page in re.findall(r": ([\w/-]+\.md)\n", nav):
+        assert (PAGES / page).exists()
