@@ -116,7 +116,7 @@ CAUSES: Mapping[type[Event], tuple[May, ...]] = {
         at_once(s.opened, e.ShelfOpened, e.BatchOpened),
         at_once(s.freed, e.RunEnded, e.MembersReleased, e.WorkerChanged),
         at_once(s.rearranged, e.RunEnded, e.MembersReleased),
-        at_once(s.another_copy, *HEARD, e.RunStarted, e.ReservationMade),
+        at_once(s.another_copy, e.RunStarted, e.ReservationMade),
         later(s.promised, e.ReservationMade),
         at_once(s.made_way, e.RunStarted, e.ReservationMade),
         at_once(s.called, *HEARD),

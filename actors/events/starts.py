@@ -64,8 +64,9 @@ def rearranged(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
 
 
 def another_copy(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
-    """What a decision that also made promises left over."""
-    return effect.keeps is None
+    """One more of a job under way gets what a decision's starts and promises left over."""
+    under_way = any(not held.kept for held in known.jobs.get(effect.job, {}).values())
+    return under_way and _had_waited(known, effect)
 
 
 def opened(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
@@ -75,13 +76,7 @@ def opened(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
 
 def made_way(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
     """A job that was ahead started, or was promised other workers, and it had waited for that."""
-    return (
-        effect.keeps is None
-        and not known.opened
-        and effect.job != cause.job
-        and not known.wants_now(effect.job)
-        and not known.frees(effect.processors)
-    )
+    return effect.job != cause.job and _had_waited(known, effect)
 
 
 def promised(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
@@ -93,14 +88,19 @@ def promised(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
 def called(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
     """What called for the decision to start a job that had waited, where none of its workers was
     freed."""
+    return _had_waited(known, effect)
+
+
+def shared_out(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
+    """A decision that took workers from other jobs."""
+    return effect.keeps is None and not known.wants_now(effect.job)
+
+
+def _had_waited(known: Known, effect: RunStarted) -> bool:
+    """It has not come to want workers just now, and none of those that it gets was freed now."""
     return (
         effect.keeps is None
         and not known.opened
         and not known.wants_now(effect.job)
         and not known.frees(effect.processors)
     )
-
-
-def shared_out(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
-    """A decision that took workers from other jobs."""
-    return effect.keeps is None and not known.wants_now(effect.job)

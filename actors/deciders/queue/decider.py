@@ -225,11 +225,12 @@ class QueueDecider:
     def _copy(self) -> None:
         """One more copy of each job under way, in the queue's order, as long as workers last."""
         start, pool, runs = self.scheduler.start_some, self.scheduler.pool, self.books.runs
+        why = self.promises.left_over
         for waiting, count in sorted(self.copied.values(), key=_key):
             end = self.scheduler.now + waiting.held
             index, processors = waiting.key[1], waiting.processors
             while count < self.most[index] and processors <= pool.free:
-                copy, numbers = start(index, processors)
+                copy, numbers = start(index, processors, otherwise=why)
                 runs[copy] = run = end, index, processors, waiting, numbers, copy
                 if self.memory is not None:
                     self.memory.started(run)

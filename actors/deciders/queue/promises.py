@@ -86,6 +86,13 @@ class Promises:
         cause = next(ahead, self.lead)
         return self._retold(decision, waiting) if cause == NOTHING else cause
 
+    def left_over(self) -> int:
+        """The cause of one more copy of a job under way, of whose workers none was freed: this
+        decision's first promise or start, after which these were to spare."""
+        if self.moved:
+            return self.moved[0][1]
+        return self.scheduler.trigger if self.lead == NOTHING else self.lead
+
     def _retold(self, decision: Decision, waiting: Queued) -> int:
         """A promise whose start has not moved, but its workers have."""
         for promise in decision.reservations:
