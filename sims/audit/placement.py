@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attrs import define, field
 
-from actors.events import DeciderKind, RunEnded, RunStarted, ScenarioStarted
+from actors.events import DeciderKind, Outcome, RunEnded, RunStarted, ScenarioStarted
 from sims.audit.capacity import CapacityAuditor
 from sims.audit.facts import Run
 from sims.audit.law import Auditor, Handlers, Law
@@ -19,15 +19,19 @@ Spans = tuple[Range, ...]
 @define(eq=False)
 class PlacementAuditor(Auditor):
     """A run gets the lowest free workers; or, by the policy's choice, those that its job had a
-    moment ago, else the fewest gaps. It must be one of these always, and is asked before the
-    workers are taken. Other deciders than a queue choose by other rules, not told here."""
+    moment ago, else the fewest gaps; a further copy of a job under way, which takes what is left
+    over, always the fewest gaps. It must be one of these always, and is asked before the workers
+    are taken. Other deciders than a queue choose by other rules, not told here."""
 
     world: World
     capacity: CapacityAuditor
     rules: dict[str, Callable[[Spans, int, Spans], Spans]] = field(init=False)
     """Those that all runs so far have followed."""
-    former: dict[str, list[Spans]] = field(factory=dict)
-    """Job -> on whom copies of it ended at this instant."""
+    former: dict[str, Spans] = field(factory=dict)
+    """Job -> whom it gave back last at this instant."""
+    completed: set[str] = field(factory=set)
+    """Jobs of which a run completed at this instant: that copy is given back after the others,
+    which are told after it."""
 
     def __attrs_post_init__(self) -> None:
         self.rules = {"lowest": lowest, "compact": compact}
@@ -43,6 +47,7 @@ class PlacementAuditor(Auditor):
     def passed(self, t: float, seq: int) -> None:
         if self.former:
             self.former.clear()
+            self.completed.clear()
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
         if event.decider is not DeciderKind.QUEUE:
@@ -62,12 +67,17 @@ class PlacementAuditor(Auditor):
         self._keep(self._followed(run, event.job), run, seq)
 
     def _followed(self, run: Run, job: str) -> tuple[str, ...]:
-        spans, gaps = run.copy.spans, self.capacity.free.intervals()
-        free, size = self.capacity.free, run.copy.size
-        had = [former for former in self.former.get(job, ()) if free.has(former)] or [()]
-        return tuple(
-            k for k, rule in self.rules.items() if any(rule(gaps, size, it) == spans for it in had)
-        )
+        free, size, spans = self.capacity.free, run.copy.size, run.copy.spans
+        gaps = free.intervals()
+        former = self.former.get(job, ()) if self.former else ()
+        if former and not (self._first(run) and free.has(former)):
+            former = ()
+        return tuple(k for k, rule in self.rules.items() if rule(gaps, size, former) == spans)
+
+    @staticmethod
+    def _first(run: Run) -> bool:
+        """Whether its job holds nobody else."""
+        return len(run.job.open) == 1 and not run.job.kept
 
     def _keep(self, followed: tuple[str, ...], run: Run, seq: int) -> None:
         if not followed:
@@ -80,8 +90,13 @@ class PlacementAuditor(Auditor):
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
         run = self.world.present if self.rules else None
-        if run is not None and not event.kept:
-            self.former.setdefault(event.job, []).append(run.copy.spans)
+        if run is None or event.kept:
+            return
+        if event.outcome is Outcome.COMPLETED:
+            self.completed.add(event.job)
+            self.former[event.job] = run.copy.spans
+        elif event.job not in self.completed:
+            self.former[event.job] = run.copy.spans
 
 
 def lowest(gaps: Spans, wanted: int, former: Spans) -> Spans:
