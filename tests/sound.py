@@ -1,6 +1,6 @@
 """Logs of random scenarios of all kinds, of which each must break no law; not even that of causes.
 
-    python -m tests.sound 500 7     # 500 logs of seed 7; prints which laws are broken, and where
+python -m tests.sound 500 7     # 500 logs of seed 7; prints which laws are broken, and where
 """
 
 from __future__ import annotations

@@ -50,7 +50,8 @@ class ProtectionAuditor(Auditor):
         times = (event.cost, event.recovery, event.delay)
         sound = all(it is None or it >= 0 for it in times)
         often = event.period is None or event.period > 0
-        if not (sound and often and event.copies >= 1):
+        kept = event.period is None or event.kind is not ProtectionKind.NONE
+        if not (sound and often and kept and event.copies >= 1):
             self.world.breaks(Law.FRAME, (seq,), f"{event}")
 
     # --- where a run begins -------------------------------------------------------------------

@@ -59,7 +59,7 @@ def meaningless(event: Event, records: Sequence[Record]) -> frozenset[str]:
         return frozenset(() if any(mine) or event.job in moved else ("footprint",))
     if not isinstance(event, ProtectionDescribed):
         return frozenset()
-    nothing = ("period", "cost", "recovery", "verified") if event.kind is NOTHING else ()
+    nothing = ("cost", "recovery", "verified") if event.kind is NOTHING else ()
     alone = ("cloning", "delay") if event.copies == 1 or _single(records, event.job) else ()
     return frozenset((*nothing, *alone, *(() if event.cloning else ("delay",))))
 

@@ -38,6 +38,7 @@ from actors.events import (
 )
 from actors.runtime import Event, Record
 from policies.interface import Reason
+from tests.sims.audit.elsewhere import Alteration
 from tests.sims.audit.felt import OUTSIDE, felt
 from tests.sims.audit.meaning import meaningless, related, says_nothing_new
 
@@ -91,6 +92,8 @@ class Mutant:
     what: str
     outside: bool = False
     """Whether it is about what befalls a worker."""
+    altered: Alteration | None = None
+    """What was, where it is one field of one record."""
 
 
 def mutants(records: Sequence[Record], change: Change, rng: Generator) -> Iterator[Mutant]:
@@ -148,15 +151,21 @@ def _alter(records: Sequence[Record], rng: Generator) -> Mutant | None:
     if name == "t":
         altered = _later_or_earlier(records, at, rng)
     else:
-        value = _other(getattr(record.event, name), name, records, rng)
-        if value is None:
-            return None
-        altered = evolve(record, event=evolve(record.event, **{name: value}))
+        altered = with_another(record, name, records, rng)
     if altered is None or altered == record:
         return None
     changed = [*records[:at], altered, *records[at + 1 :]]
     what = f"{_told(record)} altered in {name} to {_told(altered)}"
-    return Mutant(Change.ALTER, changed, what, isinstance(record.event, OUTSIDE))
+    outside = isinstance(record.event, OUTSIDE)
+    return Mutant(Change.ALTER, changed, what, outside, Alteration(record, altered, name))
+
+
+def with_another(
+    record: Record, name: str, records: Sequence[Record], rng: Generator
+) -> Record | None:
+    """The record with another value of a field; None where there is none."""
+    value = _other(getattr(record.event, name), name, records, rng)
+    return None if value is None else evolve(record, event=evolve(record.event, **{name: value}))
 
 
 def _later_or_earlier(records: Sequence[Record], at: int, rng: Generator) -> Record | None:

@@ -59,8 +59,14 @@ class Fixed:
         return self.t
 
 
-def life(states: str) -> Iterator[tuple[float, WorkerState]]:
-    """An owner's trace."""
+Turn = tuple[float, WorkerState]
+
+
+def life(states: str | Sequence[Turn]) -> Iterator[Turn]:
+    """An owner's trace: a letter per unit of time, or as it is."""
+    if not isinstance(states, str):
+        yield from states
+        return
     last = None
     for time, letter in enumerate(states):
         if STATES[letter] is not last:
@@ -106,7 +112,7 @@ def _spawn(system: System, scenario: Mapping[str, Any]) -> None:
         own: dict[str, Any] = {}
         if scenario["owner"]:
             own["owner"] = life(scenario["owner"][number])
-        if speeds:
+        if speeds and speeds[number]:
             own["speeds"] = iter([tuple(change) for change in speeds[number]])
         down = scenario["downtime"]
         return Worker(f"w{number}", number, scheduler, master, downtime=down, **own)
@@ -160,7 +166,8 @@ def _job(
     needs = Needs(label, job["program"], job["data"], job["image"]) if link else None
     profile = Fixed(job["p"], _time(job))
     described = BatchJob(
-        *(index, f"{index}", profile, job["verification"], None, job["release"], job["kind"])
+        *(index, f"{index}", profile, job["verification"], job.get("estimate")),
+        *(job["release"], job["kind"]),
     )
     errors = SilentErrors(iter(job["failures"]))
     own = {"protection": protection(rules), "errors": errors, "needs": needs, **common}

@@ -1,0 +1,137 @@
+"""Whether an altered log is the true log of another scenario.
+
+One worker more than was ever asked for, a period longer than any run: a scenario that says so runs
+exactly as the altered log tells. That log is sound, and the audit may not call it wrong. It is not
+argued, but tried: the scenario is altered as its log was, and run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from attrs import frozen
+
+from actors.events import (
+    JobDescribed,
+    LinkDescribed,
+    ProtectionDescribed,
+    ScenarioStarted,
+    WorkerChanged,
+    WorkerSpeedChanged,
+)
+from actors.runtime import Record
+from policies.availability import WorkerState
+from sims.errors import InputError
+from tests.sims.audit.oneworld import life
+
+Table = dict[str, Any]
+LETTERS = {WorkerState.UP: "u", WorkerState.RECLAIMED: "r", WorkerState.DOWN: "d"}
+
+
+@frozen
+class Alteration:
+    """One field of one record, or its time (`t`)."""
+
+    was: Record
+    now: Record
+    name: str
+
+
+@frozen
+class Source:
+    """A scenario, and how it is run."""
+
+    scenario: Mapping[str, Any]
+    run: Callable[[Table], list[Record]]
+    alter: Callable[[Table, Alteration], object]
+    """Makes it say what the altered record says; raises LookupError where it has no word for it."""
+
+
+def is_true_elsewhere(source: Source, altered: Sequence[Record], what: Alteration) -> bool:
+    """Whether the scenario that says so runs as the log tells."""
+    other = deepcopy(dict(source.scenario))
+    try:
+        source.alter(other, what)
+        return source.run(other) == list(altered)
+    except (LookupError, InputError):
+        return False
+
+
+def alter_one_world(scenario: Table, what: Alteration) -> None:
+    """A scenario of cases/oneworld.json."""
+    event, name = what.now.event, what.name
+    match event:
+        case ScenarioStarted(processors=workers) if name == "processors":
+            scenario["workers"] = workers
+            for key, nothing in (("owner", "u"), ("speeds", [])):
+                if scenario[key]:
+                    scenario[key] = [*scenario[key], nothing][:workers]
+        case LinkDescribed(channels=channels) if name == "channels":
+            scenario["master"]["channels"] = channels
+        case ProtectionDescribed(job=job) if name != "job":
+            scenario["jobs"][int(job)][name] = getattr(event, name)
+        case JobDescribed(job=job, estimate=estimate) if name == "estimate":
+            scenario["jobs"][int(job)]["estimate"] = estimate
+        case WorkerChanged(worker=worker, state=state) if name == "t":
+            turns = list(life(scenario["owner"][worker]))
+            turns[_place(turns, (what.was.t, state))] = what.now.t, state
+            scenario["owner"][worker] = turns
+        case WorkerSpeedChanged(worker=worker) if name != "worker":
+            _speed(scenario["speeds"][worker], what)
+        case _:
+            raise LookupError(name)
+
+
+def alter_table(table: Table, what: Alteration) -> None:
+    """A scenario as files write it."""
+    event, name = what.now.event, what.name
+    match event:
+        case ScenarioStarted(processors=workers) if name == "processors":
+            table["platform"]["workers"] = workers
+        case LinkDescribed(channels=channels) if name == "channels":
+            table["master"]["channels"] = channels
+        case ProtectionDescribed(job=job) if name != "job":
+            section = _job(table, job) if "jobs" in table["job"] else table
+            section["protection"] = {**table["protection"], name: getattr(event, name)}
+        case JobDescribed(job=job, estimate=estimate) if name == "estimate":
+            _job(table, job)["estimate"] = estimate
+        case WorkerChanged(worker=worker) if name == "t":
+            life = table["workers"][worker]["availability"]
+            life["states"] = _moved(life["states"], what)
+        case WorkerSpeedChanged(worker=worker) if name != "worker":
+            _speed(table["workers"][worker]["speed"]["changes"], what)
+        case _:
+            raise LookupError(name)
+
+
+def _job(table: Table, name: str) -> Table:
+    section: Table = table["job"]["jobs"][int(name.removeprefix("J")) - 1]
+    return section
+
+
+def _moved(states: str, what: Alteration) -> str:
+    """An owner's letters, one of whose changes comes earlier or later. Raises LookupError where
+    that is between two letters."""
+    old, new, event = what.was.t, what.now.t, what.now.event
+    assert isinstance(event, WorkerChanged)
+    if new != int(new) or event.was is None or event.until is not None:
+        raise LookupError(new)
+    first, last = sorted((int(old), int(new)))
+    states += states[-1] * (last - len(states))
+    letter = LETTERS[event.was if new > old else event.state]
+    return states[:first] + letter * (last - first) + states[last:]
+
+
+def _speed(changes: list[list[float]], what: Alteration) -> None:
+    was, now = what.was, what.now
+    assert isinstance(was.event, WorkerSpeedChanged) and isinstance(now.event, WorkerSpeedChanged)
+    changes[_place(changes, [was.t, was.event.speed])] = [now.t, now.event.speed]
+
+
+def _place(those: Sequence[object], it: object) -> int:
+    """Raises LookupError where it is none of those."""
+    if it not in those:
+        raise LookupError(it)
+    return those.index(it)
