@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import chain
 from operator import sub
 
@@ -18,6 +19,9 @@ def text(intervals: Intervals) -> str:
     return " ".join([str(a) if a == b else f"{a}-{b}" for a, b in intervals])
 
 
+# Whoever reads a log asks for the same set again and again while its run goes on: reading it takes
+# a microsecond per interval.
+@lru_cache(maxsize=16_384)
 def spans_in(text: str) -> Intervals:
     """Intervals as logs write them."""
     parts = (part.partition("-") for part in text.split())
@@ -140,20 +144,33 @@ class Numbers:
         return True
 
     def _carve(self, wanted: Intervals) -> None:
+        # Ends of a gap are moved where they can be: slices in their place took twice as long.
+        starts, ends = self._starts, self._ends
         for first, last in wanted:
-            i = bisect_right(self._starts, first) - 1
-            start, end = self._starts[i], self._ends[i]
-            left = [(start, first - 1)] if start < first else []
-            right = [(last + 1, end)] if last < end else []
-            self._starts[i : i + 1] = [a for a, _ in left + right]
-            self._ends[i : i + 1] = [b for _, b in left + right]
+            i = bisect_right(starts, first) - 1
+            start, end = starts[i], ends[i]
+            if start < first:
+                ends[i] = first - 1
+                if last < end:
+                    starts.insert(i + 1, last + 1)
+                    ends.insert(i + 1, end)
+            elif last < end:
+                starts[i] = last + 1
+            else:
+                del starts[i], ends[i]
 
     def _merge(self, first: int, last: int) -> None:
         starts, ends = self._starts, self._ends
         i = bisect_left(starts, first)
-        low, high = i, i
-        if i and ends[i - 1] == first - 1:
-            low, first = i - 1, starts[i - 1]
+        follows = i > 0 and ends[i - 1] == first - 1
         if i < len(starts) and starts[i] == last + 1:
-            high, last = i + 1, ends[i]
-        starts[low:high], ends[low:high] = [first], [last]
+            if follows:
+                ends[i - 1] = ends[i]
+                del starts[i], ends[i]
+            else:
+                starts[i] = first
+        elif follows:
+            ends[i - 1] = last
+        else:
+            starts.insert(i, first)
+            ends.insert(i, last)

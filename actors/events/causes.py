@@ -213,18 +213,20 @@ class CauseLaw:
             known.pass_to(record.t)
         problem = None
         if seq is not None:
-            cause = known.instant.get(seq) or known.lasting.get(seq)
-            if cause is None or not self._may(event, cause, seq):
+            cause, now = known.instant.get(seq), True
+            if cause is None:
+                cause, now = known.lasting.get(seq), False
+            if cause is None or not self._may(event, cause, seq, now):
                 problem = self._problem(event, cause)
         known.learn(event, record.seq)
         return problem
 
-    def _may(self, event: Event, cause: Event, seq: int) -> bool:
-        known = self.known
-        rows = self.table.get(event.__class__, {}).get(cause.__class__, ())
+    def _may(self, event: Event, cause: Event, seq: int, now: bool) -> bool:
+        """`now`: whether the cause is of the same instant."""
+        causes = self.table.get(event.__class__)
         try:
-            for row in rows:
-                if (row.later or seq in known.instant) and row.about(known, event, cause, seq):
+            for row in causes.get(cause.__class__, ()) if causes is not None else ():
+                if (now or row.later) and row.about(self.known, event, cause, seq):
                     return True
         except ValueError:
             return True  # workers or moves that are none: other laws tell

@@ -18,7 +18,7 @@ from actors.events import (
 from actors.events.pack import MembersChanged
 from actors.intervals import Numbers
 from policies.availability import WorkerState
-from sims.audit.facts import Copy
+from sims.audit.facts import Copy, extent
 from sims.audit.holders import ROUNDING
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
@@ -33,11 +33,8 @@ class CapacityAuditor(Auditor):
     world: World
     free: Numbers = field(factory=lambda: Numbers(0))
     """Workers that are UP and held by nobody whole."""
-
-    @property
-    def count(self) -> int:
-        """How many."""
-        return sum(last - first + 1 for first, last in self.free.intervals())
+    count: int = 0
+    """How many."""
 
     @property
     def handlers(self) -> Handlers:
@@ -52,7 +49,8 @@ class CapacityAuditor(Auditor):
         }
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
-        self.free = Numbers(self.world.processors)
+        self.count = self.world.processors
+        self.free = Numbers(self.count)
 
     # --- runs take and give -------------------------------------------------------------------
 
@@ -88,14 +86,17 @@ class CapacityAuditor(Auditor):
         """`known`: its members, whom it may take back though they are not UP."""
         if self.free.has(spans) and _apart(spans):
             self.free.remove(spans)
+            self.count -= extent(spans)
             self.world.held.take(spans, copy)
             return
         for span in spans:
             if self._lacks(known, span, seq):
                 continue
-            self.free.remove(tuple(self._up(span)))
+            here = tuple(self._up(span))
+            self.free.remove(here)
+            self.count -= extent(here)
             self.world.held.take((span,), copy)
-            copy.away.update(n for n in self.world.away if span[0] <= n <= span[1])
+            copy.away |= {n for n in self.world.away if span[0] <= n <= span[1]}
 
     def _lacks(self, known: frozenset[int], span: Range, seq: int) -> bool:
         """Whether these cannot be taken; what is not UP can where a decider tells all at once."""
@@ -165,6 +166,7 @@ class CapacityAuditor(Auditor):
         if copy.away:
             spans = [part for span in spans for part in self._up(span)]
         self.free.give(tuple(spans))
+        self.count += extent(spans)
 
     def _join(self, event: MembersJoined, t: float, seq: int) -> None:
         copy = self.world.copy(event.job, event.run)
@@ -197,8 +199,10 @@ class CapacityAuditor(Auditor):
         if event.state is not WorkerState.UP:
             if self.free.has(span):
                 self.free.remove(span)
+                self.count -= 1
         elif not self.free.has(span):
             self.free.give(span)
+            self.count += 1
 
 
 def _merged(spans: tuple[Range, ...]) -> tuple[Range, ...]:
@@ -213,4 +217,4 @@ def _merged(spans: tuple[Range, ...]) -> tuple[Range, ...]:
 
 def _apart(spans: tuple[Range, ...]) -> bool:
     """Whether they are ascending, and share nobody."""
-    return all(one[1] < other[0] for one, other in pairwise(spans))
+    return len(spans) == 1 or all(one[1] < other[0] for one, other in pairwise(spans))

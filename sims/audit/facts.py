@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -21,9 +22,18 @@ from policies.availability import WorkerState
 from sims.ledger.slices import Range
 
 UP = WorkerState.UP
+Spans = tuple[Range, ...]
 NONE = cast(dict[int, Any], MappingProxyType({}))
 """What a job has that waits: a long log has 10^5 of them, and dictionaries of their own would be a
 third of their memory. Read only: who has the first gets a dictionary."""
+
+
+def extent(spans: Sequence[Range]) -> int:
+    """How many workers these are."""
+    if len(spans) == 1:
+        ((first, last),) = spans
+        return last - first + 1
+    return sum(last - first + 1 for first, last in spans)
 
 
 @define(eq=False)
@@ -106,7 +116,7 @@ class Copy:
     """Members that are held for one run, and kept for the next one."""
 
     job: Job
-    spans: tuple[Range, ...]
+    spans: Spans
     share: float
     rotates: bool
     seq: int
@@ -114,12 +124,14 @@ class Copy:
     run: Run | None = None
     last: int = 0
     """Number of its last run."""
-    away: set[int] = field(factory=set)
+    away: frozenset[int] = frozenset()
     """Members that are not UP."""
     saved: State | None = None
     """With its buddies."""
-    struck: set[int] = field(factory=set)
+    struck: frozenset[int] = frozenset()
     """Members that went DOWN since the last recovery was over."""
+    size: int = field(init=False)
+    """How many members."""
     full: int = field(default=0, kw_only=True)
     """Its size, members that were promised and have not come yet included."""
     placed: int = field(default=0, kw_only=True)
@@ -129,13 +141,8 @@ class Copy:
     _members: tuple[int, ...] | None = None
 
     def __attrs_post_init__(self) -> None:
-        self.full = self.holders = self.size
+        self.full = self.holders = self.size = extent(self.spans)
         self.placed = self.seq
-
-    @property
-    def size(self) -> int:
-        """How many members."""
-        return sum(last - first + 1 for first, last in self.spans)
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -144,16 +151,17 @@ class Copy:
             self._members = tuple(n for a, b in self.spans for n in range(a, b + 1))
         return self._members
 
-    def change(self, spans: tuple[Range, ...]) -> None:
+    def change(self, spans: Spans) -> None:
         """Other members."""
-        self.spans, self._members = spans, None
-        self.away.clear()
+        self.spans, self.size, self._members = spans, extent(spans), None
+        self.away = frozenset()
         if self.struck:
-            self.struck.intersection_update(self.members)
+            self.struck = self.struck.intersection(self.members)
 
-    def join(self, spans: tuple[Range, ...]) -> None:
+    def join(self, spans: Spans) -> None:
         """More members."""
         self.spans, self._members = tuple(sorted((*self.spans, *spans))), None
+        self.size = extent(self.spans)
 
     def holds(self, worker: int) -> bool:
         """Whether it is a member."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -21,41 +21,42 @@ class Holders:
     """Copies by the workers that they hold, whole or a share each."""
 
     firsts: list[int] = field(factory=list)
-    lasts: list[int] = field(factory=list)
-    copies: list[Copy] = field(factory=list)
-    """Of each interval that is held whole."""
+    """Of each interval that is held whole, ascending."""
+    whole: dict[int, tuple[int, Copy]] = field(factory=dict)
+    """By these: the interval's last worker, and who holds it."""
     shared: defaultdict[int, dict[Copy, float]] = field(factory=lambda: defaultdict(dict))
     """Worker -> share of each copy that has one."""
 
     def on(self, worker: int) -> Iterator[Copy]:
         """Whoever holds it."""
-        place = bisect_right(self.firsts, worker) - 1
-        if place >= 0 and worker <= self.lasts[place]:
-            yield self.copies[place]
+        holder = self.within(worker, worker)
+        if holder is not None:
+            yield holder
         if worker in self.shared:
             yield from tuple(self.shared[worker])
 
     def within(self, first: int, last: int) -> Copy | None:
         """A copy that holds one of these whole."""
         place = bisect_right(self.firsts, last) - 1
-        return self.copies[place] if place >= 0 and self.lasts[place] >= first else None
+        if place < 0:
+            return None
+        end, copy = self.whole[self.firsts[place]]
+        return copy if end >= first else None
 
     def take(self, spans: tuple[Range, ...], copy: Copy) -> None:
         """Free intervals are held whole from now on."""
         for first, last in spans:
-            place = bisect_right(self.firsts, first)
-            self.firsts.insert(place, first)
-            self.lasts.insert(place, last)
-            self.copies.insert(place, copy)
+            insort(self.firsts, first)
+            self.whole[first] = last, copy
 
     def give(self, copy: Copy) -> list[Range]:
         """What `copy` holds whole is free again; it is returned."""
-        free = []
-        for first, last in copy.spans:
-            place = bisect_right(self.firsts, first) - 1
-            if place >= 0 and self.copies[place] is copy and self.firsts[place] == first:
-                del self.firsts[place], self.lasts[place], self.copies[place]
-                free.append((first, last))
+        free, whole = [], self.whole
+        for span in copy.spans:
+            first = span[0]
+            if first in whole and whole[first][1] is copy:
+                del whole[first], self.firsts[bisect_left(self.firsts, first)]
+                free.append(span)
         return free
 
     def share(self, worker: int, copy: Copy) -> float:

@@ -67,7 +67,7 @@ class LossAuditor(Auditor):
                 self._strike(copy, event.worker, seq)
 
     def _strike(self, copy: Copy, worker: int, seq: int) -> None:
-        copy.struck.add(worker)
+        copy.struck |= {worker}
         pack = self.world.pack
         if pack is not None and not pack.fatal:
             return
@@ -86,7 +86,7 @@ class LossAuditor(Auditor):
     def _recover(self, event: StageStarted, t: float, seq: int) -> None:
         run = self.world.run(event.job, event.run)
         if run is not None and event.stage not in BEFORE:
-            run.copy.struck.clear()
+            run.copy.struck = frozenset()
 
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
         run = self.world.present
@@ -98,7 +98,7 @@ class LossAuditor(Auditor):
             why = f"{run.name} ended {event.outcome.value} and {gone}"
             self.world.breaks(Law.MEMORY, (run.seq if down is None else down, seq), why)
         if event.outcome is Outcome.FAILED:
-            run.copy.struck.clear()
+            run.copy.struck = frozenset()
             self._fail(run.copy, seq)
 
     def _fail(self, copy: Copy, seq: int) -> None:

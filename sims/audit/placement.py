@@ -8,12 +8,10 @@ from attrs import define, field
 
 from actors.events import DeciderKind, Outcome, RunEnded, RunStarted, ScenarioStarted
 from sims.audit.capacity import CapacityAuditor
-from sims.audit.facts import Run
+from sims.audit.facts import Run, Spans, extent
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.ledger.slices import Range
-
-Spans = tuple[Range, ...]
 
 
 @define(eq=False)
@@ -114,8 +112,12 @@ def compact(gaps: Spans, wanted: int, former: Spans) -> Spans:
     """`former` where it is as many; else, until one gap holds all that is still wanted, the
     largest gap (the highest of equals), and then the head of the smallest that does (the lowest of
     equals)."""
-    if former and sum(last - first + 1 for first, last in former) == wanted:
+    if former and extent(former) == wanted:
         return former
+    fitting = [(last - first, first) for first, last in gaps if last - first >= wanted - 1]
+    if fitting:  # nearly always
+        _, first = min(fitting)
+        return ((first, first + wanted - 1),)
     by_size = sorted((last - first + 1, first) for first, last in gaps)
     taken = list[Range]()
     while by_size and by_size[-1][0] < wanted:

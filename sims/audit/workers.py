@@ -95,9 +95,9 @@ class WorkerAuditor(Auditor):
         for copy in self.world.held.on(number):
             self.world.touched[copy] = None
             if state is UP:
-                copy.away.discard(number)
+                copy.away -= {number}
             else:
-                copy.away.add(number)
+                copy.away |= {number}
 
     def _speed(self, event: WorkerSpeedChanged, t: float, seq: int) -> None:
         if not self._known(event.worker, seq):

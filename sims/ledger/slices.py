@@ -85,9 +85,7 @@ def length(start: float, end: float) -> Exact:
     return Fraction(end) - Fraction(start)
 
 
-# Whoever folds a log asks for the same set again and again while its run goes on: reading it takes
-# a microsecond per interval.
-ranges = lru_cache(maxsize=16_384)(spans_in)
+ranges = spans_in
 """(first, last) of each interval of an interval set such as `0-3 5`."""
 
 
