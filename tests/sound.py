@@ -22,7 +22,11 @@ from tests.sims.audit.anything import Table, cell, enrolled, pack, queue, runs, 
 from tests.sims.audit.anything import records_of as records_of_table
 
 BY_SEED: dict[str, Callable[[int], Table]] = {
-    **{"queue": queue, "pack": pack, "shares": shares, "runs": runs, "enrolled": enrolled},
+    "queue": queue,
+    "pack": pack,
+    "shares": shares,
+    "runs": runs,
+    "enrolled": enrolled,
     **{
         f"{kind} cells": partial(cell, kind)
         for kind in ("rigid", "moldable", "malleable", "iterative")

@@ -43,10 +43,7 @@ UP, DOWN = WorkerState.UP, WorkerState.DOWN
 
 def within(text: str, worker: int) -> bool:
     """Whether it is one of these."""
-    for first, last in spans_in(text):  # a generator costs twice the search
-        if first <= worker <= last:
-            return True
-    return False
+    return any(first <= worker <= last for first, last in spans_in(text))
 
 
 @define(eq=False)

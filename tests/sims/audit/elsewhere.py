@@ -27,6 +27,10 @@ from sims.errors import InputError
 from tests.sims.audit.oneworld import life
 
 Table = dict[str, Any]
+SAID = frozenset(
+    ("period", "cost", "recovery", "verified", "copies", "cloning", "delay", "estimate")
+)
+"""What a scenario says of a job as its log does."""
 LETTERS = {WorkerState.UP: "u", WorkerState.RECLAIMED: "r", WorkerState.DOWN: "d"}
 
 
@@ -68,12 +72,8 @@ def alter_one_world(scenario: Table, what: Alteration) -> None:
             for key, nothing in (("owner", "u"), ("speeds", [])):
                 if scenario[key]:
                     scenario[key] = [*scenario[key], nothing][:workers]
-        case LinkDescribed(channels=channels) if name == "channels":
-            scenario["master"]["channels"] = channels
-        case ProtectionDescribed(job=job) if name != "job":
+        case ProtectionDescribed(job=job) | JobDescribed(job=job) if name in SAID:
             scenario["jobs"][int(job)][name] = getattr(event, name)
-        case JobDescribed(job=job, estimate=estimate) if name == "estimate":
-            scenario["jobs"][int(job)]["estimate"] = estimate
         case WorkerChanged(worker=worker, state=state) if name == "t":
             turns = list(life(scenario["owner"][worker]))
             turns[_place(turns, (what.was.t, state))] = what.now.t, state
@@ -81,7 +81,7 @@ def alter_one_world(scenario: Table, what: Alteration) -> None:
         case WorkerSpeedChanged(worker=worker) if name != "worker":
             _speed(scenario["speeds"][worker], what)
         case _:
-            raise LookupError(name)
+            _link(scenario, what)
 
 
 def alter_table(table: Table, what: Alteration) -> None:
@@ -90,20 +90,25 @@ def alter_table(table: Table, what: Alteration) -> None:
     match event:
         case ScenarioStarted(processors=workers) if name == "processors":
             table["platform"]["workers"] = workers
-        case LinkDescribed(channels=channels) if name == "channels":
-            table["master"]["channels"] = channels
-        case ProtectionDescribed(job=job) if name != "job":
+        case ProtectionDescribed(job=job) if name in SAID:
             section = _job(table, job) if "jobs" in table["job"] else table
             section["protection"] = {**table["protection"], name: getattr(event, name)}
-        case JobDescribed(job=job, estimate=estimate) if name == "estimate":
-            _job(table, job)["estimate"] = estimate
+        case JobDescribed(job=job) if name in SAID:
+            _job(table, job)[name] = getattr(event, name)
         case WorkerChanged(worker=worker) if name == "t":
             life = table["workers"][worker]["availability"]
             life["states"] = _moved(life["states"], what)
         case WorkerSpeedChanged(worker=worker) if name != "worker":
             _speed(table["workers"][worker]["speed"]["changes"], what)
         case _:
-            raise LookupError(name)
+            _link(table, what)
+
+
+def _link(scenario: Table, what: Alteration) -> None:
+    event, name = what.now.event, what.name
+    if not isinstance(event, LinkDescribed) or name != "channels":
+        raise LookupError(name)
+    scenario["master"][name] = event.channels
 
 
 def _job(table: Table, name: str) -> Table:
