@@ -38,9 +38,11 @@ class News:
         self._renew()
         self.freed.append((seq, numbers))
 
-    def last(self, otherwise: int) -> int:
-        """What freed workers last at this instant."""
+    def called(self, otherwise: int) -> int:
+        """What opened at this instant, or else freed workers last."""
         self._renew()
+        if self.opened != NOTHING:
+            return self.opened
         return self.freed[-1][0] if self.freed else otherwise
 
     def why(self, index: int, numbers: Intervals) -> int:

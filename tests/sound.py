@@ -13,7 +13,7 @@ from functools import partial
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from actors.runtime import Record, system
+from actors.runtime import ActorFailed, Record, system
 from sims.audit.audit import audit
 from sims.scenario.loader import read
 from tests.conftest import CheckedJournal
@@ -69,7 +69,7 @@ def wrong(kind: str, table: Table) -> list[str]:
     """What its log breaks, first the law of causes, which ends the run."""
     try:
         return [str(violation) for violation in audit(records_of(kind, table))]
-    except AssertionError as broken:
+    except (AssertionError, ActorFailed) as broken:
         return [f"while it ran: {broken}"]
 
 

@@ -134,6 +134,7 @@ CAUSES: Mapping[type[Event], tuple[May, ...]] = {
     e.RateChanged: (at_once(r.of_run, e.WorkerChanged, e.WorkerSpeedChanged),),
     e.RunEnded: (
         later(r.run_over, *PARTS),
+        at_once(r.nothing_left, e.CheckpointTaken),
         at_once(r.down_in_run, e.WorkerChanged),
         at_once(r.resized, e.RedistributionDecided),
         *WITHDRAWN,

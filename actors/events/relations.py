@@ -75,6 +75,11 @@ def run_over(known: Known, effect: RunEnded, cause: Any, seq: int) -> bool:
     return effect.outcome in ITS_END and part_over(known, effect, cause, seq)
 
 
+def nothing_left(known: Known, effect: RunEnded, cause: Any, seq: int) -> bool:
+    """The checkpoint that closed a run's redistribution, where no work was left (003, 3.3.2)."""
+    return effect.outcome in ITS_END and same_run(known, effect, cause, seq)
+
+
 def begun(known: Known, effect: Any, cause: Any, seq: int) -> bool:
     """The start of a run of the effect's job, which is withdrawn or killed since: its time is
     used up, or its policy looks at it time and again."""

@@ -10,6 +10,7 @@ from actors.events import (
     BatchOpened,
     JobCompleted,
     JobKilled,
+    MembersReleased,
     Outcome,
     ReservationDropped,
     ReservationMade,
@@ -17,7 +18,7 @@ from actors.events import (
     RunStarted,
     ShelfOpened,
 )
-from sims.audit.facts import Job, Run
+from sims.audit.facts import Job
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.telling import counted
@@ -73,6 +74,7 @@ class QueueAuditor(Auditor):
             ReservationDropped: self._drop,
             RunStarted: self._start,
             RunEnded: self._end,
+            MembersReleased: self._release,
             JobCompleted: self._leave,
             JobKilled: self._leave,
         }
@@ -146,16 +148,20 @@ class QueueAuditor(Auditor):
         if not self.delayed and self.promised:
             end = self._believed(run.job, run.event.work, run.t)
             self.delayed = run.staged or t > end * (1 + ROUNDING)
-        self.ended.add(event.job)
-        self._over(run, event)
+        self._over(event.job, event.outcome)
 
-    def _over(self, run: Run, event: RunEnded) -> None:
-        name, left = event.job, self.running.get(event.job, 1) - 1
+    def _release(self, event: MembersReleased, t: float, seq: int) -> None:
+        self._over(event.job, Outcome.WITHDRAWN)
+
+    def _over(self, name: str, outcome: Outcome) -> None:
+        """One of its copies is."""
+        self.ended.add(name)
+        left = self.running.get(name, 1) - 1
         if left:
             self.running[name] = left
             return
         self.running.pop(name, None)
-        if self.batches and event.outcome is not Outcome.FAILED:
+        if self.batches and outcome is not Outcome.FAILED:
             self.allowed[name] = self.allowed.get(name, 0) + 1  # the same attempt again
 
     # --- shelves ------------------------------------------------------------------------------

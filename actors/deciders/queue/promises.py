@@ -70,11 +70,9 @@ class Promises:
         self.told.pop(promise.waiting.key[1], None)
 
     def _called(self) -> int:
-        """What freed workers last at this instant, or else called for the decision."""
+        """What opened, or freed workers last, at this instant, or else called for the decision."""
         news, trigger = self.scheduler.news, self.scheduler.trigger
-        if news is None:
-            return trigger
-        return news.last(trigger) if news.opened == NOTHING else news.opened
+        return trigger if news is None else news.called(trigger)
 
     def why(self, decision: Decision, waiting: Queued) -> int:
         """The cause of a start of who waited, and of whose workers none was freed: his time has
