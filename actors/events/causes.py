@@ -14,7 +14,7 @@ from attrs import Factory, define, frozen
 from actors import events as e
 from actors.events import relations as r
 from actors.events import starts as s
-from actors.events.known import Known
+from actors.events.known import LEARNERS, Known
 from actors.events.relations import Relation
 from actors.runtime import Event, Record
 
@@ -219,7 +219,10 @@ class CauseLaw:
                 cause, now = known.lasting.get(seq), False
             if cause is None or not self._may(event, cause, seq, now):
                 problem = self._problem(event, cause)
-        known.learn(event, record.seq)
+        learn = LEARNERS.get(event.__class__)
+        if learn is not None:
+            learn(known, event, record.seq)
+        known.instant[record.seq] = event
         return problem
 
     def _may(self, event: Event, cause: Event, seq: int, now: bool) -> bool:

@@ -132,14 +132,7 @@ class Known:
             any(within(processors, worker) for worker in self.came)
         )
 
-    # --- what it learns -----------------------------------------------------------------------
-
-    def learn(self, event: Event, seq: int) -> None:
-        """`event` has been told."""
-        learner = LEARNERS.get(event.__class__)
-        if learner is not None:
-            learner(self, event, seq)
-        self.instant[seq] = event
+    # --- what it learns, by LEARNERS ----------------------------------------------------------
 
     def pass_to(self, t: float) -> None:
         """It is later: `t`."""

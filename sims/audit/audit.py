@@ -8,10 +8,10 @@ from itertools import chain
 from attrs import define, field
 
 from actors.events import Compound
+from actors.events.causes import CauseLaw
 from actors.runtime import Event, Record, rare_collections
 from sims.audit.attempts import AttemptAuditor
 from sims.audit.capacity import CapacityAuditor
-from sims.audit.causes import CauseAuditor
 from sims.audit.copies import CopiesAuditor
 from sims.audit.expectations import ExpectationAuditor
 from sims.audit.frame import FrameAuditor, OrderAuditor
@@ -122,7 +122,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
 
 def _audit(records: Iterable[Record]) -> Iterator[Violation]:
     world = World()
-    found, order, causes = world.found, OrderAuditor(world), CauseAuditor(world)
+    found, order, causes = world.found, OrderAuditor(world), CauseLaw()
     table = Hearers(world, auditors(world))
     looking = table.looking
     known, last, now, seq, t = table.handlers, None, 0.0, -1, 0.0
@@ -134,7 +134,9 @@ def _audit(records: Iterable[Record]) -> Iterator[Violation]:
         right = cause is not None and 0 <= cause < seq == before + 1 and t >= now
         if not right or world.ended:
             order.check(last, record)
-        causes.check(record)
+        problem = causes.check(record)
+        if problem is not None and cause is not None and 0 <= cause < seq:
+            world.breaks(Law.CAUSE, (cause, seq), problem)
         for handle in known.get(event.__class__) or table.learn(event.__class__):
             handle(event, t, seq)
         last = record

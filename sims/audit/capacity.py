@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from attrs import define, field
 
@@ -86,7 +85,7 @@ class CapacityAuditor(Auditor):
         """`known`: its members, whom it may take back though they are not UP."""
         if self.free.has(spans) and _apart(spans):
             self.free.remove(spans)
-            self.count -= extent(spans)
+            self.count -= copy.size if spans is copy.spans else extent(spans)
             self.world.held.take(spans, copy)
             return
         for span in spans:
@@ -166,7 +165,8 @@ class CapacityAuditor(Auditor):
         if copy.away:
             spans = [part for span in spans for part in self._up(span)]
         self.free.give(tuple(spans))
-        self.count += extent(spans)
+        whole = len(spans) == len(copy.spans) and not copy.away
+        self.count += copy.size if whole else extent(spans)
 
     def _join(self, event: MembersJoined, t: float, seq: int) -> None:
         copy = self.world.copy(event.job, event.run)
@@ -217,4 +217,9 @@ def _merged(spans: tuple[Range, ...]) -> tuple[Range, ...]:
 
 def _apart(spans: tuple[Range, ...]) -> bool:
     """Whether they are ascending, and share nobody."""
-    return len(spans) == 1 or all(one[1] < other[0] for one, other in pairwise(spans))
+    end = -1
+    for first, last in spans:
+        if first <= end:
+            return False
+        end = last
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 
 from attrs import define, field
@@ -114,18 +115,14 @@ def compact(gaps: Spans, wanted: int, former: Spans) -> Spans:
     equals)."""
     if former and extent(former) == wanted:
         return former
-    fitting = [(last - first, first) for first, last in gaps if last - first >= wanted - 1]
-    if fitting:  # nearly always
-        _, first = min(fitting)
-        return ((first, first + wanted - 1),)
-    by_size = sorted((last - first + 1, first) for first, last in gaps)
+    sizes = [last - first + 1 for first, last in gaps]
+    by_size = sorted(range(len(gaps)), key=sizes.__getitem__)
     taken = list[Range]()
-    while by_size and by_size[-1][0] < wanted:
-        size, first = by_size.pop()
-        taken.append((first, first + size - 1))
-        wanted -= size
-    for size, first in by_size:
-        if size >= wanted > 0:
-            taken.append((first, first + wanted - 1))
-            break
+    while by_size and sizes[by_size[-1]] < wanted:
+        largest = by_size.pop()
+        taken.append(gaps[largest])
+        wanted -= sizes[largest]
+    if by_size and wanted > 0:
+        first, _ = gaps[by_size[bisect_left(by_size, wanted, key=sizes.__getitem__)]]
+        taken.append((first, first + wanted - 1))
     return tuple(sorted(taken))
