@@ -133,7 +133,8 @@ class Outlook:
         first = bisect_left(self.times, start)
         if first == len(self.times) or self.times[first] != start:
             first = self._break(start, first - 1)
-        self._counts[first : self._break(end, first)] += processors
+        last = self._break(end, first)  # before `_counts` is looked at, which it may replace
+        self._counts[first:last] += processors
 
     def merge(self) -> None:
         """Forget the steps at which nothing changes any more."""

@@ -35,7 +35,7 @@ class SwfStatus(enum.Enum):
 class SkipReason(enum.Enum):
     """Why a line gave no job; of several reasons the first one here counts."""
 
-    STATUS = "status not asked for"
+    STATUS = "status not read, as of the parts of an interrupted job"
     NEGATIVE = "a negative value other than -1"
     NO_SUBMIT_TIME = "submit time unknown"
     NO_RUN_TIME = "run time unknown or 0 s"

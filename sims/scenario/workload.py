@@ -31,7 +31,7 @@ from sims.scenario.jobs.section import (
     MoldableSection,
     RigidSection,
 )
-from sims.scenario.jobs.select import Selection
+from sims.scenario.jobs.select import Rule, Selection
 from sims.scenario.jobs.stream import StreamSection, arrivals
 from sims.scenario.platform import Platform
 from sims.scenario.scenario import Scenario
@@ -188,7 +188,7 @@ def _of_log(section: RigidSection, scenario: Scenario, system: System, folder: P
         rng = system.stream("workload/resample")
         jobs = section.resample.apply(jobs, changes, rng)
     if section.scale:
-        jobs = section.scale.apply(jobs, changes, workers)
+        jobs = section.scale.apply(jobs, changes, workers, Rule.CUT_WIDE in section.select.clean)
     jobs = section.select.cut(jobs, changes, workers)
     log, v = section.swf or section.batsim, section.verification
     believed = log is None or log.estimates

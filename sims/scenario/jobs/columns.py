@@ -103,11 +103,14 @@ class JobColumns:
         """Those jobs alone, in the order of their places."""
         return type(self)(*(column[which] for column in attrs.astuple(self, recurse=False)))
 
-    def load(self, workers: int) -> float:
-        """Their area over what `workers` could do from the first submission to the last."""
-        span = float(np.ptp(self.submitted)) if len(self) else 0.0
-        area = float(np.dot(self.times, self.processors))
-        return area / (workers * span) if span else np.inf
+    def load(self, workers: int, cut: bool = False) -> float:
+        """Their area over what `workers` could do from the first submission to the last; those
+        that need more are cut to `workers`, or have no part in it."""
+        sizes = np.minimum(self.processors, workers) if cut else self.processors
+        fit = sizes <= workers
+        submitted = self.submitted[fit]
+        span = float(np.ptp(submitted)) if len(submitted) else 0.0
+        return float(np.dot(self.times[fit], sizes[fit])) / (workers * span) if span else np.inf
 
 
 Told = tuple[tuple[str, int], ...]

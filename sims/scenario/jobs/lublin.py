@@ -2,6 +2,14 @@
 
 Sizes, run times that hang on them, and arrivals with a daily cycle; the published parameters are
 those of all jobs together, batch and interactive.
+
+Held against lublin-256 of the Parallel Workloads Archive, 10,000 jobs that their own program drew:
+sizes agree (chi-square 11.0 on 15 degrees of freedom), and run times given sizes (twice the log
+likelihood ratio of six fitted parameters to these is 2.3; above 12.6 they would differ), and times
+between arrivals on the cycle's clock (Kolmogorov-Smirnov 0.008, p = 0.5; without `rush` 1e-7), but
+for the longest: of gaps whose logarithm is above 11 the log has 7 where the law has 17.6 (a chance
+of 0.4 %), so that jobs come every 771 s there and every 947 s here (standard deviation 54 s over
+draws of 10,000 jobs): `[job.scale]` brings a load to what is meant.
 """
 
 from __future__ import annotations
@@ -20,8 +28,12 @@ from sims.scenario.jobs.columns import JobColumns, Times
 DAY, SLOTS = 86_400, 48
 SLOT = DAY / SLOTS
 """Half an hour: the daily cycle's step."""
-DAWN = 11
-"""The half hour at which the cycle begins: 5:30, when fewest jobs arrive."""
+FIRST = 11
+"""The half hour, as the published law counts them, at which its cycle begins."""
+DAWN = 9
+"""The half hour of the day that this is: 4:30, when fewest jobs arrive. Counted from midnight the
+law's would be 5:30; lublin-256 has its arrivals 1.1 h earlier (0.75 h to 1.6 h, 95 % of bootstraps
+over its 89 days)."""
 LONGEST_RUN, LONGEST_GAP = 12.0, 13.0
 """Natural logarithms of seconds, beyond which is drawn again: two days, five days."""
 
@@ -65,7 +77,7 @@ class Lublin:
     rush: float = field(default=1.0225, validator=positive)
     """The same scale over all hours, to that of peak hours."""
     cycle: Pair = field(default=(8.1737, 3.9631), validator=_gamma)
-    """Shape and scale of the gamma law of arrivals by half hour of the day, from 5:30."""
+    """Shape and scale of the gamma law of arrivals by half hour of the day."""
 
     def __attrs_post_init__(self) -> None:
         # What lies mostly beyond the bound would be drawn again for ever.
@@ -121,7 +133,7 @@ class Lublin:
         from scipy.stats import gamma  # it takes longer to import than most runs
 
         shape, scale = self.cycle
-        half_hours = np.arange(DAWN, DAWN + SLOTS)
+        half_hours = np.arange(FIRST, FIRST + SLOTS)
         law = gamma(shape, scale=scale)
         weights: Times = np.roll(law.cdf(half_hours + 0.5) - law.cdf(half_hours - 0.5), DAWN)
         weights /= weights.mean()

@@ -28,30 +28,35 @@ class Scaled(enum.Enum):
 @frozen(kw_only=True)
 class Scale:
     """`[job.scale]`: a load that is higher or lower than the log's. Load is the jobs' area over
-    what the platform could do from the first submission to the last."""
+    what the platform could do from the first submission to the last; jobs that are larger than the
+    platform, and hence left out, have no part in it."""
 
     by: Scaled = Scaled.ARRIVALS
     """arrivals, processors or times."""
     factor: float | None = field(default=None, validator=optional(positive))
     """Above 1: more load. Either this or `load`."""
     load: float | None = field(default=None, validator=optional(positive))
-    """The load to reach, 1 being all that the platform can do; rounded sizes come near it."""
+    """The load to reach, 1 being all that the platform can do; sizes, which are rounded
+    and may outgrow the platform, come near it."""
 
     def __attrs_post_init__(self) -> None:
         if (self.factor is None) == (self.load is None):
             raise Unacceptable("factor", self.factor, "either `factor` or `load`")
 
-    def apply(self, jobs: JobColumns, changes: Changes, workers: int) -> JobColumns:
-        """The jobs, scaled; entered in `changes`. Raises InputError where no load is defined."""
-        before = jobs.load(workers)
+    def apply(
+        self, jobs: JobColumns, changes: Changes, workers: int, cut: bool = False
+    ) -> JobColumns:
+        """The jobs, scaled; entered in `changes`. `cut`: those larger than the platform will get
+        all of it. Raises InputError where no load is defined."""
+        before = jobs.load(workers, cut)
         if self.load is not None and not np.isfinite(before):
-            problem = "all jobs are submitted at once: they have no load"
+            problem = "the jobs that fit the platform are submitted at once: they have no load"
             raise InputError("scenario", "job.scale.load", problem, "`factor`")
         factor = self.factor if self.load is None else self.load / before
         assert factor is not None
         scaled = self._scaled(jobs, factor)
         how = f"{self.by.value} scaled by {factor:.6g}: load {before:.4g} is now"
-        changes.change(f"{how} {scaled.load(workers):.4g}", len(jobs))
+        changes.change(f"{how} {scaled.load(workers, cut):.4g}", len(jobs))
         return scaled
 
     def _scaled(self, jobs: JobColumns, factor: float) -> JobColumns:

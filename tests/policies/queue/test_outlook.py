@@ -1,5 +1,8 @@
 """Expected free processors."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from policies.interface.queue import BatchJob, Queued, Reservation
 from policies.maths.speedup import Rigid
 from policies.queue.outlook import Outlook
@@ -38,3 +41,25 @@ def test_an_attempt_past_its_estimate_gives_no_processor_now() -> None:
     assert outlook.free_now == 1
     assert outlook.earliest(2, 5) == (1, 4)
     assert outlook.times[1] == 10
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 300), st.integers(1, 100), st.integers(1, 3)),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_an_outlook_knows_all_that_was_taken_and_given_back(rows) -> None:
+    """However often its room for steps has to grow."""
+    outlook, free = Outlook.of(0, 200, []), [200] * 400
+    for begin, held, processors in rows:
+        outlook.give(begin, begin + held, processors)
+        step, _ = outlook.earliest(2 * processors, held, begin)
+        start = int(outlook.times[step])
+        outlook.take(step, 2 * processors, held)
+        for t in range(400):
+            free[t] += processors * (begin <= t < begin + held)
+            free[t] -= 2 * processors * (start <= t < start + held)
+    steps = [*zip(outlook.times, outlook.frees, strict=True)]
+    assert [[n for time, n in steps if time <= t][-1] for t in range(400)] == free

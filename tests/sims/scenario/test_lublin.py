@@ -68,14 +68,34 @@ def test_times_between_arrivals_are_those_of_the_log(drawn: JobColumns) -> None:
 def test_arrivals_follow_the_published_cycle_of_a_day(drawn: JobColumns) -> None:
     weights = Lublin(jobs=1).weights()
     assert weights.mean() == pytest.approx(1)
-    assert weights.argmin() == 11  # 5:30
-    noon = gamma.cdf(24.5, 8.1737, scale=3.9631) - gamma.cdf(23.5, 8.1737, scale=3.9631)
-    late = gamma.cdf(50.5, 8.1737, scale=3.9631) - gamma.cdf(49.5, 8.1737, scale=3.9631)
+    assert weights.argmin() == 9  # 4:30, the law's half hour 11
+    noon = gamma.cdf(26.5, 8.1737, scale=3.9631) - gamma.cdf(25.5, 8.1737, scale=3.9631)
+    late = gamma.cdf(52.5, 8.1737, scale=3.9631) - gamma.cdf(51.5, 8.1737, scale=3.9631)
     assert weights[24] / weights[2] == pytest.approx(noon / late)  # 12:00 and 1:00
     slots = (drawn.submitted % 86_400 // 1800).astype(int)
     found = np.bincount(slots, minlength=48) * 48 / JOBS
     # Arrivals come in bursts, so that a half hour's count scatters more than a Poisson one's.
     assert np.corrcoef(found, weights)[0, 1] > 0.98
+
+
+HALF_HOURS = np.array(
+    [
+        *(67, 72, 90, 62, 53, 65, 44, 44, 43, 42, 64, 84),
+        *(103, 132, 159, 178, 191, 230, 263, 258, 291, 292, 375, 384),
+        *(386, 498, 419, 334, 332, 364, 413, 356, 358, 332, 257, 267),
+        *(236, 238, 229, 182, 193, 236, 171, 130, 130, 128, 119, 106),
+    ]
+)
+"""The log's submissions by half hour of the day, from midnight on."""
+
+
+def test_the_days_hours_are_those_of_the_log() -> None:
+    weights = Lublin(jobs=1).weights()
+    assert np.corrcoef(HALF_HOURS, weights)[0, 1] > 0.97
+    likelihoods = {
+        later: float(HALF_HOURS @ np.log(np.roll(weights, later))) for later in range(-4, 5)
+    }
+    assert max(likelihoods, key=likelihoods.__getitem__) == 0
 
 
 def test_sizes_and_runs_follow_the_parameters_that_are_set() -> None:

@@ -153,13 +153,24 @@ def test_wide_jobs_get_the_whole_machine_where_a_rule_says_so(jobs: JobColumns) 
 
 def test_load_is_area_over_what_the_platform_could_do_meanwhile() -> None:
     jobs = columns([(0, 30, 4, NAN, "unknown", ""), (100, 10, 8, NAN, "unknown", "")])
-    assert jobs.load(2) == pytest.approx((30 * 4 + 10 * 8) / (2 * 100))
+    assert jobs.load(8) == pytest.approx((30 * 4 + 10 * 8) / (8 * 100))
+
+
+def test_jobs_that_are_too_large_have_no_part_in_the_load_unless_they_are_cut() -> None:
+    rows = [(0, 30, 4), (100, 10, 8), (200, 20, 2)]
+    jobs = columns([(*row, NAN, "unknown", "") for row in rows])
+    assert jobs.load(4) == pytest.approx((30 * 4 + 20 * 2) / (4 * 200))
+    assert jobs.load(4, cut=True) == pytest.approx((30 * 4 + 10 * 4 + 20 * 2) / (4 * 200))
+    for cut in (False, True):
+        found = Scale(load=0.5).apply(jobs, Changes(), 4, cut)
+        assert found.load(4, cut) == pytest.approx(0.5)
 
 
 @given(JOBS, st.floats(0.1, 3), st.sampled_from((Scaled.ARRIVALS, Scaled.TIMES)))
 def test_the_load_asked_for_is_reached(jobs: JobColumns, load: float, by: Scaled) -> None:
     scale = Scale(by=by, load=load)
-    if jobs.submitted[0] == jobs.submitted[-1]:
+    fitting = jobs.submitted[jobs.processors <= WORKERS]
+    if not len(fitting) or fitting[0] == fitting[-1]:
         with pytest.raises(InputError, match="no load"):
             scale.apply(jobs, Changes(), WORKERS)
         return
