@@ -115,8 +115,8 @@ def runs(campaign: Campaign) -> int:
 
 
 def _each(campaign: Campaign) -> float:
-    cases = Plan.of(campaign).cases
-    sample = cases[:: max(1, len(cases) // SAMPLE)]
+    plan = Plan(campaign)
+    sample = [plan[k] for k in range(0, len(plan), max(1, len(plan) // SAMPLE))]
     began = process_time()
     for case in sample:
         simulate(case.scenario(0), [Summary()], case.folder)

@@ -89,11 +89,9 @@ class Ran:
 def runs(results: Results, gauge: Gauge | None = None) -> Iterator[Ran]:
     """All runs that are there, of one measure (default: the first)."""
     name = (gauge or results.campaign.gauges[0]).name
-    for case, k in results.cells():
-        result = results.found.get(case.key(k))
-        if result is not None:
-            known = result.values.get(name) if result.end.value == "completed" else None
-            yield Ran(case.point, case.variant, case, k, known)
+    for (case, k), result in results.finished():
+        known = result.values.get(name) if result.end.value == "completed" else None
+        yield Ran(case.point, case.variant, case, k, known)
 
 
 def without(place: Place, *keys: str) -> Place:
