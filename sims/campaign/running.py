@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
@@ -103,7 +103,7 @@ class Flight(Generic[T, R]):
                 alone = not self._pending
                 if alone:
                     self._submit([self._suspects.popleft()])
-                done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
+                done = self.workers.first_of(self._pending)
                 self._submit(islice(waiting, len(done)))
                 # A failure may end it all: what else is done must have been handed over by then.
                 for future in sorted(done, key=_failed):
