@@ -96,6 +96,8 @@ class Engine:
     """Keys of those that were handed over: what is asked for twice is run once."""
     _spent: float = 0.0
     _ran: int = 0
+    _lately: float = 0.0
+    """Seconds that a cell of the last batch took."""
 
     @property
     def done(self) -> int:
@@ -132,7 +134,8 @@ class Engine:
         """Cells of the next batch, by what they took so far."""
         if not self._spent:
             return 1
-        each = self._spent / self._ran
+        # Cells grow along an axis: by their mean alone, batches would last longer and longer.
+        each = max(self._spent / self._ran, self._lately)
         share = each * max(self._left, 1) / (SHARE * self.workers.slots)
         return min(MOST, max(1, int(min(max(share, SHORTEST), LONGEST) / each)))
 
@@ -154,7 +157,9 @@ class Engine:
             self.store.add(found)
         self.results.found.update((it.key, it) for it in found)
         self._under_way.difference_update(it.key for it in found)
-        self._spent += sum(it.seconds for it in found)
+        spent = sum(it.seconds for it in found)
+        self._lately = spent / len(found)
+        self._spent += spent
         self._ran += len(found)
 
     def _land(self, batch: Batch, future: Future[list[Result]]) -> None:
