@@ -63,8 +63,9 @@ OURS, THEIRS = "ours", "as RLScheduler"
 
 
 def given(path: Path) -> dict[str, Any]:
-    """Another log, for the campaign. Raises InputError."""
-    return {"set": {"log": str(path.absolute())}, "axes": {}}
+    """Another log, for the campaign, and what was published of lublin-256."""
+    whole = {"log": str(path.absolute()), "processors": 256, "length": 1024}
+    return {"set": whole, "axes": {}}
 
 
 @cache
@@ -82,9 +83,9 @@ def sequence(
     order: str,
     easy: bool,
     whose: str,
+    processors: int,
+    length: int,
     log: str = "",
-    processors: int = 256,
-    length: int = 1024,
     draws: int = 1,
 ) -> dict[str, Any]:
     """Sequence `seed` of so many jobs, from a start that `draws` draws, under one order. Raises

@@ -24,8 +24,11 @@ STUDY = item("study/backfilling")
 
 
 def test_each_order_stands_with_and_without_easy_beside_what_was_published() -> None:
+    changes = STUDY.given(LOG)
+    assert (changes["set"]["processors"], changes["set"]["length"]) == (256, 1024)
+    changes["set"] |= {"processors": 64, "length": 20}
     with local(1) as workers:
-        results = execute(STUDY.campaign("smoke", STUDY.given(LOG)), workers)
+        results = execute(STUDY.campaign("smoke", changes), workers)
     found = {it.key: it for it in STUDY.values(results)}
     assert len(found) == 10 * (2 + 3)
     published = {key: it.paper for key, it in found.items() if it.paper}
@@ -67,4 +70,4 @@ def test_its_waits_are_counted_from_a_start_of_minus_one() -> None:
 
 def test_a_log_that_is_too_short_is_refused() -> None:
     with pytest.raises(InputError, match="59 jobs; accepted: 1024"):
-        sequence(0, "FCFS", easy=True, whose="ours", log=str(LOG))
+        sequence(0, "FCFS", easy=True, whose="ours", processors=64, length=1024)
