@@ -121,13 +121,6 @@ def picture(word: str) -> Path:
     return path
 
 
-def add_picture(command: argparse.ArgumentParser, default: Path | None) -> None:
-    """Add `--plot`: where the picture goes."""
-    command.add_argument(
-        "--plot", type=picture, default=default, metavar="FILE", help="the picture"
-    )
-
-
 def add_choice(command: argparse.ArgumentParser, option: str, default: E, help_text: str) -> None:
     """Add an option whose values are those of `default`'s enum; help and errors name them."""
     kind = type(default)

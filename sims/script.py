@@ -25,21 +25,9 @@ MISUSED, FAILED, INTERRUPTED = 2, 1, 130
 def run_script(parser: argparse.ArgumentParser, words: Sequence[str] | None, run: Run) -> int:
     """Parse the words and run; returns the exit code.
 
-    What a user got wrong is one line and 2, a run that failed 1, Ctrl-C 130. A picture asked for
-    as `plot` is prepared before anything runs; a campaign with a `store` says how to go on.
+    What a user got wrong is one line and 2, a run that failed 1, Ctrl-C 130.
     """
-    return guarded(parser.prog, lambda: _run(run, parser.parse_args(words)))
-
-
-def _run(run: Run, options: argparse.Namespace) -> None:
-    plot, store = getattr(options, "plot", None), getattr(options, "store", None)
-    if plot is not None:
-        prepare_pictures(plot.parent)
-    try:
-        run(options)
-    except KeyboardInterrupt:
-        more = f"; what is finished is in {store}: the same command goes on" if store else ""
-        raise KeyboardInterrupt(more) from None
+    return guarded(parser.prog, lambda: run(parser.parse_args(words)))
 
 
 def prepare_pictures(folder: Path) -> None:

@@ -101,8 +101,11 @@ class ByScore:
         self, job: BatchJob, processors: int, time: float, platform: int, draw: Draw
     ) -> float:
         """See Order."""
-        since = max(job.submitted - self.first, 1)
-        return -(self.size(time, processors) + self.weight * log10(since))
+        return self.of(time, processors, job.submitted - self.first)
+
+    def of(self, time: float, processors: int, since: float) -> float:
+        """Larger is first."""
+        return -(self.size(time, processors) + self.weight * log10(max(since, 1)))
 
 
 TIMED: dict[str, TimedOrder] = {

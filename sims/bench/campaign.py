@@ -68,7 +68,7 @@ def question(cells: int) -> Campaign:
 def bare(campaign: Campaign) -> None:
     """The same runs, one after the other, their makespans kept."""
     values = []
-    for case in Plan.of(campaign).cases:
+    for case in Plan.of(campaign):
         one = case.scenario(0)
         for k in range(campaign.replications):
             summary = Summary()

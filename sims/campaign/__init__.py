@@ -11,8 +11,8 @@
 
 `load_campaign` reads a campaign file (`Campaign` says what may stand in it), `execute` runs what is
 missing on the cores of this machine or on any `concurrent.futures.Executor` (`executors`), and
-`Results` answers: a frame, comparisons within each cell, a picture. `run_many` is what all of it
-runs on, and what a study with tasks of its own uses.
+`Results` answers: a frame, comparisons within each cell, a picture. `run_many` runs tasks that
+are no scenarios on what all of it runs on.
 """
 
 from sims.campaign.running import run_many

@@ -133,7 +133,8 @@ class Campaign:
     """End every run then, in the scenario's unit, if not before."""
     measures: tuple[str, ...] = field(default=("makespan",), validator=_measures)
     """What runs are measured by; `package.module:function` of yours gets a `Report`; one
-    whose argument is annotated `Flowtimes` gets those, which takes a third of the time."""
+    whose argument is annotated `Summary`, `Flowtimes` or with a fold of yours (`cells.Gauge`) gets
+    that, which takes a third of the time."""
     higher_is_better: tuple[str, ...] = ()
     """Measures of yours of which more is better."""
     set: dict[str, Any] = Factory(dict)

@@ -6,7 +6,7 @@ import enum
 import inspect
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,10 @@ FATES = {End.COMPLETED: Fate.COMPLETED, End.CAPPED: Fate.CAPPED, End.DIVERGED: F
 
 @frozen
 class Gauge:
-    """What a run is measured by: one of `Measure`, or a user's function of a `Report`, or, of jobs
-    that come and go, of their `Flowtimes`, which takes a third of the time."""
+    """What a run is measured by: one of `Measure`, or a user's function of a `Report`, or of what
+    its argument is annotated with: the `Flowtimes` of jobs that come and go, the `Summary` or any
+    other fold, a class that is made without arguments and wants (`wants`) some kinds of events.
+    Few events take a third of the time."""
 
     name: str
     higher_is_better: bool = False
@@ -71,15 +73,18 @@ class Gauge:
         found: Callable[[Any], float | None] = imported(self.name, home, "measures")
         return found
 
-    def of_flowtimes(self, home: Path) -> bool:
-        """Whether it is a user's function that says that its argument are `Flowtimes`."""
-        return self.own and "Flowtimes" in map(_named, argument_types(self.function(home)))
+    def given(self, home: Path) -> type | None:
+        """What the user's function is given."""
+        if not self.own:
+            return None
+        function = self.function(home)
+        known = inspect.signature(function).parameters.values()
+        kinds = [_class(function, it.annotation) for it in known]
+        return next((it for it in kinds if it is Flowtimes or hasattr(it, "wants")), Report)
 
     def wants_report(self, home: Path) -> bool:
         """Whether only all events of a run can tell."""
-        if self.own:
-            return not self.of_flowtimes(home)
-        return Measure(self.name).wants_report
+        return self.given(home) is Report if self.own else Measure(self.name).wants_report
 
     @property
     def timed(self) -> bool:
@@ -87,14 +92,10 @@ class Gauge:
         return not self.own and Measure(self.name).timed
 
 
-def argument_types(function: Callable[..., Any]) -> list[Any]:
-    """Of its arguments."""
-    known = inspect.signature(function).parameters.values()
-    return [it.annotation for it in known]
-
-
-def _named(annotation: Any) -> str:
-    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+def _class(function: Callable[..., Any], annotation: Any) -> Any:
+    if isinstance(annotation, str):
+        return getattr(function, "__globals__", {}).get(annotation)
+    return annotation
 
 
 def gauge(name: str, higher: Sequence[str] = ()) -> Gauge:
@@ -189,11 +190,11 @@ Measured = tuple[Fate, float, dict[str, float | None], dict[str, list[float]], s
 
 
 def _measured(batch: Batch, scenario: Scenario, summary: Summary) -> Measured:
-    report, flowtimes = Report(summary=summary), FlowtimeFold()
+    report, folds = Report(summary=summary), _folds(batch, summary)
     whole = any(gauge.wants_report(batch.home) for gauge in batch.gauges)
-    jobs = [flowtimes] if any(it.of_flowtimes(batch.home) for it in batch.gauges) else []
+    own = [it for kind, it in folds.items() if kind is not Summary]
     try:
-        sinks = [report if whole else summary, *jobs]
+        sinks = [report if whole else summary, *own]
         ending = run(scenario, sinks, batch.folder, until=batch.until)
     except Deadlock as deadlock:
         return Fate.STARVED, float(deadlock.time), {}, {}, ""
@@ -201,9 +202,18 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary) -> Measured:
         report.close()
     killed = bool(summary.killed) and ending.end is End.COMPLETED
     fate = Fate.KILLED if killed else FATES[ending.end]
-    found = flowtimes.result() if jobs and fate is Fate.COMPLETED else None
-    values = dict(_values(batch, report, whole, found))
+    given = folds | {Report: report}
+    if Flowtimes in folds:
+        given[Flowtimes] = folds[Flowtimes].result() if fate is Fate.COMPLETED else None
+    values = dict(_values(batch, report, whole, given))
     return fate, float(ending.time), values, *_by_block(batch, scenario, report, whole)
+
+
+def _folds(batch: Batch, summary: Summary) -> dict[type, Any]:
+    """What users' functions are given, beside reports, by class."""
+    kinds = {gauge.given(batch.home) for gauge in batch.gauges} - {None, Report, Summary}
+    folds: dict[type, Any] = {it: FlowtimeFold() if it is Flowtimes else it() for it in kinds if it}
+    return {Summary: summary, **folds}
 
 
 def _by_block(
@@ -228,13 +238,13 @@ def _by_block(
 
 
 def _values(
-    batch: Batch, report: Report, whole: bool, flowtimes: Flowtimes | None
+    batch: Batch, report: Report, whole: bool, given: Mapping[type, Any]
 ) -> Iterator[tuple[str, float | None]]:
     known = of_report(report) if whole else of_summary(report.summary)
     for it in batch.gauges:
-        if it.own:
-            given = flowtimes if it.of_flowtimes(batch.home) else report
-            value = None if given is None else it.function(batch.home)(given)
+        kind = it.given(batch.home)
+        if kind is not None:
+            value = None if given[kind] is None else it.function(batch.home)(given[kind])
             yield it.name, None if value is None else float(value)
         else:
             yield it.name, known[Measure(it.name)]

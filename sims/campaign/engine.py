@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
 from pathlib import Path
 
 from attrs import define, field
@@ -13,8 +13,8 @@ from attrs import define, field
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import Batch, Fate, Result, simulate_batch
 from sims.campaign.executors import Workers, given, local
-from sims.campaign.plan import Plan
-from sims.campaign.results import Cell, Results
+from sims.campaign.plan import Case, Plan
+from sims.campaign.results import Results
 from sims.campaign.running import Flight
 from sims.campaign.store import Store
 from sims.errors import InputError
@@ -22,6 +22,8 @@ from sims.world import run, time_limit
 
 SHORTEST, LONGEST = 0.5, 10.0
 """Seconds that a batch is to take: shorter ones cost more, of longer ones more can be lost."""
+MOST = 2000
+"""Cells that a batch has at most: each may bring a scenario of its own."""
 SHARE = 4
 """The rest of the work is cut into so many batches per slot: the last ones are short."""
 AHEAD = 2
@@ -53,16 +55,19 @@ def execute(
         store.describe(results.description())
     with _running(workers) as ready:
         engine = Engine(results, ready, store, watch)
-        while missing := engine.missing():
-            engine.run(missing)
-    watch(engine.done, engine.asked)
+        while engine.run() and campaign.precision is not None:
+            pass
+    if store is not None:
+        store.describe(results.description())  # what was looked at before may not be all it read
+    watch(engine.asked, engine.asked)
     return results
 
 
 def check(campaign: Campaign, plan: Plan) -> None:
     """Raises InputError for what cannot be run: until time 0 all of a scenario is looked at, the
-    policy's first answer included."""
-    for case in plan.cases:
+    policy's first answer included. Of many cases these are some, as Plan says; another one that
+    is no scenario ends the campaign when its turn comes."""
+    for case in plan.looked_at():
         scenario = case.scenario(0)
         if campaign.until is not None:
             time_limit(campaign.until, scenario.header().unit)
@@ -85,53 +90,64 @@ class Engine:
     watch: Watch
     asked: int = 0
     """Cells, so far."""
-    _waiting: deque[Cell] = field(factory=deque)
+    _left: int = 0
+    """Cells to hand over, about."""
+    _under_way: set[str] = field(factory=set)
+    """Keys of those that were handed over: what is asked for twice is run once."""
     _spent: float = 0.0
     _ran: int = 0
+    _lately: float = 0.0
+    """Seconds that a cell of the last batch took."""
 
     @property
     def done(self) -> int:
         """Cells that have a result."""
         return len(self.results.found)
 
-    def missing(self) -> list[Cell]:
-        """Cells to run now."""
-        self.asked = len(self.results.cells())
-        return self.results.missing()
-
-    def run(self, cells: Sequence[Cell]) -> None:
-        """Run these cells; what is finished is kept at once."""
-        self._waiting.extend(cells)
+    def run(self) -> bool:
+        """Run what is missing now, if anything; what is finished is kept at once. Whether anything
+        was missing."""
+        self.asked = self.results.asked()
+        self._left = self.asked - self.done
         flight = Flight(simulate_batch, self.workers, self._keep, Batch.halves, AHEAD)
         self.watch(self.done, self.asked)
+        before = self._ran
         for batch, future in flight.over(self._batches()):
             self._land(batch, future)
+        return self._ran > before
 
     def _batches(self) -> Iterator[Batch]:
-        while self._waiting:
-            size = min(self._size(), len(self._waiting))
-            yield self._batch([self._waiting.popleft() for _ in range(size)])
+        cells = ((*cell, cell[0].key(cell[1])) for cell in self.results.missing())
+        fresh = (it for it in cells if it[2] not in self._under_way)
+        while batch := self._taken(fresh):
+            yield self._batch(batch)
+
+    def _taken(self, fresh: Iterator[tuple[Case, int, str]]) -> list[tuple[Case, int, str]]:
+        taken = []
+        for it in islice(fresh, self._size()):
+            self._under_way.add(it[2])
+            taken.append(it)
+        self._left -= len(taken)
+        return taken
 
     def _size(self) -> int:
         """Cells of the next batch, by what they took so far."""
         if not self._spent:
             return 1
-        each = self._spent / self._ran
-        share = each * len(self._waiting) / (SHARE * self.workers.slots)
-        return max(1, int(min(max(share, SHORTEST), LONGEST) / each))
+        # Cells grow along an axis: by their mean alone, batches would last longer and longer.
+        each = max(self._spent / self._ran, self._lately)
+        share = each * max(self._left, 1) / (SHARE * self.workers.slots)
+        return min(MOST, max(1, int(min(max(share, SHORTEST), LONGEST) / each)))
 
-    def _batch(self, cells: Sequence[Cell]) -> Batch:
-        campaign = self.results.campaign
-        scenarios = {(case, case.index(k)): case.scenarios[case.index(k)] for case, k in cells}
+    def _batch(self, cells: Sequence[tuple[Case, int, str]]) -> Batch:
+        campaign, plan = self.results.campaign, self.results.plan
+        scenarios = {(it.number, it.index(k)): it.made(k).scenario for it, k, _ in cells}
         places = {each: place for place, each in enumerate(scenarios)}
-        listed = tuple(
-            (case.key(k), places[case, case.index(k)], case.seed(k)) for case, k in cells
-        )
+        listed = tuple((key, places[it.number, it.index(k)], it.seed(k)) for it, k, key in cells)
         home = Path(campaign.folder).absolute()
-        first, _ = cells[0]
         return Batch(
             *(tuple(scenarios.values()), listed, campaign.gauges, campaign.until),
-            *(first.folder, home, self.results.plan.kit),
+            *(plan.folder, home, plan.kit),
         )
 
     # --- what comes back ----------------------------------------------------------------------
@@ -140,7 +156,10 @@ class Engine:
         if self.store is not None:
             self.store.add(found)
         self.results.found.update((it.key, it) for it in found)
-        self._spent += sum(it.seconds for it in found)
+        self._under_way.difference_update(it.key for it in found)
+        spent = sum(it.seconds for it in found)
+        self._lately = spent / len(found)
+        self._spent += spent
         self._ran += len(found)
 
     def _land(self, batch: Batch, future: Future[list[Result]]) -> None:

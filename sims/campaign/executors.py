@@ -27,8 +27,17 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
 from multiprocessing.connection import wait as wait_for
 from pathlib import Path
@@ -43,7 +52,40 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 JOINING = 60
-"""Seconds that a scheduler has to answer and to have a first worker."""
+"""Seconds that a scheduler has to answer."""
+PATIENCE = 600.0
+"""Seconds for which a cluster may be without a worker: its queue may be long."""
+GLANCE, SILENT = 1.0, 5.0
+"""Seconds between two looks at whether there are workers, and until their absence is told."""
+
+
+@define
+class Attendance:
+    """Whether a cluster has workers, and since when it has none."""
+
+    present: Callable[[], int]
+    """How many are connected."""
+    patience: float = PATIENCE
+    _since: float | None = None
+    _told: bool = False
+
+    def look(self) -> bool:
+        """Whether there are any; says so on stderr where there have been none for a while. Raises
+        InputError where there have been none for `patience` seconds."""
+        if self.present():
+            self._since, self._told = None, False
+            return True
+        now = time.monotonic()
+        self._since = now if self._since is None else self._since
+        if now - self._since >= self.patience:
+            problem = f"no worker was connected for {self.patience:g} s; what is finished is kept"
+            accepted = "workers that connect, and the same command; a longer --patience"
+            raise InputError("cluster", "", problem, accepted)
+        if now - self._since >= SILENT and not self._told:
+            told = f"no worker is connected; waiting for at most {self.patience:g} s"
+            print(told, file=sys.stderr, flush=True)
+            self._told = True
+        return False
 
 
 @define
@@ -59,6 +101,8 @@ class Workers:
     """What a task's future raises whose worker died."""
     renewed: Callable[[], Executor] | None = field(default=None)
     """Makes another executor in place of one that is broken; None: it cannot be."""
+    attendance: Attendance | None = None
+    """None: nobody leaves."""
 
     def submit(self, function: Callable[[T], R], task: T) -> Future[R]:
         """Hand a task over, to a new executor where the old one is broken."""
@@ -70,6 +114,16 @@ class Workers:
                     raise
                 self.executor = self.renewed()
                 return self.executor.submit(function, task)
+
+    def first_of(self, pending: Collection[Future[R]]) -> set[Future[R]]:
+        """Wait until some are done. Raises InputError where all workers have left for long."""
+        while True:
+            timeout = GLANCE if self.attendance else None
+            done, _ = wait(pending, timeout, return_when=FIRST_COMPLETED)
+            if done:
+                return done
+            if self.attendance:
+                self.attendance.look()
 
     def died(self, future: Future[Any]) -> bool:
         """Whether what ran this died, rather than the task failed."""
@@ -136,10 +190,11 @@ def _interrupts_later() -> Iterator[None]:
 
 
 @contextmanager
-def cluster(scheduler: str) -> Iterator[Workers]:
+def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     """The workers of a Dask scheduler: its address, or the scheduler file that it wrote.
 
-    Raises InputError without dask, and where nobody answers or no worker has joined.
+    Raises InputError without dask, where nobody answers, and where for `patience` seconds no
+    worker is there, then or later.
     """
     try:
         from distributed import Client, KilledWorker
@@ -152,10 +207,17 @@ def cluster(scheduler: str) -> Iterator[Workers]:
         raise InputError("command line", "--scheduler", f"{scheduler!r} is no file", accepted)
     try:
         client = Client(**where, timeout=JOINING, set_as_default=False)
-        client.wait_for_workers(1, timeout=JOINING)
     except (OSError, TimeoutError, ValueError) as error:
-        accepted = "a scheduler that runs, with a worker"
+        accepted = "a scheduler that runs"
         raise InputError("command line", "--scheduler", f"{scheduler}: {error}", accepted) from None
+    attendance = Attendance(lambda: len(client.scheduler_info()["workers"]), patience)
     with client, client.get_executor(pure=False) as executor:
+        while not attendance.look():
+            time.sleep(GLANCE / 10)
         slots = sum(client.nthreads().values())
-        yield Workers(executor, slots, deaths=(BrokenExecutor, KilledWorker))
+        deaths = (BrokenExecutor, KilledWorker)
+        try:
+            yield Workers(executor, slots, deaths=deaths, attendance=attendance)
+        except BaseException:
+            executor.shutdown(wait=False)  # nobody may be there to end what was begun
+            raise

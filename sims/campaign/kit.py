@@ -68,9 +68,10 @@ class Kit:
         return dict(self.files) | own
 
     def __or__(self, other: Kit) -> Kit:
-        files = {**dict(self.files), **dict(other.files)}
-        modules = {it.name: it for it in (*self.modules, *other.modules)}
-        return Kit(self.code, tuple(files.items()), tuple(modules.values()))
+        """Both; of what has changed since `self` was made, what it was then."""
+        files = {**dict(self.files), **dict(other.files), **dict(self.files)}
+        modules = {it.name: it for it in (*self.modules, *other.modules, *self.modules)}
+        return Kit(self.code or other.code, tuple(files.items()), tuple(modules.values()))
 
 
 def digest(data: bytes) -> str:

@@ -1,19 +1,22 @@
-"""The cells of a campaign: every variant at every point of its axes, each scenario resolved."""
+"""The cells of a campaign: every variant at every point of its axes. Scenarios are made when they
+are asked for, and few are kept: a campaign may have millions of cells."""
 
 from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Callable, Iterator, Sequence, Set
 from copy import deepcopy
-from functools import cached_property
+from functools import cached_property, lru_cache
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
-from attrs import frozen
+from attrs import define, field, frozen
 
-from sims.campaign.axes import Axis, Settings, points, told
+from sims.campaign.axes import Settings, told
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.kit import OWN, Kit, digest, kit_of
@@ -24,72 +27,204 @@ from sims.scenario.loader import parse, put, read
 from sims.scenario.policies import imported
 from sims.scenario.scenario import Scenario
 
+LOOKED_AT = 256
+"""Cases that are looked at before anything runs, unless there are more variants, or values of an
+axis: to make one takes a millisecond or more."""
+KEPT = 2000
+"""Scenarios kept at a time."""
+
+
+@frozen
+class Made:
+    """A scenario, and what else a run of it needs."""
+
+    scenario: Scenario
+    root: str
+    """Digest of all but the seed that a run follows from."""
+    first: int
+    """Seed of replication 0."""
+    kit: Kit
+
 
 @frozen(eq=False)
 class Case:
     """One variant in one cell."""
 
-    point: Settings
-    """Where on the axes."""
-    variant: str
-    scenarios: tuple[Scenario, ...]
-    """The one of all replications, or each one's."""
-    folder: Path
-    """Where its files are sought."""
-    kit: Kit
-    roots: tuple[str, ...]
-    """Digest of all but the seed that a run follows from, by scenario."""
-    first: int
-    """Seed of replication 0."""
+    plan: Plan
+    number: int
+    """In the plan."""
+
+    @property
+    def place(self) -> int:
+        """Its point's, in the plan."""
+        return self.number // len(self.plan.variants)
+
+    @property
+    def point(self) -> Settings:
+        """Where on the axes."""
+        return self.plan.point(self.place)
+
+    @property
+    def variant(self) -> str:
+        """Its name."""
+        return self.plan.variants[self.number % len(self.plan.variants)]
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are sought."""
+        return self.plan.folder
 
     def scenario(self, replication: int) -> Scenario:
-        """At the seed of a replication."""
-        return seeded(self.scenarios[self.index(replication)], self.seed(replication))
+        """At the seed of a replication. Raises InputError where there is none."""
+        return seeded(self.made(replication).scenario, self.seed(replication))
+
+    def made(self, replication: int) -> Made:
+        """What `scenario` is of, at whatever seed. Raises InputError where there is none."""
+        return self.plan.made(self.number, self.index(replication))
 
     def index(self, replication: int) -> int:
         """Of a replication's scenario."""
-        return replication if len(self.scenarios) > 1 else 0
+        return replication if self.plan.by_seed else 0
 
     def seed(self, replication: int) -> int:
         """Of a replication."""
-        return self.first + replication
+        return self.plan.made(self.number, 0).first + replication
 
     def key(self, replication: int) -> str:
         """Names the content of a replication: same key, same result."""
-        return digest(f"{self.roots[self.index(replication)]} {self.seed(replication)}".encode())
+        return digest(f"{self.made(replication).root} {self.seed(replication)}".encode())
 
     def __str__(self) -> str:
         return f"{self.variant}, {told(self.point)}" if self.point else self.variant
 
 
-@frozen
-class Plan:
+@define(eq=False)
+class Plan(Sequence[Case]):
     """All cases of a campaign, by point and then by variant."""
 
-    points: tuple[Settings, ...]
-    cases: tuple[Case, ...]
+    campaign: Campaign
+    kit: Kit = field(factory=Kit, init=False)
+    """What all that were made so far need."""
+    made: Callable[[int, int], Made] = field(init=False)
+    """Of a case's number, and of which of its scenarios. Raises InputError where it is none."""
+
+    def __attrs_post_init__(self) -> None:
+        self.made = lru_cache(KEPT)(self._make)
 
     @classmethod
     def of(cls, campaign: Campaign) -> Plan:
-        """Raises InputError where a case is no scenario."""
-        places = points([Axis(key, values) for key, values in campaign.axes.items()])
-        cases = tuple(
-            _case(campaign, point, name) for point in places for name in campaign.variants
-        )
-        last = max(case.seed(campaign.most - 1) for case in cases)
-        if last not in SEEDS:
-            problem, accepted = f"{last} is no seed", "seeds of 0 or above, below 2**64"
-            key = "--runs" if campaign.source == COMMAND_LINE else "seed"
-            raise InputError(campaign.source, key, problem, accepted)
-        return cls(tuple(places), cases)
+        """Raises InputError where a case that is looked at is no scenario."""
+        plan = cls(campaign)
+        for case in plan.looked_at():
+            case.made(0)
+        return plan
+
+    def looked_at(self) -> Iterator[Case]:
+        """All where they are few; else some, with every variant and every value of an axis."""
+        if len(self) <= LOOKED_AT:
+            yield from self
+            return
+        axes = self.campaign.axes.values()
+        for k in range(max(LOOKED_AT, len(self.variants), *map(len, axes))):
+            place = 0
+            for values in axes:
+                place = place * len(values) + k % len(values)
+            yield self[place * len(self.variants) + k % len(self.variants)]
+
+    @property
+    def places(self) -> int:
+        """How many points there are."""
+        return prod(map(len, self.campaign.axes.values()))
+
+    def __len__(self) -> int:
+        return self.places * len(self.variants)
+
+    def __getitem__(self, number: int) -> Case:  # type: ignore[override]
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        return Case(self, number)
+
+    def points(self) -> Iterator[list[Case]]:
+        """The cases at each point."""
+        many = len(self.variants)
+        for first in range(0, len(self), many):
+            yield [Case(self, first + k) for k in range(many)]
+
+    # --- what a case is of --------------------------------------------------------------------
 
     @cached_property
-    def kit(self) -> Kit:
-        """What all of them need."""
-        whole = Kit()
-        for kit in {case.kit for case in self.cases}:
-            whole = kit | whole
-        return whole
+    def variants(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.campaign.variants)
+
+    def point(self, place: int) -> Settings:
+        """The one at that place, the last axis fastest."""
+        found = []
+        for key, values in reversed(self.campaign.axes.items()):
+            place, k = divmod(place, len(values))
+            found.append((key, values[k]))
+        return tuple(reversed(found))
+
+    @cached_property
+    def function(self) -> Callable[..., Any] | None:
+        """The user's that makes scenarios. Raises InputError where it is not there."""
+        campaign = self.campaign
+        if not OWN.fullmatch(campaign.scenario):
+            return None
+        found: Callable[..., Any] = imported(campaign.scenario, Path(campaign.folder), "scenario")
+        return found
+
+    @cached_property
+    def arguments(self) -> Set[str]:
+        """The function's."""
+        return set(inspect.signature(self.function).parameters) if self.function else set()
+
+    @property
+    def by_seed(self) -> bool:
+        """Whether each replication has a scenario of its own."""
+        return "seed" in self.arguments
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where scenarios' files are sought."""
+        campaign = self.campaign
+        own = Path(campaign.folder, "" if self.function else Path(campaign.scenario).parent)
+        return own.absolute()
+
+    @cached_property
+    def _base(self) -> dict[str, Any]:
+        return parse(Path(self.campaign.folder, self.campaign.scenario))
+
+    def _make(self, number: int, index: int) -> Made:
+        campaign, case = self.campaign, self[number]
+        given = settings(campaign, case.point, case.variant)
+        scenario = self._scenario(given, index)
+        first = scenario.seed if campaign.seed is None else campaign.seed
+        if index:
+            kit, first = self.made(number, 0).kit, self.made(number, 0).first
+        else:
+            _refuse_seed(campaign, first + campaign.most - 1)
+            kit = kit_of(scenario, self.folder) | self._of_measures
+            self.kit |= kit
+        asked = (campaign.until, campaign.gauges, kit.code, sorted(kit.digests().values()))
+        with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+            root = digest(repr((seeded(scenario, 0), *asked)).encode())
+        return Made(scenario, root, first, kit)
+
+    @cached_property
+    def _of_measures(self) -> Kit:
+        return kit_of(self.campaign.measures, Path(self.campaign.folder).absolute())
+
+    def _scenario(self, given: Settings, index: int) -> Scenario:
+        campaign = self.campaign
+        if self.function is None:
+            source = str(Path(campaign.folder, campaign.scenario))
+            return _read(self._base, given, campaign, source)
+        arguments = {key: value for key, value in given if key in self.arguments}
+        rest = tuple((key, value) for key, value in given if key not in self.arguments)
+        if self.by_seed:
+            arguments["seed"] = (campaign.seed or 0) + index
+        return _one(campaign, self.function(**arguments), rest)
 
 
 def settings(campaign: Campaign, point: Settings, variant: str) -> Settings:
@@ -97,20 +232,11 @@ def settings(campaign: Campaign, point: Settings, variant: str) -> Settings:
     return (*campaign.set.items(), *point, *campaign.variants[variant].items())
 
 
-def _case(campaign: Campaign, point: Settings, variant: str) -> Case:
-    given = settings(campaign, point, variant)
-    if OWN.fullmatch(campaign.scenario):
-        folder, scenarios = Path(campaign.folder), _made(campaign, given)
-    else:
-        path = Path(campaign.folder, campaign.scenario)
-        folder, scenarios = path.parent, (_read(parse(path), given, campaign, str(path)),)
-    folder = folder.absolute()
-    kit = kit_of(scenarios[0], folder) | kit_of(campaign.measures, Path(campaign.folder).absolute())
-    asked = (campaign.until, campaign.gauges, kit.code, sorted(kit.digests().values()))
-    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
-        roots = tuple(digest(repr((seeded(it, 0), *asked)).encode()) for it in scenarios)
-    first = scenarios[0].seed if campaign.seed is None else campaign.seed
-    return Case(point, variant, scenarios, folder, kit, roots, first)
+def _refuse_seed(campaign: Campaign, last: int) -> None:
+    if last not in SEEDS:
+        problem, accepted = f"{last} is no seed", "seeds of 0 or above, below 2**64"
+        key = "--runs" if campaign.source == COMMAND_LINE else "seed"
+        raise InputError(campaign.source, key, problem, accepted)
 
 
 def _read(table: dict[str, Any], given: Settings, campaign: Campaign, source: str) -> Scenario:
@@ -122,17 +248,6 @@ def _read(table: dict[str, Any], given: Settings, campaign: Campaign, source: st
         except InputError as error:
             raise attrs.evolve(error, source=campaign.source) from None
     return read(own, source)
-
-
-def _made(campaign: Campaign, given: Settings) -> tuple[Scenario, ...]:
-    """What the user's function makes of the settings."""
-    make = imported(campaign.scenario, Path(campaign.folder), "scenario")
-    known = inspect.signature(make).parameters
-    arguments = {key: value for key, value in given if key in known}
-    rest = tuple((key, value) for key, value in given if key not in known)
-    first = campaign.seed or 0
-    each = [{"seed": first + k} for k in range(campaign.most)] if "seed" in known else [{}]
-    return tuple(_one(campaign, make(**arguments, **seed), rest) for seed in each)
 
 
 def _one(campaign: Campaign, made: Any, rest: Settings) -> Scenario:

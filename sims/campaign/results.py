@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from attrs import define, field
 from sims.campaign.axes import as_toml
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import Fate, Gauge, Result
-from sims.campaign.comparing import Comparison, compare, judged, run_of
+from sims.campaign.comparing import Comparison, Run, compare, judged, run_of
 from sims.campaign.intervals import mean_of
 from sims.campaign.kit import OWN
 from sims.campaign.plan import Case, Plan, settings
@@ -40,9 +40,10 @@ class Results:
         cls, campaign: Campaign, plan: Plan | None = None, store: Store | None = None
     ) -> Results:
         """What a store has of it. Raises InputError where a cell is no scenario."""
-        plan = plan or Plan.of(campaign)
-        keys = {case.key(k) for case in plan.cases for k in range(campaign.most)}
-        return cls(campaign, plan, {} if store is None else store.results(keys))
+        plan = Plan.of(campaign) if plan is None else plan
+        known = {} if store is None else store.results()
+        keys = (case.key(k) for case in plan for k in range(campaign.most)) if known else ()
+        return cls(campaign, plan, {key: known[key] for key in keys if key in known})
 
     def forget_raised(self) -> None:
         """Cells that raised are unknown again."""
@@ -51,41 +52,57 @@ class Results:
     @property
     def unit(self) -> str:
         """Of times: the scenarios'."""
-        return self.plan.cases[0].scenario(0).header().unit
+        return self.plan[0].scenario(0).header().unit
 
     # --- cells --------------------------------------------------------------------------------
 
-    def cells(self) -> list[Cell]:
-        """Those asked for as far as that is known by now, replication by replication: whoever stops
-        early has some of each."""
-        wanted = [pair for _, cases in self._points() for pair in self._wanted(list(cases))]
-        most = max(count for _, count in wanted)
-        return [(case, k) for k in range(most) for case, count in wanted if k < count]
+    def asked(self) -> int:
+        """How many cells are asked for as far as that is known by now."""
+        return sum(self._counts()) * len(self.campaign.variants)
 
-    def missing(self) -> list[Cell]:
-        """Those of them that have no result; what is asked for twice is there once."""
-        unknown = {case.key(k): (case, k) for case, k in self.cells()}
-        return [cell for key, cell in unknown.items() if key not in self.found]
+    def cells(self) -> Iterator[Cell]:
+        """Those, by point, variant and replication."""
+        for cases, count in zip(self.plan.points(), self._counts(), strict=True):
+            yield from ((case, k) for case in cases for k in range(count))
+
+    def missing(self) -> Iterator[Cell]:
+        """Those of them that have no result when their turn comes. They come in rounds, each of as
+        many replications as all before: whoever stops early has some of each cell, and where there
+        are more cases than are kept each is made again for each round, not for each replication."""
+        counts = list(self._counts())
+        begin, end = 0, 1
+        while begin < max(counts, default=0):
+            for cases, count in zip(self.plan.points(), counts, strict=True):
+                for case in cases:
+                    for k in range(begin, min(end, count)):
+                        if case.key(k) not in self.found:
+                            yield case, k
+            begin, end = end, 2 * end
 
     def raised(self) -> Iterator[tuple[Cell, Result]]:
         """Cells that an error ended."""
+        if any(it.end is Fate.RAISED for it in self.found.values()):
+            for cell, result in self.finished():
+                if result.end is Fate.RAISED:
+                    yield cell, result
+
+    def finished(self) -> Iterator[tuple[Cell, Result]]:
+        """Cells that have a result."""
         for case, k in self.cells():
             result = self.found.get(case.key(k))
-            if result is not None and result.end is Fate.RAISED:
+            if result is not None:
                 yield (case, k), result
 
-    def _points(self) -> Iterator[tuple[Any, Iterator[Case]]]:
-        return groupby(self.plan.cases, lambda case: case.point)
+    def _counts(self) -> Iterator[int]:
+        """How many replications of each variant, at each point."""
+        if self.campaign.precision is None:
+            return repeat(self.campaign.replications, self.plan.places)
+        return map(self._looked, self.plan.points())
 
-    def _wanted(self, cases: list[Case]) -> list[tuple[Case, int]]:
-        """How many replications of the variants in one cell."""
-        precision = self.campaign.precision
-        if precision is None:
-            return [(case, self.campaign.replications) for case in cases]
-        looks = precision.looks()
-        enough = (count for count in looks if self._ends(cases, count))
-        count = next(enough, looks[-1])
-        return [(case, count) for case in cases]
+    def _looked(self, cases: list[Case]) -> int:
+        assert self.campaign.precision is not None
+        looks = self.campaign.precision.looks()
+        return next((count for count in looks if self._ends(cases, count)), looks[-1])
 
     def _ends(self, cases: list[Case], count: int) -> bool:
         """Whether `count` replications are missing, or enough."""
@@ -110,20 +127,12 @@ class Results:
         verdicts hold all together."""
         gauge = gauge or self.campaign.gauges[0]
         level = self.campaign.level
-        runs: dict[Any, dict[str, list[Any]]] = {}
-        for number, (_, cases) in enumerate(self._points()):
-            runs[number] = {case.variant: [] for case in cases}
-        numbers = {id(case): n for n, (_, cases) in enumerate(self._points()) for case in cases}
-        for case, k in self.cells():
-            result = self.found.get(case.key(k))
-            if result is not None:
-                run = run_of(result, gauge, self.campaign.until)
-                runs[numbers[id(case)]][case.variant].append(run)
-        found = [
-            compare(point, gauge, runs[number], self.campaign.reference, level)
-            for number, (point, _) in enumerate(self._points())
-            if any(runs[number].values())
-        ]
+        found = []
+        for _, cells in groupby(self.finished(), lambda it: it[0][0].place):
+            runs: dict[str, list[Run]] = {name: [] for name in self.campaign.variants}
+            for (case, _), result in cells:
+                runs[case.variant].append(run_of(result, gauge, self.campaign.until))
+            found.append(compare(case.point, gauge, runs, self.campaign.reference, level))
         return judged(found, level)
 
     def frame(self) -> pl.DataFrame:
@@ -142,8 +151,7 @@ class Results:
             }
             | {"end": result.end.value}
             | {name: result.values.get(name) for name in self.campaign.measures}
-            for case, k in self.cells()
-            if (result := self.found.get(case.key(k))) is not None
+            for (case, k), result in self.finished()
         ]
         frame: pl.DataFrame = polars_or_error().DataFrame(
             rows, infer_schema_length=None, strict=False
@@ -171,7 +179,7 @@ class Results:
         return {
             "campaign": self.campaign.name,
             "source": self.campaign.source,
-            "cells": len(self.cells()),
+            "cells": self.asked(),
             "code": self.plan.kit.code,
             "files": self.plan.kit.digests(),
         }

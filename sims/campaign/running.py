@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from attrs import define, field
 
 from sims.campaign.executors import Workers, given, local
-from sims.campaign.keeping import appended, keep_line, stored
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -29,21 +27,13 @@ QUEUED_PER_CORE = 4
 
 
 def run_many(
-    function: Callable[[T], R],
-    tasks: Iterable[T],
-    executor: Executor | None = None,
-    store: Path | None = None,
+    function: Callable[[T], R], tasks: Iterable[T], executor: Executor | None = None
 ) -> Iterator[tuple[T, R]]:
-    """Yield (task, function(task)) for every task, in whatever order they finish.
+    """Yield (task, function(task)) for every task, in whatever order they finish, of what is no
+    campaign's simulation.
 
-    `function` and `tasks` must pickle. With `store`, each result is also appended to that file as
-    soon as it is there (JSON lines keyed by repr(task), so results must be JSON) and tasks already
-    there are not run again: an interrupted campaign is resumed by the same call. Raises what
-    `function` raises, and InputError for a store that cannot be used.
+    `function` and `tasks` must pickle. Raises what `function` raises.
     """
-    if store is not None:
-        yield from _resumed(function, list(tasks), executor, store)
-        return
     with _running(executor) as workers:
         for task, future in Flight(function, workers).over(tasks):
             yield task, future.result()
@@ -51,22 +41,6 @@ def run_many(
 
 def _running(executor: Executor | None) -> AbstractContextManager[Workers]:
     return local() if executor is None else nullcontext(given(executor))
-
-
-def _resumed(
-    function: Callable[[T], R], tasks: list[T], executor: Executor | None, store: Path
-) -> Iterator[tuple[T, R]]:
-    known = stored(store)
-    missing = [task for task in tasks if repr(task) not in known]
-    with appended(store) as file:
-
-        def keep(task: T, result: R) -> None:
-            keep_line(file, repr(task), result)
-
-        yield from ((task, known[repr(task)]) for task in tasks if repr(task) in known)
-        with _running(executor) as workers:
-            for task, future in Flight(function, workers, keep).over(missing):
-                yield task, future.result()
 
 
 def _forget(task: object, result: object) -> None:
@@ -103,7 +77,7 @@ class Flight(Generic[T, R]):
                 alone = not self._pending
                 if alone:
                     self._submit([self._suspects.popleft()])
-                done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
+                done = self.workers.first_of(self._pending)
                 self._submit(islice(waiting, len(done)))
                 # A failure may end it all: what else is done must have been handed over by then.
                 for future in sorted(done, key=_failed):

@@ -11,7 +11,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -87,8 +87,8 @@ class Store:
             frame.write_parquet(new)
             _hear_of_interrupts()
 
-    def results(self, keys: Collection[str]) -> dict[str, Result]:
-        """Of these cells those that are there. What raised and was tried again is as it was then.
+    def results(self) -> dict[str, Result]:
+        """All by key. What raised and was tried again is as it was then.
 
         Raises InputError for a file that holds something else.
         """
@@ -96,7 +96,7 @@ class Store:
         for path in self.files():
             for row in _rows(path):
                 known = found.get(row["key"])
-                if row["key"] in keys and (known is None or known.end is Fate.RAISED):
+                if known is None or known.end is Fate.RAISED:
                     found[row["key"]] = _result(row)
         return found
 

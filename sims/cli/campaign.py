@@ -18,7 +18,7 @@ from rich.text import Text
 from sims.campaign import tables
 from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute as run_campaign
-from sims.campaign.executors import Workers, cluster, local
+from sims.campaign.executors import PATIENCE, Workers, cluster, local
 from sims.campaign.picture import draw
 from sims.campaign.results import Results
 from sims.campaign.store import Store
@@ -27,7 +27,7 @@ from sims.cli.scenarios import naming
 from sims.cli.watching import bar, interruptible
 from sims.errors import InputError
 from sims.exports import tables as exports
-from sims.options import Parser, add_choice, picture, positive_int
+from sims.options import Parser, add_choice, picture, positive, positive_int
 from sims.script import prepare_pictures, wide_console
 from sims.telling import counted
 from sims.writing import replacing
@@ -79,6 +79,8 @@ def _running(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     about = "a Dask cluster: tcp://HOST:PORT, or the file that `dask scheduler` wrote"
     add("--scheduler", metavar="ADDRESS", help=about)
+    about = f"seconds for which it may be without a worker; default: {PATIENCE:g}"
+    add("--patience", type=positive, metavar="S", default=PATIENCE, help=about)
     add("--processes", type=positive_int, metavar="N", help="on this machine; default: its cores")
     add("--retry", action="store_true", help="run cells again that raised an error")
 
@@ -106,7 +108,9 @@ def _resume(arguments: argparse.Namespace, campaign: Campaign, store: Store) -> 
 
 
 def _workers(arguments: argparse.Namespace) -> AbstractContextManager[Workers]:
-    return cluster(arguments.scheduler) if arguments.scheduler else local(arguments.processes)
+    if arguments.scheduler:
+        return cluster(arguments.scheduler, arguments.patience)
+    return local(arguments.processes)
 
 
 def _tell_changes(campaign: Campaign, store: Store) -> None:
@@ -131,7 +135,7 @@ def _tell_raised(results: Results) -> None:
 
 def _status(arguments: argparse.Namespace, campaign: Campaign, store: Store) -> int:
     results = Results.of(campaign, store=store)
-    missing, total = len(results.missing()), len(results.cells())
+    missing, total = sum(1 for _ in results.missing()), results.asked()
     print(f"{campaign.name}: {total - missing:,} of {counted(total, 'cell')} finished")
     changed = store.changed(results.description())
     if changed:

@@ -201,7 +201,7 @@ def _cell_as_json(question: Question, results: Results, cell: Comparison) -> dic
 
 
 def _line_as_json(question: Question, results: Results, line: Line) -> dict[str, object]:
-    case = next(it for it in results.plan.cases if it.variant == line.variant)
+    case = next(it for it in results.plan if it.variant == line.variant)
     return {
         "settings": dict(question.variants[line.variant]),
         "policy": case.scenario(0).policy.name,

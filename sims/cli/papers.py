@@ -122,7 +122,7 @@ def _changes(one: Item, arguments: argparse.Namespace) -> dict[str, Any]:
     sets = {key: value_of(text) for key, text in map(split_override, arguments.set)}
     axes = {it.key: list(it.values) for it in (axis(word, "--axis") for word in arguments.axis)}
     more = {"replications": arguments.replications} if arguments.replications else {}
-    return {"set": given["set"] | sets, "axes": given["axes"] | axes, **more}
+    return {**given, "set": given["set"] | sets, "axes": given["axes"] | axes, **more}
 
 
 def _sound(results: Results) -> Results:

@@ -1,4 +1,5 @@
-"""Every table and figure of the five papers, by the name that `holdfast papers` gives it.
+"""Every table and figure of the five papers, and studies of our own, by the name that `holdfast
+papers` gives it.
 
 A name is the paper's and the campaign file's. What no campaign draws is computed: its view, behind
 `=`, needs no results.
@@ -149,6 +150,29 @@ ITEMS = (
             "study-sizes": ("flowtime and stretch by the law of sizes", "study"),
             "bounds": ("flowtime over lower bounds, and Theorem 1", "bounds"),
             "lemmas": ("lemmas 1, 2 and 5, numerically", "=lemmas.values"),
+        },
+    ),
+    *_items(
+        "study",
+        "studies",
+        {
+            "enrolment": ("how many workers are worth enrolling?", "enrolment.view"),
+            "survive": (
+                "checkpoint, replicate or restart, on spot instances? (--input DIR)",
+                "survive.view",
+            ),
+            "clonelimit": (
+                "how far does a master's bandwidth let cloning and images pay?",
+                "clonelimit.view",
+            ),
+            "reservations": (
+                "what are reservations worth when work fails? (--input LOG)",
+                "reservations.view",
+            ),
+            "backfilling": (
+                "RLScheduler's published table (--input LOG: lublin-256)",
+                "backfilling.view",
+            ),
         },
     ),
 )

@@ -20,8 +20,12 @@ from sims.summary import Summary
 from sims.world import run as simulate
 
 STORED = Path(__file__).parent / "stored.json"
-SAMPLE = 6
-"""Of a table's cells, how many are run to tell what it costs at a size."""
+FEWEST, MOST, ENOUGH = 6, 60, 20.0
+"""Of a table's cells, how many are run to tell what it costs at a size, and after how many seconds
+no more than the fewest."""
+APART = 0.6180339887
+"""Part of all cells between two of them, of the golden section: no step of whole numbers, which
+would meet the same variants again and again."""
 ROUNDING = 1e-9
 """Relative; of what has no interval."""
 
@@ -96,8 +100,8 @@ def store(items: Iterable[Item], workers: Workers, path: Path = STORED) -> None:
 
 
 def costs(item: Item) -> dict[str, float]:
-    """CPU seconds by size: a few of its runs, evenly taken, times how many there are; `full` has
-    more of the default's."""
+    """CPU seconds by size: some of its runs, taken from all over, times how many there are; `full`
+    has more of the default's."""
     if not item.drawn:
         began = process_time()
         item.values(None)
@@ -115,9 +119,10 @@ def runs(campaign: Campaign) -> int:
 
 
 def _each(campaign: Campaign) -> float:
-    cases = Plan.of(campaign).cases
-    sample = cases[:: max(1, len(cases) // SAMPLE)]
-    began = process_time()
-    for case in sample:
-        simulate(case.scenario(0), [Summary()], case.folder)
-    return (process_time() - began) / len(sample)
+    plan, spent = Plan(campaign), list[float]()
+    while len(spent) < min(MOST, len(plan)) and (len(spent) < FEWEST or sum(spent) < ENOUGH):
+        case = plan[int(len(plan) * (APART * len(spent) % 1))]
+        began = process_time()
+        simulate(case.scenario(0), [Summary()], case.folder, until=campaign.until)
+        spent.append(process_time() - began)
+    return sum(spent) / len(spent)

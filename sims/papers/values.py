@@ -14,6 +14,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from sims.campaign.axes import as_toml
+from sims.campaign.campaign import Picture
 from sims.campaign.cells import Gauge
 from sims.campaign.intervals import LEVEL, Estimate, mean_of
 from sims.campaign.plan import Case
@@ -89,11 +90,9 @@ class Ran:
 def runs(results: Results, gauge: Gauge | None = None) -> Iterator[Ran]:
     """All runs that are there, of one measure (default: the first)."""
     name = (gauge or results.campaign.gauges[0]).name
-    for case, k in results.cells():
-        result = results.found.get(case.key(k))
-        if result is not None:
-            known = result.values.get(name) if result.end.value == "completed" else None
-            yield Ran(case.point, case.variant, case, k, known)
+    for (case, k), result in results.finished():
+        known = result.values.get(name) if result.end.value == "completed" else None
+        yield Ran(case.point, case.variant, case, k, known)
 
 
 def without(place: Place, *keys: str) -> Place:
@@ -123,11 +122,12 @@ def estimated(values: Sequence[float]) -> Estimate:
     return mean_of(list(values), LEVEL)
 
 
-def ratios(results: Results) -> list[Value]:
-    """View: each variant's mean over the baseline's, paired by seed."""
+def ratios(results: Results, gauge: Gauge | None = None) -> list[Value]:
+    """View: each variant's mean over the baseline's, paired by seed, of one measure (default: the
+    first)."""
     return [
         Value(cell.point, line.variant, "ratio", line.ratio.at(LEVEL))
-        for cell in results.comparisons()
+        for cell in results.comparisons(gauge)
         for line in cell.lines
         if line.against is not None and line.ratio is not None
     ]
@@ -167,15 +167,14 @@ def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:
     picture = results.campaign.picture
     if picture is None:
         return []
+    shown = [it for it in values if it.what == values[0].what and picture.x in dict(it.place)]
     panels: dict[str, dict[str, list[tuple[float, Estimate]]]] = {}
-    for it in values:
+    for it in shown:
         at = dict(it.place)
-        if it.what == values[0].what and picture.x in at:
-            name = picture.panels
-            panel = (
-                "" if name is None else f"{picture.labels.get(name, name)} = {as_toml(at[name])}"
-            )
-            panels.setdefault(panel, {}).setdefault(it.who, []).append((at[picture.x], it.ours))
+        line = it.who if picture.lines == "variant" else _at(picture, picture.lines, it)
+        others = (_at(picture, key, it) for key in _panelled(picture, shown))
+        curves = panels.setdefault(", ".join(others), {})
+        curves.setdefault(line, []).append((at[picture.x], it.ours))
     sorted_panels = {
         name: {who: sorted(curve, key=_first) for who, curve in curves.items()}
         for name, curves in panels.items()
@@ -191,6 +190,20 @@ def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:
         line=None,
     )
     return [path]
+
+
+def _panelled(picture: Picture, values: Sequence[Value]) -> list[str]:
+    """What varies beside the picture's axis and its lines."""
+    seen: dict[str, set[str]] = {}
+    for it in values:
+        for key, value in it.place:
+            seen.setdefault(key, set()).add(as_toml(value))
+    shown = (picture.x, picture.lines)
+    return [key for key, known in seen.items() if len(known) > 1 and key not in shown]
+
+
+def _at(picture: Picture, key: str, value: Value) -> str:
+    return f"{picture.labels.get(key, key)} = {as_toml(dict(value.place)[key])}"
 
 
 def _first(point: tuple[float, Estimate]) -> float:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import exp, isfinite, log
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from sims.plots.axes import PLAIN, number_wholly, title_within
-from sims.plots.figure import CYCLE, new_figure, save
+from sims.plots.axes import PLAIN, number_wholly
+from sims.plots.figure import CYCLE
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -43,28 +42,6 @@ class Ranged(Protocol):
 
 
 Curve = Sequence[tuple[float, Ranged]]
-
-
-def draw_curves(
-    curves: Mapping[str, Curve],
-    path: Path,
-    title: str,
-    x: str,
-    y: str,
-    *,
-    log_x: bool = False,
-    log_y: bool = False,
-) -> Path:
-    """Draw one curve per name, its 95 % intervals as bars. Returns `path`."""
-    figure, axes = new_figure(WIDTH, HEIGHT)
-    plot_curves(axes, apart(curves, log_x))
-    format_places(axes, curves, log_x)
-    if log_y:
-        plain_log_y(axes)
-    axes.set(title=title_within(title, WIDTH), xlabel=x, ylabel=y)
-    axes.grid(alpha=0.3)
-    legend_below(figure, about_bars(it for points in curves.values() for _, it in points))
-    return save(figure, path)
 
 
 def plot_curves(axes: Axes, curves: Mapping[str, Curve]) -> None:

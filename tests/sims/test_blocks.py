@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
+from sims.campaign.intervals import LEVEL, mean_of, ratio_of
 from sims.metrics.blocks import Blocks, by_block
 from sims.metrics.jobs import Floats
-from sims.statistics import mean_interval, ratio_interval
 
 WEEKS = Blocks(length=10, warm_up=20)
 SUBMITTED = np.array([0, 19.9, 20, 29, 30, 41, 42, 49.9, 50.0])
@@ -52,10 +52,11 @@ def test_what_two_policies_share_between_blocks_falls_out() -> None:
     """Weeks differ; that each job gains 1, or takes twice as long, is certain."""
     blocks = WEEKS.of(SUBMITTED)
     theirs, ours, twice = (by_block(mean, it, blocks) for it in (VALUES, VALUES - 1, 2 * VALUES))
-    gain = mean_interval((ours - theirs).tolist())
+    gain = mean_of((ours - theirs).tolist(), LEVEL)
     assert (gain.mean, gain.half) == (pytest.approx(-1), pytest.approx(0, abs=1e-9))
-    assert mean_interval(theirs.tolist()).half > 1
-    ratio = ratio_interval(twice.tolist(), theirs.tolist())
+    assert mean_of(theirs.tolist(), LEVEL).half > 1
+    ratio = ratio_of(twice.tolist(), theirs.tolist(), LEVEL)
+    assert ratio is not None
     assert (ratio.mean, ratio.half) == (pytest.approx(2), pytest.approx(0, abs=1e-9))
 
 
@@ -73,7 +74,8 @@ def test_intervals_of_95_percent_hold_the_mean_in_95_percent_of_logs() -> None:
     for _ in range(logs):
         weather = rng.normal(0, 1, 14)[submitted.astype(int)]
         values = 5 + weather + rng.normal(0, 1, len(submitted))
-        held += mean_interval(by_block(mean, values, blocks).tolist()).holds(5)
+        found = mean_of(by_block(mean, values, blocks).tolist(), LEVEL)
+        held += found.low <= 5 <= found.high
     assert abs(held / logs - 0.95) < 5 * sqrt(0.95 * 0.05 / logs)
 
 
@@ -84,6 +86,6 @@ def test_intervals_of_a_tail_are_as_wide_as_theory_says() -> None:
     blocks = Blocks(length=1, warm_up=0).of(submitted)
     for _ in range(logs):
         values = rng.exponential(1, len(submitted))
-        halves.append(mean_interval(by_block(p90, values, blocks).tolist()).half)
+        halves.append(mean_of(by_block(p90, values, blocks).tolist(), LEVEL).half)
     error = sqrt(0.9 * 0.1 / (blocks >= 0).sum()) / 0.1
     assert np.mean(halves) == pytest.approx(student.ppf(0.975, 19) * error, rel=0.1)

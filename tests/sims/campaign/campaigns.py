@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import sims
@@ -119,34 +119,45 @@ def environment() -> dict[str, str]:
 
 
 @contextmanager
-def dask(folder: Path) -> Iterator[str]:
-    """A real scheduler and two workers, as processes that know nothing of `folder`'s files; yields
-    its scheduler file."""
-    file, away = folder / "cluster.json", folder / "away"
-    away.mkdir()
-    local = ("--host", "127.0.0.1")
-    scheduler = ("scheduler", *local, "--port", "0", "--no-dashboard", "--no-show")
-    worker = ("worker", *local, "--nthreads", "1", "--no-dashboard", "--scheduler-file", str(file))
-    commands = [(*scheduler, "--scheduler-file", str(file)), worker, worker]
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "dask", *words],
-            cwd=away,
-            env=environment(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for words in commands
-    ]
-    try:
+def dask(folder: Path, workers: int = 2) -> Iterator[str]:
+    """A real scheduler and workers, as processes that know nothing of `folder`'s files; yields its
+    scheduler file."""
+    file = folder / "cluster.json"
+    command = ("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
+    with (
+        part_of_cluster(folder, *command, "--scheduler-file", str(file)) as scheduler,
+        ExitStack() as stack,
+    ):
         began = time.monotonic()
         while not file.exists():
-            assert processes[0].poll() is None
+            assert scheduler.poll() is None
             assert time.monotonic() - began < PATIENCE
             time.sleep(0.05)
+        for _ in range(workers):
+            stack.enter_context(dask_worker(folder))
         yield str(file)
+
+
+def dask_worker(folder: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """A worker of the scheduler in `folder`."""
+    command = ("worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-dashboard")
+    return part_of_cluster(folder, *command, "--scheduler-file", str(folder / "cluster.json"))
+
+
+@contextmanager
+def part_of_cluster(folder: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of Dask's, which is ended."""
+    away = folder / "away"
+    away.mkdir(exist_ok=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dask", *words],
+        cwd=away,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
     finally:
-        for process in reversed(processes):
-            process.terminate()
-        for process in processes:
-            process.wait(PATIENCE)
+        process.terminate()
+        process.wait(PATIENCE)

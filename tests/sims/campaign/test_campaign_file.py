@@ -37,9 +37,9 @@ def test_an_axis_is_a_list_or_a_range(tmp_path: Path, values: str, meant: Any) -
 def test_every_variant_is_in_every_cell_with_what_the_file_sets(tmp_path: Path) -> None:
     text = CAMPAIGN + "\n[set]\nplatform.workers = 4\njob.verification = 1\n"
     plan = Plan.of(loaded(tmp_path, text))
-    assert len(plan.points) == 6
-    assert [case.variant for case in plan.cases] == ["LPT", "SPT", "mine"] * 6
-    scenarios: list[Any] = [case.scenario(1) for case in plan.cases]
+    assert plan.places == 6
+    assert [case.variant for case in plan] == ["LPT", "SPT", "mine"] * 6
+    scenarios: list[Any] = [case.scenario(1) for case in plan]
     assert {(it.platform.workers, it.job.verification, it.seed) for it in scenarios} == {
         (8, 1, 4),
         (16, 1, 4),

@@ -36,7 +36,7 @@ def cases_of(*words: str, file: Path = VOLATILE, **more: Any) -> list[Case]:
     own = {"job.iterations": 2} if "volatile" in file.name else {}
     name = file.stem
     return list(
-        Plan.of(Campaign(name=name, scenario=str(file), set=own, variants=variants, **more)).cases
+        Plan.of(Campaign(name=name, scenario=str(file), set=own, variants=variants, **more))
     )
 
 

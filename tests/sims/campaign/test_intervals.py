@@ -94,3 +94,21 @@ def test_students_interval_holds_the_mean_as_often_as_it_says_at_an_early_stop()
             missed[level] += not low <= 0 <= high
     plain, corrected = missed.values()
     assert corrected / 600 < 0.05 < plain / 600
+
+
+def test_a_ratios_interval_covers_the_truth_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(1)
+    covered = 0
+    for _ in range(1000):
+        base = rng.gamma(4, size=20)
+        found = ratio_of((base * rng.gamma(8, 0.2, size=20)).tolist(), base.tolist(), 0.95)
+        assert found is not None
+        covered += found.low <= 1.6 <= found.high
+    assert 900 <= covered <= 980
+
+
+def test_two_equally_noisy_policies_are_not_called_different() -> None:
+    ratio = ratio_of([1, 9, 1, 9], [9, 1, 9, 1], 0.95)
+    assert ratio is not None
+    assert ratio.mean == 1
+    assert ratio.low < 1 < ratio.high

@@ -13,16 +13,17 @@ from matplotlib.image import imread
 from numpy.typing import NDArray
 
 from sims.errors import InputError
-from sims.plots.curves import Curve, about_bars, draw_curves
-from sims.statistics import Interval
+from sims.plots.curves import Curve, about_bars
+from sims.plots.panels import draw_panels
+from tests.sims.plots.bars import bar
 
-RISING: Curve = [(k, Interval(k * k, 0.5 * k, 9)) for k in (1, 2, 4, 8)]
-FALLING: Curve = [(k, Interval(70 - k, 1, 9)) for k in (1, 2, 4, 8)]
+RISING: Curve = [(k, bar(k * k, 0.5 * k)) for k in (1, 2, 4, 8)]
+FALLING: Curve = [(k, bar(70 - k, 1)) for k in (1, 2, 4, 8)]
 
 
 def picture(curves: Mapping[str, Curve], path: Path) -> NDArray[np.float64]:
     """The pixels of the picture of some curves."""
-    draw_curves(curves, path, "Curves", "x", "y")
+    draw_panels({"": curves}, path, "Curves", "x", "y", columns=1, log_y=False, line=None)
     pixels: NDArray[np.float64] = imread(path)[..., :3]
     return pixels
 
@@ -45,9 +46,9 @@ def test_a_picture_shows_its_curves(tmp_path: Path) -> None:
 
 def test_wider_intervals_are_drawn_wider(tmp_path: Path) -> None:
     """Bars of eight times the length cover more of the picture, on the same axes."""
-    narrow = [(x, Interval(50, 1, 9)) for x in (1, 2, 4, 8)]
-    wide = [(x, Interval(50, 8, 9)) for x in (1, 2, 4, 8)]
-    frame = [(0.0, Interval(0, 0.1, 9)), (9.0, Interval(100, 0.1, 9))]
+    narrow = [(x, bar(50, 1)) for x in (1, 2, 4, 8)]
+    wide = [(x, bar(50, 8)) for x in (1, 2, 4, 8)]
+    frame = [(0.0, bar(0, 0.1)), (9.0, bar(100, 0.1))]
     painted = [
         (picture({"frame": frame, "it": curve}, tmp_path / "p.png").min(axis=2) < 0.9).sum()
         for curve in (narrow, wide)
@@ -58,13 +59,13 @@ def test_wider_intervals_are_drawn_wider(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_the_suffix_chooses_the_format_and_folders_are_made(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / "deep" / f"p{suffix}"
-    draw_curves({"a": RISING}, path, "t", "x", "y", log_x=True, log_y=True)
+    draw_panels({"": {"a": RISING}}, path, "t", "x", "y", log_x=True, log_y=True)
     assert path.stat().st_size > 3000
 
 
 def test_another_suffix_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'\.gif' is no picture; accepted: \.png, \.svg, \.pdf"):
-        draw_curves({"a": RISING}, tmp_path / "p.gif", "t", "x", "y")
+        draw_panels({"": {"a": RISING}}, tmp_path / "p.gif", "t", "x", "y")
 
 
 def test_no_two_of_many_curves_look_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,13 +91,13 @@ def drawn(curves: Mapping[str, Curve], folder: Path, monkeypatch: pytest.MonkeyP
         figures.append(figure)
         return path
 
-    monkeypatch.setattr("sims.plots.curves.save", keep)
-    draw_curves(curves, folder / "p.png", "t", "x", "y")
+    monkeypatch.setattr("sims.plots.panels.save", keep)
+    draw_panels({"": curves}, folder / "p.png", "t", "x", "y", columns=1, log_y=False)
     return figures[0]
 
 
 def test_intervals_that_one_sample_leaves_unknown_are_said_to_be_missing() -> None:
-    known, unknown = Interval(1, 0.5, 9), Interval(1, float("inf"), 1)
+    known, unknown = bar(1, 0.5), bar(1, float("inf"))
     assert about_bars([known, known]) == "bars: 95 % confidence intervals"
     assert about_bars([known, unknown]).endswith("none where there is one sample only")
 
@@ -104,6 +105,6 @@ def test_intervals_that_one_sample_leaves_unknown_are_said_to_be_missing() -> No
 def test_places_that_are_whole_numbers_are_marked_by_whole_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = [(k, Interval(k, 1, 9)) for k in (1, 2, 3)]
+    whole = [(k, bar(k, 1)) for k in (1, 2, 3)]
     ticks = drawn({"whole": whole}, tmp_path, monkeypatch).axes[0].get_xticks()
     assert all(tick == int(tick) for tick in ticks)

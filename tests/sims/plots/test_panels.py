@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 
 from sims.plots import panels
 from sims.plots.panels import draw_panels
-from sims.statistics import Interval
+from tests.sims.plots.bars import bar
 
-CURVE = [(1.0, Interval(0.5, 0.1, 9)), (4.0, Interval(2, 0.5, 9))]
+CURVE = [(1.0, bar(0.5, 0.1)), (4.0, bar(2, 0.5))]
 MARKS = ("None", "o", "s")
 """Of the line at 1 and of the two curves; others are the bars' ends."""
 PANELS = {name: {"a": CURVE, "b": CURVE} for name in ("first", "second", "third")}

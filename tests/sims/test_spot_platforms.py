@@ -1,4 +1,4 @@
-"""Checkpoint, replicate or restart: the study's platforms, runs and report."""
+"""Platforms of spot instances."""
 
 from __future__ import annotations
 
@@ -11,14 +11,8 @@ from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.scenario.availability import Letters, Markov
 from sims.spot_platforms import SpotPlatform, fitted, real
-from sims.survive import NAMES, Task, at, flowtimes, jobs_on, main, protections
 
 ZONES = Path(__file__).parents[1] / "data" / "zones"
-SMALL = ("--trials", "2", "--hours", "1", "--images", "4")
-
-
-def task(kind: str) -> Task:
-    return Task(fitted(), kind, 4, 4, (1.0,), 1)
 
 
 def test_a_folder_of_traces_is_a_platform_and_each_instance_a_worker() -> None:
@@ -55,43 +49,3 @@ def test_the_mtbf_is_the_mean_time_up_until_an_instance_is_lost() -> None:
         since = at_
     assert platform.mtbf == pytest.approx(50)
     assert ups / lost == pytest.approx(50, rel=0.1)
-
-
-def test_small_platforms_get_jobs_that_fit_them() -> None:
-    sizes = {1: 1, 3: 1, 8: 2, 12: 2, 48: 8}
-    assert {size: jobs_on(SpotPlatform("p", 5, ("u",) * size)) for size in sizes} == sizes
-
-
-def test_buddies_pay_for_an_image_without_the_master() -> None:
-    buddies = protections(50, 3, 5)["buddies, Young"]
-    assert (buddies.cost, buddies.recovery, buddies.mtbf) == (3, 3, 50)
-
-
-@pytest.mark.parametrize("kind", ["rigid", "iterative"])
-def test_all_protections_meet_the_same_instances_again_and_again(kind: str) -> None:
-    values = flowtimes(task(kind))
-    assert set(values) == {"re-execution", "2 copies", *(at(name, 1) for name in NAMES)}
-    assert values == flowtimes(task(kind))
-    assert all(flowtime >= 4 * 60 for flowtime, _ in values.values())
-
-
-def test_the_study_prints_a_table_and_a_picture_and_goes_on_from_its_store(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = (*SMALL, "--store", str(tmp_path / "s"), "--plot", str(tmp_path / "p.png"))
-    assert main(words) == 0
-    told = capsys.readouterr().out
-    assert "fitted chains: mean flowtime / re-execution's" in told
-    assert "iterative, 1 h" in told
-    assert (tmp_path / "p.png").stat().st_size > 10_000
-    before = (tmp_path / "s").read_text()
-    assert main(words) == 0
-    assert capsys.readouterr().out == told
-    assert (tmp_path / "s").read_text() == before
-
-
-def test_the_study_runs_on_traces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = (*SMALL, "--traces", str(ZONES), "--plot", str(tmp_path / "p.png"))
-    assert main(words) == 0
-    assert "rigid, 1 h" in capsys.readouterr().out
-    assert (tmp_path / "p.png").exists()

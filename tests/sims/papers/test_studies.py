@@ -1,0 +1,185 @@
+"""Studies of several mechanisms: their scenarios, and what their views say of a few runs."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from sims.campaign.campaign import Campaign
+from sims.campaign.engine import execute
+from sims.campaign.executors import local
+from sims.campaign.intervals import Estimate
+from sims.campaign.plan import Plan
+from sims.errors import InputError
+from sims.log_blocks import Block
+from sims.papers.catalogue import item
+from sims.papers.studies import flowtime
+from sims.papers.studies.clonelimit import LOAD, WORKERS, limits, period
+from sims.papers.studies.enrolment import worth
+from sims.papers.studies.reservations import Served, block, hours_waited, struck
+from sims.papers.studies.survive import given, jobs_on, protection
+from sims.papers.values import Value, draw
+from sims.report import Report
+from sims.scenario.jobs.rigid import RigidJob
+from sims.scenario.jobs.section import RigidSection
+from sims.scenario.platform import PlatformSection
+from sims.scenario.scenario import Scenario
+from sims.spot_platforms import SpotPlatform
+from sims.summary import Summary
+from sims.world import run
+from tests.sims.papers.papers import LOG, ZONES
+
+
+def values_of(name: str, **changes: Any) -> dict[str, Value]:
+    """What a study says at smoke size, by key."""
+    study = item(f"study/{name}")
+    with local(1) as workers:
+        results = execute(study.campaign("smoke", changes), workers)
+    return {it.key: it for it in study.values(results)}
+
+
+# --- what is measured -----------------------------------------------------------------------------
+
+
+def test_jobs_left_at_the_end_count_as_ending_there() -> None:
+    jobs = (RigidJob(processors=1, time=10), RigidJob(processors=1, time=100, release=20))
+    job = RigidSection(kind="rigid", jobs=jobs)
+    scenario = Scenario(name="x", platform=PlatformSection(workers=2), job=job)
+    for until, expected in ((1000, 55), (60, 25)):
+        summary = Summary()
+        run(scenario, [summary], until=until)
+        assert flowtime(summary) == expected
+
+
+def test_waits_slowdowns_and_utilisation_are_as_computed_by_hand() -> None:
+    """EASY: A on 0..100; B, as wide as the platform, waits until then; C backfills at once."""
+    rows = (("A", 1, 100.0, 0.0), ("B", 2, 100.0, 0.0), ("C", 1, 50.0, 10.0))
+    jobs = tuple(RigidJob(name=n, processors=p, time=t, release=r) for n, p, t, r in rows)
+    served, report = Served(), Report()
+    run(struck(Block("hand", 0, 1, 2, jobs), "errors", 0, "R-LIST-1"), [served, report])
+    report.close()
+    assert hours_waited(served) == pytest.approx(100 / 3 / 3600)
+    assert report.jobs.bounded_slowdown.mean() == pytest.approx((1 + 2 + 1) / 3)
+    assert report.utilisation == pytest.approx((100 + 200 + 50) / 400)
+
+
+# --- survive --------------------------------------------------------------------------------------
+
+
+def test_small_platforms_get_jobs_that_fit_them() -> None:
+    sizes = {1: 1, 3: 1, 8: 2, 12: 2, 48: 8}
+    assert {size: jobs_on(SpotPlatform("p", 5, ("u",) * size)) for size in sizes} == sizes
+
+
+def test_buddies_pay_for_an_image_without_the_master() -> None:
+    buddies = protection("buddies, Young", 50, 3, 5)
+    assert (buddies.cost, buddies.recovery, buddies.mtbf) == (3, 3, 50)
+
+
+def test_traces_are_platforms_and_a_run_ends_after_ten_days_of_their_ticks() -> None:
+    changes = given(ZONES)
+    assert changes["axes"] == {"platform": ["."]}
+    assert changes["until"] == 10 * 24 * 60 / 2
+    found = values_of("survive", **changes | {"replications": 2})
+    assert ". | rigid | 1.0 | 4.0 | images, Young | cut off" in found
+    assert ". | iterative | 1.0 | re-execution | mean flowtime, h" in found
+
+
+def test_all_ways_to_survive_meet_the_same_instances() -> None:
+    plan = Plan(item("study/survive").campaign("smoke"))
+    bare = [
+        evolve(it.scenario(1), protection=plan[0].scenario(1).protection, master=None)
+        for it in next(plan.points())
+    ]
+    assert all(it == bare[0] for it in bare)
+    assert bare[0].workers != plan[0].scenario(2).workers
+
+
+# --- clonelimit -----------------------------------------------------------------------------------
+
+
+def test_a_period_aware_of_the_link_is_longer_the_fewer_channels_there_are() -> None:
+    assert period(1, 2, aware=False) == period(100, 2, aware=False)
+    assert period(100, 2, aware=True) == period(100, 2, aware=False)
+    longer = period(1, 2, aware=True) / period(1, 2, aware=False)
+    assert longer == pytest.approx((LOAD * WORKERS) ** 0.5)
+
+
+def test_images_help_where_there_are_channels_and_harm_where_there_are_none_to_spare() -> None:
+    axes = {"channels": [1, 4], "image": [2.0]}
+    found = values_of("clonelimit", axes=axes, replications=1)
+    ratios = [found[f"{n} | 2.0 | images, Young | mean flowtime / none's"] for n in (1, 4)]
+    assert ratios[1].ours.mean < 0.8
+    assert ratios[0].ours.mean > 2
+    assert "4 | 2 copies, not cloned | cut off" in found
+    assert "4 | 2.0 | 2 copies, not cloned | cut off" not in found
+
+
+def test_a_protection_pays_up_to_the_last_place_that_is_surely_below_1() -> None:
+    good, unsure, bad = (Estimate(m, m - h, m + h, 9) for m, h in ((0.5, 0.1), (1, 0.1), (2, 0.1)))
+    assert limits({1: good, 2: good, 4: unsure, 8: bad}) == (2, 8)
+    assert limits({1: unsure, 2: good}) == (None, None)
+    assert limits({1: Estimate(0.5, -inf, inf, 1)}) == (None, None)
+
+
+# --- reservations ---------------------------------------------------------------------------------
+
+
+def test_all_strategies_meet_the_same_errors_and_some_are_met() -> None:
+    found = values_of("reservations", axes={"rate": [0, 2000]}, set={"jobs": 60})
+    for spoilt in ("errors", "faults"):
+        calm, met = (
+            found[f"{spoilt} | {rate} | EASY | hours_waited"].ours.mean for rate in (0, 2000)
+        )
+        assert met > calm
+        ratio = found[f"{spoilt} | 2000 | greedy | hours_waited, over EASY's"]
+        assert ratio.ours.size == 3
+
+
+def test_a_log_is_cut_into_blocks_and_refused_where_it_is_too_short() -> None:
+    words: dict[str, Any] = {"spoilt": "errors", "rate": 0, "strategy": "R-LIST-1"}
+    first, last = (block(k, **words, log=str(LOG), blocks=2, jobs=25) for k in (0, 1))
+    assert first.crew.size == last.crew.size == 64
+    assert first.job != last.job
+    with pytest.raises(InputError, match="59 jobs for 3 blocks of 25"):
+        block(0, **words, log=str(LOG), blocks=3, jobs=25)
+
+
+# --- enrolment ------------------------------------------------------------------------------------
+
+
+def test_the_fewest_workers_within_5_percent_of_the_best_are_worth_it() -> None:
+    assert worth({1: 100, 2: 62, 5: 60, 10: 90}) == 2
+    assert worth({1: 100, 10: 20}) == 10
+
+
+def test_where_a_run_was_capped_the_mean_is_not_known() -> None:
+    cells = {"axes": {"policy.parameters.workers": [1, 5], "master.channels": [5]}}
+    sure = values_of("enrolment", **cells)
+    assert sure["5 | 1 |  | worth enrolling"].ours.mean == 5
+    capped = values_of("enrolment", **cells, set={"job": {"cap": 1500}})
+    assert "1 | 5 | 1 | as it is | makespan" in sure
+    assert "1 | 5 | 1 | as it is | makespan" not in capped
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["survive", "enrolment"])
+def test_a_study_has_a_panel_for_each_case_beside_its_axis(name: str, tmp_path: Path) -> None:
+    study = item(f"study/{name}")
+    with local(1) as workers:
+        results = execute(study.campaign("smoke", {"replications": 1}), workers)
+    [path] = draw(results, study.values(results), tmp_path / "p.png")
+    assert path.stat().st_size > 10_000
+
+
+def test_studies_are_campaigns() -> None:
+    for name in ("survive", "clonelimit", "reservations", "enrolment", "backfilling"):
+        campaign = item(f"study/{name}").campaign("full")
+        assert isinstance(campaign, Campaign)
+        assert campaign.replications >= 60
