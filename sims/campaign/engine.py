@@ -96,7 +96,7 @@ class Engine:
 
     def missing(self) -> list[Cell]:
         """Cells to run now."""
-        self.asked = len(self.results.cells())
+        self.asked = self.results.asked()
         return self.results.missing()
 
     def run(self, cells: Sequence[Cell]) -> None:

@@ -41,8 +41,10 @@ class Results:
     ) -> Results:
         """What a store has of it. Raises InputError where a cell is no scenario."""
         plan = plan or Plan.of(campaign)
+        if store is None or not store.files():
+            return cls(campaign, plan)
         keys = {case.key(k) for case in plan.cases for k in range(campaign.most)}
-        return cls(campaign, plan, {} if store is None else store.results(keys))
+        return cls(campaign, plan, store.results(keys))
 
     def forget_raised(self) -> None:
         """Cells that raised are unknown again."""
@@ -58,9 +60,13 @@ class Results:
     def cells(self) -> list[Cell]:
         """Those asked for as far as that is known by now, replication by replication: whoever stops
         early has some of each."""
-        wanted = [pair for _, cases in self._points() for pair in self._wanted(list(cases))]
+        wanted = self._all_wanted()
         most = max(count for _, count in wanted)
         return [(case, k) for k in range(most) for case, count in wanted if k < count]
+
+    def asked(self) -> int:
+        """How many they are."""
+        return sum(count for _, count in self._all_wanted())
 
     def missing(self) -> list[Cell]:
         """Those of them that have no result; what is asked for twice is there once."""
@@ -69,13 +75,17 @@ class Results:
 
     def raised(self) -> Iterator[tuple[Cell, Result]]:
         """Cells that an error ended."""
-        for case, k in self.cells():
-            result = self.found.get(case.key(k))
-            if result is not None and result.end is Fate.RAISED:
-                yield (case, k), result
+        known = {key for key, result in self.found.items() if result.end is Fate.RAISED}
+        for case, k in self.cells() if known else ():
+            if (key := case.key(k)) in known:
+                yield (case, k), self.found[key]
 
     def _points(self) -> Iterator[tuple[Any, Iterator[Case]]]:
         return groupby(self.plan.cases, lambda case: case.point)
+
+    def _all_wanted(self) -> list[tuple[Case, int]]:
+        """How many replications of each case."""
+        return [pair for _, cases in self._points() for pair in self._wanted(list(cases))]
 
     def _wanted(self, cases: list[Case]) -> list[tuple[Case, int]]:
         """How many replications of the variants in one cell."""
@@ -171,7 +181,7 @@ class Results:
         return {
             "campaign": self.campaign.name,
             "source": self.campaign.source,
-            "cells": len(self.cells()),
+            "cells": self.asked(),
             "code": self.plan.kit.code,
             "files": self.plan.kit.digests(),
         }

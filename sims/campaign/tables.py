@@ -140,7 +140,7 @@ def notes(results: Results, form: Form) -> Iterator[str]:
     yield from dict.fromkeys(it.speaks for cells in found for it in cells if it.speaks)
     missing, raised = len(results.missing()), sum(1 for _ in results.raised())
     if missing:
-        yield f"Unfinished: {counted(missing, 'cell')} of {len(results.cells()):,} to go."
+        yield f"Unfinished: {counted(missing, 'cell')} of {results.asked():,} to go."
     if raised:
         yield f"{counted(raised, 'cell')} raised an error, and are in no figure."
 

@@ -131,7 +131,7 @@ def _tell_raised(results: Results) -> None:
 
 def _status(arguments: argparse.Namespace, campaign: Campaign, store: Store) -> int:
     results = Results.of(campaign, store=store)
-    missing, total = len(results.missing()), len(results.cells())
+    missing, total = len(results.missing()), results.asked()
     print(f"{campaign.name}: {total - missing:,} of {counted(total, 'cell')} finished")
     changed = store.changed(results.description())
     if changed:
