@@ -20,7 +20,7 @@ coverage: $(READY)
 	$(RUN) -m pytest -n auto --cov --cov-report=term-missing
 
 docs: $(DOCUMENTED)
-	$(RUN) -m mkdocs build --strict --quiet -f sims/docs/mkdocs.yml
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet -f sims/docs/mkdocs.yml
 	@echo 'the site is at build/site/index.html'
 
 lint: $(READY)

@@ -24,6 +24,10 @@ JOB = 100e-6, 1_000
 of 2026, with 20,000."""
 WORKER = 150e-6, 6_000
 """The same of a worker with a life of its own, set up."""
+SIZE = 300e-9, 56
+"""The same of a size that a pack's application may have: a line of its tables."""
+SIZES = 20_000_000
+"""From which on their tables take seconds and a gigabyte."""
 CROWD = 50_000
 """Jobs or workers from which on even an estimate would take seconds."""
 LONG = 30.0
@@ -40,7 +44,11 @@ def forecast(scenario: Scenario, folder: Path) -> str | None:
         )
         who = [f"about {counted(jobs, 'job')}"] if jobs else []
         who += [f"{counted(workers, 'worker')} with a life of their own"] if workers else []
-        return f"{', '.join(who)}: {_lasting(seconds)} and {size / 1e9:,.1f} GB at the least"
+        return f"{', '.join(who)}: {_at_least(seconds, size)}"
+    sizes = _sizes(scenario, jobs or 0)
+    if sizes > SIZES:
+        seconds, size = (sizes * each for each in SIZE)
+        return f"a pack's tables of {sizes:,} sizes: {_at_least(seconds, size)}"
     if jobs is None or _of_files(scenario):
         return None
     try:
@@ -83,9 +91,22 @@ def _living(scenario: Scenario) -> int:
     return own + (pool.workers if pool and (copies or not pool.plain) else 0)
 
 
+def _sizes(scenario: Scenario, jobs: int) -> int:
+    """How many sizes the applications of a pack may have, all together."""
+    if scenario.decider is not DeciderKind.PACK:
+        return 0
+    from sims.scenario.deciders.pack import pair
+
+    return jobs * (scenario.crew.size // pair(scenario))
+
+
 def _of_files(scenario: Scenario) -> bool:
     """Whether a worker's states come from a trace, which takes its time to read."""
     return not all(isinstance(it.availability, AlwaysUp | Markov) for it in scenario.crew.sections)
+
+
+def _at_least(seconds: float, size: float) -> str:
+    return f"{_lasting(seconds)} and {size / 1e9:,.1f} GB at the least"
 
 
 def _lasting(seconds: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from attrs import Factory, define, frozen
+from attrs import frozen
 
 from policies.interface.queue import Allocation, Allotment, BatchAllocation, BatchJob
 from policies.maths.profiles import Counts, Formulas, Listed, split
@@ -100,19 +100,3 @@ class MinArea:
     def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
         profiles = [job.profile for job in jobs]
         return spread(profiles, processors, Formulas.min_area, Listed.min_area)
-
-
-@define
-class Remembered:
-    """A local rule that answers again, for the jobs of its last question, without thinking: a
-    campaign asks it once per failure scenario."""
-
-    rule: Allocation
-    _asked: tuple[tuple[BatchJob, ...], int] = Factory(lambda: ((), 0))
-    _counts: Sequence[int] = ()
-
-    def __call__(self, jobs: Sequence[BatchJob], processors: int) -> Sequence[int]:
-        question = (tuple(jobs), processors)
-        if question != self._asked:
-            self._asked, self._counts = question, self.rule(jobs, processors)
-        return self._counts

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
-from attrs import Factory, define, field, frozen
+from attrs import field, frozen
 
-from policies.interface.queue import Allotment, BatchAllocation, BatchJob
+from policies.interface.queue import Allotment, BatchJob
 from policies.maths.profiles import SAME, Counts, Floats, Formulas, Listed, split
 from policies.maths.speedup import Profile, Speedup, Table
 from policies.queue.chains import Chain, Ties
@@ -245,25 +245,3 @@ def _balanced(group: Group, budget: _Budget, unit: Floats) -> Trial:
 def _below(limits: Floats) -> Floats:
     """floor(t/u) <= k says t < (k + 1) u, strictly."""
     return np.nextafter(limits, 0)
-
-
-@define
-class FirstRemembered:
-    """A batch rule that answers again for first attempts of the jobs asked about last: batch 1 does
-    not depend on failures, and a campaign asks about it once per failure scenario."""
-
-    rule: BatchAllocation
-    _asked: tuple[tuple[BatchJob, ...], int] = Factory(lambda: ((), 0))
-    _allotments: Sequence[Allotment] = ()
-
-    def allot(
-        self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
-    ) -> Sequence[Allotment]:
-        """See BatchAllocation; raises what the rule raises."""
-        if any(g != 1 for g in attempts):
-            return self.rule.allot(jobs, attempts, processors)
-        question = tuple(jobs), processors
-        if question != self._asked:
-            self._asked = question
-            self._allotments = self.rule.allot(jobs, attempts, processors)
-        return self._allotments

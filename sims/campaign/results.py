@@ -75,7 +75,7 @@ class Results:
             for cases, count in zip(self.plan.points(), counts, strict=True):
                 for case in cases:
                     for k in range(begin, min(end, count)):
-                        if case.key(k) not in self.found:
+                        if not self.found or case.key(k) not in self.found:
                             yield case, k
             begin, end = end, 2 * end
 

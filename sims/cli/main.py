@@ -12,6 +12,7 @@ from typing import Any
 from actors.decisions import BadDecision
 from actors.runtime import ActorFailed, RuntimeFault
 from sims.cli.output import printing
+from sims.cli.patience import patience
 from sims.errors import InputError
 from sims.options import Parser
 
@@ -70,7 +71,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     warnings.formatwarning = _told
     try:
-        with printing():
+        with printing(), patience(sys.argv[1:] if words is None else words):
             return _execute(words)
     except InputError as error:
         print(f"holdfast: {error}", file=sys.stderr)

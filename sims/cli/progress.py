@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable
 from math import isfinite
-from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -17,6 +15,7 @@ from rich.text import Text
 
 from actors.events import IterationCompleted, JobCompleted, JobKilled
 from actors.runtime import Record
+from sims.cli.patience import Teller
 from sims.telling import counted, units
 
 PATIENCE = 1.0
@@ -25,31 +24,27 @@ REFRESH = 0.25
 """Seconds between two looks at a run, at least."""
 SHARE = 0.02
 """Part of the time that may go to telling of it."""
-FIRST, GROWTH = 10.0, 2.0
-"""Where nobody watches: seconds until the first line, and what each wait is of the one before."""
-STUCK = "still the same: a policy is thinking, or this instant has no end"
 
 
-class ShowProgress:
+class ShowProgress(Teller):
     """Sink and context manager: how far a run is, on stderr.
 
     A thread looks at it, for a policy may think for minutes in which no event happens: on a
-    terminal up to four times a second, elsewhere in a line after 10 s, 20 s, 40 s ...
+    terminal up to four times a second, elsewhere in a line now and then.
     """
 
+    stuck = "still the same: a policy is thinking, or this instant has no end"
     wants: frozenset[type] = frozenset((JobCompleted, JobKilled, IterationCompleted))
 
     def __init__(self, title: str, unit: str, end: float, ahead: str | None = None) -> None:
         """`end`: when it is over at the latest, in virtual time; `ahead`: what is told of a run
         that has not been refused, and is not over, in its first second."""
+        super().__init__()
         self._ahead = ahead
         self._title, self._unit, self._end = title, unit, end
-        self._began = time.monotonic()
         self._jobs: int | None = None
         self._done = self._iterations = 0
         self._now: Callable[[], float] = lambda: 0.0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def begins(self, jobs: int, now: Callable[[], float]) -> None:
         """All is set up: so many jobs will come; `now` tells the virtual time."""
@@ -85,7 +80,7 @@ class ShowProgress:
 
     def _left(self) -> str | None:
         """At this pace; None while there is none."""
-        part, taken = self.part, time.monotonic() - self._began
+        part, taken = self.part, self.taken
         if part <= 0:
             return None
         seconds = taken * (1 - part) / part
@@ -107,13 +102,8 @@ class ShowProgress:
             print(f"holdfast: {self._ahead}", file=sys.stderr, flush=True)
         if sys.stderr is not None and sys.stderr.isatty():
             self._show()
-            return
-        wait, before = FIRST, ""
-        while not self._over.wait(wait):
-            taken, line = time.monotonic() - self._began, self.line()
-            stuck = f" ({STUCK})" if line == before else ""
-            print(f"holdfast: {taken:.0f} s: {line}{stuck}", file=sys.stderr, flush=True)
-            wait, before = taken * (GROWTH - 1), line
+        else:
+            super()._watch()
 
     def _show(self) -> None:
         if self._over.wait(PATIENCE):
@@ -126,16 +116,3 @@ class ShowProgress:
                 live.update(self.picture(), refresh=True)
                 # A picture may cost 20 ms, which it takes from the run.
                 wait = max(REFRESH, (time.thread_time() - before) / SHARE)
-
-    def __enter__(self) -> ShowProgress:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._over.set()
-        self._thread.join()

@@ -1,4 +1,4 @@
-"""Campaigns on a terminal: a bar with rate and time left, and one line where Ctrl-C ends them."""
+"""Campaigns watched: a bar with rate and time left, or lines; and a line where Ctrl-C ends them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from rich.progress import (
 from rich.text import Text
 
 from sims.campaign.engine import Watch
+from sims.cli.patience import Teller
+from sims.telling import counted
 
 
 class Rate(ProgressColumn):
@@ -29,19 +31,35 @@ class Rate(ProgressColumn):
         return Text(f"{task.speed:,.3g}/s" if task.speed else "-/s")
 
 
+class Count(Teller):
+    """Where nobody watches: how many cells are done, in a line now and then."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title, self._done, self._total = title, 0, 0
+
+    def __call__(self, done: int, total: int) -> None:
+        """So many are, of so many."""
+        self._done, self._total = done, total
+
+    def line(self) -> str:
+        """How far it is."""
+        if not self._total:
+            return f"{self._title}: setting up"
+        return f"{self._title}: {self._done:,} of {counted(self._total, 'run')} done"
+
+
 @contextmanager
 def bar(title: str) -> Iterator[Watch]:
-    """A progress bar on stderr where that is a terminal, to be told (done, asked for)."""
+    """To be told (done, asked for): a progress bar on stderr where that is a terminal."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        with Count(title) as count:
+            yield count
+        return
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     # Replications ended at once, minutes apart: the rate is that of a quarter of an hour.
-    progress = Progress(
-        *columns,
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-        speed_estimate_period=900,
-    )
+    progress = Progress(*columns, console=console, transient=True, speed_estimate_period=900)
     with progress:
         task = progress.add_task(title, total=None)
 

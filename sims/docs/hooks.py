@@ -12,7 +12,11 @@ from mkdocs.structure.files import File, Files
 from sims.docs.blocks import PICTURE, ROOT, files
 from sims.examples import example, examples
 from sims.plots.framing import Framing
+from sims.result import Result
 from sims.session import run
+
+ROW = 0.16
+"""Inches of a worker's name."""
 
 
 def on_files(files_: Files, config: Any) -> Files:
@@ -30,6 +34,12 @@ def on_files(files_: Files, config: Any) -> Files:
     return files_
 
 
+def _height(result: Result, what: str) -> float:
+    """Inches: names of many workers want room."""
+    rows = result.scenario.crew.size if result.scenario is not None and what == "gantt" else 0
+    return max(3.0, 1.5 + ROW * rows)
+
+
 def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
     if f"{name}.toml" in shown:
         result = run(tomllib.loads(shown[f"{name}.toml"]))
@@ -37,5 +47,5 @@ def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
         result = run(example(name)) if name in examples() else run(name)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "picture.svg"
-        result.plot(what, str(path), framing=Framing(title="", size=(8, 3)))
+        result.plot(what, str(path), framing=Framing(title="", size=(8, _height(result, what))))
         return path.read_bytes()

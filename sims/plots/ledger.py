@@ -57,7 +57,7 @@ def _draw_whole(axes: Axes, scene: Scene) -> None:
     bars = axes.barh(labels, shares, color=colours, edgecolor=GREY, linewidth=0.6)
     axes.bar_label(bars, [f" {share:.3g} %" for share in shares], fontsize="small")
     axes.invert_yaxis()
-    axes.margins(x=0.18)
+    axes.margins(x=0.25)
     processors, unit = scene.header.processors, scene.header.unit
     axes.set_xlabel(f"% of {counted(processors, 'processor')} x {in_units(scene.end, unit)}")
 

@@ -15,6 +15,7 @@ MUCH = [
     ("redundant", "job.stream.count=10000000", "about 10,000,000 jobs"),
     ("redundant", "platform.workers=1000000", "1,000,000 workers with a life of their own"),
     ("volatile20", "random_workers.count=100000", "100,000 workers with a life of their own"),
+    ("malleable10", "platform.workers=10000000", "a pack's tables of 50,000,000 sizes: 15 s"),
     ("redundant", "platform.speed.interval=1e-9", "events"),
     ("volatile20", "job.tasks=10000000", "events"),
 ]

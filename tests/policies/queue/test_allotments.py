@@ -11,10 +11,9 @@ from policies.queue.allocation import (
     LocalProcessorAllocation,
     MinArea,
     MinTime,
-    Remembered,
     requested,
 )
-from policies.queue.batches import Exact, FirstRemembered, Scaled
+from policies.queue.batches import Exact, Scaled
 from policies.queue.chains import Chain, Ties
 from policies.queue.mixed import Mixed
 from policies.queue.programmes import Programme
@@ -46,19 +45,6 @@ def test_rigid_jobs_get_what_they_asked_for_and_moldable_ones_have_not_asked() -
     assert requested(jobs(Rigid(3, 1), Rigid(7, 2)), 4) == [3, 7]
     with pytest.raises(ValueError, match="is moldable"):
         requested(jobs(power(3, 0.5)), 4)
-
-
-def test_a_remembered_answer_is_given_for_the_same_jobs_only() -> None:
-    asked = []
-
-    def rule(asked_jobs, processors):
-        asked.append(len(asked_jobs))
-        return [1] * len(asked_jobs)
-
-    remembered, some = Remembered(rule), jobs(*EXAMPLE)
-    for question in (some, some, some[:2], some[:2]):
-        assert list(remembered(question, 4)) == [1] * len(question)
-    assert asked == [4, 2]
 
 
 def test_the_exact_rule_allots_the_example_as_printed() -> None:
@@ -191,12 +177,3 @@ def test_a_chain_spends_its_units_where_they_save_most_area() -> None:
     assert chain.counts == (2, 1)
     assert chain.area == 9
     assert Chain.of(table, 2, 3, 1.0, Ties.FASTEST).counts == ()
-
-
-def test_only_the_first_batch_is_remembered() -> None:
-    rule, some = FirstRemembered(Exact()), jobs(*EXAMPLE)
-    first = rule.allot(some, [1] * 4, 4)
-    assert rule.allot(some, [1] * 4, 4) is first
-    second = rule.allot(some[2:], [2, 2], 4)
-    assert rule.allot(some[2:], [2, 2], 4) is not second
-    assert list(second) == [((2, 2),), ((2, 1),)]

@@ -1,0 +1,62 @@
+"""No command sits silent."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+
+from sims.cli import patience
+from sims.cli.patience import Patience
+from sims.cli.watching import Count
+from tests.sims.cli.commands import TINY, Shell
+
+SLEEPY = """
+import time
+class Slow:
+    def __init__(self): time.sleep({seconds})
+    def __call__(self, view, rng): return None
+"""
+
+
+def test_a_command_that_says_nothing_is_told_of_again_and_again(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "SILENCE", 0.1)
+    shell.write(SLEEPY.format(seconds=0.7), "dozing.py")
+    path = shell.write(TINY.replace('"IE"', '"dozing:Slow"'))
+    said = shell("check", path)
+    sys.modules.pop("dozing", None)
+    lines = said.err.splitlines()
+    assert said.code == 0
+    assert len(lines) >= 2
+    assert all(" s: still at `holdfast check /" in line for line in lines)
+
+
+def test_one_that_tells_of_itself_is_not_told_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(patience, "SILENCE", 0.5)
+    monkeypatch.setattr(patience, "FIRST", 0.4)
+    with patience.patience(["compare", "it.toml"]), Count("it") as count:
+        time.sleep(0.55)
+        count(3, 1200)
+        time.sleep(0.4)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(" s: ")[2] for line in lines[:2]] == [
+        "it: setting up",
+        "it: 3 of 1,200 runs done",
+    ]
+    assert not any("still at" in line for line in lines)
+
+
+def test_what_is_printed_passes_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with patience.patience(["keys"]):
+        print("out")
+        print("err", file=sys.stderr)
+    assert capsys.readouterr() == ("out\n", "err\n")
+
+
+def test_of_a_long_command_only_the_beginning_is_told() -> None:
+    assert Patience("run " + "x" * 100).line() == f"still at `holdfast run {'x' * 56} ...`"
