@@ -10,6 +10,8 @@ from types import FrameType, TracebackType
 class HeldBack:
     """Context manager: while `busy`, Ctrl-C waits for `settle`; otherwise it interrupts at once.
 
+    Writing a log is such a thing: what a signal raises while orjson asks an enum for its value does
+    not interrupt, it kills (orjson 3.13).
     In another thread than the main one, where Ctrl-C never arrives, it does nothing.
     """
 

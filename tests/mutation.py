@@ -1,21 +1,25 @@
-"""Change one thing in `policies/` or `actors/` at a time, and see whether its tests notice.
+"""Change one thing in `policies/` or `actors/` at a time, and see whether a test notices.
 
-    python tests/mutation.py 300 SEED       # so many mutants, drawn by SEED; survivors on stdout
+    python tests/mutation.py 300 SEED [FOLDER]    # so many mutants, drawn by SEED
 
-Each mutant is a copy of the tree with one operator, comparison, constant or statement changed; the
-tests of its own module's folder run first, then the golden logs and the cases, up to the first
+First the tests run once, watched by coverage, which says who runs a line; that is kept in FOLDER
+(build/mutants). Each mutant is a copy of the tree with one operator, comparison, constant or
+statement changed, and meets at most MOST tests of those that run its line, up to the first
 failure. Killed is also what takes LIMIT.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import os
 import resource
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -24,11 +28,19 @@ import numpy  # noqa: F401
 import pytest
 import scipy.optimize
 import scipy.stats  # noqa: F401
+from attrs import define, field, frozen
+from coverage import CoverageData
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("actors", "policies", "sims", "tests")
-LIMIT = 60, 200
-"""Seconds of CPU time, of golden logs and of a stage after them; an endless loop takes all."""
+WATCHED = [
+    *("tests/actors", "tests/policies", "tests/golden"),
+    *(str(it.relative_to(ROOT)) for it in sorted((ROOT / "tests/sims").glob("test_*cases.py"))),
+    *("tests/sims/audit/test_laws_hold.py", "tests/sims/test_queue_policies.py"),
+]
+LIMIT, BUDGET, MOST = 200, 60.0, 300
+"""Seconds of CPU time of a mutant, which an endless loop takes; of time that its tests take all in
+all without it; how many they are."""
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub,
@@ -99,21 +111,80 @@ def population() -> list[tuple[Path, int]]:
     return [(it, k) for it in files for k, _ in enumerate(places(ast.parse(it.read_text())))]
 
 
-def tests_of(module: Path) -> list[list[str]]:
-    """Stages of tests, the nearest first: its folder's mirror, then golden logs and cases."""
-    folder = module.parent
-    while not (ROOT / "tests" / folder).is_dir():
-        folder = folder.parent
-    mirror = f"tests/{folder}"
-    cases = [
-        str(it.relative_to(ROOT)) for it in sorted((ROOT / "tests/sims").glob("test_*cases.py"))
-    ]
-    more = ["tests/sims/audit/test_laws_hold.py", "tests/sims/test_queue_policies.py"]
-    return [["tests/golden"], [mirror], cases, ["tests/actors"], more]
+# --- which tests run a line --------------------------------------------------------------------
 
 
-def in_child(tree: Path, stage: list[str], limit: int) -> int:
-    """Exit code of pytest in a fork of this process, which has imported what takes long."""
+@define
+class Clock:
+    """Plug-in of pytest: how long each test takes."""
+
+    seconds: dict[str, float] = field(factory=dict)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Of its set-up, call and end together."""
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+
+
+@frozen
+class Watched:
+    """What one run of the tests has told."""
+
+    data: CoverageData
+    seconds: dict[str, float]
+
+    @classmethod
+    def at(cls, folder: Path) -> Watched:
+        """Kept there, or else seen now and kept."""
+        lines, times = folder / "lines.coverage", folder / "seconds.json"
+        if not times.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            _in_child(ROOT, 3600, lambda: _watch(lines, times))
+        data = CoverageData(str(lines))
+        data.read()
+        return cls(data, json.loads(times.read_text()))
+
+    def tests(self, module: Path, first: int, last: int) -> list[str]:
+        """Those that run one of these lines; where only an import does, those that run any line of
+        the module. Of each function's cases one, then of each a second: the quickest first."""
+        lines = self.data.contexts_by_lineno(str(module))
+        names = _tests(lines.get(line, ()) for line in range(first, last + 1))
+        names = names or _tests(lines.values())
+        order = sorted((self.seconds.get(name, 0.0), name) for name in names)
+        turns: Counter[str] = Counter()
+        rows = []
+        for seconds, name in order:
+            function = name.partition("[")[0]
+            rows.append((turns[function], seconds, name))
+            turns[function] += 1
+        return list(_within(BUDGET, sorted(rows)))
+
+
+def _tests(contexts: Iterable[Iterable[str]]) -> set[str]:
+    return {it.rpartition("|")[0] for some in contexts for it in some} - {""}
+
+
+def _within(budget: float, rows: Iterable[tuple[int, float, str]]) -> Iterator[str]:
+    for _, seconds, name in islice(rows, MOST):
+        budget -= seconds
+        if budget >= 0:
+            yield name
+
+
+def _watch(lines: Path, times: Path) -> int:
+    clock = Clock()
+    os.environ["COVERAGE_FILE"] = str(lines)
+    watch = ["--cov=actors", "--cov=policies", "--cov-context=test", "--cov-report="]
+    code = int(pytest.main([*watch, *WATCHED], plugins=[clock]))
+    if not code:
+        times.write_text(json.dumps(clock.seconds))
+    return code
+
+
+# --- one mutant after the other -----------------------------------------------------------------
+
+
+def _in_child(tree: Path, limit: int, ask: Callable[[], int]) -> int:
+    """Exit code of a fork of this process, which has imported what takes long."""
     child = os.fork()
     if not child:
         os.chdir(tree)
@@ -121,28 +192,24 @@ def in_child(tree: Path, stage: list[str], limit: int) -> int:
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-        os._exit(int(pytest.main(["-x", "-p", "no:cacheprovider", "--rootdir", str(tree), *stage])))
+        os._exit(ask())
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def killed(tree: Path, module: Path) -> str:
-    """The stage that noticed, or nothing."""
-    for number, stage in enumerate(tests_of(module)):
-        limit = LIMIT[min(number, 1)]
-        code = in_child(tree, stage, limit)
-        if code:
-            return stage[0] if code == 1 else f"{stage[0]} ({code})"
-    return ""
+def killed(tree: Path, tests: list[str]) -> bool:
+    """Whether a test notices, or doesn't end."""
+    options = ["-x", "-p", "no:cacheprovider", "-p", "no:cov", "--rootdir", str(tree)]
+    return _in_child(tree, LIMIT, lambda: int(pytest.main([*options, *tests]))) != 0
 
 
-def main(many: int, seed: int) -> None:
+def main(many: int, seed: int, folder: Path) -> None:
     """Try `many` mutants; tell of each, and how many were killed."""
     found, dead = population(), 0
-    chosen = Random(seed).sample(found, many)
+    chosen, watched = Random(seed).sample(found, many), Watched.at(folder)
     print(f"{len(found)} mutants, {many} tried", flush=True)
     sys.dont_write_bytecode = True
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder)
+    with tempfile.TemporaryDirectory() as copy:
+        tree = Path(copy)
         for part in PARTS:
             shutil.copytree(ROOT / part, tree / part)
         shutil.copy(ROOT / "pyproject.toml", tree)
@@ -150,15 +217,26 @@ def main(many: int, seed: int) -> None:
             module = file.relative_to(ROOT)
             changed = ast.parse(file.read_text())
             node, what = list(places(changed))[number]
-            line = getattr(node, "lineno", 0)
+            first, last = _span(node, what)
+            tests = watched.tests(module, first, last)
             _apply(node, what)
             (tree / module).write_text(ast.unparse(ast.fix_missing_locations(changed)))
-            by = killed(tree, module)
-            dead += bool(by)
+            noticed = bool(tests) and killed(tree, tests)
+            dead += noticed
             shutil.copy(file, tree / module)
-            fate = f"killed by {by}" if by else "SURVIVED"
-            print(f"{dead}/{tried} {module}:{line} {what}: {fate}", flush=True)
+            fate = "killed" if noticed else "SURVIVED"
+            print(f"{dead}/{tried} {module}:{first} {what}: {fate}, {len(tests)} tests", flush=True)
+
+
+def _span(node: ast.AST, what: str) -> tuple[int, int]:
+    """Lines of what is changed, first and last."""
+    if what.startswith("delete"):
+        node = node.body[int(what.split()[1])]  # type: ignore[attr-defined]
+    elif what == "condition":
+        node = node.test  # type: ignore[attr-defined]
+    return getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    many, seed, *folder = sys.argv[1:]
+    main(int(many), int(seed), Path(*folder or ["build/mutants"]).absolute())
