@@ -132,11 +132,9 @@ def _audit(records: Iterable[Record]) -> Iterator[Violation]:
         if t > now:
             now = world.now = _pass(world, looking, t, seq)
         right = cause is not None and 0 <= cause < seq == before + 1 and t >= now
-        if not right or world.ended:
-            order.check(last, record)
         problem = causes.check(record)
-        if problem is not None and cause is not None and 0 <= cause < seq:
-            world.breaks(Law.CAUSE, (cause, seq), problem)
+        if not right or problem is not None or world.ended:
+            order.check(last, record, problem)
         for handle in known.get(event.__class__) or table.learn(event.__class__):
             handle(event, t, seq)
         last = record
