@@ -11,6 +11,7 @@ from attrs import define, field
 from actors.events import (
     CheckpointTaken,
     Outcome,
+    ProtectionDescribed,
     RateChanged,
     RunEnded,
     RunStarted,
@@ -66,6 +67,8 @@ class Account:
 class ProgressAuditor(Auditor):
     """Rebuilds each run's account from its stages and rates."""
 
+    wakes = frozenset((ProtectionDescribed, StageStarted, RateChanged, CheckpointTaken))
+    of_touched = True
     world: World
     accounts: dict[Run, Account] = field(factory=dict)
     """Of runs that tell their stages."""
@@ -103,6 +106,7 @@ class ProgressAuditor(Auditor):
         run = self.world.present
         if run is not None and run.job.protection is not None and not run.told:
             self.starting[run] = None
+            self.world.touched[run.copy] = None
             account = self.accounts[run] = Account(run, plan_of(run), seq=seq, begun=t)
             run.staged, run.advancing = True, False
             account.rate = 0
