@@ -39,6 +39,7 @@ class AttemptAuditor(Auditor):
     """A plain attempt computes for its work and verifies, at its members' speed; a job's attempts
     are as many as its failures, and one."""
 
+    of_touched = True
     world: World
     jobs: dict[str, _Job] = field(factory=dict)
 

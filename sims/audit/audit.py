@@ -72,6 +72,8 @@ class Hearers:
     """Those that are awake."""
     looking: list[Look] = field(factory=list)
     """What is to be done once an instant is over: a long log has 10^5."""
+    touching: list[Look] = field(factory=list)
+    """The same where copies were touched in it."""
     handlers: dict[type[Event], tuple[Handler, ...]] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
@@ -80,9 +82,9 @@ class Hearers:
     def _wake(self, heard: frozenset[type[Event]]) -> None:
         awake = self.auditors
         self.auditors = [it for it in self.all if it in awake or not it.wakes or it.wakes & heard]
-        self.looking[:] = [
-            it.passed for it in self.auditors if type(it).passed is not Auditor.passed
-        ]
+        looking = [it for it in self.auditors if type(it).passed is not Auditor.passed]
+        self.looking[:] = [it.passed for it in looking if not it.of_touched]
+        self.touching[:] = [it.passed for it in looking if it.of_touched]
         self.handlers.clear()
 
     def learn(self, kind: type[Event]) -> tuple[Handler, ...]:
@@ -124,36 +126,35 @@ def _audit(records: Iterable[Record]) -> Iterator[Violation]:
     world = World()
     found, order, causes = world.found, OrderAuditor(world), CauseLaw()
     table = Hearers(world, auditors(world))
-    looking = table.looking
     known, last, now, seq, t = table.handlers, None, 0.0, -1, 0.0
     for record in records:
         before, seq, t, cause, event = seq, record.seq, record.t, record.cause, record.event
         world.record = record
         if t > now:
-            now = world.now = _pass(world, looking, t, seq)
+            now = world.now = _pass(world, table, t, seq)
         right = cause is not None and 0 <= cause < seq == before + 1 and t >= now
-        if not right or world.ended:
-            order.check(last, record)
         problem = causes.check(record)
-        if problem is not None and cause is not None and 0 <= cause < seq:
-            world.breaks(Law.CAUSE, (cause, seq), problem)
+        if not right or problem is not None or world.ended:
+            order.check(last, record, problem)
         for handle in known.get(event.__class__) or table.learn(event.__class__):
             handle(event, t, seq)
         last = record
         if found:
             yield from _taken(found)
     if last is not None:  # an empty log is none
-        _pass(world, looking, t, seq)
+        _pass(world, table, t, seq)
         for auditor in table.auditors:
             auditor.close(t, seq)
     yield from found
 
 
-def _pass(world: World, looking: list[Look], t: float, seq: int) -> float:
+def _pass(world: World, table: Hearers, t: float, seq: int) -> float:
     """An instant is over; `t` is the next."""
-    for look in looking:
+    for look in table.looking:
         look(t, seq)
     if world.touched:
+        for look in table.touching:
+            look(t, seq)
         world.touched.clear()
     if world.sizes:
         world.sizes.clear()

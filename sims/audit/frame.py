@@ -71,12 +71,13 @@ DECIDED: dict[type[Event], DeciderKind] = {
 
 @define(eq=False)
 class OrderAuditor:
-    """Numbers, times, causes. It is asked of each record, before all others."""
+    """Numbers, times, causes. It is asked before all others, of a record that seems wrong."""
 
     world: World
 
-    def check(self, last: Record | None, record: Record) -> None:
-        """Report what is wrong with `record`, which comes after `last`."""
+    def check(self, last: Record | None, record: Record, problem: str | None) -> None:
+        """Report what is wrong with `record`, which comes after `last`; `problem`: its cause's, by
+        the law of causes."""
         seq, cause, breaks = record.seq, record.cause, self.world.breaks
         starts = isinstance(record.event, ScenarioStarted)
         if last is None:
@@ -89,6 +90,8 @@ class OrderAuditor:
             breaks(Law.ORDER, (last.seq, seq), f"time {record.t} follows {last.t}")
         if cause is None or not 0 <= cause < seq:
             breaks(Law.ORDER, (seq,), f"its cause is {cause}")
+        elif problem is not None:
+            breaks(Law.CAUSE, (cause, seq), problem)
         if self.world.ended:
             breaks(Law.FRAME, (seq,), f"{type(record.event).__name__} comes after the end")
 

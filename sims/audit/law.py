@@ -68,6 +68,9 @@ class Auditor:
     wakes: ClassVar[frozenset[type[Event]]] = frozenset()
     """What it sleeps until it hears of: a log tells of few mechanisms. Empty: it never does."""
 
+    of_touched: ClassVar[bool] = False
+    """Whether it looks at no instant at which no copy was touched: half of a log's instants."""
+
     @property
     @abstractmethod
     def handlers(self) -> Handlers:

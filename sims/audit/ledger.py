@@ -53,7 +53,9 @@ class LedgerAuditor(Auditor):
         if record is None or record.event is not event:
             record = Record(seq, t, None, event)  # a part of what one line tells
         try:
-            self._add(self.accountant(record))
+            slices = self.accountant(record)
+            if slices:  # an iterator is true
+                self._add(slices)
         except UNFIT as missing:
             why = f"no account can be made of {event}: {missing}"
             self.world.breaks(Law.LEDGER, (seq,), why)

@@ -11,6 +11,7 @@ from attrs import define, field
 from actors.events import (
     CheckpointTaken,
     Outcome,
+    ProtectionDescribed,
     RateChanged,
     RunEnded,
     RunStarted,
@@ -66,6 +67,8 @@ class Account:
 class ProgressAuditor(Auditor):
     """Rebuilds each run's account from its stages and rates."""
 
+    wakes = frozenset((ProtectionDescribed, StageStarted, RateChanged, CheckpointTaken))
+    of_touched = True
     world: World
     accounts: dict[Run, Account] = field(factory=dict)
     """Of runs that tell their stages."""
@@ -103,6 +106,7 @@ class ProgressAuditor(Auditor):
         run = self.world.present
         if run is not None and run.job.protection is not None and not run.told:
             self.starting[run] = None
+            self.world.touched[run.copy] = None
             account = self.accounts[run] = Account(run, plan_of(run), seq=seq, begun=t)
             run.staged, run.advancing = True, False
             account.rate = 0
@@ -183,8 +187,8 @@ class ProgressAuditor(Auditor):
         else:
             why = f"{run.name} ends {event.outcome.value}, and goes over to nothing before"
             self.world.breaks(Law.PROGRESS, (account.seq, seq), why)
-        if event.outcome is COMPLETED and not isclose(event.done, event_work(run), rel_tol=1e-9):
-            why = f"{run.name} completes with {event.done!r} of {event_work(run)!r} done"
+        if event.outcome is COMPLETED and not isclose(event.done, run.event.work, rel_tol=1e-9):
+            why = f"{run.name} completes with {event.done!r} of {run.event.work!r} done"
             self.world.breaks(Law.PROGRESS, (run.seq, seq), why)
 
     @staticmethod
@@ -284,11 +288,6 @@ def speed(world: World, copy: Copy) -> float:
     known = world.workers
     speeds = [known[n].speed if n in known else 1 for n in copy.members]
     return copy.share * (sum(speeds) if copy.rotates else min(speeds, default=1))
-
-
-def event_work(run: Run) -> float:
-    """All the work of a run."""
-    return run.event.work
 
 
 def _name(step: Step | None) -> str:

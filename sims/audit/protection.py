@@ -28,6 +28,7 @@ class ProtectionAuditor(Auditor):
     """A run begins from what is with its buddies; else from the furthest of what the master keeps
     and, with cloning, of the runs under way; never ahead of its source."""
 
+    of_touched = True
     world: World
 
     @property

@@ -20,10 +20,14 @@ from actors.events import pack as pack_events
 from policies.availability import WorkerState
 from policies.interface.pack import Cause
 from policies.maths.redistribution import round_count
+from policies.pack.names import CATALOGUE
 from sims.audit.facts import Copy, Run
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.telling import counted
+
+NOBODY, LOCAL = "none", "EndLocal"
+"""Policies at ends: one redistributes nobody, one gives idle processors away and takes none."""
 
 
 @define(eq=False)
@@ -99,6 +103,7 @@ class RedistributionAuditor(Auditor):
         if not known or not event.moves:
             why = f"it answers the {event.why.value} of {event.job}, which is not now, by "
             self.world.breaks(Law.DECISION, (seq,), f"{why}{counted(len(event.moves), 'move')}")
+        self._answers(event, seq)
         pair = self.world.pack.pair if self.world.pack is not None else 1
         for name, before, after in (move for move in event.moves if len(move) == 3):
             copy = self._oldest(name)
@@ -111,6 +116,18 @@ class RedistributionAuditor(Auditor):
                 self.world.breaks(Law.DECISION, (self.due[name][1], seq), why)
             if copy is not None and after != copy.full:
                 self.due[name] = after, seq
+
+    def _answers(self, event: RedistributionDecided, seq: int) -> None:
+        """Whether its policy, by its name, ever does so; of a user's nothing is known."""
+        policy = self.world.started.policy if self.world.started is not None else ""
+        if policy not in CATALOGUE:
+            return
+        at_end, _, at_fault = policy.rpartition("-")[::-1]
+        when = {Cause.END} if at_end != NOBODY else set()
+        when |= {Cause.FAULT} if at_fault else set()
+        shrinks = any(after < before for _, before, after in event.moves)
+        if event.why not in when or (shrinks and (event.why, at_end) == (Cause.END, LOCAL)):
+            self.world.breaks(Law.POLICY, (0, seq), f"{policy} decides no {event}")
 
     def _oldest(self, name: str) -> Copy | None:
         """The copy of a job that was placed first, which is the one that is resized."""

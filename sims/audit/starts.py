@@ -10,6 +10,7 @@ from actors.events import (
     JobDescribed,
     JobKilled,
     MembersReleased,
+    Outcome,
     RunEnded,
     RunStarted,
     ScenarioStarted,
@@ -54,10 +55,15 @@ class StartAuditor(Auditor):
     """Whether decisions answer what happens, and are not made for time's sake."""
     wake: Wake = Wake.NEVER
     """When it is decided without news."""
+    passive: bool = False
+    """Whether that is an enrolment policy's, which then never withdraws a run."""
     tick: float = -1
     """A time unit after the last start: then a proactive policy is asked again."""
     news: bool = False
     """Whether something has happened at this instant that calls for a decision."""
+    withdrawn: int | None = None
+    """seq of an end of this instant by which an enrolment policy that only answers what forces it
+    to (002, VI.A) seems to have changed its mind."""
 
     @property
     def handlers(self) -> Handlers:
@@ -75,6 +81,11 @@ class StartAuditor(Auditor):
 
     def passed(self, t: float, seq: int) -> None:
         self.news = False
+        if self.withdrawn is not None and not self.world.cut:
+            policy = self.world.started.policy if self.world.started is not None else ""
+            why = f"{policy} is passive, and withdraws a run"
+            self.world.breaks(Law.POLICY, (self.withdrawn, seq), why)
+        self.withdrawn = None
         if not self.queued or not self.waiting:
             return
         free = self.capacity.count
@@ -95,6 +106,7 @@ class StartAuditor(Auditor):
         self.answers = self.queued or event.decider is DeciderKind.ENROLMENT
         if event.decider is DeciderKind.ENROLMENT:
             self.wake = _wake(event.policy)
+            self.passive = self.wake is Wake.NEVER
 
     def _hear(self, event: WorkerChanged | TransferEnded, t: float, seq: int) -> None:
         self.news = True
@@ -135,6 +147,10 @@ class StartAuditor(Auditor):
     def _end(self, event: RunEnded | MembersReleased, t: float, seq: int) -> None:
         self.news = True
         job = self.world.jobs.get(event.job)
+        if self.passive and isinstance(event, RunEnded) and event.outcome is Outcome.WITHDRAWN:
+            rules = job.protection if job is not None else None
+            if rules is None or rules.copies == 1:
+                self.withdrawn = seq
         if self.queued and job is not None and not getattr(event, "kept", False):
             others = (
                 len(job.open) + len(job.kept) - (event.run in job.open or event.run in job.kept)

@@ -11,7 +11,7 @@ from attrs import frozen
 from actors.events import JobSubmitted
 from sims.errors import InputError
 from sims.log import LogFile
-from sims.trace.read import read_trace
+from sims.trace.read import Trace, read_trace
 
 LETTERS = ascii_letters + "_-"
 """What a job's number may follow."""
@@ -23,9 +23,17 @@ SHOWN = 20
 class Life:
     """What became of a job: print it."""
 
-    text: str
-    data: Mapping[str, Any]
-    """The same as data."""
+    trace: Trace
+
+    @property
+    def text(self) -> str:
+        """For people. Made when asked for, as `data` is: a long life has 10^5 lines."""
+        return "\n".join(self.trace.lines())
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The same as data."""
+        return self.trace.as_json()
 
     def __str__(self) -> str:
         return self.text
@@ -46,4 +54,4 @@ def find_life(log: LogFile, job: str) -> Life:
             problem, known = f"there is no job {job!r} in this log", ", ".join(names[:SHOWN])
             raise InputError(str(log.path), "--job", problem, known)
         trace = read_trace(log, numbered[0])
-    return Life("\n".join(trace.lines()), trace.as_json())
+    return Life(trace)

@@ -9,7 +9,7 @@ import orjson
 from attrs import define, evolve, field, frozen
 
 from actors.events import ScenarioStarted
-from actors.runtime import Record
+from actors.runtime import Record, rare_collections
 from sims.log import LogFile
 from sims.parts import parts
 from sims.trace.account import FlowAccount
@@ -55,8 +55,12 @@ class Trace:
 
 
 def _with(span: Span, reasons: Mapping[float, Reasons]) -> Span:
+    """The span itself where there is nothing to add: a long life has 10^5."""
+    explained = span.title == WAITS and span.start in reasons
+    if not explained and not span.children:
+        return span
     children = [_with(child, reasons) for child in span.children]
-    if span.title == WAITS and span.start in reasons:
+    if explained:
         children += reasons[span.start].spans()
     return evolve(span, children=children)
 
@@ -98,7 +102,7 @@ def read_trace(log: LogFile, job: str) -> Trace:
     tale, watcher = Tale(job), Watcher(log, Waits.of(job, first.event), orjson.dumps(job))
     tale(first)
     last, line, number = first, b"", 1
-    with log.skimmed():
+    with log.skimmed(), rare_collections():
         for number, line in enumerate(lines, start=2):
             watcher(number, line)
             if tale.concerns(line):

@@ -47,7 +47,10 @@ class Span:
         """The same; not told at all where nothing of it was to be seen."""
         self.close(now)
         if self.start == self.end and not self.children:
-            parent.children = [child for child in parent.children if child is not self]
+            if parent.children and parent.children[-1] is self:
+                parent.children.pop()
+            else:
+                parent.children = [child for child in parent.children if child is not self]
 
     def as_json(self) -> dict[str, object]:
         """The span as data."""

@@ -14,6 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from actors.events import (
+    ApplicationDescribed,
     JobDescribed,
     LinkDescribed,
     ProtectionDescribed,
@@ -81,7 +82,7 @@ def alter_one_world(scenario: Table, what: Alteration) -> None:
         case WorkerSpeedChanged(worker=worker) if name != "worker":
             _speed(scenario["speeds"][worker], what)
         case _:
-            _link(scenario, what)
+            _shared(scenario, what)
 
 
 def alter_table(table: Table, what: Alteration) -> None:
@@ -101,14 +102,18 @@ def alter_table(table: Table, what: Alteration) -> None:
         case WorkerSpeedChanged(worker=worker) if name != "worker":
             _speed(table["workers"][worker]["speed"]["changes"], what)
         case _:
-            _link(table, what)
+            _shared(table, what)
 
 
-def _link(scenario: Table, what: Alteration) -> None:
-    event, name = what.now.event, what.name
-    if not isinstance(event, LinkDescribed) or name != "channels":
-        raise LookupError(name)
-    scenario["master"][name] = event.channels
+def _shared(scenario: Table, what: Alteration) -> None:
+    """The same key in all scenarios."""
+    match what.now.event, what.name:
+        case LinkDescribed(channels=channels), "channels":
+            scenario["master"]["channels"] = channels
+        case ApplicationDescribed(job=job, footprint=footprint), "footprint":
+            scenario["job"]["footprints"][int(job.removeprefix("T")) - 1] = footprint
+        case _:
+            raise LookupError(what.name)
 
 
 def _job(table: Table, name: str) -> Table:

@@ -64,6 +64,25 @@ def test_a_run_that_starts_later_than_it_could_is_noticed_with_the_policy_and_wi
     assert [found.law for found in replay(late)] == [Law.POLICY]
 
 
+def renamed(make: Callable[[int], Table], seeds: range, policy: str) -> int:
+    """Of logs that break no law, how many do so once they name that policy, which never decides as
+    they tell."""
+    logs = [records_of(make(seed)) for seed in seeds]
+    assert all(list(audit(log)) == [] for log in logs)
+    return sum(Law.POLICY in {it.law for it in audit(named(log, policy))} for log in logs)
+
+
+def test_a_policy_that_redistributes_nobody_or_at_ends_only_is_not_one_that_does_otherwise() -> (
+    None
+):
+    seeds = range(20)
+    assert renamed(pack, seeds, "none") > renamed(pack, seeds, "EndGreedy") > 2
+
+
+def test_an_enrolment_policy_that_is_passive_withdraws_no_run() -> None:
+    assert renamed(enrolled, range(20), "IE") > 2
+
+
 @pytest.mark.parametrize(("make", "lacks"), [(pack, "application"), (enrolled, "believed")])
 def test_what_no_log_tells_is_named_where_a_policy_cannot_be_asked(
     make: Callable[[int], Table], lacks: str
