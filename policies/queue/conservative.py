@@ -9,11 +9,9 @@ from math import inf
 from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
+from policies.queue.compression import Due, compress
 from policies.queue.filling import Filling, Kind, run_of_twins
 from policies.queue.outlook import Outlook
-
-Due = tuple[float, tuple[float, int], Queued]
-"""(start, key, who)."""
 
 
 @define(eq=False)
@@ -23,6 +21,9 @@ class Plan:
     outlook: Outlook
     due: list[Due] = field(factory=list)
     """Sorted."""
+    kinds: list[Kind] = field(factory=list)
+    _known: dict[Kind, int] = field(factory=dict)
+    """Kind -> its place in `kinds`."""
     promised: dict[int, float] = field(factory=dict)
     """Job index -> the start that it was promised; inf: none, as nobody knows when workers come
     back."""
@@ -41,11 +42,13 @@ class Plan:
         for end, _, processors, *_ in view.early:
             outlook.give(now, end, processors)
         begun = bisect_right(self.due, now, key=_start)
-        starts = [waiting for _, _, waiting in self.due[:begun]]
+        starts = [waiting for _, _, waiting, _ in self.due[:begun]]
         if outlook.free_now != view.free - sum(it.processors for it in starts):
             return None
         del self.due[:begun]
-        return starts + self._compress() if view.early else starts
+        if view.early:
+            starts += compress(outlook, self.due, self.kinds, max(run[0] for run in view.early))
+        return starts
 
     def fill(self, jobs: Sequence[Queued]) -> list[Queued]:
         """Give each, in this order, the earliest place that is left; who starts now."""
@@ -53,17 +56,36 @@ class Plan:
         filling, at, starts = Filling(self.outlook), 0, list[Queued]()
         while at < len(jobs):
             twins = run_of_twins(kinds, at, len(jobs)) - at
-            step, count = filling.reserve(kinds[at], twins, twins)
+            kind = kinds[at]
+            step, count = filling.reserve(kind, twins, twins)
             given, at = jobs[at : at + count], at + count
             if step == 0:
                 starts.extend(given)
                 continue
             # What is overdue is not there yet: a place at this instant, then, but no start.
             time = self.outlook.times[step]
+            which = self._which(kind)
             for waiting in given:
-                insort(self.due, (time, waiting.key, waiting))
+                insort(self.due, (time, waiting.key, waiting, which))
                 self._promise(waiting, time)
         return starts
+
+    def unknown(self, queue: Sequence[Queued], starting: int) -> list[Queued]:
+        """Who has come, in the queue's order: most orders put them last. `starting`: so many have
+        their time now."""
+        missing, found = len(queue) - len(self.due) - starting, list[Queued]()
+        for waiting in reversed(queue if missing > 0 else ()):
+            if waiting.key[1] not in self.promised:
+                found.append(waiting)
+                if len(found) == missing:
+                    break
+        return found[::-1]
+
+    def _which(self, kind: Kind) -> int:
+        which = self._known.setdefault(kind, len(self.kinds))
+        if which == len(self.kinds):
+            self.kinds.append(kind)
+        return which
 
     def _promise(self, waiting: Queued, start: float) -> None:
         if start > self.promised.get(waiting.key[1], -inf):
@@ -71,47 +93,9 @@ class Plan:
             if start < inf:
                 self.news.append(Reservation(start, waiting))
 
-    def _compress(self) -> list[Queued]:
-        """In the order of their starts, all take the earliest place that is left; who starts now.
-
-        Who starts later than a job does not stand in its way: where it would overlap with them, it
-        has its own place already. So nobody has to leave his place before it is known that there
-        is a sooner one; and where one of a kind found none, its twins need not look again.
-        """
-        due, outlook, at, starts = self.due, self.outlook, 0, list[Queued]()
-        swept: dict[Kind, float] = {}
-        while at < len(due):
-            start, _, first = due[at]
-            kind = processors, held = first.processors, first.held
-            found = outlook.sooner(processors, held, swept.get(kind, -inf), start)
-            if found is None:
-                swept[kind] = start
-                at += 1
-                continue
-            step, room = found
-            time, end = outlook.times[step], at + 1
-            limit = min(len(due), at + room // processors)
-            while end < limit and due[end][0] == start and _kind(due[end]) == kind:
-                end += 1
-            swept[kind] = time
-            outlook.take(step, (end - at) * processors, held)
-            outlook.give(start, start + held, (end - at) * processors)
-            if step == 0:
-                starts += [waiting for _, _, waiting in due[at:end]]
-            due[at:end] = [(time, key, waiting) for _, key, waiting in due[at:end]]
-            at = end
-        due.sort()
-        del due[: len(starts)]
-        outlook.merge()
-        return starts
-
 
 def _start(due: Due) -> float:
     return due[0]
-
-
-def _kind(due: Due) -> Kind:
-    return due[2].processors, due[2].held
 
 
 @frozen
@@ -130,10 +114,8 @@ class Conservative:
         if starts is None:
             due = plan.due
             plan = Plan(_outlook(view), promised=plan.promised)
-            starts = plan.fill([waiting for _, _, waiting in due])
-        if len(view.queue) > len(plan.due) + len(starts):
-            known = {it.key[1] for _, _, it in plan.due}.union(it.key[1] for it in starts)
-            starts += plan.fill([it for it in view.queue if it.key[1] not in known])
+            starts = plan.fill([waiting for _, _, waiting, _ in due])
+        starts += plan.fill(plan.unknown(view.queue, len(starts)))
         for waiting in starts:
             plan.promised.pop(waiting.key[1], None)
         return Decision(starts, memory=plan, promised=plan.news)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from itertools import compress
@@ -29,7 +30,8 @@ def _steps(
     return times, frees
 
 
-least = np.minimum.reduce
+FEW = 16
+"""Steps up to which a loop takes no longer than to call compiled code for them."""
 
 
 @define(eq=False)
@@ -41,8 +43,8 @@ class Outlook:
     """
 
     times: list[float]
-    _counts: NDArray[np.int64]
-    """Of each step; behind the last one there is room for more."""
+    counts: array[int]
+    """Of each step. Few are looked at and changed one by one; many as numpy's, in place."""
 
     @classmethod
     def of(
@@ -60,18 +62,16 @@ class Outlook:
             changes.append((promise.start + waiting.held, waiting.processors))
         changes.sort()
         times, frees = _steps(now, free, changes)
-        counts = np.empty(2 * len(frees) + 16, dtype=np.int64)
-        counts[: len(frees)] = frees
-        return cls(times, counts)
+        return cls(times, array("q", frees))
 
     @property
     def frees(self) -> list[int]:
         """Free processors, by step."""
-        return list(map(int, self._counts[: len(self.times)]))
+        return self.counts.tolist()
 
     @property
     def free_now(self) -> int:
-        return int(self._counts[0])
+        return self.counts[0]
 
     @property
     def overdue(self) -> bool:
@@ -80,7 +80,7 @@ class Outlook:
 
     def lowest(self) -> list[int]:
         """By step, the fewest that are free from now up to its end: what fits now is below."""
-        lowest: list[int] = np.minimum.accumulate(self._counts[: len(self.times)]).tolist()
+        lowest: list[int] = np.minimum.accumulate(self._all).tolist()
         return lowest
 
     def fits(self, step: int, processors: int, held: float) -> bool:
@@ -90,78 +90,105 @@ class Outlook:
     def room(self, step: int, held: float) -> int:
         """How many processors stay free for `held` from times[step] on."""
         end = bisect_left(self.times, self.times[step] + held, step + 1)
-        return int(least(self._counts[step:end]))
+        return self._least(step, end)
 
     def earliest(self, processors: int, held: float, since: float | None = None) -> tuple[int, int]:
         """The first step, beginning `since` or later, from which `processors` stay free for `held`,
         and how many do; 0 is now."""
         first = 0 if since is None else bisect_left(self.times, since)
-        return self._search(processors, held, first, len(self.times))
+        last = len(self.times)
+        return self._search(processors, held, first, last, last)
 
-    def sooner(
-        self, processors: int, held: float, since: float, start: float
-    ) -> tuple[int, int] | None:
-        """As `earliest`, before `start`, from when on somebody has `processors` for `held` who
-        would give them up; None: there is nothing sooner."""
-        first, last = bisect_left(self.times, since), bisect_left(self.times, start)
-        if first >= last:
-            return None
-        step, room = self._search(processors, held, first, last)
-        return (step, room) if step < last else None
+    def before(
+        self, last: int, processors: int, held: float, since: float, until: float
+    ) -> tuple[int, int]:
+        """As `earliest`, but beginning before step `last` and before `until`, by somebody who has
+        `processors` from step `last` on and would give them up; step `last` where there is none."""
+        first, most = bisect_left(self.times, since), bisect_left(self.times, until)
+        return self._search(processors, held, first, last, most)
 
-    def _search(self, processors: int, held: float, step: int, last: int) -> tuple[int, int]:
-        """From step `step` on, as if there were enough from step `last` on."""
+    def _search(
+        self, processors: int, held: float, step: int, last: int, most: int
+    ) -> tuple[int, int]:
+        """From step `step` on and before step `most`, as if there were enough from `last` on."""
         # One pass in compiled code; from then on, looking for a byte costs less than any array.
-        times, first = self.times, step
-        blocked = (self._counts[first:last] < processors).tobytes()
-        while (at := blocked.find(0, step - first)) >= 0:
-            step = first + at
-            end = bisect_left(times, times[step] + held, step + 1, last)
-            obstacle = blocked.find(1, at + 1, end - first)
-            if obstacle < 0:
-                return step, int(least(self._counts[step:end]))
-            step = first + obstacle + 1
+        times, first, obstacle = self.times, step, -1
+        blocked = (self._all[first:last] < processors).tobytes()
+        while (at := blocked.find(0, obstacle + 1)) >= 0 and (step := first + at) < most:
+            time = times[step] + held
+            obstacle = blocked.find(1, at + 1)
+            if obstacle < 0 or times[first + obstacle] >= time:
+                return step, self._least(step, bisect_left(times, time, step + 1, last))
         return last, 0
 
     def take(self, step: int, processors: int, held: float) -> None:
         """Use `processors` from times[step] for `held`."""
-        end = self._break(self.times[step] + held, step)
-        self._counts[step:end] -= processors
+        self._add(-processors, step, self._break(self.times[step] + held, step))
 
     def give(self, start: float, end: float, processors: int) -> None:
         """Nobody uses `processors` over [start, end) any more; `start` is now or later."""
         first = bisect_left(self.times, start)
         if first == len(self.times) or self.times[first] != start:
             first = self._break(start, first - 1)
-        last = self._break(end, first)  # before `_counts` is looked at, which it may replace
-        self._counts[first:last] += processors
+        self._add(processors, first, self._break(end, first))
+
+    def slide(self, start: float, step: int, processors: int, held: float, at: int) -> None:
+        """Who was to use `processors` from `start`, at step `at` or just before it, on for `held`
+        begins at step `step` instead, which is sooner."""
+        times, begin = self.times, self.times[step]
+        if begin + held <= start:
+            self.take(step, processors, held)
+            self.give(start, start + held, processors)
+            return
+        # What is used before and after is left alone: most jobs slide by a step or two.
+        if at == len(times) or times[at] != start:
+            self._insert(at, start)
+        self._add(-processors, step, at)
+        first = self._break(begin + held, at)
+        self._add(processors, first, self._break(start + held, first - 1))
 
     def merge(self) -> None:
         """Forget the steps at which nothing changes any more."""
-        count = len(self.times)
-        differs = np.empty(count, dtype=bool)
+        counts = self._all
+        differs = np.empty(len(counts), dtype=bool)
         differs[0] = True
-        np.not_equal(self._counts[1:count], self._counts[: count - 1], out=differs[1:])
+        np.not_equal(counts[1:], counts[:-1], out=differs[1:])
         self.times = list(compress(self.times, differs.tolist()))
-        self._counts[: len(self.times)] = self._counts[:count][differs]
+        self.counts = array("q", counts[differs].tobytes())
 
     def advance(self, now: float) -> None:
         """Time has passed, and all went as was expected."""
         passed = bisect_right(self.times, now) - 1
         if passed > 0:
-            count = len(self.times)
-            self._counts[: count - passed] = self._counts[passed:count]
-            del self.times[:passed]
+            del self.times[:passed], self.counts[:passed]
         self.times[0] = now
 
     def _break(self, time: float, after: int) -> int:
         """The step that begins at `time`, made where there is none."""
         times = self.times
-        i, count = bisect_left(times, time, after + 1), len(times)
-        if i == count or times[i] != time:
-            if count == len(self._counts):
-                self._counts = np.concatenate([self._counts, np.empty_like(self._counts)])
-            self._counts[i + 1 : count + 1] = self._counts[i:count]
-            self._counts[i] = self._counts[i - 1]
-            times.insert(i, time)
+        i = bisect_left(times, time, after + 1)
+        if i == len(times) or times[i] != time:
+            self._insert(i, time)
         return i
+
+    def _insert(self, step: int, time: float) -> None:
+        self.times.insert(step, time)
+        self.counts.insert(step, self.counts[step - 1])
+
+    @property
+    def _all(self) -> NDArray[np.int64]:
+        """The counts in place: not to be kept, as none can be inserted meanwhile."""
+        return np.frombuffer(self.counts, dtype=np.int64)
+
+    def _least(self, step: int, end: int) -> int:
+        if end - step <= FEW:
+            return min(self.counts[step:end])
+        return int(np.minimum.reduce(self._all[step:end]))
+
+    def _add(self, processors: int, step: int, end: int) -> None:
+        counts = self.counts
+        if end - step <= FEW:
+            for i in range(step, end):
+                counts[i] += processors
+        else:
+            self._all[step:end] += processors

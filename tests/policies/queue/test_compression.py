@@ -1,0 +1,96 @@
+"""Compression, held against giving each job the earliest place anew, slot by slot."""
+
+from __future__ import annotations
+
+from bisect import insort
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policies.interface.queue import BatchJob, Queued
+from policies.maths.speedup import Rigid
+from policies.queue.compression import Due, compress
+from policies.queue.outlook import Outlook
+
+P, END = 6, 600
+KINDS = [(1, 3.0), (1, 14.0), (2, 5.0), (3, 1.0), (4, 14.0), (6, 2.0)]
+
+
+class Slots:
+    """Free processors of each slot."""
+
+    def __init__(self, free: list[int]) -> None:
+        self.free = free
+
+    def use(self, start: int, held: int, processors: int) -> None:
+        for t in range(start, start + held):
+            self.free[t] -= processors
+
+    def earliest(self, now: int, held: int, processors: int) -> int:
+        return next(t for t in range(now, END) if min(self.free[t : t + held]) >= processors)
+
+
+def slots_of(outlook: Outlook) -> list[int]:
+    free, steps = [0] * (2 * END), [*zip(outlook.times, outlook.frees, strict=True)]
+    for (begin, count), (end, _) in zip(steps, [*steps[1:], (2.0 * END, 0)], strict=True):
+        free[int(begin) : int(end)] = [count] * (int(end) - int(begin))
+    return free
+
+
+def queue_of(rows: list[int]) -> list[Queued]:
+    return [
+        Queued(BatchJob(i, f"J{i}", Rigid(*KINDS[k])), *KINDS[k], (0, i))
+        for i, k in enumerate(rows)
+    ]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, P), st.integers(1, 40)), min_size=1, max_size=6),
+    st.lists(st.integers(0, len(KINDS) - 1), min_size=1, max_size=30),
+    st.lists(st.tuples(st.integers(0, 4), st.floats(0, 1)), min_size=1, max_size=6),
+)
+@settings(max_examples=400, deadline=None)
+def test_compression_gives_each_the_earliest_place_in_the_order_of_their_starts(
+    runs, rows, news
+) -> None:
+    """Runs end early, and time passes."""
+    ends, free = [], 0
+    for processors, end in runs:
+        if sum(p for p, _ in ends) + processors <= P:
+            ends.append((processors, end + 10))
+    free = P - sum(p for p, _ in ends)
+    outlook = Outlook.of(0, free, [(float(e), i, p, None, (), i) for i, (p, e) in enumerate(ends)])
+    due: list[Due] = []
+    for waiting, kind in zip(queue_of(rows), rows, strict=True):
+        step, _ = outlook.earliest(waiting.processors, waiting.held)
+        insort(due, (outlook.times[step], waiting.key, waiting, kind))
+        outlook.take(step, waiting.processors, waiting.held)
+    now = 0
+    for later, share in news:
+        now += later
+        ends = [it for it in ends if it[1] > now]
+        if not ends:
+            break
+        outlook.advance(float(now))
+        due = [it for it in due if it[0] > now]  # the others have begun
+        processors, end = ends.pop(int(share * (len(ends) - 1)))
+        outlook.give(float(now), float(end), processors)
+        expected = _anew(Slots(slots_of(outlook)), due, now)
+        starts = compress(outlook, due, KINDS, float(end))
+        found = {it.key[1]: int(time) for time, _, it, _ in due}
+        found |= {it.key[1]: now for it in starts}
+        assert found == expected
+        for it in starts:
+            assert it.key[1] not in {waiting.key[1] for _, _, waiting, _ in due}
+        assert due == sorted(due, key=lambda it: it[:2])
+        assert min(outlook.frees) >= 0
+
+
+def _anew(slots: Slots, due: list[Due], now: int) -> dict[int, int]:
+    """Each in turn leaves its place and takes the earliest one."""
+    found = {}
+    for start, (_, index), waiting, _ in list(due):
+        slots.use(int(start), int(waiting.held), -waiting.processors)
+        found[index] = slots.earliest(now, int(waiting.held), waiting.processors)
+        slots.use(found[index], int(waiting.held), waiting.processors)
+    return found
