@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from distributed import Client
 
 from sims.campaign import executors
 from sims.campaign.executors import Attendance
+from sims.campaign.store import Store
 from sims.errors import InputError
 from tests.sims.campaign.campaigns import (
     MINE,
@@ -19,7 +21,6 @@ from tests.sims.campaign.campaigns import (
     dask,
     dask_worker,
     environment,
-    store,
     write,
 )
 
@@ -65,30 +66,44 @@ def test_an_absence_is_told_once_after_a_while_and_ends_patience_later(
         looks(142)
 
 
-def test_a_campaign_says_that_all_workers_have_left_goes_on_with_others_and_ends_without(
-    folder: Path,
-) -> None:
-    """Its first worker is gone once something is finished, another comes, and leaves too."""
-    slow = MINE.replace("return max", "import time; time.sleep(0.3)\n    return max")
+def begun(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """A campaign on the cluster in `folder`, which has a worker."""
+    slow = MINE.replace("return max", "import time; time.sleep(0.1)\n    return max")
     file = write(folder, mine=slow)
-    words = ("--scheduler", str(folder / "cluster.json"), "--patience", "8")
-    command = (sys.executable, "-m", "sims.cli", "campaign")
+    with Client(scheduler_file=str(folder / "cluster.json"), set_as_default=False) as client:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    command = (sys.executable, "-m", "sims.cli", "campaign", "run", str(file), "--scheduler")
+    return subprocess.Popen(
+        [*command, str(folder / "cluster.json"), "--results", str(folder / "results"), *words],
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finished(folder: Path) -> int:
+    return len(Store(folder / "results").results())
+
+
+def test_a_campaign_whose_workers_have_left_says_so_and_goes_on_with_others(folder: Path) -> None:
     with dask_worker(folder):
-        process = subprocess.Popen(
-            [*command, "run", str(file), "--results", str(folder / "results"), *words],
-            env=environment(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = begun(folder)
         assert process.stderr is not None
-        until(lambda: len(store(file).files()) > 0)
-    assert process.stderr.readline() == f"{WAITING} 8 s\n"
-    finished = len(store(file).files())
+        until(lambda: finished(folder) > 0)
+    assert process.stderr.readline() == f"{WAITING} 600 s\n"
+    assert finished(folder) < CELLS
     with dask_worker(folder):
-        until(lambda: len(store(file).files()) > finished)
-    out = process.communicate(timeout=PATIENCE)[1].splitlines()
+        assert process.wait(PATIENCE) == 0
+    assert finished(folder) == CELLS
+
+
+def test_a_campaign_that_nobody_comes_to_ends_and_keeps_what_is_done(folder: Path) -> None:
+    with dask_worker(folder):
+        process = begun(folder, "--patience", "6")
+        until(lambda: finished(folder) > 0)
+    said = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 2
-    assert out[0] == f"{WAITING} 8 s"
-    assert "cluster: no worker was connected for 8 s; what is finished is kept" in out[-1]
-    assert 0 < len(store(file).results()) < CELLS
+    assert said.startswith(f"{WAITING} 6 s\n")
+    assert "cluster: no worker was connected for 6 s; what is finished is kept" in said
+    assert 0 < finished(folder) < CELLS
