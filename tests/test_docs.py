@@ -86,6 +86,19 @@ def python_script(words: list[str]) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_table_that_readme_shows_is_what_its_command_prints(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [block] = [it for it in blocks(readme) if "holdfast compare" in it.text]
+    [command] = block.commands
+    assert main(shlex.split(command)[1:]) == 0
+    printed = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = [line.split() for line in block.text.splitlines()[1:]]
+    assert len(shown) == 4
+    assert all(row in printed for row in shown)
+
+
 @every_document
 def test_the_links_within_the_documentation_lead_somewhere(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

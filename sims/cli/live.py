@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -23,7 +22,6 @@ from actors.intervals import numbers_in
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.cli.progress import ShowProgress
-from sims.parts import parts
 
 DRAWN = 400
 """Workers drawn one by one; of more only how many are in which state is told."""
@@ -42,7 +40,11 @@ SIGNS = {
 
 
 class ShowLive(ShowProgress):
-    """As ShowProgress, and below it every worker and who waits."""
+    """As ShowProgress, and below it every worker and who waits.
+
+    What an event means is noted in a word, and worked out only when a picture is drawn: events are
+    many, pictures few.
+    """
 
     wants = ShowProgress.wants | {
         *(JobSubmitted, RunStarted, RunEnded, CopiesPlaced, CopiesSettled, WorkerChanged)
@@ -55,42 +57,49 @@ class ShowLive(ShowProgress):
         self._workers = workers
         self._states: dict[int, WorkerState] = {}
         self._held: dict[tuple[str, int], str] = {}
-        self._running: Counter[str] = Counter()
-        self._waiting: dict[str, None] = {}
+        """(job, run) -> its workers."""
+        self._placed: CopiesPlaced | None = None
+        """All copies under way, where all are placed at once."""
+        self._alive: dict[str, None] = {}
+        """Jobs submitted and not over."""
 
     def __call__(self, record: Record) -> None:
-        for part in parts(record):
-            self._tell(part)
-
-    def _tell(self, record: Record) -> None:
         event = record.event
         if isinstance(event, RunStarted):
             self._held[event.job, event.run] = event.processors
-            self._running[event.job] += 1
-            self._waiting.pop(event.job, None)
         elif isinstance(event, RunEnded):
-            if self._held.pop((event.job, event.run), None) is not None:
-                self._running[event.job] -= 1
-            if not self._running[event.job]:
-                self._waiting[event.job] = None
+            self._held.pop((event.job, event.run), None)
         elif isinstance(event, WorkerChanged):
             self._states[event.worker] = event.state
         elif isinstance(event, JobSubmitted):
-            self._waiting[event.job] = None
+            self._alive[event.job] = None
+        elif isinstance(event, CopiesPlaced | CopiesSettled):
+            self._placed = event if isinstance(event, CopiesPlaced) else None
         else:
             if isinstance(event, JobCompleted | JobKilled):
-                self._waiting.pop(event.job, None)
+                self._alive.pop(event.job, None)
             super().__call__(record)
 
     def picture(self) -> RenderableType:
         """What a terminal shows."""
         return Group(super().picture(), *self._rows(), self._queue())
 
+    def held(self) -> dict[tuple[str, int], str]:
+        """(job, run) -> its workers, of every run under way."""
+        held, placed = self._held.copy(), self._placed  # the run goes on meanwhile
+        for run in placed.parts() if placed else ():
+            held[run.job, run.run] = run.processors
+        return held
+
+    def waiting(self) -> list[str]:
+        """Jobs that have no run, in the order in which they were submitted."""
+        running = {job for job, _ in self.held()}
+        return [job for job in list(self._alive) if job not in running]
+
     def states(self) -> list[str]:
         """Of every worker: busy, idle, reclaimed or down."""
-        # Copied first: the run goes on meanwhile.
         states = ["idle"] * self._workers
-        for processors in list(self._held.values()):
+        for processors in self.held().values():
             for worker in numbers_in(processors):
                 states[worker] = "busy"
         for worker, state in list(self._states.items()):
@@ -113,8 +122,7 @@ class ShowLive(ShowProgress):
         yield told
 
     def _queue(self) -> Text:
-        names = list(islice(list(self._waiting), WAITING + 1))
-        more = ", ..." if len(names) > WAITING else ""
-        who = f": {', '.join(names[:WAITING])}{more}" if names else ""
-        running = sum(1 for runs in list(self._running.values()) if runs)
-        return Text(f"{running:,} running, {len(self._waiting):,} waiting{who}")
+        waiting, running = self.waiting(), len({job for job, _ in self.held()})
+        more = ", ..." if len(waiting) > WAITING else ""
+        who = f": {', '.join(waiting[:WAITING])}{more}" if waiting else ""
+        return Text(f"{running:,} running, {len(waiting):,} waiting{who}")

@@ -23,7 +23,9 @@ PATIENCE = 1.0
 REFRESH = 0.25
 """Seconds between two looks at a run, at least."""
 SHARE = 0.02
-"""Part of the time that may go to telling of it."""
+"""Part of the CPU time that may go to telling of it."""
+RARELY = 3.0
+"""Seconds of wall time after which a picture is drawn whatever it costs."""
 
 
 class ShowProgress(Teller):
@@ -110,9 +112,28 @@ class ShowProgress(Teller):
             return
         console = Console(stderr=True)
         with Live(self.picture(), console=console, transient=True, auto_refresh=False) as live:
-            wait = REFRESH
-            while not self._over.wait(wait):
-                before = time.thread_time()
-                live.update(self.picture(), refresh=True)
-                # A picture may cost 20 ms, which it takes from the run.
-                wait = max(REFRESH, (time.thread_time() - before) / SHARE)
+            pace = Pace()
+            while not self._over.wait(REFRESH):
+                if pace.due():
+                    live.update(self.picture(), refresh=True)
+                    pace.drawn()
+
+
+class Pace:
+    """When the next picture is due: it may cost 20 ms, which it takes from the run. Of wall time
+    a run may get little, where others compute, so that its share counts of CPU time."""
+
+    def __init__(self) -> None:
+        self._spent = 0.0
+        self.drawn()
+
+    def drawn(self) -> None:
+        """One was, by this thread."""
+        own = time.thread_time()
+        self._cost, self._spent = own - self._spent, own
+        self._cpu, self._wall = time.process_time(), time.monotonic()
+
+    def due(self) -> bool:
+        """Whether it is time for another; of a run that only waits, now and then all the same."""
+        cpu, wall = time.process_time() - self._cpu, time.monotonic() - self._wall
+        return cpu >= self._cost / SHARE or wall >= RARELY

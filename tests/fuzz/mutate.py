@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isfinite
 from random import Random
 
 VALUES = (
@@ -50,7 +51,8 @@ def _scaled(text: str, rng: Random) -> str:
     except ValueError:
         return text
     number = rng.choice((number + 1, number - 1, -number, number * 2, number / 2, number * 1e3))
-    shown = str(int(number)) if number == int(number) and rng.random() < 0.8 else repr(number)
+    whole = isfinite(number) and number == int(number)
+    shown = str(int(number)) if whole and rng.random() < 0.8 else repr(number)
     return f"{text[: place.start()]} {shown}{text[place.end() :]}"
 
 

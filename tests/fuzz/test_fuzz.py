@@ -20,6 +20,10 @@ def test_the_cases_are_the_same_each_time() -> None:
     assert [case(seed) for seed in range(40)] == [case(seed) for seed in range(40)]
 
 
+def test_a_number_grows_beyond_what_there_is() -> None:
+    assert case(15140).files
+
+
 def test_a_run_whose_last_job_ends_beyond_all_clocks_is_told() -> None:
     asked = case(13914)
     answer = ask(asked)

@@ -7,14 +7,15 @@ import os
 import pty
 import subprocess
 import sys
+import time
 
 import pytest
 from rich.console import Console
 
 from actors.events import ScenarioStarted
-from sims.cli import patience
+from sims.cli import patience, progress
 from sims.cli.live import ShowLive
-from sims.cli.progress import ShowProgress
+from sims.cli.progress import Pace, ShowProgress
 from tests.sims.cli.commands import TINY, Shell, environment
 from tests.sims.kinds import records_of
 
@@ -91,4 +92,21 @@ def test_the_live_view_counts_workers_and_jobs_as_the_log_does(name: str) -> Non
             console.print(shown.picture())
     assert busy > 0
     assert shown.states().count("busy") == 0
-    assert not shown._waiting
+    assert not shown.waiting()
+
+
+def test_a_dear_picture_is_not_drawn_again_before_the_run_has_computed_fifty_times_as_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pace = Pace()
+    began = time.thread_time()
+    while time.thread_time() - began < 0.01:
+        pass
+    pace.drawn()
+    assert not pace.due()
+    while time.thread_time() - began < 0.01 * (1 + 1 / progress.SHARE):
+        pass
+    assert pace.due()
+    pace.drawn()
+    monkeypatch.setattr(progress, "RARELY", 0.0)
+    assert pace.due()
