@@ -6,6 +6,7 @@ import contextlib
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self, TextIO, cast
@@ -19,7 +20,7 @@ SHOWN = 60
 """Characters of a command."""
 
 
-class Teller:
+class Teller(ABC):
     """Context manager: a thread tells on stderr how far something is, whatever it is doing."""
 
     stuck = "still the same"
@@ -30,9 +31,9 @@ class Teller:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
+    @abstractmethod
     def line(self) -> str:
         """How far it is."""
-        raise NotImplementedError
 
     @property
     def taken(self) -> float:
