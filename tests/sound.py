@@ -75,8 +75,6 @@ def wrong(kind: str, table: Table) -> list[str]:
 
 def main(count: int, first: int) -> int:
     """Tries them; how many logs broke a law."""
-    warnings.simplefilter("ignore")
-    system.Journal = CheckedJournal  # type: ignore[misc]
     kinds = [*anything.TABLES, *BY_SEED]
     tried = alarms = 0
     for kind in kinds:
@@ -91,4 +89,6 @@ def main(count: int, first: int) -> int:
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    system.Journal = CheckedJournal  # type: ignore[misc]
     sys.exit(min(main(int(sys.argv[1]), int(sys.argv[2])), 1))

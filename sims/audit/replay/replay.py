@@ -22,8 +22,10 @@ from sims.scenario.loader import converter
 from sims.scenario.policy import PolicySection
 
 UNTOLD = {
-    DeciderKind.ENROLMENT: "what is believed of each worker's availability, and its task_time",
-    DeciderKind.PACK: "how long an application takes on sizes that it never had",
+    DeciderKind.ENROLMENT: "what is believed of each worker's availability (the chain P_q), "
+    "its task_time (w_q) and how many tasks its memory holds (mu_q)",
+    DeciderKind.PACK: "how long an application takes on sizes that it never had (t_ij), and from "
+    "which size on it does not gain any more (j_max)",
 }
 """What policies see that no log tells, by decider."""
 UNFIT = (LookupError, ValueError, AssertionError, TypeError)

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sims.audit.audit import audit
+from tests import sound
 from tests.sims.anything import TABLES, scenarios
 from tests.sims.anything import records_of as played
 from tests.sims.audit.oneworld import cases, records_of
@@ -27,3 +28,11 @@ def test_the_log_of_a_one_world_scenario_breaks_no_law(case: dict[str, Any]) -> 
 def test_the_log_of_any_scenario_breaks_no_law(kind: str, data: st.DataObject) -> None:
     records = played(data.draw(scenarios(kind)))
     assert [str(violation) for violation in audit(records)] == []
+
+
+@pytest.mark.filterwarnings("ignore:.*no buddy")
+def test_logs_of_scenarios_of_every_kind_drawn_by_a_seed_break_no_law(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert sound.main(15, 1) == 0
+    assert capsys.readouterr().out == "0 of 15 logs break a law\n"
