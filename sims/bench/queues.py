@@ -60,7 +60,7 @@ def main(words: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m sims.bench queues", description=__doc__)
     about = "jobs in the queue at first"
     add = parser.add_argument
-    add("--lengths", type=positive_int, nargs="+", default=(100, 300, 1000, 3000), help=about)
+    add("--lengths", type=positive_int, nargs="+", default=(100, 300, 1000, 2000), help=about)
     options = parser.parse_args(words)
     right = [Column(f"{length:,} jobs", justify="right") for length in options.lengths]
     table = Table("strategy", "jobs", *right, title="processor time, us a job")

@@ -30,6 +30,8 @@ class Books:
     early: list[Run] = Factory(list)
     moved: bool = False
     resumable: Collection[int] = ()
+    compared: bool = True
+    """Whether somebody may look at the keys of what runs, of which there may be thousands."""
     _keys: list[tuple[float, int]] = Factory(list)
     _widths: list[int] = Factory(list)
     """Allotments, in the queue's order."""
@@ -135,8 +137,8 @@ class Books:
             self._least = 0
 
     def sort(self, key: Callable[[Queued], tuple[float, int]]) -> None:
-        """Sort the queue anew; whoever runs keeps up with it."""
-        for run in self.runs.values():
+        """Sort the queue anew; whoever runs keeps up with it, where that may matter."""
+        for run in self.runs.values() if self.compared else ():
             if run[3] is not None:
                 run[3].key = key(run[3])
         for waiting in self.queue:

@@ -14,6 +14,7 @@ from actors.deciders.queue.checks import checked
 from actors.deciders.queue.intake import Entries, Intake, intake
 from actors.deciders.queue.memory import Memory
 from actors.deciders.queue.promises import Promises
+from actors.decisions import ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.messages import CopyOver, Decide, Stood
 from actors.runtime import Phase, System
@@ -82,6 +83,7 @@ class QueueDecider:
         self.scheduler = scheduler
         system, pool = scheduler.system, scheduler.pool
         self.books = Books(system.loop, pool, resumable=self.resumable)
+        self.books.compared = bool(self.resumable or self.most) or not ours(self.policy.strategy)
         self.promises = Promises(scheduler)
         self.policy = checked(self.policy)
         order = self.policy.order

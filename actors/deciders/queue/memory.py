@@ -78,9 +78,12 @@ class Memory:
         moment = Moment(now, lambda user: usage.of(user, now)) if usage else Moment(now)
         entries.order = current = order.at(moment)
 
+        platform, draw = entries.platform, entries.draw
+
         def key(it: Queued) -> tuple[float, int]:
-            time = it.held - it.job.verification
-            whose = it.job, it.processors, time, entries.platform, entries.draw
-            return -current(*whose), it.job.index
+            job = it.job
+            return -current(
+                job, it.processors, it.held - job.verification, platform, draw
+            ), job.index
 
         self.books.sort(key)
