@@ -60,6 +60,10 @@ class Results:
         """How many cells are asked for as far as that is known by now."""
         return sum(self._counts()) * len(self.campaign.variants)
 
+    def left(self) -> int:
+        """How many of them have no result."""
+        return self.asked() - sum(1 for _ in self.finished())
+
     def cells(self) -> Iterator[Cell]:
         """Those, by point, variant and replication."""
         for cases, count in zip(self.plan.points(), self._counts(), strict=True):
@@ -88,7 +92,7 @@ class Results:
 
     def finished(self) -> Iterator[tuple[Cell, Result]]:
         """Cells that have a result."""
-        for case, k in self.cells():
+        for case, k in self.cells() if self.found else ():
             result = self.found.get(case.key(k))
             if result is not None:
                 yield (case, k), result

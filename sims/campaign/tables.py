@@ -138,7 +138,7 @@ def notes(results: Results, form: Form) -> Iterator[str]:
     if Verdict.UNLIKE in verdicts:
         yield "Unlike, and not compared: other jobs than the baseline's, as some are left out, say."
     yield from dict.fromkeys(it.speaks for cells in found for it in cells if it.speaks)
-    missing, raised = (sum(1 for _ in it) for it in (results.missing(), results.raised()))
+    missing, raised = results.left(), sum(1 for _ in results.raised())
     if missing:
         yield f"Unfinished: {counted(missing, 'cell')} of {results.asked():,} to go."
     if raised:

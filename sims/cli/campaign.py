@@ -135,7 +135,7 @@ def _tell_raised(results: Results) -> None:
 
 def _status(arguments: argparse.Namespace, campaign: Campaign, store: Store) -> int:
     results = Results.of(campaign, store=store)
-    missing, total = sum(1 for _ in results.missing()), results.asked()
+    missing, total = results.left(), results.asked()
     print(f"{campaign.name}: {total - missing:,} of {counted(total, 'cell')} finished")
     changed = store.changed(results.description())
     if changed:

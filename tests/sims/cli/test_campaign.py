@@ -26,7 +26,8 @@ def own(shell: Shell) -> Iterator[Shell]:
 
 def test_one_command_runs_it_prints_the_table_and_draws_the_picture(own: Shell) -> None:
     said = own("campaign", "run", "campaign.toml", *SMALL, "--processes", "1")
-    assert (said.code, said.err) == (0, "")
+    # A slow machine is told how far it is.
+    assert (said.code, [it for it in said.err.splitlines() if " s: " not in it]) == (0, [])
     assert "hold at 95 % all together (Holm)" in said.out
     assert said.out.count("baseline") == 2 * 3 * 3
     assert Path("kept/small.png").stat().st_size > 10_000
