@@ -24,6 +24,11 @@ def test_a_number_grows_beyond_what_there_is() -> None:
     assert case(15140).files
 
 
+def test_the_cost_is_told_of_workers_whose_trace_no_chain_fits() -> None:
+    answer = ask(case(24069))
+    assert (answer.code, answer.trouble) == (0, "")
+
+
 def test_a_run_whose_last_job_ends_beyond_all_clocks_is_told() -> None:
     asked = case(13914)
     answer = ask(asked)
