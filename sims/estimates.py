@@ -187,8 +187,7 @@ def rates_of(scenario: Scenario, folder: Path) -> Rates:
     crew, sizes = scenario.crew, list[int]()
     chains = list[MarkovChain | None]()
     for section, many in _kinds(scenario):
-        plain = isinstance(section.availability, AlwaysUp)
-        chains.append(None if plain else section.availability.chain(folder))
+        chains.append(_chain(section, folder))
         sizes.append(many)
     ups, turns, downs = np.array([_stationary(chain) for chain in chains]).T
     weights = np.array(sizes) / crew.size
@@ -196,6 +195,16 @@ def rates_of(scenario: Scenario, folder: Path) -> Rates:
     faults = 0.0 if mtbf == inf else 1 / mtbf
     up = float(ups @ weights) / (1 + faults * downtime)
     return Rates(up, float(turns @ weights) + 2 * faults, float(downs @ weights) + faults)
+
+
+def _chain(section: WorkerFields, folder: Path) -> MarkovChain | None:
+    """None: UP, as far as can be told."""
+    if isinstance(section.availability, AlwaysUp):
+        return None
+    try:
+        return section.availability.chain(folder)
+    except ValueError:  # a trace that is UP in its last slot alone, and so ever after
+        return None
 
 
 def _kinds(scenario: Scenario) -> Iterator[tuple[WorkerFields, int]]:

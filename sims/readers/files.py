@@ -42,7 +42,7 @@ def open_binary(path: Path) -> BinaryIO:
                 return unpack_zst(path)
             case _:
                 return path.open("rb")
-    except OSError as error:
+    except (OSError, ValueError) as error:  # the latter of a name with a zero byte
         raise _unreadable(path, error) from error
 
 

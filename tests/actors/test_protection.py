@@ -51,6 +51,13 @@ def test_the_same_buddy_twice_is_not_fatal_and_both_are() -> None:
     assert [r.event.lost for r in of(both, RestartedFromScratch)] == [4]
 
 
+def test_neighbours_of_two_pairs_may_both_go_down() -> None:
+    task = Task(processors=4, kind=ProtectionKind.BUDDIES, period=4, rules=COSTS)
+    records = World(workers=4, faults=[(7, 1), (7, 2)], downtime=1).run(task)
+    assert [run[6] for run in runs(records)] == [0, 4]
+    assert not of(records, CheckpointLost)
+
+
 def test_a_member_without_a_buddy_loses_everything_with_its_memory() -> None:
     task = Task(kind=ProtectionKind.BUDDIES, period=4, rules=COSTS)
     records = World(workers=1, faults=[(7, 0)], downtime=1).run(task)

@@ -24,13 +24,18 @@ def test_a_number_grows_beyond_what_there_is() -> None:
     assert case(15140).files
 
 
+def test_the_cost_is_told_of_workers_whose_trace_no_chain_fits() -> None:
+    answer = ask(case(24069))
+    assert (answer.code, answer.trouble) == (0, "")
+
+
 def test_a_run_whose_last_job_ends_beyond_all_clocks_is_told() -> None:
     asked = case(13914)
     answer = ask(asked)
     assert isinstance(answer, Answer) and (answer.code, answer.trouble) == (0, "")
 
 
-@pytest.mark.parametrize("found", [14755, 15105, 15917, 16733])
+@pytest.mark.parametrize("found", [14755, 15105, 15917, 16733, 20280, 27893])
 def test_what_the_fuzzer_found_is_refused_in_one_line(found: int) -> None:
     answer = ask(case(found))
     assert (answer.code, answer.trouble) == (2, "")

@@ -208,6 +208,17 @@ def test_what_has_been_learnt_of_a_user_lets_a_short_job_backfill() -> None:
     assert schedule(2, jobs, FIELD["EASY"], estimates=Recent()).starts["J3"] == 22
 
 
+def test_a_run_that_has_lasted_as_long_as_was_believed_is_expected_to_go_on_from_that_instant() -> (
+    None
+):
+    jobs = [
+        *(job(0, 0, 2, 10, asked=100, user="a"), job(1, 20, 1, 60, asked=100, user="a")),
+        *(job(2, 21, 2, 9, asked=100, user="c"), job(3, 30, 1, 5, asked=50, user="d")),
+    ]
+    # J1 was to end at 30, as J0 took 10; now it is to end at 90, and J3 fits before that.
+    assert schedule(2, jobs, FIELD["EASY"], estimates=Recent()).starts["J3"] == 30
+
+
 # --- brute force ---------------------------------------------------------------------------------
 
 P, END = 4, 140

@@ -12,6 +12,8 @@ SCHEDULER, HAZARD, MASTER, CAP = "scheduler", "hazard", "master", "cap"
 SOURCE = "source"
 RESERVED = (SCHEDULER, HAZARD, MASTER, CAP, SOURCE)
 """Actors that no job can be called like."""
+MOST_FAILURES = 1_000_000
+"""Of one job, in a row: each is a run."""
 
 
 def _free(_: object, attribute: object, value: str) -> None:
@@ -22,8 +24,8 @@ def _free(_: object, attribute: object, value: str) -> None:
 
 def _failures(_: object, attribute: object, value: int | tuple[int, ...] | None) -> None:
     """attrs validator: 0 or above; of a list, 0 or 1."""
-    if isinstance(value, int) and value < 0:
-        raise Unacceptable("failures", value, "a finite number, 0 or above")
+    if isinstance(value, int) and not 0 <= value <= MOST_FAILURES:
+        raise Unacceptable("failures", value, f"a whole number from 0 to {MOST_FAILURES:,}")
     if isinstance(value, tuple) and not set(value) <= {0, 1}:
         raise Unacceptable("failures", value, "a list of 0 and 1, one for each verification")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from policies.maths.profiles import SAME, Formulas, Listed, ratio, split
@@ -59,6 +59,7 @@ def test_the_local_allocation_has_the_smallest_ratio_of_a_scan(
 
 
 @given(FORMULAS, PROCESSORS, st.floats(0.3, 30))
+@example(power(1.0, 1e-14), 2, 1.0)
 @settings(max_examples=300)
 def test_the_thrifty_count_is_the_cheapest_that_is_fast_enough(
     profile: Speedup, processors: int, factor: float
@@ -66,8 +67,10 @@ def test_the_thrifty_count_is_the_cheapest_that_is_fast_enough(
     arrays, listed = Formulas.of([profile], processors), scan(profile, processors)
     limit = factor * float(listed.times.min())
     found = int(arrays.thrifty(np.array([limit]))[0])
-    expected = listed.thrifty(limit)
-    assert listed.areas[found - 1] == pytest.approx(listed.areas[expected - 1], rel=1e-9)
+    # What is slower by no more than rounding is fast enough to the arrays: it may cost less.
+    spare = max(limit, float(listed.times.min())) * (1 + 4 * SAME)
+    least, most = (listed.areas[listed.thrifty(it) - 1] for it in (spare, limit))
+    assert least * (1 - 1e-9) <= listed.areas[found - 1] <= most * (1 + 1e-9)
     if listed.times.min() <= limit:
         assert listed.times[found - 1] <= limit * (1 + 2 * SAME)
 
