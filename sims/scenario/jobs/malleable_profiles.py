@@ -12,13 +12,18 @@ from numpy.typing import NDArray
 
 from policies.maths import speedup
 from policies.maths.cosched import synthetic_times
+from sims.errors import InputError
 from sims.scenario.fields import not_negative, positive, probability
 
 Sizes = NDArray[np.float64]
 
 
 def _sequential_time(footprint: float) -> float:
-    """t(m, 1) = 2 m log2 m, in s: the synthetic application's work (003, section 6.1)."""
+    """t(m, 1) = 2 m log2 m, in s: the synthetic application's work (003, section 6.1). Raises
+    InputError where that is none."""
+    if footprint <= 1:
+        problem = f"a footprint of {footprint!r} has no work"
+        raise InputError("scenario", "job.footprints", problem, "more than 1 data unit")
     return 2 * footprint * math.log2(footprint)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from math import fsum, isclose
@@ -207,7 +208,7 @@ def arrivals(job: StreamSection, workers: int, system: System, folder: Path) -> 
 def _endless(job: StreamSection, times: Iterator[float], sizes: Iterator[float]) -> Arrivals:
     most = len(job.sizes.sizes) if isinstance(job.sizes, ListedSizes) else None
     number = job.count if job.count is not None else most
-    if number is None or number < 1 or (most is not None and number > most):
+    if number is None or not 1 <= number <= (sys.maxsize if most is None else most):
         accepted = f"1 to {most}" if most is not None else "a whole number above 0"
         raise InputError("scenario", "job.stream.count", f"{job.count} jobs", accepted)
     jobs = (Arrival(f"job-{k}", *pair) for k, pair in enumerate(zip(times, sizes, strict=False)))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from actors.events import (
     VOCABULARY,
@@ -152,6 +153,19 @@ def test_a_restart_from_scratch_leads_back_to_the_loss_of_both_copies() -> None:
     assert all(any(isinstance(it, CheckpointLost) for it in causes) for causes in anew)
     for _, _, by in told(records, CheckpointLost):
         assert isinstance(by.event, WorkerChanged)
+
+
+def test_who_begins_anew_goes_on_from_nothing_that_was_saved() -> None:
+    records = play(LOG_CASES / "bothcopies.toml")
+    spoilt = 0
+    for it, event, by in told(records, RunStarted):
+        if event.keeps is not None and isinstance(by.event, (CheckpointLost, RestartedFromScratch)):
+            law = CauseLaw()
+            assert [law.check(each) for each in records[: it.seq]].count(None) == it.seq
+            other = evolve(event, source=event.keeps)
+            assert law.check(Record(it.seq, it.t, it.cause, other)) is not None
+            spoilt += 1
+    assert spoilt
 
 
 # --- starts of jobs that waited -------------------------------------------------------------------

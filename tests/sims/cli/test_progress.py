@@ -103,10 +103,12 @@ def test_a_dear_picture_is_not_drawn_again_before_the_run_has_computed_fifty_tim
     while time.thread_time() - began < 0.01:
         pass
     pace.drawn()
+    monkeypatch.setattr(progress, "RARELY", float("inf"))
     assert not pace.due()
-    while time.thread_time() - began < 0.01 * (1 + 1 / progress.SHARE):
+    while time.thread_time() - began < 0.015 * (1 + 1 / progress.SHARE):
         pass
     assert pace.due()
     pace.drawn()
+    assert not pace.due()
     monkeypatch.setattr(progress, "RARELY", 0.0)
     assert pace.due()
