@@ -69,6 +69,8 @@ class Instant:
             self._end([(line["job"], line["keeps"])], line["t"])
 
     def _end(self, keys: list[Key], now: float) -> None:
+        if not isinstance(now, int | float):
+            raise TypeError("no time")  # the line is read again, and refused by its number
         for key in self._holding.intersection(keys):
             self._holding.discard(key)
             self.ends[key] = now
