@@ -23,7 +23,7 @@ from actors.events import (
 from actors.runtime import Event, Record, RuntimeFault, stream
 from sims.audit.audit import audit
 from sims.ledger import Use, account
-from sims.scenario.faults import Listed, NoFaults
+from sims.scenario.faults import ListedFaults, NoFaults
 from sims.scenario.header import Unit
 from sims.scenario.scenario import Scenario
 from sims.world import run
@@ -42,7 +42,7 @@ class Blow(enum.Enum):
 
 
 @frozen
-class Trial:
+class StruckRun:
     """One run with one blow."""
 
     scenario: Scenario
@@ -60,7 +60,7 @@ class Trial:
             return evolve(self.scenario, reclaims=(*self.scenario.reclaims, span))
         strike, faults = (self.time, self.worker), self.scenario.faults
         if isinstance(faults, NoFaults):
-            faults = Listed(kind="list", strikes=(strike,), downtime=self.length)
+            faults = ListedFaults(kind="list", strikes=(strike,), downtime=self.length)
         else:
             faults = evolve(faults, strikes=(*faults.strikes, strike))
         return evolve(self.scenario, faults=faults)
@@ -79,7 +79,7 @@ class Trial:
 
 
 @frozen
-class Verdict:
+class Aftermath:
     """What came of a trial."""
 
     makespan: float
@@ -122,11 +122,13 @@ def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
     return tuple(time for time in found if time < times[-1] and not (whole and time % 1))
 
 
-def trials(scenario: Scenario, folder: Path, calm: Calm, length: float, most: int) -> list[Trial]:
+def trials(
+    scenario: Scenario, folder: Path, calm: Calm, length: float, most: int
+) -> list[StruckRun]:
     """Every (blow, worker, moment), or `most` of them, drawn at random."""
     limit = PATIENCE * (calm.makespan + length)
     found = [
-        Trial(scenario, folder, blow, worker, time, length, limit)
+        StruckRun(scenario, folder, blow, worker, time, length, limit)
         for time in calm.instants
         for worker in range(scenario.crew.size)
         for blow in Blow
@@ -145,18 +147,18 @@ def usual_length(scenario: Scenario, calm: Calm) -> float:
     return max(1, round(tenth)) if scenario.times is Unit.SLOT else tenth or 1
 
 
-def attempt(trial: Trial) -> Verdict:
+def attempt(trial: StruckRun) -> Aftermath:
     """Run one trial and judge it."""
     records: list[Record] = []
     scenario = trial.struck()
     try:
         ending = run(scenario, [records.append], trial.folder, until=trial.limit)
     except RuntimeFault as fault:
-        return Verdict(trial.limit, 0, (f"it does not end: {fault}",))
+        return Aftermath(trial.limit, 0, (f"it does not end: {fault}",))
     problems = list(_problems(records))
     if ending.end is not End.COMPLETED and ending.time >= trial.limit:
         problems.insert(0, f"it has not ended at {trial.limit:g}")
-    return Verdict(ending.time, _lost(records, scenario), tuple(problems))
+    return Aftermath(ending.time, _lost(records, scenario), tuple(problems))
 
 
 def _problems(records: Sequence[Record]) -> Iterator[str]:

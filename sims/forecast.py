@@ -12,7 +12,7 @@ from sims.errors import InputError
 from sims.estimates import SLOWER, estimate
 from sims.scenario.availability import AlwaysUp, Markov
 from sims.scenario.jobs.lublin import Lublin
-from sims.scenario.jobs.malleable import Draw
+from sims.scenario.jobs.malleable import DrawnApplications
 from sims.scenario.jobs.moldable import SyntheticJobs
 from sims.scenario.jobs.rigid import UniformJobs
 from sims.scenario.jobs.stream import StreamSection
@@ -74,7 +74,7 @@ def _many(source: object) -> int | None:
     match source:
         case tuple():
             return len(source)
-        case UniformJobs() | SyntheticJobs() | Draw() | StreamSection():
+        case UniformJobs() | SyntheticJobs() | DrawnApplications() | StreamSection():
             return source.count
         case Lublin():
             return source.jobs

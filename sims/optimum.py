@@ -23,7 +23,7 @@ from sims.errors import InputError
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs.section import IterativeSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.speeds import Constant
+from sims.scenario.speeds import ConstantLaw
 from sims.telling import SLOT, counted
 from sims.world import run
 
@@ -97,7 +97,7 @@ def _tasks(scenario: Scenario) -> int:
     if rules.kind is not ProtectionKind.NONE:
         problem = f"{rules.kind.value!r}: the optimum starts again from scratch, this may go on"
         raise InputError("scenario", "protection.kind", problem, ProtectionKind.NONE.value)
-    if any(worker.speed != Constant() for worker in scenario.crew):
+    if any(worker.speed != ConstantLaw() for worker in scenario.crew):
         problem = "workers are of speeds of their own: tasks take no whole slots"
         raise InputError("scenario", "workers.speed", problem, "workers.task_time")
     return job.tasks

@@ -20,7 +20,7 @@ from sims.ledger import Account, Accountant, Ledger, Use
 from sims.metrics.costs import AWAY, Bills, cost, energy
 from sims.metrics.jobs import BOUND, Jobs, Starts
 from sims.metrics.queue import Queue
-from sims.metrics.spread import Spread, as_json
+from sims.metrics.spread import SpreadNumbers, as_json
 from sims.metrics.stretch import OwnTimes
 from sims.parts import parts
 from sims.summary import Summary
@@ -148,18 +148,18 @@ class Report:
         )
 
     @cached_property
-    def spreads(self) -> dict[str, Spread | None]:
+    def spreads(self) -> dict[str, SpreadNumbers | None]:
         """Of the completed jobs' wait, flowtime, stretch and bounded_slowdown; None where no job
         has one."""
-        return {name: Spread.of(values) for name, values in self.jobs.quantities().items()}
+        return {name: SpreadNumbers.of(values) for name, values in self.jobs.quantities().items()}
 
     @property
-    def flowtime(self) -> Spread | None:
+    def flowtime(self) -> SpreadNumbers | None:
         """Of the jobs that completed."""
         return self.spreads["flowtime"]
 
     @property
-    def stretch(self) -> Spread | None:
+    def stretch(self) -> SpreadNumbers | None:
         """Flowtime over the job's own error-free time; None for kinds that have none."""
         return self.spreads["stretch"]
 

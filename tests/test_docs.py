@@ -13,7 +13,7 @@ import pytest
 
 from sims.cli import main
 from sims.cli.main import COMMANDS
-from sims.docs.blocks import PAGES, PICTURE, ROOT, Block, anchors, blocks, files, links, whole
+from sims.docs.blocks import PAGES, PICTURE, ROOT, CodeBlock, anchors, blocks, files, links, whole
 from sims.examples import examples
 
 SHORT = {"--runs 30": "--runs 2", "--most 50": "--most 5"}
@@ -57,7 +57,7 @@ def test_the_blocks_of_a_page_run_one_after_the_other(path: Path, folder: Path) 
             assert main(["check", block.file]) == 0, block.text
 
 
-def shell(block: Block) -> None:
+def shell(block: CodeBlock) -> None:
     """Run what a reader would type, or see that a shell could read it."""
     subprocess.run(["bash", "-n"], input=block.text, text=True, check=True)
     for line in () if block.not_run else block.commands:

@@ -47,7 +47,7 @@ def within(text: str, worker: int) -> bool:
 
 
 @define(eq=False)
-class Held:
+class HeldMembers:
     """Members that a run holds, or that are kept after it."""
 
     texts: tuple[str, ...]
@@ -89,11 +89,11 @@ class Known:
     """By seq."""
     lasting: dict[int, Event] = field(factory=dict)
     """By seq: of any time."""
-    jobs: dict[str, dict[int, Held]] = field(factory=dict)
+    jobs: dict[str, dict[int, HeldMembers]] = field(factory=dict)
     """By job and run: those under way or kept, and those that ended at this instant."""
     wants: dict[str, int] = field(factory=dict)
     """By job: seq of its submission, its last iteration's start, or the last end of a run."""
-    freed: dict[int, Held] = field(factory=dict)
+    freed: dict[int, HeldMembers] = field(factory=dict)
     """By seq: who was given back at this instant."""
     came: set[int] = field(factory=set)
     """Workers that came UP at this instant."""
@@ -118,9 +118,9 @@ class Known:
 
     # --- what is asked ------------------------------------------------------------------------
 
-    def held(self, job: str, run: int) -> Held:
+    def held(self, job: str, run: int) -> HeldMembers:
         """The members of a run; nobody where there is none."""
-        return self.jobs.get(job, {}).get(run) or Held((), -1, -1)
+        return self.jobs.get(job, {}).get(run) or HeldMembers((), -1, -1)
 
     def wants_now(self, job: str) -> bool:
         """Whether the job has wanted workers only since this instant."""
@@ -178,7 +178,7 @@ class Known:
 
     def _start(self, event: RunStarted, seq: int) -> None:
         runs = self.jobs.setdefault(event.job, {})
-        runs[event.run] = Held((event.processors,), seq, seq)
+        runs[event.run] = HeldMembers((event.processors,), seq, seq)
         if event.keeps is not None:
             self._over.append((event.job, event.keeps))
         elif event.job in self.promises:

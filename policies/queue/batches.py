@@ -57,7 +57,7 @@ class Group:
 
 
 @frozen(eq=False)
-class Trial:
+class TargetTrial:
     """What a rule allots for one target makespan X."""
 
     counts: tuple[Counts, ...]
@@ -67,13 +67,13 @@ class Trial:
     area: float
     """In all; infinite where X is too short for some chain."""
 
-    def same(self, other: Trial) -> bool:
+    def same(self, other: TargetTrial) -> bool:
         """Whether both allot alike."""
         pairs = zip(self.counts, other.counts, strict=True)
         return self.listed == other.listed and all((a == b).all() for a, b in pairs)
 
 
-def smallest(least: float, processors: int, attempt: Callable[[float], Trial]) -> Trial:
+def smallest(least: float, processors: int, attempt: Callable[[float], TargetTrial]) -> TargetTrial:
     """The trial of the smallest X whose area is at most P X.
 
     `attempt` must allot less area for a larger X; `least` is below or at the answer. The Illinois
@@ -93,13 +93,13 @@ def smallest(least: float, processors: int, attempt: Callable[[float], Trial]) -
     )
 
 
-Side = tuple[float, float, Trial]
+Side = tuple[float, float, TargetTrial]
 """(X, area / P - X, trial)."""
 
 
 def _closed_in(
-    below: Side, above: Side, processors: int, attempt: Callable[[float], Trial]
-) -> Trial:
+    below: Side, above: Side, processors: int, attempt: Callable[[float], TargetTrial]
+) -> TargetTrial:
     last = 0
     while not below[2].same(above[2]) and above[0] - below[0] > CLOSE * above[0]:
         target = _between(below, above)
@@ -124,7 +124,7 @@ def _between(below: Side, above: Side) -> float:
     return below[0] + min(max(share, 0.01), 0.99) * (above[0] - below[0])
 
 
-def _together(group: Group, trial: Trial, early: Floats, late: Floats) -> Sequence[Allotment]:
+def _together(group: Group, trial: TargetTrial, early: Floats, late: Floats) -> Sequence[Allotment]:
     """The trial's allotments in the order of the jobs."""
     allotments: list[Allotment] = [()] * len(group.attempts)
     for (place, _), allotment in zip(group.tables, trial.listed, strict=True):
@@ -152,7 +152,7 @@ class Exact:
         return _together(group, trial, chains, np.zeros_like(chains))
 
 
-def _uniform(group: Group, target: float) -> Trial:
+def _uniform(group: Group, target: float) -> TargetTrial:
     attempts, formulas = group.formula_attempts, group.formulas
     counts = formulas.thrifty(target / attempts)
     area = float((attempts * counts * formulas.time(counts)).sum())
@@ -162,7 +162,7 @@ def _uniform(group: Group, target: float) -> Trial:
         count = table.thrifty(target / g)
         listed.append(((g, count),))
         area += g * float(table.areas[count - 1])
-    return Trial((counts,), tuple(listed), area)
+    return TargetTrial((counts,), tuple(listed), area)
 
 
 def unit_interval(_: object, attribute: object, value: float) -> None:
@@ -206,7 +206,7 @@ class Scaled:
         bound = max(group.least_length() / (1 + 2 * self.eps), float(longest))
         return bound * (1 + 2 * SAME)
 
-    def _trial(self, group: Group, budget: _Budget, target: float) -> Trial:
+    def _trial(self, group: Group, budget: _Budget, target: float) -> TargetTrial:
         trial = _balanced(group, budget, self.eps * target / group.formula_attempts)
         area, listed = trial.area, []
         for place, table in group.tables:
@@ -215,7 +215,7 @@ class Scaled:
             chain = Chain.of(table, g, units, self.eps * target / g, Ties.FASTEST)
             listed.append(chain.allotment())
             area += chain.area
-        return Trial(trial.counts, tuple(listed), area)
+        return TargetTrial(trial.counts, tuple(listed), area)
 
 
 @frozen(eq=False)
@@ -228,7 +228,7 @@ class _Budget:
     """Attempts that may use k + 1; they come last."""
 
 
-def _balanced(group: Group, budget: _Budget, unit: Floats) -> Trial:
+def _balanced(group: Group, budget: _Budget, unit: Floats) -> TargetTrial:
     attempts, formulas, few = group.formula_attempts, group.formulas, budget.few
     limit = _below((few + 1) * unit)
     counts = formulas.thrifty(limit)
@@ -239,7 +239,7 @@ def _balanced(group: Group, budget: _Budget, unit: Floats) -> Trial:
         area += budget.longer * more * formulas.time(more)
         chosen = (counts, more)
     short = (formulas.least_time > limit).any()
-    return Trial(chosen, (), math.inf if short else float(area.sum()))
+    return TargetTrial(chosen, (), math.inf if short else float(area.sum()))
 
 
 def _below(limits: Floats) -> Floats:

@@ -15,7 +15,7 @@ from policies.queue.outlook import Outlook
 
 
 @define(eq=False)
-class Plan:
+class Places:
     """Where every waiting job has its place; changed from decision to decision."""
 
     outlook: Outlook
@@ -108,12 +108,12 @@ class Conservative:
 
     def __call__(self, view: BatchView) -> Decision:
         """The queue's order says who of one instant's arrivals asks first."""
-        plan = view.memory if isinstance(view.memory, Plan) else Plan(_outlook(view))
+        plan = view.memory if isinstance(view.memory, Places) else Places(_outlook(view))
         plan.news = []
         starts = plan.follow(view)
         if starts is None:
             due = plan.due
-            plan = Plan(_outlook(view), promised=plan.promised)
+            plan = Places(_outlook(view), promised=plan.promised)
             starts = plan.fill([waiting for _, _, waiting, _ in due])
         starts += plan.fill(plan.unknown(view.queue, len(starts)))
         for waiting in starts:

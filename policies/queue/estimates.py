@@ -47,7 +47,7 @@ class User:
 
 
 @frozen
-class Exact(User):
+class ExactEstimates(User):
     """What the job takes."""
 
     def __call__(self, job: BatchJob, processors: int) -> float:

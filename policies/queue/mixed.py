@@ -9,7 +9,7 @@ from attrs import frozen
 
 from policies.interface.queue import Allotment, BatchJob
 from policies.maths.profiles import SAME, Counts, Floats, Listed
-from policies.queue.batches import Trial, smallest
+from policies.queue.batches import TargetTrial, smallest
 from policies.queue.chains import runs
 from policies.queue.programmes import least_length
 
@@ -109,8 +109,8 @@ class Mixed:
         return smallest(least, processors, lambda target: _trial(frontiers, target)).listed
 
 
-def _trial(frontiers: Sequence[Frontier], target: float) -> Trial:
+def _trial(frontiers: Sequence[Frontier], target: float) -> TargetTrial:
     places = [frontier.within(target) for frontier in frontiers]
     pairs = list(zip(frontiers, places, strict=True))
     allotments = tuple(runs(frontier.chain(i)) for frontier, i in pairs)
-    return Trial((), allotments, sum(float(frontier.areas[i]) for frontier, i in pairs))
+    return TargetTrial((), allotments, sum(float(frontier.areas[i]) for frontier, i in pairs))

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from policies.interface.queue import Allotment, BatchJob
 from policies.maths.profiles import SAME, Listed
-from policies.queue.batches import Trial, smallest, unit_interval
+from policies.queue.batches import TargetTrial, smallest, unit_interval
 from policies.queue.chains import Chain, Ties
 
 
@@ -34,10 +34,10 @@ class Programme:
         least = least_length(rows, processors) / (1 + 2 * self.eps)
         return smallest(least, processors, lambda target: self._trial(rows, target)).listed
 
-    def _trial(self, rows: Sequence[tuple[Listed, int]], target: float) -> Trial:
+    def _trial(self, rows: Sequence[tuple[Listed, int]], target: float) -> TargetTrial:
         chains = [self._chain(table, g, target) for table, g in rows]
         allotments = tuple(chain.allotment() for chain in chains)
-        return Trial((), allotments, sum(chain.area for chain in chains))
+        return TargetTrial((), allotments, sum(chain.area for chain in chains))
 
     def _chain(self, table: Listed, attempts: int, target: float) -> Chain:
         units = math.floor(attempts / self.eps * (1 + SAME))

@@ -15,7 +15,7 @@ from actors.events import (
     RunStarted,
     WorkerSpeedChanged,
 )
-from sims.audit.facts import Job, Run
+from sims.audit.facts import LoggedJob, LoggedRun
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.progress import speed
 from sims.audit.world import World
@@ -77,7 +77,7 @@ class AttemptAuditor(Auditor):
         self._check_work(run, seq)
         run.rate = speed(self.world, run.copy)
 
-    def _check_work(self, run: Run, seq: int) -> None:
+    def _check_work(self, run: LoggedRun, seq: int) -> None:
         """It hangs on the number of members only: a rigid job's is its area over them."""
         job, described, size = run.job, run.job.described, run.copy.full
         if described is None or described.kind == "iterative" or not size:
@@ -105,7 +105,7 @@ class AttemptAuditor(Auditor):
             if run is not None and not run.staged:
                 self._settle(run, t)
 
-    def _settle(self, run: Run, t: float) -> None:
+    def _settle(self, run: LoggedRun, t: float) -> None:
         if run.since < t:
             run.done, run.since = run.at(t), t
         run.rate = 0 if run.copy.away else speed(self.world, run.copy)
@@ -121,7 +121,7 @@ class AttemptAuditor(Auditor):
             self._last(run, event, t, seq)
         self._limit(run, event, t, seq)
 
-    def _count(self, run: Run, event: RunEnded, known: _Job, seq: int) -> None:
+    def _count(self, run: LoggedRun, event: RunEnded, known: _Job, seq: int) -> None:
         described = run.job.described
         attempt, known.ended = known.ended, known.ended + 1
         if described is None or described.failures is None:
@@ -131,7 +131,7 @@ class AttemptAuditor(Auditor):
             why += f"f_j = {described.failures}"
             self.world.breaks(Law.ATTEMPTS, (run.seq, seq), why)
 
-    def _last(self, run: Run, event: RunEnded, t: float, seq: int) -> None:
+    def _last(self, run: LoggedRun, event: RunEnded, t: float, seq: int) -> None:
         """How long a plain attempt lasted, and what was done."""
         work, v, served = run.event.work, run.job.verification, run.at(t)
         whole = event.outcome in (COMPLETED, FAILED)
@@ -146,11 +146,11 @@ class AttemptAuditor(Auditor):
             self.world.breaks(Law.PROGRESS, (run.seq, seq), why)
 
     @staticmethod
-    def _left(run: Run, whole: float) -> float:
+    def _left(run: LoggedRun, whole: float) -> float:
         """Time until it has advanced by `whole`."""
         return (whole - run.done) / run.rate if run.rate else float("inf")
 
-    def _limit(self, run: Run, event: RunEnded, t: float, seq: int) -> None:
+    def _limit(self, run: LoggedRun, event: RunEnded, t: float, seq: int) -> None:
         limit = run.job.described.limit if run.job.described is not None else None
         if limit is None:
             return
@@ -178,5 +178,5 @@ class AttemptAuditor(Auditor):
             self.world.breaks(Law.DURATION, (seq,), why)
 
 
-def _limit_of(job: Job | None) -> float | None:
+def _limit_of(job: LoggedJob | None) -> float | None:
     return job.described.limit if job is not None and job.described is not None else None

@@ -17,7 +17,7 @@ from actors.events import (
 from actors.events.pack import MembersChanged
 from actors.intervals import Numbers
 from policies.availability import WorkerState
-from sims.audit.facts import Copy, extent
+from sims.audit.facts import LoggedCopy, extent
 from sims.audit.holders import ROUNDING
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
@@ -66,7 +66,7 @@ class CapacityAuditor(Auditor):
         else:
             self._share(copy, seq)
 
-    def _keep(self, copy: Copy, event: RunStarted, seq: int) -> None:
+    def _keep(self, copy: LoggedCopy, event: RunStarted, seq: int) -> None:
         spans = self.world.spans(event.processors, seq)
         if copy.seq == seq:
             why = f"{event.job} keeps nobody of run {event.keeps}"
@@ -80,7 +80,11 @@ class CapacityAuditor(Auditor):
             self.world.breaks(Law.STATE, (self.world.worker(worker).seq, seq), why)
 
     def _take(
-        self, copy: Copy, spans: tuple[Range, ...], seq: int, known: frozenset[int] = frozenset()
+        self,
+        copy: LoggedCopy,
+        spans: tuple[Range, ...],
+        seq: int,
+        known: frozenset[int] = frozenset(),
     ) -> None:
         """`known`: its members, whom it may take back though they are not UP."""
         if self.free.has(spans) and _apart(spans):
@@ -126,7 +130,7 @@ class CapacityAuditor(Auditor):
         if first <= last:
             yield first, last
 
-    def _share(self, copy: Copy, seq: int) -> None:
+    def _share(self, copy: LoggedCopy, seq: int) -> None:
         if not 0 < copy.share < 1:
             self.world.breaks(Law.CAPACITY, (seq,), f"a share of {copy.share}")
         for worker in copy.members:
@@ -149,7 +153,7 @@ class CapacityAuditor(Auditor):
         if copy is not None:
             self._free(copy)
 
-    def _kept(self, event: MembersReleased | MembersChanged, seq: int) -> Copy | None:
+    def _kept(self, event: MembersReleased | MembersChanged, seq: int) -> LoggedCopy | None:
         job = self.world.jobs.get(event.job)
         copy = job.kept.get(event.run) if job is not None else None
         if copy is None:
@@ -157,7 +161,7 @@ class CapacityAuditor(Auditor):
             self.world.breaks(Law.CAPACITY, (seq,), why)
         return copy
 
-    def _free(self, copy: Copy) -> None:
+    def _free(self, copy: LoggedCopy) -> None:
         if copy.share != 1:
             self.world.held.unshare(copy)
             return

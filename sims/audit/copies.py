@@ -13,7 +13,7 @@ from actors.events import (
     RunEnded,
     RunStarted,
 )
-from sims.audit.facts import Run
+from sims.audit.facts import LoggedRun
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
@@ -82,7 +82,7 @@ class CopiesAuditor(Auditor):
             others = (other.seq for other in job.open.values())
             self.world.breaks(Law.COPIES, tuple(others), why)
 
-    def _serve(self, run: Run) -> None:
+    def _serve(self, run: LoggedRun) -> None:
         """Where copies are what is decided, each is on one worker, and there may be one on each."""
         started, rules = self.world.started, run.job.protection
         if started is None or started.decider is not DeciderKind.COPIES or run.told:

@@ -25,7 +25,7 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from actors.events import pack as pack_events
-from sims.audit.facts import Copy, Job
+from sims.audit.facts import LoggedCopy, LoggedJob
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.packs import checkpoint, expected, moving, recovery
 from sims.audit.progress import WAITING, Account, ProgressAuditor, speed
@@ -63,7 +63,7 @@ class ExpectationAuditor(Auditor):
     waits for its members; a member changed; a message of its passed."""
     gone: set[str] = field(factory=set)
     """Jobs whose oldest copy ended at this instant: what it said of itself may be told after."""
-    about: dict[str, Copy] = field(factory=dict)
+    about: dict[str, LoggedCopy] = field(factory=dict)
     """Job -> the copy of which something was told last."""
     looks: Counter[str] = field(factory=Counter)
     """Job -> how often it may be told of at this instant; less what has been told."""
@@ -166,7 +166,7 @@ class ExpectationAuditor(Auditor):
     def _allow(self, event: MembersChanged | RedistributionPlanned, t: float, seq: int) -> None:
         self.looks[event.job] += 1
 
-    def _call(self, copy: Copy, seq: int) -> None:
+    def _call(self, copy: LoggedCopy, seq: int) -> None:
         """It says where it stands; that is told where it is another place, and it the oldest. One
         that has just become so may have said it before, when nobody asked for it."""
         name = copy.job.name
@@ -200,17 +200,17 @@ class ExpectationAuditor(Auditor):
         why = f"{name} on {copy.full} computes since and has left {lawful}; it says {event}"
         self.world.breaks(Law.DECISION, (seq,), why)
 
-    def _lawful(self, copy: Copy, t: float) -> list[Where]:
+    def _lawful(self, copy: LoggedCopy, t: float) -> list[Where]:
         lawful = self._where(copy, t)
         return lawful if speed(self.world, copy) else [(inf, left) for _, left in lawful]
 
-    def _where(self, copy: Copy, t: float) -> list[Where]:
+    def _where(self, copy: LoggedCopy, t: float) -> list[Where]:
         if copy.run is None:
             return self._kept(copy, t)
         account = self.progress.accounts.get(copy.run)
         return self._under_way(account, t) if account is not None else []
 
-    def _kept(self, copy: Copy, t: float) -> list[Where]:
+    def _kept(self, copy: LoggedCopy, t: float) -> list[Where]:
         job, saved = copy.job, copy.saved
         untils = [self.world.worker(n).until for n in copy.away]
         back = max((inf if it is None else it for it in untils), default=t)
@@ -238,7 +238,7 @@ class ExpectationAuditor(Auditor):
 
     # --- when it ends -------------------------------------------------------------------------
 
-    def _believe(self, copy: Copy, event: EndExpected, seq: int) -> None:
+    def _believe(self, copy: LoggedCopy, event: EndExpected, seq: int) -> None:
         """t^U."""
         known, pace = self.beliefs.setdefault(event.job, _Beliefs()), speed(self.world, copy)
         work = known.times.get(copy.full)
@@ -258,11 +258,11 @@ class ExpectationAuditor(Auditor):
             known.misfits.append((seq, why))
 
 
-def _oldest(job: Job) -> Copy | None:
+def _oldest(job: LoggedJob) -> LoggedCopy | None:
     return min(job.copies(), key=attrgetter("placed"), default=None)
 
 
-def _closings(copy: Copy) -> list[float]:
+def _closings(copy: LoggedCopy) -> list[float]:
     """What a closing checkpoint may take."""
     rules, job = copy.job.protection, copy.job
     if rules is None or rules.kind is not ProtectionKind.BUDDIES:

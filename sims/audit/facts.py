@@ -37,7 +37,7 @@ def extent(spans: Sequence[Range]) -> int:
 
 
 @define(eq=False)
-class Worker:
+class LoggedWorker:
     """One to which something has happened; others are UP, at speed 1."""
 
     state: WorkerState = UP
@@ -49,7 +49,7 @@ class Worker:
 
 
 @define(eq=False)
-class Job:
+class LoggedJob:
     """One that has been submitted and is not gone."""
 
     name: str
@@ -70,19 +70,19 @@ class Job:
     """How many there have been."""
     waits: float | None = None
     """Since when it waits in a queue, without workers; None: it does not."""
-    open: dict[int, Run] = NONE
-    kept: dict[int, Copy] = NONE
+    open: dict[int, LoggedRun] = NONE
+    kept: dict[int, LoggedCopy] = NONE
     """Run that has ended -> the copy that keeps its members."""
-    saved: State | None = None
+    saved: LoggedState | None = None
     """The furthest image at the master."""
-    left: tuple[State, ...] = ()
+    left: tuple[LoggedState, ...] = ()
     """What runs that a policy of 004 withdrew had reached: their job may go on from it."""
     periods: dict[int, float] = NONE
     """Members -> work between checkpoints, where that hangs on them and has been seen."""
     closes: bool | None = None
     """Whether a checkpoint closes its redistributions, once that has been seen."""
 
-    def copies(self) -> list[Copy]:
+    def copies(self) -> list[LoggedCopy]:
         """Those that hold workers."""
         return [*(run.copy for run in self.open.values()), *self.kept.values()]
 
@@ -98,7 +98,7 @@ class Job:
 
 
 @define(eq=False)
-class State:
+class LoggedState:
     """A state that a run can begin from."""
 
     run: int
@@ -112,21 +112,21 @@ class State:
 
 
 @define(eq=False)
-class Copy:
+class LoggedCopy:
     """Members that are held for one run, and kept for the next one."""
 
-    job: Job
+    job: LoggedJob
     spans: Spans
     share: float
     rotates: bool
     seq: int
     """Of the event by which they came."""
-    run: Run | None = None
+    run: LoggedRun | None = None
     last: int = 0
     """Number of its last run."""
     away: frozenset[int] = frozenset()
     """Members that are not UP."""
-    saved: State | None = None
+    saved: LoggedState | None = None
     """With its buddies."""
     struck: frozenset[int] = frozenset()
     """Members that went DOWN since the last recovery was over."""
@@ -169,11 +169,11 @@ class Copy:
 
 
 @define(eq=False)
-class Run:
+class LoggedRun:
     """One that is under way."""
 
-    job: Job
-    copy: Copy
+    job: LoggedJob
+    copy: LoggedCopy
     event: RunStarted
     seq: int
     t: float
@@ -191,7 +191,7 @@ class Run:
     """Whether `rate` is that of its work."""
     computes: bool = False
     """Whether it has begun to compute, if its stages are told."""
-    former: Run | None = None
+    former: LoggedRun | None = None
     """The one that it takes over from: a pack changed its members (003)."""
 
     @property

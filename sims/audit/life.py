@@ -18,7 +18,7 @@ from actors.events import (
     WorkloadEnded,
 )
 from actors.runtime import Event
-from sims.audit.facts import Job
+from sims.audit.facts import LoggedJob
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
@@ -166,5 +166,5 @@ class LifeAuditor(Auditor):
         self.copies += 1
 
 
-def _iterates(job: Job) -> bool:
+def _iterates(job: LoggedJob) -> bool:
     return job.described is not None and job.described.kind == "iterative"

@@ -22,9 +22,9 @@ from actors.events import (
 )
 from actors.events import link as link_events
 from policies.availability import WorkerState
-from sims.audit.facts import Run
+from sims.audit.facts import LoggedRun
 from sims.audit.law import Auditor, Handlers, Law
-from sims.audit.memories import Memories, Memory
+from sims.audit.memories import Memories, WorkerMemory
 from sims.audit.world import World
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -45,7 +45,7 @@ class LinkAuditor(Auditor):
     memories: Memories = field(factory=Memories)
     busy: int = 0
     """Transfers under way."""
-    waiting: dict[Run, set[int]] = field(factory=dict)
+    waiting: dict[LoggedRun, set[int]] = field(factory=dict)
     """Runs that are fed or saved -> members that have a message to come."""
     stirred: set[int] = field(factory=set)
     """Workers whose memory must be looked at once the instant is over."""
@@ -105,7 +105,7 @@ class LinkAuditor(Auditor):
             self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
         memory.leave(again)
 
-    def _surely(self, run: Run) -> bool:
+    def _surely(self, run: LoggedRun) -> bool:
         """Whether its members hold their data whatever was kept of the run before."""
         memories = (self.memories[number] for number in run.copy.members)
         sized = run.job.messages is not None and run.job.messages.data > 0
@@ -115,7 +115,7 @@ class LinkAuditor(Auditor):
         if event.channels < 1 or t or event.order not in ORDERS:
             self.world.breaks(Law.FRAME, (seq,), f"{event.channels} channels at {t}")
 
-    def _run_on(self, number: int) -> Run | None:
+    def _run_on(self, number: int) -> LoggedRun | None:
         """The run that a worker is a member of."""
         for copy in self.world.held.on(number):
             return copy.run
@@ -152,7 +152,7 @@ class LinkAuditor(Auditor):
             for number in run.copy.members:
                 self.memories[number].saving = True
 
-    def _feed(self, run: Run) -> None:
+    def _feed(self, run: LoggedRun) -> None:
         dealt = run.job.described is not None and run.job.described.kind == "iterative"
         for number in run.copy.members:
             memory = self.memories[number]
@@ -162,7 +162,7 @@ class LinkAuditor(Auditor):
         self.stirred.update(run.copy.members)
         self.waiting[run] = {n for n in run.copy.members if self._lacks(run, n) is not None}
 
-    def _lacks(self, run: Run, number: int) -> TransferKind | None:
+    def _lacks(self, run: LoggedRun, number: int) -> TransferKind | None:
         """What this member must fetch next."""
         event = run.event
         # After a resize the state moves between the members, past the master.
@@ -197,7 +197,7 @@ class LinkAuditor(Auditor):
 
     # --- transfers ----------------------------------------------------------------------------
 
-    def _known(self, number: int, seq: int) -> Memory:
+    def _known(self, number: int, seq: int) -> WorkerMemory:
         if not 0 <= number < self.world.processors:
             self.world.breaks(Law.TRANSFER, (seq,), f"there is no worker {number}")
         return self.memories[number]
@@ -223,7 +223,7 @@ class LinkAuditor(Auditor):
             self._turn(run, event, memory, seq)
         memory.start(event.kind, event.left, t, seq)
 
-    def _turn(self, run: Run, event: TransferStarted, memory: Memory, seq: int) -> None:
+    def _turn(self, run: LoggedRun, event: TransferStarted, memory: WorkerMemory, seq: int) -> None:
         """It is this message's turn, and so much of it is left."""
         if event.kind is DATA and memory.sure < memory.units <= memory.data:
             memory.data = memory.sure  # nothing was kept of the run before
@@ -240,7 +240,7 @@ class LinkAuditor(Auditor):
             why = f"{left!r} of worker {event.worker}'s {event.kind.value} is left; it says"
             self.world.breaks(Law.TRANSFER, (memory.seq, seq), f"{why} {event.left!r}")
 
-    def _stop(self, number: int, kind: TransferKind, seq: int) -> Memory | None:
+    def _stop(self, number: int, kind: TransferKind, seq: int) -> WorkerMemory | None:
         """Its channel is free; None where it had none."""
         self.stirred.add(number)
         memory = self._known(number, seq)

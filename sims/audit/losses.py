@@ -17,7 +17,7 @@ from actors.events import (
 )
 from actors.runtime import Event
 from policies.availability import WorkerState
-from sims.audit.facts import Copy
+from sims.audit.facts import LoggedCopy
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
@@ -66,7 +66,7 @@ class LossAuditor(Auditor):
             if copy.job.kind is ProtectionKind.BUDDIES:
                 self._strike(copy, event.worker, seq)
 
-    def _strike(self, copy: Copy, worker: int, seq: int) -> None:
+    def _strike(self, copy: LoggedCopy, worker: int, seq: int) -> None:
         copy.struck |= {worker}
         pack = self.world.pack
         if pack is not None and not pack.fatal:
@@ -77,7 +77,7 @@ class LossAuditor(Auditor):
             self.due.append((CheckpointLost(copy.job.name, copy.last, struck), seq))
             self._give_up(copy, seq)
 
-    def _give_up(self, copy: Copy, seq: int) -> None:
+    def _give_up(self, copy: LoggedCopy, seq: int) -> None:
         if copy.saved is not None and copy.saved.done:
             lost = RestartedFromScratch(copy.job.name, copy.last, copy.saved.done)
             self.due.append((lost, seq))
@@ -101,7 +101,7 @@ class LossAuditor(Auditor):
             run.copy.struck = frozenset()
             self._fail(run.copy, seq)
 
-    def _fail(self, copy: Copy, seq: int) -> None:
+    def _fail(self, copy: LoggedCopy, seq: int) -> None:
         """What was saved unverified may be as corrupt as the run."""
         protection = copy.job.protection
         if protection is None or protection.verified:

@@ -12,7 +12,7 @@ PROGRAM, DATA, IMAGE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.IMA
 
 
 @define(eq=False)
-class Memory:
+class WorkerMemory:
     """One worker's."""
 
     programs: set[str] = field(factory=set)
@@ -98,10 +98,10 @@ class Memory:
 class Memories:
     """By worker: only those that have one."""
 
-    by_worker: dict[int, Memory] = field(factory=dict)
+    by_worker: dict[int, WorkerMemory] = field(factory=dict)
 
-    def __getitem__(self, worker: int) -> Memory:
+    def __getitem__(self, worker: int) -> WorkerMemory:
         memory = self.by_worker.get(worker)
         if memory is None:
-            memory = self.by_worker[worker] = Memory()
+            memory = self.by_worker[worker] = WorkerMemory()
         return memory

@@ -7,10 +7,10 @@ from math import exp, expm1, inf
 from actors.events import PackDescribed, ProtectionKind
 from policies.maths.checkpoint import daly_work, young_work
 from policies.maths.redistribution import Link
-from sims.audit.facts import Copy, Job
+from sims.audit.facts import LoggedCopy, LoggedJob
 
 
-def checkpoint(job: Job, size: int) -> float:
+def checkpoint(job: LoggedJob, size: int) -> float:
     """C_ij where it hangs on the size (003, section 3.1); 0 of what is no pack's."""
     pack, application = job.pack, job.application
     if pack is None or application is None:
@@ -18,14 +18,14 @@ def checkpoint(job: Job, size: int) -> float:
     return application.footprint * pack.unit / size + pack.latency
 
 
-def recovery(copy: Copy) -> float:
+def recovery(copy: LoggedCopy) -> float:
     """R_ij, among those who hold what was saved."""
     rules = copy.job.protection
     assert rules is not None
     return checkpoint(copy.job, copy.holders) if rules.recovery is None else rules.recovery
 
 
-def moving(job: Job, before: int, after: int) -> float:
+def moving(job: LoggedJob, before: int, after: int) -> float:
     """RC (003, eq. 6)."""
     pack, application = job.pack, job.application
     if pack is None or application is None:
@@ -34,7 +34,7 @@ def moving(job: Job, before: int, after: int) -> float:
     return link.cost(application.footprint, before, after)
 
 
-def periods(job: Job, size: int) -> list[float]:
+def periods(job: LoggedJob, size: int) -> list[float]:
     """Work between two checkpoints, as it may be on so many members."""
     pack, rules = job.pack, job.protection
     assert pack is not None and rules is not None
@@ -46,7 +46,7 @@ def periods(job: Job, size: int) -> list[float]:
     return [*known, inf]
 
 
-def saving(job: Job, size: int) -> float:
+def saving(job: LoggedJob, size: int) -> float:
     """C that expectations count with."""
     rules, messages = job.protection, job.messages
     assert rules is not None
@@ -55,7 +55,7 @@ def saving(job: Job, size: int) -> float:
     return checkpoint(job, size) if rules.cost is None else rules.cost
 
 
-def expected(job: Job, size: int, work: float) -> list[float]:
+def expected(job: LoggedJob, size: int, work: float) -> list[float]:
     """t^R of so much work (003, eq. 3), as it may be."""
     pack, rules = job.pack, job.protection
     assert pack is not None and rules is not None

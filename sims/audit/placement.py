@@ -9,7 +9,7 @@ from attrs import define, field
 
 from actors.events import DeciderKind, Outcome, RunEnded, RunStarted, ScenarioStarted
 from sims.audit.capacity import CapacityAuditor
-from sims.audit.facts import Run, Spans, extent
+from sims.audit.facts import LoggedRun, Spans, extent
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.ledger.slices import Range
@@ -65,7 +65,7 @@ class PlacementAuditor(Auditor):
             return
         self._keep(self._followed(run, event.job), run, seq)
 
-    def _followed(self, run: Run, job: str) -> tuple[str, ...]:
+    def _followed(self, run: LoggedRun, job: str) -> tuple[str, ...]:
         free, size, spans = self.capacity.free, run.copy.size, run.copy.spans
         gaps = free.intervals()
         former = self.former.get(job, ()) if self.former else ()
@@ -74,11 +74,11 @@ class PlacementAuditor(Auditor):
         return tuple(k for k, rule in self.rules.items() if rule(gaps, size, former) == spans)
 
     @staticmethod
-    def _first(run: Run) -> bool:
+    def _first(run: LoggedRun) -> bool:
         """Whether its job holds nobody else."""
         return len(run.job.open) == 1 and not run.job.kept
 
-    def _keep(self, followed: tuple[str, ...], run: Run, seq: int) -> None:
+    def _keep(self, followed: tuple[str, ...], run: LoggedRun, seq: int) -> None:
         if not followed:
             gaps = " ".join(f"{a}-{b}" for a, b in self.capacity.free.intervals())
             rules = " or ".join(self.rules)

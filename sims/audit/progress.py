@@ -18,9 +18,9 @@ from actors.events import (
     Stage,
     StageStarted,
 )
-from sims.audit.facts import Copy, Run
+from sims.audit.facts import LoggedCopy, LoggedRun
 from sims.audit.law import Auditor, Handlers, Law
-from sims.audit.stages import ROUNDING, Plan, Step, plan_of
+from sims.audit.stages import ROUNDING, StagePlan, Step, plan_of
 from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
@@ -33,8 +33,8 @@ COMPLETED, FAILED, WITHDRAWN = Outcome.COMPLETED, Outcome.FAILED, Outcome.WITHDR
 class Account:
     """Where a run is: in which stage since when, how far in it."""
 
-    run: Run
-    plan: Plan | None
+    run: LoggedRun
+    plan: StagePlan | None
     """None: its job has not said how it is protected."""
     step: Step | None = None
     """None: nothing has been told of it yet."""
@@ -70,9 +70,9 @@ class ProgressAuditor(Auditor):
     wakes = frozenset((ProtectionDescribed, StageStarted, RateChanged, CheckpointTaken))
     of_touched = True
     world: World
-    accounts: dict[Run, Account] = field(factory=dict)
+    accounts: dict[LoggedRun, Account] = field(factory=dict)
     """Of runs that tell their stages."""
-    starting: dict[Run, None] = field(factory=dict)
+    starting: dict[LoggedRun, None] = field(factory=dict)
     """Runs of described protection that began at this instant and have told no stage."""
 
     @property
@@ -259,7 +259,7 @@ class ProgressAuditor(Auditor):
             why = f"{_name(account.step)} of {account.run.name} goes on beyond {length:g}"
             self.world.breaks(Law.DURATION, (account.seq, seq), why)
 
-    def _check_rate(self, copy: Copy, account: Account, seq: int) -> None:
+    def _check_rate(self, copy: LoggedCopy, account: Account, seq: int) -> None:
         """At the end of an instant: the rate is that of the members (R1)."""
         stage = account.step
         if not isinstance(stage, Stage):
@@ -281,7 +281,7 @@ class ProgressAuditor(Auditor):
         return 16 * math.ulp(t) * max(rate, 1)
 
 
-def speed(world: World, copy: Copy) -> float:
+def speed(world: World, copy: LoggedCopy) -> float:
     """What a copy computes by per unit of time while all its members are UP."""
     if not world.sped:
         return copy.share * (copy.size if copy.rotates else 1)

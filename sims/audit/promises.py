@@ -19,7 +19,7 @@ from actors.events import (
 )
 from actors.events import pack as pack_events
 from policies.availability import WorkerState
-from sims.audit.facts import Copy, Job
+from sims.audit.facts import LoggedCopy, LoggedJob
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
@@ -32,11 +32,11 @@ class PromiseAuditor(Auditor):
 
     wakes = frozenset(pack_events.VOCABULARY)
     world: World
-    limits: dict[Copy, float] = field(factory=dict)
+    limits: dict[LoggedCopy, float] = field(factory=dict)
     """Copy that has promised its workers -> when a struck one needs them."""
     free: set[int] = field(factory=set)
     """Workers promised by a copy that ended at this instant."""
-    lacking: dict[Copy, int] = field(factory=dict)
+    lacking: dict[LoggedCopy, int] = field(factory=dict)
     """Copies some of whose members have been promised and have not come -> seq of their runs."""
     struck: dict[str, int] = field(factory=dict)
     """Jobs of which a member went DOWN at this instant -> seq."""
@@ -155,13 +155,13 @@ class PromiseAuditor(Auditor):
             why = f"{event.job} does not hold worker {event.worker}"
             self.world.breaks(Law.CAPACITY, (seq,), why)
 
-    def _busy(self, job: Job, t: float) -> bool:
+    def _busy(self, job: LoggedJob, t: float) -> bool:
         """Whether it has not computed since its last fault or redistribution."""
         since = self._stands(job)
         return job.name in self.struck or (t < since and not isclose(t, since, rel_tol=1e-12))
 
     @staticmethod
-    def _stands(job: Job) -> float:
+    def _stands(job: LoggedJob) -> float:
         """Since when it computes."""
         since = job.stands.since if job.stands is not None else None
         return inf if since is None else since

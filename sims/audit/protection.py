@@ -15,7 +15,7 @@ from actors.events import (
     RunEnded,
     RunStarted,
 )
-from sims.audit.facts import Run, State
+from sims.audit.facts import LoggedRun, LoggedState
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
@@ -67,7 +67,7 @@ class ProtectionAuditor(Auditor):
             lawful = [run.copy.saved]
         elif run.former is not None:
             former = run.former
-            state = State(former.event.run, former.done, former.event.work)
+            state = LoggedState(former.event.run, former.done, former.event.work)
             lawful = [state if former.computes else run.copy.saved]
         else:
             lawful, law = self._origins(run, t), Law.CLONE
@@ -79,7 +79,7 @@ class ProtectionAuditor(Auditor):
             why = f"{run.name} begins with {event.begun!r}, {event.saved!r} of run {event.source}"
             self.world.breaks(law, (seq,), f"{why}; it could begin from {can}")
 
-    def _origins(self, run: Run, t: float) -> list[State | None]:
+    def _origins(self, run: LoggedRun, t: float) -> list[LoggedState | None]:
         """The states that it may begin from: equals of the furthest."""
         rules, saved = run.job.protection, run.job.saved
         states = [*self._clones(run, t), *run.job.left]
@@ -90,15 +90,15 @@ class ProtectionAuditor(Auditor):
         best = max((state.fraction for state in states), default=0)
         return [it for it in states if it.fraction >= best * (1 - ROUNDING)] or [None]
 
-    def _clones(self, run: Run, t: float) -> list[State]:
+    def _clones(self, run: LoggedRun, t: float) -> list[LoggedState]:
         rules = run.job.protection
         if rules is None or not rules.cloning:
             return []
         others = [other for other in run.job.open.values() if other is not run]
-        states = [State(o.event.run, o.at(t), o.event.work) for o in others]
+        states = [LoggedState(o.event.run, o.at(t), o.event.work) for o in others]
         return [state for state in states if state.done > 0]
 
-    def _cloned(self, run: Run, t: float) -> bool:
+    def _cloned(self, run: LoggedRun, t: float) -> bool:
         """Whether one under way was as far as what is saved: then that is taken."""
         saved = run.job.saved
         clones = [state.fraction for state in self._clones(run, t)]
@@ -114,7 +114,7 @@ class ProtectionAuditor(Auditor):
         if kind is ProtectionKind.NONE:
             why = f"{run.name} takes a checkpoint, and {event.job} keeps none"
             self.world.breaks(Law.CHECKPOINT, (seq,), why)
-        state = State(event.run, event.done, run.event.work)
+        state = LoggedState(event.run, event.done, run.event.work)
         if kind is ProtectionKind.BUDDIES:
             run.copy.saved, run.copy.holders = state, run.copy.full
         elif kind is ProtectionKind.IMAGES:
@@ -137,7 +137,7 @@ class ProtectionAuditor(Auditor):
         if event.kept:
             self.world.touched[run.copy] = None
 
-    def _leave(self, run: Run, event: RunEnded) -> None:
+    def _leave(self, run: LoggedRun, event: RunEnded) -> None:
         """Preempted jobs go on from where they were, if copies are what is decided (004); an error
         that is found makes all of it worthless (P4)."""
         started = self.world.started
@@ -146,11 +146,11 @@ class ProtectionAuditor(Auditor):
         if event.outcome is FAILED:
             run.job.left = ()
         elif event.outcome is Outcome.WITHDRAWN and event.done > 0:
-            state = State(event.run, event.done, run.event.work)
+            state = LoggedState(event.run, event.done, run.event.work)
             run.job.left = (*run.job.left, state)
 
 
-def _begins(run: Run, state: State | None) -> bool:
+def _begins(run: LoggedRun, state: LoggedState | None) -> bool:
     """Whether it says that it begins from this state."""
     event = run.event
     if state is None:
@@ -163,5 +163,5 @@ def _begins(run: Run, state: State | None) -> bool:
     )
 
 
-def _told(state: State | None) -> str:
+def _told(state: LoggedState | None) -> str:
     return f"{state.done!r} of run {state.run}" if state is not None else "scratch"

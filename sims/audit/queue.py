@@ -18,7 +18,7 @@ from actors.events import (
     RunStarted,
     ShelfOpened,
 )
-from sims.audit.facts import Job
+from sims.audit.facts import LoggedJob
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.telling import counted
@@ -136,7 +136,7 @@ class QueueAuditor(Auditor):
         shelf.end = max(shelf.end, self._believed(self.world.jobs[name], event.work, t))
 
     @staticmethod
-    def _believed(job: Job, work: float, t: float) -> float:
+    def _believed(job: LoggedJob, work: float, t: float) -> float:
         """When a run that starts at `t` is believed to end."""
         estimate = job.described.estimate if job.described is not None else None
         return t + ((work if estimate is None else estimate) + job.verification)

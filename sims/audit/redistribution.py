@@ -21,7 +21,7 @@ from policies.availability import WorkerState
 from policies.interface.pack import Cause
 from policies.maths.redistribution import round_count
 from policies.pack.names import CATALOGUE
-from sims.audit.facts import Copy, Run
+from sims.audit.facts import LoggedCopy, LoggedRun
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 from sims.telling import counted
@@ -38,7 +38,7 @@ class RedistributionAuditor(Auditor):
     world: World
     due: dict[str, tuple[int, int]] = field(factory=dict)
     """Job whose size is to change at this instant -> the new one, seq of the decision."""
-    planned: dict[Run, bool] = field(factory=dict)
+    planned: dict[LoggedRun, bool] = field(factory=dict)
     """Runs that started at this instant and must move data -> whether they say so."""
     struck: set[str] = field(factory=set)
     """Jobs of which a member went DOWN at this instant."""
@@ -129,7 +129,7 @@ class RedistributionAuditor(Auditor):
         if event.why not in when or (shrinks and (event.why, at_end) == (Cause.END, LOCAL)):
             self.world.breaks(Law.POLICY, (0, seq), f"{policy} decides no {event}")
 
-    def _oldest(self, name: str) -> Copy | None:
+    def _oldest(self, name: str) -> LoggedCopy | None:
         """The copy of a job that was placed first, which is the one that is resized."""
         job = self.world.jobs.get(name)
         copies = job.copies() if job is not None else []
@@ -150,7 +150,7 @@ class RedistributionAuditor(Auditor):
         if copy.holders != copy.full:
             self.planned[run] = False
 
-    def _fits(self, copy: Copy, seq: int) -> None:
+    def _fits(self, copy: LoggedCopy, seq: int) -> None:
         """A copy has its whole size, but for members that were promised."""
         missing, pair = copy.full - copy.size, self.world.pack.pair if self.world.pack else 1
         if copy.full % pair:

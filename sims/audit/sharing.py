@@ -9,7 +9,7 @@ from attrs import define, field
 from actors.events import JobCompleted, JobKilled, Outcome, ProtectionKind, RunEnded, RunStarted
 from actors.events import copies as copies_events
 from actors.events.copies import GainDescribed
-from sims.audit.facts import Job, Run
+from sims.audit.facts import LoggedJob, LoggedRun
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
@@ -75,7 +75,7 @@ class SharingAuditor(Auditor):
             why += f"its copies came to {states}"
             self.world.breaks(Law.CLONE, (seq,), why)
 
-    def _bare(self, job: Job, seq: int) -> None:
+    def _bare(self, job: LoggedJob, seq: int) -> None:
         """A copy on each worker at most; nothing but work takes time, cloned or not like all."""
         rules, described = job.protection, job.described
         if self.cloning is None and rules is not None:
@@ -103,7 +103,7 @@ class SharingAuditor(Auditor):
                 self.older.setdefault(job, {})[run] = done
             self.used.discard((job, run))
 
-    def _measure(self, run: Run, event: RunEnded, t: float, seq: int) -> None:
+    def _measure(self, run: LoggedRun, event: RunEnded, t: float, seq: int) -> None:
         begun, work = run.event.begun, run.event.work
         slack = ROUNDING * work + ROUNDINGS * ulp(t) * max(run.rate, 1)
         most = work if self.gains else min(work, run.at(t))

@@ -8,7 +8,7 @@ from attrs import define
 
 from actors.events import CheckpointTaken, ProtectionKind, RunEnded, Stage
 from actors.runtime import Event
-from sims.audit.facts import Run
+from sims.audit.facts import LoggedRun
 from sims.audit.packs import checkpoint, moving, recovery
 
 FEEDING, COMPUTING, VERIFYING = Stage.FEEDING, Stage.COMPUTING, Stage.VERIFYING
@@ -23,7 +23,7 @@ Step = Stage | type[Event]
 
 
 @define(eq=False)
-class Plan:
+class StagePlan:
     """What a run must do, as its job has described it; stages of length 0 are not told."""
 
     work: float
@@ -119,24 +119,26 @@ class Plan:
         return CHECKPOINTING if self.cost > 0 else CheckpointTaken
 
 
-def plan_of(run: Run) -> Plan:
+def plan_of(run: LoggedRun) -> StagePlan:
     """What `run` must do."""
     job, event = run.job, run.event
     rules, messages = job.protection, job.messages
     if rules is None:
-        return Plan(event.work, messages is not None, (), None, 0, job.verification, False, False)
+        return StagePlan(
+            event.work, messages is not None, (), None, 0, job.verification, False, False
+        )
     before, moves = _restored(run), run.copy.holders != run.copy.full
     period = job.periods.get(run.copy.full) if rules.period is None else rules.period
     closes = job.closes if moves and rules.kind is ProtectionKind.BUDDIES else False
     if moves:
         before = (*before, (REDISTRIBUTING, moving(job, run.copy.holders, run.copy.full)))
-    return Plan(
+    return StagePlan(
         *(event.work, messages is not None, before, period, cost_of(run)),
         *(job.verification, rules.verified, rules.kind is not ProtectionKind.NONE, closes),
     )
 
 
-def _restored(run: Run) -> Parts:
+def _restored(run: LoggedRun) -> Parts:
     """What it takes to go on from where it begins."""
     event, job = run.event, run.job
     assert job.protection is not None
@@ -147,7 +149,7 @@ def _restored(run: Run) -> Parts:
     return ((RECOVERING, job.protection.recovery or 0 if run.image else job.protection.delay),)
 
 
-def cost_of(run: Run) -> float | None:
+def cost_of(run: LoggedRun) -> float | None:
     """Time of a checkpoint; None: every member sends its image."""
     rules, messages = run.job.protection, run.job.messages
     assert rules is not None

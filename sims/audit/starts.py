@@ -20,7 +20,7 @@ from actors.events import (
 from policies.enrolment import CATALOGUE, named
 from policies.interface import Wake
 from sims.audit.capacity import CapacityAuditor
-from sims.audit.facts import Job
+from sims.audit.facts import LoggedJob
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
@@ -117,7 +117,7 @@ class StartAuditor(Auditor):
         if self.queued and job is not None:
             self._wait(job, t)
 
-    def _wait(self, job: Job, t: float) -> None:
+    def _wait(self, job: LoggedJob, t: float) -> None:
         if job.waits is None:
             self.waiting += 1
         job.waits = t

@@ -24,8 +24,8 @@ from actors.events import (
     ScenarioStarted,
 )
 from actors.runtime import Event, Record
-from sims.audit.facts import Copy, Job, Run, Worker
-from sims.audit.holders import Holders
+from sims.audit.facts import LoggedCopy, LoggedJob, LoggedRun, LoggedWorker
+from sims.audit.holders import CopyHolders
 from sims.audit.law import Handlers, Law, Violation
 from sims.ledger.slices import Range, ranges
 
@@ -50,20 +50,20 @@ class World:
     pack: PackDescribed | None = None
     sizes: dict[str, int] = field(factory=dict)
     """Job of a pack -> what its size is to be, by a decision of this instant."""
-    withdrawn: tuple[int, Run] | None = None
+    withdrawn: tuple[int, LoggedRun] | None = None
     """A pack's run that was withdrawn last, and seq: the next on these members follows at once."""
-    workers: dict[int, Worker] = field(factory=dict)
+    workers: dict[int, LoggedWorker] = field(factory=dict)
     away: set[int] = field(factory=set)
     """Workers that are not UP."""
     sped: bool = False
     """Whether a speed has been told."""
-    jobs: dict[str, Job] = field(factory=dict)
+    jobs: dict[str, LoggedJob] = field(factory=dict)
     gone: set[str] = field(factory=set)
     """Jobs that have completed or been killed."""
-    held: Holders = field(factory=Holders)
-    touched: dict[Copy, None] = field(factory=dict)
+    held: CopyHolders = field(factory=CopyHolders)
+    touched: dict[LoggedCopy, None] = field(factory=dict)
     """Copies of which, at this instant, a member changed, or whose run did."""
-    present: Run | None = None
+    present: LoggedRun | None = None
     """The run that the present event starts or ends; None: there is none that it could end."""
     compound: bool = False
     """Whether the present event is part of a compound."""
@@ -73,19 +73,19 @@ class World:
         self.broken = True
         self.found.append(Violation(law, events, why))
 
-    def worker(self, number: int) -> Worker:
+    def worker(self, number: int) -> LoggedWorker:
         """The worker of this number."""
         worker = self.workers.get(number)
         if worker is None:
-            worker = self.workers[number] = Worker()
+            worker = self.workers[number] = LoggedWorker()
         return worker
 
-    def run(self, job: str, number: int) -> Run | None:
+    def run(self, job: str, number: int) -> LoggedRun | None:
         """One that is under way."""
         known = self.jobs.get(job)
         return known.open.get(number) if known is not None else None
 
-    def copy(self, job: str, number: int) -> Copy | None:
+    def copy(self, job: str, number: int) -> LoggedCopy | None:
         """The members of a run that is under way, or that are kept after it."""
         run, known = self.run(job, number), self.jobs.get(job)
         if run is not None:
@@ -136,7 +136,7 @@ class World:
         if name in self.jobs or name in self.gone:
             self.breaks(Law.LIFE, (seq,), f"{name} is submitted a second time")
             return
-        self.jobs[name] = Job(name, seq, seq)
+        self.jobs[name] = LoggedJob(name, seq, seq)
 
     def _describe(self, event: Event, t: float, seq: int) -> None:
         job = self.jobs.get(event.job)  # type: ignore[attr-defined]
@@ -174,13 +174,13 @@ class World:
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         job = self.jobs.get(event.job)
         if job is None:
-            job = self.jobs[event.job] = Job(event.job, None, -1)
+            job = self.jobs[event.job] = LoggedJob(event.job, None, -1)
         keeps = event.keeps
         copy = job.kept.pop(keeps) if keeps is not None and keeps in job.kept else None
         if copy is None:
             spans = self.spans(event.processors, seq)
-            copy = Copy(job, spans, event.share, event.rotates, seq)
-        run = Run(job, copy, event, seq, t, self.compound, event.begun, t)
+            copy = LoggedCopy(job, spans, event.share, event.rotates, seq)
+        run = LoggedRun(job, copy, event, seq, t, self.compound, event.begun, t)
         if self.withdrawn is not None:
             self._take_over(run, *self.withdrawn)
         copy.run, copy.last = run, event.run
@@ -192,7 +192,7 @@ class World:
     def _find(self, event: RunEnded, t: float, seq: int) -> None:
         self.present = self.run(event.job, event.run)
 
-    def _take_over(self, run: Run, ended: int, former: Run) -> None:
+    def _take_over(self, run: LoggedRun, ended: int, former: LoggedRun) -> None:
         """It may follow a run on other members."""
         self.withdrawn = None
         if former.job is run.job and ended == run.seq - 1:

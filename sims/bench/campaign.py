@@ -25,7 +25,7 @@ from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, cluster, local
-from sims.campaign.plan import Plan
+from sims.campaign.plan import Cells
 from sims.campaign.store import Store
 from sims.options import positive_int
 from sims.summary import Summary
@@ -68,7 +68,7 @@ def question(cells: int) -> Campaign:
 def bare(campaign: Campaign) -> None:
     """The same runs, one after the other, their makespans kept."""
     values = []
-    for case in Plan.of(campaign):
+    for case in Cells.of(campaign):
         one = case.scenario(0)
         for k in range(campaign.replications):
             summary = Summary()

@@ -34,7 +34,7 @@ from sims.scenario.jobs.rigid import UniformJobs
 
 
 @frozen
-class Trial:
+class ListTrial:
     """A set of jobs under many failure scenarios."""
 
     processors: int
@@ -48,7 +48,7 @@ class Trial:
 
 
 @frozen
-class Spent:
+class TimePerAttempt:
     """Wall seconds per attempt."""
 
     run: float
@@ -57,25 +57,25 @@ class Spent:
     """Building and populating the system included."""
 
 
-def rigid(scenarios: int) -> Trial:
+def rigid(scenarios: int) -> ListTrial:
     """001, section 5.1, at q-bar = 0.3."""
     jobs = UniformJobs(seed=1).draw()
     fails = failure_probabilities([job.work for job in jobs], 0.3)
     rng = stream(1, "failures")
     drawn = tuple(draw_failures(fails, rng) for _ in range(scenarios))
-    return Trial(10_000, described(jobs), drawn)
+    return ListTrial(10_000, described(jobs), drawn)
 
 
-def moldable(scenarios: int) -> Trial:
+def moldable(scenarios: int) -> ListTrial:
     """000, section 5.1, default parameters."""
     jobs = SyntheticJobs(model=Model.MIX, count=500, seed=1).draw()
     fails = rate_probabilities([job.work for job in jobs], 1e-7)
     rng = stream(1, "failures")
     drawn = tuple(draw_failures(fails, rng) for _ in range(scenarios))
-    return Trial(7_500, described(jobs), drawn)
+    return ListTrial(7_500, described(jobs), drawn)
 
 
-def measure(trial: Trial, policy: Callable[[], BatchPolicy]) -> Spent:
+def measure(trial: ListTrial, policy: Callable[[], BatchPolicy]) -> TimePerAttempt:
     """Simulate every scenario of `trial` once, with a fresh policy each."""
     run = whole = 0.0
     gc.collect()
@@ -87,7 +87,7 @@ def measure(trial: Trial, policy: Callable[[], BatchPolicy]) -> Spent:
         system.run()
         ended = time.perf_counter()
         run, whole = run + ended - built, whole + ended - began
-    return Spent(run / trial.attempts, whole / trial.attempts)
+    return TimePerAttempt(run / trial.attempts, whole / trial.attempts)
 
 
 def r_list() -> BatchPolicy:

@@ -40,7 +40,7 @@ SHORT = 0.2
 
 
 @frozen
-class Cost:
+class LogCost:
     """Seconds of one run; medians over repetitions."""
 
     events: int
@@ -69,7 +69,7 @@ class Cost:
         return (self.written - self.bare) / self.bare
 
 
-def measure(name: str, repeats: int, suffix: str = ".jsonl") -> Cost:
+def measure(name: str, repeats: int, suffix: str = ".jsonl") -> LogCost:
     """Run the scenario `name` bare, told and written, in turn."""
     scenario = load(SCENARIOS / f"{name}.toml", list(RUNS[name]))
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +78,7 @@ def measure(name: str, repeats: int, suffix: str = ".jsonl") -> Cost:
         times = max(1, round(SHORT / _timed(_bare, scenario, 1)))
         rounds = [[_timed(mode, scenario, times) for mode in modes] for _ in range(repeats)]
         events = _told(scenario)
-    return Cost(events, *(statistics.median(column) for column in zip(*rounds, strict=True)))
+    return LogCost(events, *(statistics.median(column) for column in zip(*rounds, strict=True)))
 
 
 def _bare(scenario: Scenario) -> int:

@@ -25,7 +25,7 @@ class Hold:
 
 
 @message
-class Held:
+class TaskOver:
     """Worker to itself: the task's duration is over."""
 
 
@@ -44,10 +44,10 @@ class BenchWorker(Actor):
 
     @handles(Hold)
     def take(self, task: Hold) -> None:
-        self.after(task.duration, Held())
+        self.after(task.duration, TaskOver())
 
-    @handles(Held)
-    def report(self, _: Held) -> None:
+    @handles(TaskOver)
+    def report(self, _: TaskOver) -> None:
         self.send(self.master, Finished(self))
 
 

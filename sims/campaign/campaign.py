@@ -87,7 +87,7 @@ class Precision:
 
 
 @frozen(kw_only=True)
-class Picture:
+class PictureSection:
     """`[picture]`: curves with intervals, over one axis."""
 
     x: str
@@ -145,7 +145,7 @@ class Campaign:
     """Name -> keys of the scenario. Every variant is run in every cell, on the same seeds."""
     baseline: str | None = None
     """The variant that others are compared with in each cell; default: the first."""
-    picture: Picture | None = None
+    picture: PictureSection | None = None
     folder: str = "."
     """Where `scenario` and modules are sought; default: the campaign file's folder."""
     source: str = COMMAND_LINE
@@ -163,7 +163,7 @@ class Campaign:
         if self.picture is not None:
             self._check(self.picture)
 
-    def _check(self, picture: Picture) -> None:
+    def _check(self, picture: PictureSection) -> None:
         axes = list(self.axes)
         for key, accepted in (
             ("x", axes),

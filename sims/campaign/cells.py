@@ -32,7 +32,7 @@ from sims.telling import units
 from sims.world import run
 
 
-class Fate(enum.Enum):
+class Fared(enum.Enum):
     """How a run ended, as far as a comparison goes."""
 
     COMPLETED = "completed"
@@ -45,7 +45,7 @@ class Fate(enum.Enum):
     """An error ended it: its policy's, or its worker died."""
 
 
-FATES = {End.COMPLETED: Fate.COMPLETED, End.CAPPED: Fate.CAPPED, End.DIVERGED: Fate.DIVERGED}
+FATES = {End.COMPLETED: Fared.COMPLETED, End.CAPPED: Fared.CAPPED, End.DIVERGED: Fared.DIVERGED}
 
 
 @frozen
@@ -109,13 +109,13 @@ def gauge(name: str, higher: Sequence[str] = ()) -> Gauge:
 
 
 @frozen
-class Result:
+class CellResult:
     """What is kept of a run."""
 
     key: str
     """Digest of all that it follows from."""
     seed: int
-    end: Fate
+    end: Fared
     time: float | None
     """Virtual time of its end, in the scenario's unit."""
     jobs: int
@@ -162,14 +162,14 @@ def seeded(scenario: Scenario, seed: int) -> Scenario:
     return attrs.evolve(scenario, seed=seed)
 
 
-def simulate_batch(batch: Batch) -> list[Result]:
+def simulate_batch(batch: Batch) -> list[CellResult]:
     """Simulate its cells; what one raises is its result. Raises InputError where this process
     lacks something that all cells need."""
     unpack(batch.kit)
     return [_simulate(batch, *cell) for cell in batch.cells]
 
 
-def _simulate(batch: Batch, key: str, index: int, seed: int) -> Result:
+def _simulate(batch: Batch, key: str, index: int, seed: int) -> CellResult:
     began = time.perf_counter()
     summary = Summary()
     try:
@@ -178,15 +178,17 @@ def _simulate(batch: Batch, key: str, index: int, seed: int) -> Result:
         )
         error = None
     except Exception as raised:  # whatever a user's policy or measure makes of it
-        end, at, values, blocks, speaks = Fate.RAISED, None, {}, {}, ""
+        end, at, values, blocks, speaks = Fared.RAISED, None, {}, {}, ""
         error = _told(raised)
     work, seconds = _work(summary), time.perf_counter() - began
     left = sum(summary.left_out.values())
     jobs = len(summary.submitted)
-    return Result(*(key, seed, end, at, jobs, left, work, seconds, error), values, blocks, speaks)
+    return CellResult(
+        *(key, seed, end, at, jobs, left, work, seconds, error), values, blocks, speaks
+    )
 
 
-Measured = tuple[Fate, float, dict[str, float | None], dict[str, list[float]], str]
+Measured = tuple[Fared, float, dict[str, float | None], dict[str, list[float]], str]
 
 
 def _measured(batch: Batch, scenario: Scenario, summary: Summary) -> Measured:
@@ -197,14 +199,14 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary) -> Measured:
         sinks = [report if whole else summary, *own]
         ending = run(scenario, sinks, batch.folder, until=batch.until)
     except Deadlock as deadlock:
-        return Fate.STARVED, float(deadlock.time), {}, {}, ""
+        return Fared.STARVED, float(deadlock.time), {}, {}, ""
     if whole:
         report.close()
     killed = bool(summary.killed) and ending.end is End.COMPLETED
-    fate = Fate.KILLED if killed else FATES[ending.end]
+    fate = Fared.KILLED if killed else FATES[ending.end]
     given = folds | {Report: report}
     if Flowtimes in folds:
-        given[Flowtimes] = folds[Flowtimes].result() if fate is Fate.COMPLETED else None
+        given[Flowtimes] = folds[Flowtimes].result() if fate is Fared.COMPLETED else None
     values = dict(_values(batch, report, whole, given))
     return fate, float(ending.time), values, *_by_block(batch, scenario, report, whole)
 

@@ -18,16 +18,16 @@ import attrs
 from attrs import frozen
 
 from sims.campaign.axes import Settings
-from sims.campaign.cells import Fate, Gauge, Result
+from sims.campaign.cells import CellResult, Fared, Gauge
 from sims.campaign.intervals import LEVEL, Estimate, holm, mean_of, ratio_of
 
 
 @frozen
-class Run:
+class Compared:
     """One run of a variant, as a comparison sees it."""
 
     seed: int
-    fate: Fate
+    fate: Fared
     value: float | None
     """None where it did not end as asked, or has no such measure."""
     work: str = ""
@@ -38,21 +38,21 @@ class Run:
     """What intervals over them speak for."""
 
 
-def run_of(result: Result, gauge: Gauge, until: float | None) -> Run:
+def run_of(result: CellResult, gauge: Gauge, until: float | None) -> Compared:
     """A run from its result: whether it ended as asked, and then its value.
 
     Where jobs were killed, or `until` cut the run off, only what is a mean over time is known.
     """
     fate = result.end
-    cut = fate is Fate.CAPPED and result.time == until
-    partly = (cut or fate is Fate.KILLED) and not gauge.wants_all_done
-    known = fate is Fate.COMPLETED or partly
+    cut = fate is Fared.CAPPED and result.time == until
+    partly = (cut or fate is Fared.KILLED) and not gauge.wants_all_done
+    known = fate is Fared.COMPLETED or partly
     value = result.values.get(gauge.name) if known else None
     blocks = tuple(result.blocks.get(gauge.name, ()))
-    return Run(result.seed, fate, value, result.work, blocks, result.speaks)
+    return Compared(result.seed, fate, value, result.work, blocks, result.speaks)
 
 
-def over_blocks(runs: Mapping[str, Sequence[Run]]) -> dict[str, list[Run]] | None:
+def over_blocks(runs: Mapping[str, Sequence[Compared]]) -> dict[str, list[Compared]] | None:
     """Where no seed makes a difference to any variant, there is one observation of each: then the
     blocks of its time, as if each were a run. None where seeds do, or there are no blocks."""
     alike = all(row and len({run.value for run in row}) == 1 for row in runs.values())
@@ -61,7 +61,9 @@ def over_blocks(runs: Mapping[str, Sequence[Run]]) -> dict[str, list[Run]] | Non
     if not alike or len(many) != 1 or many == {0} or any(run.value is None for run in first):
         return None
     return {
-        name: [Run(k, row[0].fate, value, row[0].work) for k, value in enumerate(row[0].blocks)]
+        name: [
+            Compared(k, row[0].fate, value, row[0].work) for k, value in enumerate(row[0].blocks)
+        ]
         for name, row in runs.items()
     }
 
@@ -100,7 +102,7 @@ class Line:
     """A variant's figures in a cell."""
 
     variant: str
-    runs: tuple[Run, ...]
+    runs: tuple[Compared, ...]
     """By seed."""
     mean: Estimate
     """Of its runs that ended as asked."""
@@ -108,7 +110,7 @@ class Line:
     """None: it is the baseline."""
     best: int
     """On how many of the seeds, or blocks, that pair no other variant was better."""
-    observed: tuple[Run, ...] = ()
+    observed: tuple[Compared, ...] = ()
     """What figures are of: the runs, or blocks of one run's time."""
 
     @property
@@ -117,7 +119,7 @@ class Line:
         return sum(run.value is not None for run in self.runs)
 
     @property
-    def left_out(self) -> Counter[Fate]:
+    def left_out(self) -> Counter[Fared]:
         """Runs without a value by how they ended."""
         return Counter(run.fate for run in self.runs if run.value is None)
 
@@ -134,7 +136,7 @@ class Line:
         return None if self.against is None else self.against.difference
 
     @cached_property
-    def values(self) -> dict[int, Run]:
+    def values(self) -> dict[int, Compared]:
         """What is observed and has a value, by seed or block."""
         return {run.seed: run for run in self.observed if run.value is not None}
 
@@ -166,7 +168,7 @@ class Comparison:
 def compare(
     point: Settings,
     gauge: Gauge,
-    runs: Mapping[str, Sequence[Run]],
+    runs: Mapping[str, Sequence[Compared]],
     baseline: str,
     level: float = LEVEL,
 ) -> Comparison:

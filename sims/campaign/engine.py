@@ -11,9 +11,9 @@ from pathlib import Path
 from attrs import define, field
 
 from sims.campaign.campaign import Campaign
-from sims.campaign.cells import Batch, Fate, Result, simulate_batch
+from sims.campaign.cells import Batch, CellResult, Fared, simulate_batch
 from sims.campaign.executors import Workers, given, local
-from sims.campaign.plan import Case, Plan
+from sims.campaign.plan import Case, Cells
 from sims.campaign.results import Results
 from sims.campaign.running import Flight
 from sims.campaign.store import Store
@@ -46,7 +46,7 @@ def execute(
     A cell that raises is a result like others (`Results.raised`); `retry` runs those of before
     again. Raises InputError, before anything runs, for what cannot be run.
     """
-    plan = Plan.of(campaign)
+    plan = Cells.of(campaign)
     check(campaign, plan)
     results = Results.of(campaign, plan, store)
     if retry:
@@ -63,7 +63,7 @@ def execute(
     return results
 
 
-def check(campaign: Campaign, plan: Plan) -> None:
+def check(campaign: Campaign, plan: Cells) -> None:
     """Raises InputError for what cannot be run: until time 0 all of a scenario is looked at, the
     policy's first answer included. Of many cases these are some, as Plan says; another one that
     is no scenario ends the campaign when its turn comes."""
@@ -152,7 +152,7 @@ class Engine:
 
     # --- what comes back ----------------------------------------------------------------------
 
-    def _keep(self, batch: Batch, found: list[Result]) -> None:
+    def _keep(self, batch: Batch, found: list[CellResult]) -> None:
         if self.store is not None:
             self.store.add(found)
         self.results.found.update((it.key, it) for it in found)
@@ -162,7 +162,7 @@ class Engine:
         self._spent += spent
         self._ran += len(found)
 
-    def _land(self, batch: Batch, future: Future[list[Result]]) -> None:
+    def _land(self, batch: Batch, future: Future[list[CellResult]]) -> None:
         try:
             if self.workers.died(future):
                 self._keep(batch, [_killer(key, seed) for key, _, seed in batch.cells])
@@ -174,6 +174,6 @@ class Engine:
         self.watch(self.done, self.asked)
 
 
-def _killer(key: str, seed: int) -> Result:
+def _killer(key: str, seed: int) -> CellResult:
     error = "its worker died of it twice, the second time while it ran alone"
-    return Result(key, seed, Fate.RAISED, None, 0, 0, "", 0.0, error)
+    return CellResult(key, seed, Fared.RAISED, None, 0, 0, "", 0.0, error)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sims.campaign.axes import as_toml
-from sims.campaign.campaign import Picture
+from sims.campaign.campaign import PictureSection
 from sims.campaign.cells import Gauge
 from sims.campaign.comparing import Line
 from sims.campaign.intervals import Estimate
@@ -52,7 +52,7 @@ def draw(results: Results, path: Path) -> Path:
     )
 
 
-def _y(results: Results, picture: Picture) -> str:
+def _y(results: Results, picture: PictureSection) -> str:
     campaign, gauge = results.campaign, _gauge(results, picture)
     baseline = picture.labels.get(campaign.reference, campaign.reference)
     unit = units(results.unit)
@@ -60,7 +60,7 @@ def _y(results: Results, picture: Picture) -> str:
     return picture.labels.get(gauge.name, gauge.name) + SHOWN[picture.show].format(baseline) + known
 
 
-def panels_of(results: Results, picture: Picture) -> Panels:
+def panels_of(results: Results, picture: PictureSection) -> Panels:
     """By panel and line: (x, what is shown). What the picture does not tell apart is refused.
 
     Raises InputError where an axis is in neither x, lines nor panels, or x is no number.
@@ -84,12 +84,12 @@ def panels_of(results: Results, picture: Picture) -> Panels:
     return found
 
 
-def _cut(results: Results, picture: Picture) -> bool:
+def _cut(results: Results, picture: PictureSection) -> bool:
     gauge = _gauge(results, picture)
     return any(line.left_out for cell in results.comparisons(gauge) for line in cell.lines)
 
 
-def _gauge(results: Results, picture: Picture) -> Gauge:
+def _gauge(results: Results, picture: PictureSection) -> Gauge:
     name = picture.measure or results.campaign.measures[0]
     return next(it for it in results.campaign.gauges if it.name == name)
 
@@ -102,13 +102,13 @@ def _shown(line: Line, show: str) -> Estimate | None:
     return line.against.ratio if show == "ratio" else line.against.difference
 
 
-def _named(key: str, place: dict[str, Any], picture: Picture) -> str:
+def _named(key: str, place: dict[str, Any], picture: PictureSection) -> str:
     value = as_toml(place[key])
     told = picture.labels.get(value, value)
     return told if key == VARIANT else f"{picture.labels.get(key, key)} = {told}"
 
 
-def _number(value: object, results: Results, picture: Picture) -> float:
+def _number(value: object, results: Results, picture: PictureSection) -> float:
     source = results.campaign.source
     if isinstance(value, int | float):
         if picture.log_x and value <= 0:

@@ -50,7 +50,7 @@ class Made:
 class Case:
     """One variant in one cell."""
 
-    plan: Plan
+    plan: Cells
     number: int
     """In the plan."""
 
@@ -99,7 +99,7 @@ class Case:
 
 
 @define(eq=False)
-class Plan(Sequence[Case]):
+class Cells(Sequence[Case]):
     """All cases of a campaign, by point and then by variant."""
 
     campaign: Campaign
@@ -112,7 +112,7 @@ class Plan(Sequence[Case]):
         self.made = lru_cache(KEPT)(self._make)
 
     @classmethod
-    def of(cls, campaign: Campaign) -> Plan:
+    def of(cls, campaign: Campaign) -> Cells:
         """Raises InputError where a case that is looked at is no scenario."""
         plan = cls(campaign)
         for case in plan.looked_at():

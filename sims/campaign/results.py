@@ -12,11 +12,11 @@ from attrs import define, field
 
 from sims.campaign.axes import as_toml
 from sims.campaign.campaign import Campaign
-from sims.campaign.cells import Fate, Gauge, Result
-from sims.campaign.comparing import Comparison, Run, compare, judged, run_of
+from sims.campaign.cells import CellResult, Fared, Gauge
+from sims.campaign.comparing import Compared, Comparison, compare, judged, run_of
 from sims.campaign.intervals import mean_of
 from sims.campaign.kit import OWN
-from sims.campaign.plan import Case, Plan, settings
+from sims.campaign.plan import Case, Cells, settings
 from sims.campaign.store import COLUMNS, Store, polars_or_error
 
 if TYPE_CHECKING:
@@ -31,23 +31,23 @@ class Results:
     """A campaign's cells and their results."""
 
     campaign: Campaign
-    plan: Plan
-    found: dict[str, Result] = field(factory=dict)
+    plan: Cells
+    found: dict[str, CellResult] = field(factory=dict)
     """By key."""
 
     @classmethod
     def of(
-        cls, campaign: Campaign, plan: Plan | None = None, store: Store | None = None
+        cls, campaign: Campaign, plan: Cells | None = None, store: Store | None = None
     ) -> Results:
         """What a store has of it. Raises InputError where a cell is no scenario."""
-        plan = Plan.of(campaign) if plan is None else plan
+        plan = Cells.of(campaign) if plan is None else plan
         known = {} if store is None else store.results()
         keys = (case.key(k) for case in plan for k in range(campaign.most)) if known else ()
         return cls(campaign, plan, {key: known[key] for key in keys if key in known})
 
     def forget_raised(self) -> None:
         """Cells that raised are unknown again."""
-        self.found = {key: it for key, it in self.found.items() if it.end is not Fate.RAISED}
+        self.found = {key: it for key, it in self.found.items() if it.end is not Fared.RAISED}
 
     @property
     def unit(self) -> str:
@@ -83,14 +83,14 @@ class Results:
                             yield case, k
             begin, end = end, 2 * end
 
-    def raised(self) -> Iterator[tuple[Cell, Result]]:
+    def raised(self) -> Iterator[tuple[Cell, CellResult]]:
         """Cells that an error ended."""
-        if any(it.end is Fate.RAISED for it in self.found.values()):
+        if any(it.end is Fared.RAISED for it in self.found.values()):
             for cell, result in self.finished():
-                if result.end is Fate.RAISED:
+                if result.end is Fared.RAISED:
                     yield cell, result
 
-    def finished(self) -> Iterator[tuple[Cell, Result]]:
+    def finished(self) -> Iterator[tuple[Cell, CellResult]]:
         """Cells that have a result."""
         for case, k in self.cells() if self.found else ():
             result = self.found.get(case.key(k))
@@ -133,7 +133,7 @@ class Results:
         level = self.campaign.level
         found = []
         for _, cells in groupby(self.finished(), lambda it: it[0][0].place):
-            runs: dict[str, list[Run]] = {name: [] for name in self.campaign.variants}
+            runs: dict[str, list[Compared]] = {name: [] for name in self.campaign.variants}
             for (case, _), result in cells:
                 runs[case.variant].append(run_of(result, gauge, self.campaign.until))
             found.append(compare(case.point, gauge, runs, self.campaign.reference, level))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from attrs import define
 
-from sims.campaign.cells import Fate, Result
+from sims.campaign.cells import CellResult, Fared
 from sims.campaign.kit import digest
 from sims.errors import InputError
 from sims.writing import refusing, replacing
@@ -79,7 +79,7 @@ class Store:
         """Those of finished batches."""
         return sorted(self.folder.glob(f"*{SUFFIX}"))
 
-    def add(self, results: Sequence[Result]) -> None:
+    def add(self, results: Sequence[CellResult]) -> None:
         """Keep a batch. Raises InputError where it cannot be written."""
         frame = _frame(results)
         name = digest(" ".join(it.key for it in results).encode())
@@ -87,16 +87,16 @@ class Store:
             frame.write_parquet(new)
             _hear_of_interrupts()
 
-    def results(self) -> dict[str, Result]:
+    def results(self) -> dict[str, CellResult]:
         """All by key. What raised and was tried again is as it was then.
 
         Raises InputError for a file that holds something else.
         """
-        found: dict[str, Result] = {}
+        found: dict[str, CellResult] = {}
         for path in self.files():
             for row in _rows(path):
                 known = found.get(row["key"])
-                if known is None or known.end is Fate.RAISED:
+                if known is None or known.end is Fared.RAISED:
                     found[row["key"]] = _result(row)
         return found
 
@@ -122,7 +122,7 @@ class Store:
         return sum(polars.scan_parquet(path).select("key").collect().height for path in fresh)
 
 
-def _frame(results: Sequence[Result]) -> pl.DataFrame:
+def _frame(results: Sequence[CellResult]) -> pl.DataFrame:
     polars = polars_or_error()
     rows = [
         attrs.asdict(it, filter=lambda field, _: field.name != "values")
@@ -151,8 +151,8 @@ def rest(frame: pl.DataFrame) -> list[str]:
     return [name for name in frame.columns if name not in COLUMNS]
 
 
-def _result(row: dict[str, Any]) -> Result:
+def _result(row: dict[str, Any]) -> CellResult:
     own = {name: row[name] for name in COLUMNS}
     values = {name: value for name, value in row.items() if name not in COLUMNS}
-    own |= {"seed": int(row["seed"]), "end": Fate(row["end"]), "blocks": json.loads(row["blocks"])}
-    return Result(**own, values=values)
+    own |= {"seed": int(row["seed"]), "end": Fared(row["end"]), "blocks": json.loads(row["blocks"])}
+    return CellResult(**own, values=values)

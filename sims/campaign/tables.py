@@ -41,7 +41,7 @@ class Form(enum.Enum):
 
 
 @frozen
-class Table:
+class Grid:
     """Rows under heads."""
 
     heads: tuple[str, ...]
@@ -70,7 +70,7 @@ def rounded(estimate: Estimate | None) -> str:
 # --- for people -------------------------------------------------------------------------------
 
 
-def shown(results: Results, form: Form) -> Table:
+def shown(results: Results, form: Form) -> Grid:
     """Figures as they are read, with their intervals."""
     campaign = results.campaign
     found = [(it, results.comparisons(it)) for it in campaign.gauges]
@@ -86,14 +86,14 @@ def shown(results: Results, form: Form) -> Table:
                 rows += [(*place, line.variant, *_figures(line)) for line in cell.lines]
     heads = (*campaign.axes, *(("measure",) if many else ()))
     if form is Form.WIDE:
-        return Table((*heads, *campaign.variants), rows, len(heads))
+        return Grid((*heads, *campaign.variants), rows, len(heads))
     unit = f", {units(results.unit)}" if campaign.gauges[0].timed and not many else ""
     figure = "mean" if many else campaign.measures[0]
     heads = (*heads, "variant", "as asked", f"{figure}{unit}")
     keys = len(heads) - 2
     if len(campaign.variants) == 1:
-        return Table(heads, [row[: len(heads)] for row in rows], keys)
-    return Table((*heads, "difference", "ratio", "won", "verdict"), rows, keys)
+        return Grid(heads, [row[: len(heads)] for row in rows], keys)
+    return Grid((*heads, "difference", "ratio", "won", "verdict"), rows, keys)
 
 
 def _values(point: Settings) -> list[object]:
@@ -155,7 +155,7 @@ LONG = (
 )
 
 
-def data(results: Results, form: Form) -> Table:
+def data(results: Results, form: Form) -> Grid:
     """Numbers."""
     rows: list[tuple[Value, ...]] = []
     keys = tuple(results.campaign.axes)
@@ -167,10 +167,10 @@ def data(results: Results, form: Form) -> Table:
             else:
                 rows += [(*place, line.variant, *_numbers(line)) for line in cell.lines]
     if form is Form.LONG:
-        return Table((*keys, "measure", "variant", *LONG), rows, len(keys) + 2)
+        return Grid((*keys, "measure", "variant", *LONG), rows, len(keys) + 2)
     ends = ("", " low", " high", " verdict")
     variants = [f"{name}{end}" for name in results.campaign.variants for end in ends]
-    return Table((*keys, "measure", *variants), rows, len(keys) + 1)
+    return Grid((*keys, "measure", *variants), rows, len(keys) + 1)
 
 
 def _plain(value: object) -> Value:
@@ -220,7 +220,7 @@ def check_suffix(path: Path) -> None:
         raise InputError(str(path), "", f"{path.suffix!r} is no table", ", ".join(SUFFIXES))
 
 
-def _types(table: Table) -> dict[str, type]:
+def _types(table: Grid) -> dict[str, type]:
     columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.heads)
     return {head: _type(column) for head, column in zip(table.heads, columns, strict=True)}
 
@@ -232,7 +232,7 @@ def _type(column: Sequence[Value]) -> type:
     return str if kinds else float
 
 
-def _typed(table: Table) -> list[tuple[Value, ...]]:
+def _typed(table: Grid) -> list[tuple[Value, ...]]:
     """A column of several types is one of strings, or of floats."""
     types = list(_types(table).values())
     return [
@@ -247,7 +247,7 @@ ESCAPES = str.maketrans(
 )
 
 
-def latex(table: Table) -> str:
+def latex(table: Grid) -> str:
     """A tabular, with booktabs' rules."""
 
     def line(cells: Sequence[Value]) -> str:

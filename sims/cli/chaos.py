@@ -12,7 +12,7 @@ from rich.progress import track
 from rich.table import Column, Table
 
 from sims.campaign import run_many
-from sims.chaos import Blow, Calm, Trial, Verdict, attempt, trials, undisturbed, usual_length
+from sims.chaos import Aftermath, Blow, Calm, StruckRun, attempt, trials, undisturbed, usual_length
 from sims.cli.scenarios import naming
 from sims.options import natural, positive, positive_int
 from sims.scenario.loader import load
@@ -27,7 +27,7 @@ audit, and begin again from all that its protection had saved; what fails is pri
 command that makes the same run."""
 WORST, SHOWN = 5, 10
 """Blows that are listed: those that cost most, those that found something."""
-Found = Sequence[tuple[Trial, Verdict]]
+Found = Sequence[tuple[StruckRun, Aftermath]]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +89,7 @@ def _report(console: Console, calm: Calm, found: Found) -> None:
         )
 
 
-def _row(calm: Calm, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+def _row(calm: Calm, verdicts: Sequence[Aftermath]) -> tuple[str, ...]:
     count, sound = len(verdicts), sum(not verdict.problems for verdict in verdicts)
     spans = [verdict.makespan / calm.makespan if calm.makespan else 1 for verdict in verdicts]
     lost = [verdict.lost - calm.lost for verdict in verdicts]
@@ -100,7 +100,7 @@ def _row(calm: Calm, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     )
 
 
-def _cost(pair: tuple[Trial, Verdict]) -> tuple[float, float, float, int]:
+def _cost(pair: tuple[StruckRun, Aftermath]) -> tuple[float, float, float, int]:
     trial, verdict = pair
     return -verdict.makespan, -verdict.lost, trial.time, trial.worker
 

@@ -13,8 +13,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from sims.campaign.axes import as_toml, axis, told
-from sims.campaign.cells import Fate
-from sims.campaign.comparing import Comparison, Line, Run, Verdict, corrected
+from sims.campaign.cells import Fared
+from sims.campaign.comparing import Compared, Comparison, Line, Verdict, corrected
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.intervals import Estimate
 from sims.campaign.question import Question
@@ -174,7 +174,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
 
 
 def _left_out(line: Line, measure: str) -> str:
-    without = {Fate.COMPLETED: f"without a {measure}"}
+    without = {Fared.COMPLETED: f"without a {measure}"}
     return ", ".join(f"{n} {without.get(fate, fate.value)}" for fate, n in line.left_out.items())
 
 
@@ -215,7 +215,7 @@ def _line_as_json(question: Question, results: Results, line: Line) -> dict[str,
     }
 
 
-def _run_as_json(run: Run) -> dict[str, object]:
+def _run_as_json(run: Compared) -> dict[str, object]:
     return {"seed": run.seed, "end": run.fate.value, "value": run.value}
 
 

@@ -24,7 +24,7 @@ HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 
 
 @frozen
-class Block:
+class CodeBlock:
     """A block of code on a page."""
 
     language: str
@@ -47,11 +47,11 @@ class Block:
         return typed or lines
 
 
-def blocks(page: str) -> Iterator[Block]:
+def blocks(page: str) -> Iterator[CodeBlock]:
     """A page's blocks of code, in their order."""
     for found in FENCE.finditer(page):
         text = re.sub(f"^{found['indent']}", "", found["text"], flags=re.MULTILINE)
-        yield Block(found["language"], whole(text), found["reason"])
+        yield CodeBlock(found["language"], whole(text), found["reason"])
 
 
 def _included(found: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 
 @frozen(eq=False)
-class Case:
+class AskedCase:
     """One question to a policy."""
 
     make: Callable[[], tuple[Any, ...]] = field(repr=False)

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define, frozen
 from hypothesis import strategies as st
 
-from actors.deciders.copies.checks import Checked
+from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.pack.checks import allocate, redistribute
 from actors.decisions import answer as asked_of
@@ -17,7 +17,7 @@ from actors.decisions import items, refusal
 from policies.interface import Cause, Configuration, Enrolment, Reason
 from policies.interface.copies import ActiveJobs
 from policies.maths.markov import Belief, MarkovChain
-from sims.kit.cases import Case
+from sims.kit.cases import AskedCase
 
 SEED = 0
 STEADY = MarkovChain(((0.98, 0.01, 0.01), (0.5, 0.5, 0.0), (0.1, 0.1, 0.8)))
@@ -27,7 +27,7 @@ FLEETING = MarkovChain(((0.8, 0.1, 0.1), (0.3, 0.6, 0.1), (0.1, 0.1, 0.8)))
 
 
 @define
-class Running:
+class DrawnRunning:
     """Satisfies policies.interface.enrolment.RunningView."""
 
     configuration: Configuration
@@ -48,7 +48,7 @@ class EnrolmentMoment:
     programmed: int
     elapsed: int
     reason: Reason
-    running: Running | None
+    running: DrawnRunning | None
     held: dict[int, int]
     """Slots of data that a worker holds."""
 
@@ -59,7 +59,7 @@ class EnrolmentMoment:
 
 
 @st.composite
-def enrolments(draw: st.DrawFn) -> Case:
+def enrolments(draw: st.DrawFn) -> AskedCase:
     """Up to five workers, some of them UP, that can hold the tasks or not."""
     workers, tasks = draw(st.integers(1, 5)), draw(st.integers(1, 5))
     each = range(workers)
@@ -84,11 +84,11 @@ def enrolments(draw: st.DrawFn) -> Case:
     def make() -> tuple[Any, ...]:
         running = None
         if runs and members:
-            running = Running(Configuration(members), left, [0] * len(members))
+            running = DrawnRunning(Configuration(members), left, [0] * len(members))
         view = EnrolmentMoment(enrolment, up, programmed, elapsed, reason, running, dict(held))
         return view, np.random.default_rng(SEED)
 
-    return Case(make, _enrolled)
+    return AskedCase(make, _enrolled)
 
 
 def _dealt(enrolment: Enrolment, up: int) -> tuple[tuple[int, int], ...] | None:
@@ -113,7 +113,7 @@ def _enrolled(policy: Any, asked: tuple[Any, ...]) -> Any:
 
 
 @define
-class Candidate:
+class DrawnCandidate:
     """Satisfies policies.interface.pack.CandidateView: work / size, and a cost for each worker."""
 
     index: int
@@ -134,7 +134,7 @@ class PackMoment:
 
     pair: int
     processors: int
-    applications: list[Candidate]
+    applications: list[DrawnCandidate]
 
 
 @define
@@ -147,7 +147,7 @@ class EventMoment:
     pair: int
     idle: int
     longest: float
-    candidates: list[Candidate]
+    candidates: list[DrawnCandidate]
 
 
 @frozen
@@ -160,9 +160,9 @@ class _Member:
     work: float
     move: float
 
-    def candidate(self, pair: int, running: bool) -> Candidate:
+    def candidate(self, pair: int, running: bool) -> DrawnCandidate:
         size = pair * self.groups if running else 0
-        return Candidate(self.index, size, pair * self.largest, self.work, self.move)
+        return DrawnCandidate(self.index, size, pair * self.largest, self.work, self.move)
 
 
 @st.composite
@@ -181,7 +181,7 @@ def _members(draw: st.DrawFn) -> tuple[int, list[_Member]]:
 
 
 @st.composite
-def pack_allocations(draw: st.DrawFn) -> Case:
+def pack_allocations(draw: st.DrawFn) -> AskedCase:
     """A pack and a platform that has room for it."""
     pair, members = draw(_members())
     processors = pair * (len(members) + draw(st.integers(0, 8)))
@@ -189,11 +189,11 @@ def pack_allocations(draw: st.DrawFn) -> Case:
     def make() -> tuple[PackMoment]:
         return (PackMoment(pair, processors, [it.candidate(pair, False) for it in members]),)
 
-    return Case(make, lambda policy, asked: allocate(policy, *asked))
+    return AskedCase(make, lambda policy, asked: allocate(policy, *asked))
 
 
 @st.composite
-def redistributions(draw: st.DrawFn) -> Case:
+def redistributions(draw: st.DrawFn) -> AskedCase:
     """An end, or a fault, with some of a pack to be redistributed."""
     pair, members = draw(_members())
     cause = draw(st.sampled_from(Cause))
@@ -207,14 +207,14 @@ def redistributions(draw: st.DrawFn) -> Case:
         longest = max(it.finish(it.size) for it in every)
         return (EventMoment(now, cause, faulty, pair, idle, longest, those),)
 
-    return Case(make, lambda policy, asked: redistribute(policy, *asked))
+    return AskedCase(make, lambda policy, asked: redistribute(policy, *asked))
 
 
 # --- copies ---------------------------------------------------------------------------------------
 
 
 @st.composite
-def copies(draw: st.DrawFn) -> Case:
+def copies(draw: st.DrawFn) -> AskedCase:
     """Some jobs present on some workers, which may run several copies at once."""
     servers, many = draw(st.integers(1, 6)), draw(st.integers(1, 6))
     sizes = [float(draw(st.integers(1, 20))) for _ in range(many)]
@@ -225,7 +225,7 @@ def copies(draw: st.DrawFn) -> Case:
         jobs = ActiveJobs(servers, np.array(since), np.array(sizes), np.array(left))
         return jobs, np.random.default_rng(SEED)
 
-    return Case(make, lambda policy, asked: Checked(policy, multitasking=True)(*asked))
+    return AskedCase(make, lambda policy, asked: CheckedCopies(policy, multitasking=True)(*asked))
 
 
 # --- the master -----------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ class Waiter:
 
 
 @st.composite
-def services(draw: st.DrawFn) -> Case:
+def services(draw: st.DrawFn) -> AskedCase:
     """Workers that wait for a master's channels."""
     many, channels = draw(st.integers(0, 5)), draw(st.integers(1, 3))
     one = st.tuples(st.booleans(), st.booleans(), st.integers(1, 9))
@@ -252,7 +252,7 @@ def services(draw: st.DrawFn) -> Case:
     def make() -> tuple[Any, ...]:
         return [Waiter(k, *each) for k, each in enumerate(told)], channels, now
 
-    return Case(make, _served)
+    return AskedCase(make, _served)
 
 
 def _served(policy: Any, asked: tuple[Any, ...]) -> list[Any]:

@@ -16,7 +16,7 @@ from actors.deciders.queue.checks import (
 )
 from policies.interface.queue import BatchJob, Decision, Moment, Queued, Reservation, Run
 from policies.maths.speedup import Profile, Rigid, Table, amdahl
-from sims.kit.cases import Case
+from sims.kit.cases import AskedCase
 
 TIMES = st.integers(1, 20).map(float)
 FEW = 6
@@ -48,7 +48,7 @@ class View:
 
 
 @frozen
-class Waiting:
+class WaitingJob:
     """A job of a question: who, how wide, how long, how long ago, believed what."""
 
     index: int
@@ -67,11 +67,11 @@ class Waiting:
 
 
 @st.composite
-def waiting(draw: st.DrawFn, platform: int, now: float) -> list[Waiting]:
+def waiting(draw: st.DrawFn, platform: int, now: float) -> list[WaitingJob]:
     """Some jobs, by index."""
     many = draw(st.integers(0, FEW))
     return [
-        Waiting(
+        WaitingJob(
             *(index, draw(st.integers(1, platform)), draw(TIMES)),
             draw(st.integers(0, int(now)).map(float)),
             draw(st.one_of(st.none(), TIMES)),
@@ -81,7 +81,7 @@ def waiting(draw: st.DrawFn, platform: int, now: float) -> list[Waiting]:
 
 
 @st.composite
-def strategies(draw: st.DrawFn) -> Case:
+def strategies(draw: st.DrawFn) -> AskedCase:
     """A platform some of whose processors are busy or DOWN, and a queue."""
     platform, now = draw(st.integers(1, 8)), draw(st.integers(0, 20).map(float))
     jobs = draw(waiting(platform, now))
@@ -98,14 +98,14 @@ def strategies(draw: st.DrawFn) -> Case:
         late = [it for it in queue if it.job.index in failed]
         return (View(now, platform, free, queue, runs, late),)
 
-    return Case(make, lambda policy, asked: CheckedStrategy(policy)(*asked), _stalls_of(make))
+    return AskedCase(make, lambda policy, asked: CheckedStrategy(policy)(*asked), _stalls_of(make))
 
 
 def _run(place: int, taken: tuple[float, int, bool], now: float) -> Run:
     """A copy of a job that is not in the queue, or processors that are DOWN."""
     end, width, down = taken
     index = FEW + place
-    job = Waiting(index, width, end, 0.0, None).queued()
+    job = WaitingJob(index, width, end, 0.0, None).queued()
     return (end, -1 - place if down else index, width, None if down else job, (), index)
 
 
@@ -123,16 +123,16 @@ def _stalls_of(make: Any) -> Any:
 
 
 @st.composite
-def orders(draw: st.DrawFn) -> Case:
+def orders(draw: st.DrawFn) -> AskedCase:
     """A job and its allotment."""
     platform = draw(st.integers(1, 8))
-    job = Waiting(0, draw(st.integers(1, platform)), draw(TIMES), draw(TIMES), None)
+    job = WaitingJob(0, draw(st.integers(1, platform)), draw(TIMES), draw(TIMES), None)
     lot = draw(st.integers(0, 9)) / 10
 
     def make() -> tuple[Any, ...]:
         return job.queued().job, job.processors, job.time, platform, _Lot(lot)
 
-    return Case(make, lambda policy, asked: CheckedOrder(_now(policy))(*asked))
+    return AskedCase(make, lambda policy, asked: CheckedOrder(_now(policy))(*asked))
 
 
 def _now(order: Any) -> Any:
@@ -171,21 +171,21 @@ def _jobs(profiles: Sequence[Profile]) -> list[BatchJob]:
 
 
 @st.composite
-def allocations(draw: st.DrawFn) -> Case:
+def allocations(draw: st.DrawFn) -> AskedCase:
     """Some moldable jobs and a platform."""
     profiles, platform = draw(_moldable())
-    return Case(
+    return AskedCase(
         lambda: (_jobs(profiles), platform),
         lambda policy, asked: CheckedAllocation(policy)(*asked),
     )
 
 
 @st.composite
-def batch_allocations(draw: st.DrawFn) -> Case:
+def batch_allocations(draw: st.DrawFn) -> AskedCase:
     """The same, with how many attempts of each are pending."""
     profiles, platform = draw(_moldable())
     attempts = [draw(st.integers(1, 3)) for _ in profiles]
-    return Case(
+    return AskedCase(
         lambda: (_jobs(profiles), list(attempts), platform),
         lambda policy, asked: CheckedBatches(policy).allot(*asked),
     )

@@ -18,10 +18,10 @@ from hypothesis.strategies import SearchStrategy
 
 from actors.decisions import BadDecision
 from sims.kit import others, queueing
-from sims.kit.cases import Case
+from sims.kit.cases import AskedCase
 from sims.kit.points import Point
 
-QUESTIONS: Mapping[Point, Callable[[], SearchStrategy[Case]]] = MappingProxyType(
+QUESTIONS: Mapping[Point, Callable[[], SearchStrategy[AskedCase]]] = MappingProxyType(
     {
         Point.STRATEGY: queueing.strategies,
         Point.ORDER: queueing.orders,
@@ -89,13 +89,13 @@ class Trial:
             suppress_health_check=list(HealthCheck),
         )
 
-    def cases(self) -> list[Case]:
+    def cases(self) -> list[AskedCase]:
         """The questions, the same each time."""
-        found: list[Case] = []
+        found: list[AskedCase] = []
 
         @self._settings(Phase.generate)
         @given(QUESTIONS[self.point]())
-        def collect(case: Case) -> None:
+        def collect(case: AskedCase) -> None:
             found.append(case)
 
         collect()
@@ -125,7 +125,7 @@ class Trial:
             return Finding(wrong, told, view)
         return Finding(wrong, dict(self.faults(case)).get(wrong, told), repr(case))
 
-    def faults(self, case: Case) -> Iterator[tuple[Wrong, str]]:
+    def faults(self, case: AskedCase) -> Iterator[tuple[Wrong, str]]:
         """What it does wrong at one question."""
         arguments = case.make()
         before, began = repr(arguments), time.perf_counter()
@@ -149,7 +149,7 @@ class Trial:
         yield from self._quiet_faults(case, arguments, before, answer)
 
     def _quiet_faults(
-        self, case: Case, arguments: tuple[Any, ...], before: str, answer: Any
+        self, case: AskedCase, arguments: tuple[Any, ...], before: str, answer: Any
     ) -> Iterator[tuple[Wrong, str]]:
         """Of an answer that could be carried out."""
         if repr(case.make()) == before != repr(arguments):
@@ -161,7 +161,7 @@ class Trial:
         if again != repr(answer):
             yield Wrong.FICKLE, f"first {answer!r}, then {again}"
 
-    def answered(self, case: Case) -> str:
+    def answered(self, case: AskedCase) -> str:
         """What it answers, as text; what it raises, by name."""
         try:
             with _within(self.patience):

@@ -9,7 +9,7 @@ from actors.runtime import Record
 
 
 @frozen
-class Moment:
+class CoursePoint:
     """The platform after the decision on one fault (003, figure 11)."""
 
     time: float
@@ -24,7 +24,7 @@ class Course:
     """Expected makespan and spread of sizes after each fault that counted (003, figure 11)."""
 
     wants: frozenset[type] = frozenset((JobCompleted, EndExpected, RunEnded))
-    moments: list[Moment] = field(factory=list)
+    moments: list[CoursePoint] = field(factory=list)
     _expected: dict[str, float] = field(factory=dict)
     _sizes: dict[str, int] = field(factory=dict)
     _ended: float = 0.0
@@ -50,4 +50,4 @@ class Course:
         mean = sum(sizes) / len(sizes)
         variance = sum((size - mean) ** 2 for size in sizes) / len(sizes)
         latest = max(self._ended, *self._expected.values())
-        self.moments.append(Moment(time, latest, variance**0.5))
+        self.moments.append(CoursePoint(time, latest, variance**0.5))

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from sims.metrics.jobs import Floats
-from sims.metrics.spread import STATISTICS, Spread
+from sims.metrics.spread import STATISTICS, SpreadNumbers
 from sims.report import Report
 from sims.summary import Summary
 
@@ -115,7 +115,7 @@ Measured = dict[Measure, float | None]
 
 def of_summary(summary: Summary) -> Measured:
     """What few events of a run tell."""
-    flowtime = Spread.of(summary.flowtimes)
+    flowtime = SpreadNumbers.of(summary.flowtimes)
     return {
         Measure.MAKESPAN: _plain(summary.makespan),
         Measure.FLOWTIME: flowtime.mean if flowtime else None,

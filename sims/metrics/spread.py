@@ -16,7 +16,7 @@ STATISTICS = ("mean", "median", "p90", "p95", "p99")
 
 
 @frozen
-class Spread:
+class SpreadNumbers:
     """Some numbers of a set of numbers."""
 
     mean: float
@@ -27,7 +27,7 @@ class Spread:
     p99: float
 
     @classmethod
-    def of(cls, values: Floats | Sequence[float]) -> Spread | None:
+    def of(cls, values: Floats | Sequence[float]) -> SpreadNumbers | None:
         """Of the `values` that are numbers; None where there is none."""
         array = np.asarray(values, dtype=float)
         known = array[~np.isnan(array)]
@@ -44,7 +44,7 @@ class Spread:
         return f"mean {mean}, median {median}, 90 % {tail[0]}, 95 % {tail[1]}, 99 % {tail[2]}"
 
 
-def as_json(spreads: Mapping[str, Spread | None]) -> dict[str, dict[str, float] | None]:
+def as_json(spreads: Mapping[str, SpreadNumbers | None]) -> dict[str, dict[str, float] | None]:
     """As data, by name."""
     return {name: asdict(spread) if spread else None for name, spread in spreads.items()}
 
@@ -54,14 +54,14 @@ class JobClass:
     """Some of a run's jobs in numbers."""
 
     jobs: int
-    spreads: Mapping[str, Spread | None]
+    spreads: Mapping[str, SpreadNumbers | None]
     """As `Report.spreads` has them."""
 
     @classmethod
     def of(cls, jobs: Jobs, which: Mask) -> JobClass:
         """Of the jobs of a mask."""
         values = jobs.quantities().items()
-        return cls(int(which.sum()), {name: Spread.of(each[which]) for name, each in values})
+        return cls(int(which.sum()), {name: SpreadNumbers.of(each[which]) for name, each in values})
 
     def as_json(self) -> dict[str, object]:
         """As data."""

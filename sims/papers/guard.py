@@ -13,7 +13,7 @@ from attrs import Factory, frozen
 from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
-from sims.campaign.plan import Plan
+from sims.campaign.plan import Cells
 from sims.papers.catalogue import SIZES, Item
 from sims.papers.values import Value
 from sims.summary import Summary
@@ -119,7 +119,7 @@ def runs(campaign: Campaign) -> int:
 
 
 def _each(campaign: Campaign) -> float:
-    plan, spent = Plan(campaign), list[float]()
+    plan, spent = Cells(campaign), list[float]()
     while len(spent) < min(MOST, len(plan)) and (len(spent) < FEWEST or sum(spent) < ENOUGH):
         case = plan[int(len(plan) * (APART * len(spent) % 1))]
         began = process_time()

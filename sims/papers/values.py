@@ -14,7 +14,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from sims.campaign.axes import as_toml
-from sims.campaign.campaign import Picture
+from sims.campaign.campaign import PictureSection
 from sims.campaign.cells import Gauge
 from sims.campaign.intervals import LEVEL, Estimate, mean_of
 from sims.campaign.plan import Case
@@ -192,7 +192,7 @@ def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:
     return [path]
 
 
-def _panelled(picture: Picture, values: Sequence[Value]) -> list[str]:
+def _panelled(picture: PictureSection, values: Sequence[Value]) -> list[str]:
     """What varies beside the picture's axis and its lines."""
     seen: dict[str, set[str]] = {}
     for it in values:
@@ -202,7 +202,7 @@ def _panelled(picture: Picture, values: Sequence[Value]) -> list[str]:
     return [key for key, known in seen.items() if len(known) > 1 and key not in shown]
 
 
-def _at(picture: Picture, key: str, value: Value) -> str:
+def _at(picture: PictureSection, key: str, value: Value) -> str:
     return f"{picture.labels.get(key, key)} = {as_toml(dict(value.place)[key])}"
 
 

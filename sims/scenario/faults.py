@@ -72,7 +72,7 @@ class NoFaults(FaultFields):
 
 
 @frozen(kw_only=True)
-class Exponential(FaultFields):
+class ExponentialFaults(FaultFields):
     """`{kind = "exponential", mtbf = 1e6}`."""
 
     kind: Literal["exponential"]
@@ -113,7 +113,7 @@ class Weibull(FaultFields):
 
 
 @frozen(kw_only=True)
-class Listed(FaultFields):
+class ListedFaults(FaultFields):
     """`{kind = "list", strikes = [[3.5e6, 14], [7.1e6, 7]]}`."""
 
     kind: Literal["list"]
@@ -127,4 +127,4 @@ class Listed(FaultFields):
         return listed(self.strikes, workers)
 
 
-AnyFaults = NoFaults | Exponential | Weibull | Listed
+AnyFaults = NoFaults | ExponentialFaults | Weibull | ListedFaults

@@ -16,7 +16,7 @@ from policies.maths.speeds import Change
 from sims.errors import InputError
 from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid
 from sims.scenario.fields import Unacceptable, not_negative, positive, range_of_probabilities
-from sims.scenario.speeds import Constant, GainSection, Speed
+from sims.scenario.speeds import ConstantLaw, GainSection, Speed
 
 MOST = 2**53
 """Workers: allotments are worked out in doubles, which count no further."""
@@ -32,7 +32,7 @@ def _countable(_: object, attribute: object, value: int) -> None:
 class WorkerFields:
     """What a worker is; each of several alike has randomness of its own."""
 
-    speed: Speed = field(factory=Constant)
+    speed: Speed = field(factory=ConstantLaw)
     """How fast it works: a number, or a law of speed over time (`two-point` and so on)."""
     availability: Availability = field(factory=AlwaysUp)
     """Its owner's states: `always`, a string of states such as `uurrdu`, or a table."""
@@ -52,7 +52,7 @@ class WorkerFields:
     @property
     def varies(self) -> bool:
         """Whether its speed may be another than 1."""
-        return self.speed != Constant()
+        return self.speed != ConstantLaw()
 
     def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
         """Its speed over time, drawn from `rng`; files are looked for from `folder`."""
@@ -76,7 +76,7 @@ class PlatformSection(WorkerFields):
     @property
     def varies(self) -> bool:
         """See WorkerFields: never where jobs progress by g(r, t)."""
-        return self.gain is None and (self.augmentation != 1 or self.speed != Constant())
+        return self.gain is None and (self.augmentation != 1 or self.speed != ConstantLaw())
 
     def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
         """See WorkerFields."""

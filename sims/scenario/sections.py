@@ -2,12 +2,12 @@
 
 from sims.scenario.availability import AlwaysUp, FtaFile, Letters, Markov, SimGridFile, SpotFile
 from sims.scenario.errors import ErrorSection
-from sims.scenario.faults import Exponential, Listed, NoFaults, Weibull
+from sims.scenario.faults import ExponentialFaults, ListedFaults, NoFaults, Weibull
 from sims.scenario.header import Unit
 from sims.scenario.jobs import malleable_profiles, moldable, stream
-from sims.scenario.jobs.files import LogFile
-from sims.scenario.jobs.iterative import IterativeJob
-from sims.scenario.jobs.malleable import Draw, MalleableJob
+from sims.scenario.jobs.files import WorkloadFile
+from sims.scenario.jobs.iterative import IterativeEntry
+from sims.scenario.jobs.malleable import DrawnApplications, MalleableEntry
 from sims.scenario.jobs.moldable import MoldableJob
 from sims.scenario.jobs.rigid import RigidJob, UniformJobs
 from sims.scenario.jobs.section import (
@@ -26,17 +26,16 @@ from sims.scenario.scenario import Scenario
 
 __all__ = [
     "AlwaysUp",
-    "Draw",
+    "DrawnApplications",
     "ErrorSection",
-    "Exponential",
+    "ExponentialFaults",
     "FtaFile",
-    "IterativeJob",
+    "IterativeEntry",
     "IterativeSection",
     "Letters",
     "LinkSection",
-    "Listed",
-    "LogFile",
-    "MalleableJob",
+    "ListedFaults",
+    "MalleableEntry",
     "MalleableSection",
     "Markov",
     "MasterSection",
@@ -57,6 +56,7 @@ __all__ = [
     "Unit",
     "Weibull",
     "WorkerSection",
+    "WorkloadFile",
     "malleable_profiles",
     "moldable",
     "stream",

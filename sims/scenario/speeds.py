@@ -26,7 +26,7 @@ from sims.scenario.policies import imported
 
 
 @frozen(kw_only=True)
-class Constant:
+class ConstantLaw:
     """`1` or `{kind = "constant", speed = 1}`."""
 
     SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((int, float), "speed")
@@ -157,7 +157,7 @@ class OwnLaw:
         return process
 
 
-Speed = Constant | TwoPointLaw | TwoPointSlotsLaw | OnOffLaw | UniformLaw | ListedSpeeds | OwnLaw
+Speed = ConstantLaw | TwoPointLaw | TwoPointSlotsLaw | OnOffLaw | UniformLaw | ListedSpeeds | OwnLaw
 
 
 @frozen(kw_only=True)

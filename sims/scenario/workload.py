@@ -19,8 +19,8 @@ from sims.readers.batsim import read_batsim_workload
 from sims.readers.swf import read_swf
 from sims.scenario.jobs.columns import Changes, JobColumns
 from sims.scenario.jobs.common import RESERVED
-from sims.scenario.jobs.iterative import IterativeJob
-from sims.scenario.jobs.malleable import Application, MalleableJob
+from sims.scenario.jobs.iterative import IterativeEntry
+from sims.scenario.jobs.malleable import Application, MalleableEntry
 from sims.scenario.jobs.moldable import MoldableJob
 from sims.scenario.jobs.rigid import RigidJob
 from sims.scenario.jobs.section import (
@@ -127,7 +127,7 @@ def _jobs(section: JobSection) -> Sequence[AnyJob]:
         return [RigidJob(processors=it.processors, time=it.length) for it in drawn]
     if isinstance(section, IterativeSection) and section.tasks is not None:
         return [
-            IterativeJob(
+            IterativeEntry(
                 name=section.name,
                 tasks=section.tasks,
                 iterations=section.iterations or 1,
@@ -162,13 +162,13 @@ def _profile(index: int, job: AnyJob, crew: Platform) -> Profile:
     if isinstance(job, MoldableJob):
         profile = job.speedup.profile()
         return Fixed(profile, job.processors) if job.processors else profile
-    if isinstance(job, MalleableJob):
+    if isinstance(job, MalleableEntry):
         return Application(job.footprint, job.profile, 0, crew.size)
     times = task_times(index, job, crew)
     return Lockstep(job.processors or 1, job.tasks, sum(times) / len(times))
 
 
-def task_times(index: int, job: IterativeJob, crew: Platform) -> tuple[float, ...]:
+def task_times(index: int, job: IterativeEntry, crew: Platform) -> tuple[float, ...]:
     """w_q, by worker. Raises InputError where a list is not of the platform's length."""
     if not job.task_times:
         return tuple(worker.task_time for worker in crew)
@@ -293,6 +293,6 @@ def refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
             raise InputError("scenario", "job", problem, "jobs whose work sums to a finite number")
 
 
-def iterative(submission: Submission) -> IterativeJob:
+def iterative(submission: Submission) -> IterativeEntry:
     """What the scenario says of an iterative job."""
-    return cast(IterativeJob, submission.own)
+    return cast(IterativeEntry, submission.own)

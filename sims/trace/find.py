@@ -20,7 +20,7 @@ SHOWN = 20
 
 
 @frozen
-class Life:
+class LifeFound:
     """What became of a job: print it."""
 
     trace: Trace
@@ -41,7 +41,7 @@ class Life:
     __repr__ = __str__
 
 
-def find_life(log: LogFile, job: str) -> Life:
+def find_life(log: LogFile, job: str) -> LifeFound:
     """The life of `job`, by its name or, of J1, J2, ..., its number.
 
     Raises InputError, naming others, where the log knows no such job, and what `read_trace` raises.
@@ -54,4 +54,4 @@ def find_life(log: LogFile, job: str) -> Life:
             problem, known = f"there is no job {job!r} in this log", ", ".join(names[:SHOWN])
             raise InputError(str(log.path), "--job", problem, known)
         trace = read_trace(log, numbered[0])
-    return Life(trace)
+    return LifeFound(trace)

@@ -14,8 +14,8 @@ from sims.ledger.slices import text
 from sims.log import LogFile
 from sims.telling import counted, in_units, moment, title_of
 from sims.trace.lines import watch
-from sims.trace.ranking import Asked, Ranking, Starts
-from sims.trace.scene import Arrived, Fields, Held, Key, Scene
+from sims.trace.ranking import Asked, LaterStarts, Ranking
+from sims.trace.scene import Arrived, Fields, HeldWorkers, Holdings, Key
 from sims.trace.waits import ENDS, STARTS, given_back
 
 AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
@@ -30,9 +30,9 @@ class Instant:
     """Fold over a log's lines: all is as it is once everything of time `at` has happened."""
 
     at: float
-    scene: Scene
+    scene: Holdings
     ranking: Ranking
-    starts: Starts = field(factory=Starts)
+    starts: LaterStarts = field(factory=LaterStarts)
     """When who waits starts, and on how many processors."""
     ends: dict[Key, float] = field(factory=dict)
     """When who holds processors gives them back."""
@@ -43,7 +43,7 @@ class Instant:
     @classmethod
     def of(cls, at: float, started: ScenarioStarted) -> Instant:
         """Of the log that begins so."""
-        return cls(at, Scene(started), Ranking.of(started))
+        return cls(at, Holdings(started), Ranking.of(started))
 
     @property
     def over(self) -> bool:
@@ -85,7 +85,7 @@ class Instant:
         return sorted(rows, key=lambda row: self.ranking.rank(*row))
 
     @property
-    def running(self) -> list[Held]:
+    def running(self) -> list[HeldWorkers]:
         """Who holds processors, the earliest first."""
         return sorted(self.scene.held.values(), key=lambda it: (it.since, it.job, it.run))
 
@@ -112,7 +112,7 @@ class Instant:
             "starts": asked.at if asked else None,
         }
 
-    def _running_as_json(self, held: Held) -> dict[str, object]:
+    def _running_as_json(self, held: HeldWorkers) -> dict[str, object]:
         return {
             "job": held.job,
             "run": held.run,
@@ -166,7 +166,7 @@ class Instant:
         if rows:
             yield from ("", "running", *_table(RUNNING, rows))
 
-    def _row_running(self, held: Held) -> tuple[str, ...]:
+    def _row_running(self, held: HeldWorkers) -> tuple[str, ...]:
         until = self.ends.get((held.job, held.run))
         return (
             held.job,

@@ -9,7 +9,7 @@ import orjson
 from attrs import define, field
 
 from sims.log import LogFile
-from sims.trace.scene import HANDLERS, Fields, Scene
+from sims.trace.scene import HANDLERS, Fields, Holdings
 
 UNFIT = (LookupError, ValueError, TypeError, AttributeError)
 """What a line that does not fit its kind, or those before, makes a scene raise."""
@@ -63,7 +63,7 @@ class Backlog:
             watch(log, number, line, fold)
 
     @classmethod
-    def after(cls, scene: Scene) -> Backlog:
+    def after(cls, scene: Holdings) -> Backlog:
         """From now on."""
         return cls(frozenset(map(orjson.dumps, scene.jobs)))
 

@@ -8,7 +8,7 @@ from actors.events import MessagesDescribed, TransferKind, TransferStarted
 from actors.runtime import Record
 from sims.telling import in_units
 from sims.trace.holding import Cast
-from sims.trace.running import Running
+from sims.trace.running import RunUnderWay
 from sims.trace.span import Span
 
 WORDS = {
@@ -52,7 +52,7 @@ class Messages:
         """Whether a message of this worker has not passed whole."""
         return worker in self._by_worker
 
-    def start(self, event: TransferStarted, run: Running, record: Record) -> None:
+    def start(self, event: TransferStarted, run: RunUnderWay, record: Record) -> None:
         """A worker holds a channel from now on."""
         kind, left = event.kind, event.left
         what = WORDS[kind]
@@ -85,7 +85,7 @@ class Messages:
         for worker in [worker for worker, it in self._by_worker.items() if it.under_way]:
             self.drop(worker, now)
 
-    def go_on(self, run: Running, record: Record) -> None:
+    def go_on(self, run: RunUnderWay, record: Record) -> None:
         """Messages of its members that the run before left under way go on in this one: they are
         told in both."""
         for worker, message in self._by_worker.items():

@@ -36,7 +36,7 @@ class Asked:
 
 
 @define
-class Starts:
+class LaterStarts:
     """What jobs that waited at some instant got when they started next: told by later lines."""
 
     of: dict[str, Asked] = field(factory=dict)

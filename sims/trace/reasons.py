@@ -10,7 +10,7 @@ from actors.events import DeciderKind
 from sims.telling import counted, in_units, moment
 from sims.trace.holding import Cast
 from sims.trace.ranking import QUEUE, Ranking
-from sims.trace.scene import Held
+from sims.trace.scene import HeldWorkers
 from sims.trace.span import Span
 from sims.trace.waits import Passed, Promise, Wait, overlap
 
@@ -73,7 +73,7 @@ class Reasons:
         named = [self._holder(it) for it in holders[:NAMED]]
         return f"held by {_joined([*named, rest])}"
 
-    def _holder(self, held: Held) -> str:
+    def _holder(self, held: HeldWorkers) -> str:
         unit, end = self.cast.unit, self.wait.ends.get((held.job, held.run))
         since = moment(held.since, unit)
         until = "the log's end" if end is None else moment(end, unit)
@@ -99,7 +99,7 @@ class Reasons:
         why = f": {_joined(ended)}" if ended else ""
         return f"promised its start for {start}, {how}{why}"
 
-    def _early(self, held: Held, end: float) -> str:
+    def _early(self, held: HeldWorkers, end: float) -> str:
         return f"ended {in_units(held.believed - end, self.cast.unit)} before it was believed to"
 
     def rule(self, passed: Passed) -> str:
@@ -168,7 +168,7 @@ class Reasons:
         more = len(self.wait.back) - NAMED
         return [*names, counted(more, "other")] if more > 0 else names
 
-    def _end(self, held: Held) -> str:
+    def _end(self, held: HeldWorkers) -> str:
         share = overlap(held, self.wait.processors)
         whose = f", {share:,} of them now its own" if share else ""
         return f"{held.job} ({counted(held.width, 'processor')}{whose})"
@@ -203,7 +203,7 @@ class Reasons:
             "back": wait.back,
         }
 
-    def _holder_as_json(self, held: Held) -> dict[str, object]:
+    def _holder_as_json(self, held: HeldWorkers) -> dict[str, object]:
         until = self.wait.ends.get((held.job, held.run))
         about = {"job": held.job, "run": held.run, "processors": held.width}
         return {**about, "since": held.since, "until": until}

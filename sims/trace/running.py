@@ -39,7 +39,7 @@ WORDS = {
 
 
 @define
-class Running(Holding):
+class RunUnderWay(Holding):
     """A run under way. While no stage of it is told it computes at its members' speed, then
     verifies: it is told in one line."""
 

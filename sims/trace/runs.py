@@ -32,7 +32,7 @@ from sims.trace.descent import Era, Gap, Head
 from sims.trace.history import History
 from sims.trace.holding import RECLAIMED, Cast, Holding
 from sims.trace.messages import Messages
-from sims.trace.running import Running
+from sims.trace.running import RunUnderWay
 from sims.trace.span import Span
 
 WAITS = "waits for workers"
@@ -49,10 +49,10 @@ class Runs:
     """When this began."""
     messages: Messages
     verification: float = 0
-    running: dict[int, Running] = field(factory=dict)
+    running: dict[int, RunUnderWay] = field(factory=dict)
     kept: dict[int, Holding] = field(factory=dict)
     """By the run that ended on them."""
-    _ended: dict[int, Running] = field(factory=dict)
+    _ended: dict[int, RunUnderWay] = field(factory=dict)
     _histories: list[History] = field(factory=list)
     _gaps: list[Gap] = field(factory=list)
     _saved: Head | None = None
@@ -112,7 +112,7 @@ class Runs:
             self._release(event.keeps, now)
         history = History(event.run, now, event.work, event.source, event.saved)
         span = self.root.below(self._title(event), record)
-        run = Running(
+        run = RunUnderWay(
             *(event.processors, span, self.cast), history=history, verification=self.verification
         )
         run.begin(event)
@@ -152,7 +152,7 @@ class Runs:
             self._keep(run, away, record)
         self.wait(record)
 
-    def _keep(self, run: Running, away: dict[int, Span | None], record: Record) -> None:
+    def _keep(self, run: RunUnderWay, away: dict[int, Span | None], record: Record) -> None:
         span = self.root.below(f"keeps its workers {run.numbers}", record)
         held = self.kept[run.history.number] = Holding(run.numbers, span, self.cast)
         for worker, reclaimed in away.items():
@@ -267,7 +267,7 @@ class Runs:
                 run.review(now)
 
 
-def counted_runs(runs: dict[int, Running]) -> str:
+def counted_runs(runs: dict[int, RunUnderWay]) -> str:
     """`run 3`, `runs 3, 4`."""
     if not runs:
         return ""

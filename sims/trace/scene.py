@@ -33,7 +33,7 @@ class Arrived:
 
 
 @frozen
-class Held:
+class HeldWorkers:
     """Processors that a run, or a job between two runs, holds."""
 
     job: str
@@ -52,14 +52,14 @@ class Held:
 
 
 @define
-class Scene:
+class Holdings:
     """Fold over those lines of a log that say who holds what; times in the log's unit."""
 
     started: ScenarioStarted
     jobs: dict[str, Arrived] = field(factory=dict)
     waiting: dict[str, float] = field(factory=dict)
     """Job that nothing is done for -> since when."""
-    held: dict[Key, Held] = field(factory=dict)
+    held: dict[Key, HeldWorkers] = field(factory=dict)
     away: dict[int, WorkerState] = field(factory=dict)
     """Workers that are not UP."""
     promised: dict[str, float] = field(factory=dict)
@@ -132,7 +132,9 @@ class Scene:
         self.waiting.pop(name, None)
         self.promised.pop(name, None)
         time = left if job.estimate is None else job.estimate
-        self.held[name, run] = Held(name, run, processors, now, now + time + job.verification)
+        self.held[name, run] = HeldWorkers(
+            name, run, processors, now, now + time + job.verification
+        )
         self._count(processors, 1)
 
     def end(self, line: Fields) -> None:
@@ -192,20 +194,20 @@ class Scene:
         self._taken[worker] += (worker in self.away) - was
 
 
-HANDLERS: dict[bytes, Callable[[Scene, Fields], None]] = {
-    b"JobSubmitted": Scene.submit,
-    b"JobDescribed": Scene.describe,
-    b"JobCompleted": Scene.leave,
-    b"JobKilled": Scene.leave,
-    b"ReservationMade": Scene.promise,
-    b"ReservationDropped": Scene.drop,
-    b"RunStarted": Scene.start,
-    b"RunEnded": Scene.end,
-    b"MembersReleased": Scene.release,
-    b"MembersJoined": Scene.join,
-    b"MembersChanged": Scene.exchange,
-    b"CopiesPlaced": Scene.place,
-    b"CopiesSettled": Scene.settle,
-    b"WorkerChanged": Scene.move,
+HANDLERS: dict[bytes, Callable[[Holdings, Fields], None]] = {
+    b"JobSubmitted": Holdings.submit,
+    b"JobDescribed": Holdings.describe,
+    b"JobCompleted": Holdings.leave,
+    b"JobKilled": Holdings.leave,
+    b"ReservationMade": Holdings.promise,
+    b"ReservationDropped": Holdings.drop,
+    b"RunStarted": Holdings.start,
+    b"RunEnded": Holdings.end,
+    b"MembersReleased": Holdings.release,
+    b"MembersJoined": Holdings.join,
+    b"MembersChanged": Holdings.exchange,
+    b"CopiesPlaced": Holdings.place,
+    b"CopiesSettled": Holdings.settle,
+    b"WorkerChanged": Holdings.move,
 }
 """What a scene is told of: no line is built into an event, which would triple its time."""

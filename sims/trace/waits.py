@@ -7,8 +7,8 @@ from attrs import define, field, frozen
 from actors.events import ScenarioStarted
 from policies.availability import WorkerState
 from sims.ledger.slices import count, ranges
-from sims.trace.ranking import Asked, Ranking, Starts
-from sims.trace.scene import Arrived, Fields, Held, Key, Scene
+from sims.trace.ranking import Asked, LaterStarts, Ranking
+from sims.trace.scene import Arrived, Fields, HeldWorkers, Holdings, Key
 
 DECISIONS = frozenset(
     (b"RunStarted", b"CopiesPlaced", b"CopiesSettled", b"ReservationMade", b"ReservationDropped")
@@ -31,7 +31,7 @@ class Promise:
     cause: int | None
     start: float | None
     """None: it is dropped."""
-    early: tuple[Held, ...]
+    early: tuple[HeldWorkers, ...]
     """Runs that ended at that instant, before they were believed to."""
     ahead: str | None = None
     """To whom the place of one that is dropped was given."""
@@ -47,7 +47,7 @@ class Passed:
 
 
 @frozen
-class Instant:
+class FreeWorkers:
     """How many workers were free: before and after what was decided."""
 
     t: float
@@ -69,25 +69,25 @@ class Wait:
     """RECLAIMED, DOWN."""
     others: dict[str, Arrived] = field(factory=dict)
     """Who waited then, too."""
-    holders: list[Held] = field(factory=list)
+    holders: list[HeldWorkers] = field(factory=list)
     """The largest first."""
     passed: dict[str, Passed] = field(factory=dict)
     promises: list[Promise] = field(factory=list)
-    instants: list[Instant] = field(factory=list)
+    instants: list[FreeWorkers] = field(factory=list)
     asked: Asked | None = None
     processors: str = ""
     """Those that it got."""
-    freed: list[Held] = field(factory=list)
+    freed: list[HeldWorkers] = field(factory=list)
     """At the instant when it started."""
     back: list[int] = field(factory=list)
     """Workers that came UP then."""
-    starts: Starts = field(factory=Starts)
+    starts: LaterStarts = field(factory=LaterStarts)
     """What the others got."""
     ends: dict[Key, float] = field(factory=dict)
     """When the holders gave back what they held."""
     _holding: set[Key] = field(factory=set)
 
-    def look(self, scene: Scene, me: str) -> None:
+    def look(self, scene: Holdings, me: str) -> None:
         """Its first instant is about to be decided on."""
         self.free = scene.free
         self.away = scene.count_away(WorkerState.RECLAIMED), scene.count_away(WorkerState.DOWN)
@@ -137,7 +137,7 @@ class Waits:
     """Fold over a log's lines: all waits of one job, complete once the log has been read."""
 
     job: str
-    scene: Scene
+    scene: Holdings
     ranking: Ranking
     done: list[Wait] = field(factory=list)
     _open: Wait | None = None
@@ -146,7 +146,7 @@ class Waits:
     """Whether this instant is being decided on."""
     _now: float = 0
     _before: int = 0
-    _freed: list[Held] = field(factory=list)
+    _freed: list[HeldWorkers] = field(factory=list)
     _back: list[int] = field(factory=list)
     _first: bool = False
     _unsettled: list[Wait] = field(factory=list)
@@ -154,7 +154,7 @@ class Waits:
     @classmethod
     def of(cls, job: str, started: ScenarioStarted) -> Waits:
         """Of a job of the log that begins so."""
-        return cls(job, Scene(started), Ranking.of(started))
+        return cls(job, Holdings(started), Ranking.of(started))
 
     @property
     def over(self) -> bool:
@@ -214,7 +214,7 @@ class Waits:
         wait.until, wait.processors = line["t"], held[-1].processors
         work = line.get("work", 0.0)
         wait.asked = Asked(held[-1].width, work, line["t"])
-        wait.instants.append(Instant(line["t"], self._before, self.scene.free))
+        wait.instants.append(FreeWorkers(line["t"], self._before, self.scene.free))
         wait.freed = sorted(self._freed, key=_width)
         wait.back = list(self._back)
 
@@ -226,7 +226,7 @@ class Waits:
         if wait is not None:
             if not self._looked:
                 self._look(wait)
-            wait.instants.append(Instant(self._now, self._before, self.scene.free))
+            wait.instants.append(FreeWorkers(self._now, self._before, self.scene.free))
             self._freed.clear()
             self._back.clear()
         self._now, self._looked = now, False
@@ -288,11 +288,11 @@ def given_back(kind: bytes, line: Fields) -> list[Key]:
     return [] if line.get("kept", False) else [(line["job"], line["run"])]
 
 
-def _width(held: Held) -> tuple[int, float, str]:
+def _width(held: HeldWorkers) -> tuple[int, float, str]:
     return -held.width, held.since, held.job
 
 
-def overlap(held: Held, processors: str) -> int:
+def overlap(held: HeldWorkers, processors: str) -> int:
     """How many of these it held."""
     mine: set[int] = {n for a, b in ranges(held.processors) for n in range(a, b + 1)}
     return sum(n in mine for a, b in ranges(processors) for n in range(a, b + 1))

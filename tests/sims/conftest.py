@@ -13,6 +13,8 @@ from tests.sims.cli.commands import Shell
 def shell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Shell:
-    """The command line, in an empty current folder."""
+    """The command line, in an empty current folder; however slow the machine, it says nothing of
+    its own slowness."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sims.cli.patience.SILENCE", 3600.0)
     return Shell(tmp_path, capsys)

@@ -9,7 +9,7 @@ from actors.protection import ProtectionKind
 from actors.runtime import System
 from policies.pack import LookAhead
 from sims.scenario.build import populate
-from sims.scenario.faults import YEAR, Listed
+from sims.scenario.faults import YEAR, ListedFaults
 from sims.scenario.jobs.malleable_profiles import Synthetic, Tables
 from sims.scenario.jobs.section import MalleableSection
 from sims.scenario.link import LinkSection
@@ -61,7 +61,7 @@ def scenario_of(case: Case, key: str, look: LookAhead) -> Scenario:
             profile=profile,
         ),
         link=LinkSection(unit=case["c"], latency=case["beta"], startup=case["S"]),
-        faults=Listed(
+        faults=ListedFaults(
             kind="list",
             downtime=case["D"],
             strikes=tuple((t, q) for t, q in case["faults"]) if faulty else (),

@@ -28,7 +28,7 @@ from actors.runtime import Event, Record, System
 from policies.pack import NAMES, LookAhead
 from sims.ledger import account
 from sims.scenario.build import populate
-from sims.scenario.faults import YEAR, Listed
+from sims.scenario.faults import YEAR, ListedFaults
 from sims.scenario.jobs.section import MalleableSection
 from sims.scenario.link import LinkSection
 from sims.scenario.platform import PlatformSection
@@ -70,7 +70,7 @@ def small(
         platform=PlatformSection(workers=P),
         job=MalleableSection(kind="malleable", footprints=(1e5, 1.6e5, 2.5e5, 4e4)),
         link=LinkSection(unit=1.0, startup=1e4),
-        faults=Listed(kind="list", strikes=strikes, downtime=downtime),
+        faults=ListedFaults(kind="list", strikes=strikes, downtime=downtime),
         protection=ProtectionSection(
             kind=ProtectionKind.BUDDIES, period="young", mtbf=YEAR, fatal=fatal
         ),

@@ -20,7 +20,7 @@ from actors.events import (
 )
 from actors.runtime import Event, Record
 from sims.ledger import Use
-from sims.metrics.spread import Spread
+from sims.metrics.spread import SpreadNumbers
 from sims.report import Report, table
 from sims.scenario.loader import read
 from tests.sims.anything import records_of
@@ -89,7 +89,7 @@ def test_a_master_is_asked_how_busy_its_link_is() -> None:
 
 
 def test_nothing_has_no_spread() -> None:
-    assert Spread.of([]) is None
+    assert SpreadNumbers.of([]) is None
 
 
 KILLED: list[tuple[float, Event]] = [

@@ -20,7 +20,7 @@ TOLERANCE = 1e-9
 
 
 @define(eq=False)
-class Checked:
+class CheckedCopies:
     """A policy whose answers can be carried out; the user's with their types checked, too."""
 
     policy: RedundancyPolicy

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.deciders.copies.checks import Checked
+from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.copies.mean import RunningMean
 from actors.deciders.copies.placed import Placed
 from actors.deciders.copies.placement import PlacementRule, Placer
@@ -62,7 +62,7 @@ class Columns:
     service: Delivered = field(init=False)
     placer: Placer = field(init=False)
     log: RunLog = field(init=False)
-    ask: Checked = field(init=False)
+    ask: CheckedCopies = field(init=False)
     rng: Generator = field(init=False)
     logging: bool = field(init=False)
     states: OwnStates = field(init=False, factory=OwnStates)
@@ -82,7 +82,7 @@ class Columns:
         self.service = Delivered(workers, self.exact)
         self.placer = Placer(np.arange(workers), self.rule, system.stream("placement"))
         self.log = RunLog(workers)
-        self.ask = Checked(self.policy, self.multitasking)
+        self.ask = CheckedCopies(self.policy, self.multitasking)
         self.rng = system.stream("policy")
         journal = system.journal
         self.logging = journal.wants(CopiesPlaced) or journal.wants(CopiesSettled)

@@ -10,7 +10,7 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.deciders.copies.checks import Checked
+from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.copies.jobs import PreemptibleJob
 from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.deciders.copies.table import ActiveTable
@@ -50,7 +50,7 @@ class CopyRuns:
     scheduler: Scheduler = field(init=False, repr=False)
     table: ActiveTable = field(init=False)
     placer: Placer = field(init=False)
-    ask: Checked = field(init=False)
+    ask: CheckedCopies = field(init=False)
     rng: Generator = field(init=False)
     held: dict[int, Pair] = field(init=False, factory=dict)
     """By copy."""
@@ -69,7 +69,7 @@ class CopyRuns:
         self.up = frozenset(range(scheduler.pool.size))
         self.table = ActiveTable(self.exact)
         self.placer = Placer(self._workers(), self.rule, system.stream("placement"))
-        self.ask = Checked(self.policy, multitasking=False, cloning=self.cloning)
+        self.ask = CheckedCopies(self.policy, multitasking=False, cloning=self.cloning)
         self.rng = system.stream("policy")
 
     def _workers(self) -> Counts:

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from actors.deciders.queue.books import Books
 from actors.deciders.queue.checks import checked
 from actors.deciders.queue.intake import Entries, Intake, intake
-from actors.deciders.queue.memory import Memory
+from actors.deciders.queue.memory import QueueMemory
 from actors.deciders.queue.promises import Promises
 from actors.decisions import ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
@@ -72,7 +72,7 @@ class QueueDecider:
     """What is believed of times; None: what users say."""
     resumable: Collection[int] = ()
     """Indices of jobs whose protection keeps images."""
-    memory: Memory | None = field(init=False, default=None)
+    memory: QueueMemory | None = field(init=False, default=None)
     """What orders that change with time and estimates by experience go by."""
     copied: dict[int, tuple[Queued, int]] = field(init=False, factory=dict)
     """Jobs under way that may have several copies -> what was started, how many there are."""
@@ -92,7 +92,7 @@ class QueueDecider:
         entries = Entries(now, pool.size, Draws(system), self.estimates)
         self.intake = intake(self.policy.allocation, entries, self._batch_opened)
         if timed is not None or self.estimates is not None:
-            self.memory = Memory(self.books, entries, timed, self.estimates)
+            self.memory = QueueMemory(self.books, entries, timed, self.estimates)
 
     # --- what it hears of ---------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from policies.queue.usage import Usage
 
 
 @define(eq=False)
-class Memory:
+class QueueMemory:
     """Keeps the queue sorted by an order that changes with time, and predictions in step."""
 
     books: Books

@@ -17,7 +17,7 @@ FAILED = Outcome.FAILED
 
 
 @frozen
-class Times:
+class ToldTimes:
     """t(p), as a job's runs have told it."""
 
     by_size: Mapping[int, float]

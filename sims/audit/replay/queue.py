@@ -39,7 +39,7 @@ from actors.runtime import Event, Record
 from policies.interface.queue import BatchJob, BatchPolicy, Strategy
 from policies.queue.names import order_named, strategy_named
 from policies.queue.preemption import Preemptive
-from sims.audit.replay.ahead import Ahead, Batches, Local, Times, Untied
+from sims.audit.replay.ahead import Ahead, Batches, Local, ToldTimes, Untied
 from sims.audit.replay.shadow import Shadow, Told, Unreplayable, as_job, shadow
 from sims.ledger.slices import ranges
 from sims.scenario.policies import load_part, load_policy
@@ -191,7 +191,7 @@ class QueueReplay:
             raise Unreplayable(f"how long {name}, which is iterative, is believed to take")
         index = self._index(name)
         self.indices[name], self.names[index] = index, name
-        times = Times(self.ahead[name].times if name in self.ahead else {})
+        times = ToldTimes(self.ahead[name].times if name in self.ahead else {})
         about = (event.verification, event.estimate, self.submitted[name], event.kind)
         job = BatchJob(index, name, times, *about)
         self.scheduler.hear_of(Submit(as_job(Told(job))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sims.metrics.course import Course, Moment
+from sims.metrics.course import Course, CoursePoint
 from sims.papers.cosched import pack
 from sims.papers.values import Value, exactly
 from sims.plots.axes import PLAIN
@@ -17,12 +17,12 @@ from sims.world import run
 POLICIES = ("none", "IteratedGreedy-EndLocal", "ShortestApplicationsFirst-EndLocal")
 
 
-def courses(seed: int, **setting: Any) -> dict[str, list[Moment]]:
+def courses(seed: int, **setting: Any) -> dict[str, list[CoursePoint]]:
     """Each policy's moments, on the same pack and faults."""
     return {name: _course(pack(name, seed, **setting)) for name in POLICIES}
 
 
-def _course(table: dict[str, Any]) -> list[Moment]:
+def _course(table: dict[str, Any]) -> list[CoursePoint]:
     fold = Course()
     run(read(table, "figure 11"), [fold])
     return fold.moments
@@ -47,7 +47,7 @@ def pictures(folder: Path) -> list[Path]:
     return draw(courses(1, mtbf_years=50.0), folder / "figure11.png")
 
 
-def draw(found: dict[str, list[Moment]], path: Path) -> list[Path]:
+def draw(found: dict[str, list[CoursePoint]], path: Path) -> list[Path]:
     """The two pictures: PATH with `-makespan` and `-spread` before its suffix."""
     return [
         _picture(

@@ -28,7 +28,7 @@ from sims.log_blocks import Block, blocks_of, synthetic
 from sims.papers.values import Value, means, ratios
 from sims.readers.swf import SwfLog, read_swf
 from sims.scenario.errors import ErrorSection
-from sims.scenario.faults import AnyFaults, Exponential, NoFaults
+from sims.scenario.faults import AnyFaults, ExponentialFaults, NoFaults
 from sims.scenario.jobs.section import RigidSection
 from sims.scenario.platform import PlatformSection
 from sims.scenario.policy import PolicySection
@@ -75,7 +75,7 @@ def struck(block: Block, spoilt: str, rate: float, strategy: str) -> Scenario:
     """The scenario of one run."""
     faults: AnyFaults = NoFaults()
     if rate and spoilt == "faults":
-        faults = Exponential(kind="exponential", mtbf=MILLION_HOURS / rate, downtime=DOWNTIME)
+        faults = ExponentialFaults(kind="exponential", mtbf=MILLION_HOURS / rate, downtime=DOWNTIME)
     return Scenario(
         name="reservations",
         seed=block.number,

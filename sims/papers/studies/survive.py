@@ -25,7 +25,7 @@ from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.studies import against, whole
 from sims.papers.values import Place, Value, without
-from sims.scenario.jobs.iterative import IterativeJob
+from sims.scenario.jobs.iterative import IterativeEntry
 from sims.scenario.jobs.rigid import RigidJob
 from sims.scenario.jobs.section import IterativeSection, JobSection, RigidSection
 from sims.scenario.master import MasterSection
@@ -123,7 +123,7 @@ def _jobs(kind: str, count: int, minutes: float, tick: float) -> JobSection:
         rigid = RigidJob(processors=MEMBERS, time=minutes / tick)
         return RigidSection(kind="rigid", jobs=(rigid,) * count)
     iterations = max(1, round(minutes / ITERATION))
-    job = IterativeJob(tasks=MEMBERS, iterations=iterations, processors=MEMBERS)
+    job = IterativeEntry(tasks=MEMBERS, iterations=iterations, processors=MEMBERS)
     return IterativeSection(kind="iterative", jobs=(job,) * count)
 
 

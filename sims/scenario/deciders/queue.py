@@ -23,7 +23,7 @@ from policies.interface.queue import Allocation, BatchAllocation, BatchPolicy, O
 from policies.maths.markov import Belief
 from policies.maths.speedup import Asking
 from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
-from policies.queue.estimates import Estimates, Exact, Noisy, Recent
+from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
 from policies.queue.preemption import Preemptive
 from sims.errors import InputError
@@ -68,7 +68,7 @@ def _estimates(scenario: Scenario) -> Estimates | None:
     if section.estimates is Believed.USER:
         return None
     if section.estimates is Believed.EXACT:
-        return Exact()
+        return ExactEstimates()
     if section.estimates is Believed.RECENT:
         return Recent()
     rng, spread = stream(seed, "estimates"), section.spread

@@ -6,7 +6,7 @@ from attrs import frozen
 
 
 @frozen(kw_only=True)
-class LogFile:
+class WorkloadFile:
     """`[job.swf]` or `[job.batsim]`: jobs of a real log, arriving as they did."""
 
     file: str

@@ -12,7 +12,7 @@ from sims.scenario.jobs.common import ListedJob
 
 
 @frozen(kw_only=True)
-class IterativeJob(ListedJob):
+class IterativeEntry(ListedJob):
     """`[[job.jobs]]`: one iterative job."""
 
     kind: Literal["iterative"] = "iterative"

@@ -18,7 +18,7 @@ LARGEST = 2.0**63
 
 
 @frozen(kw_only=True)
-class MalleableJob(ListedJob):
+class MalleableEntry(ListedJob):
     """`[[job.jobs]]`: one malleable application."""
 
     kind: Literal["malleable"] = "malleable"
@@ -62,7 +62,7 @@ class Application:
 
 
 @frozen(kw_only=True)
-class Draw:
+class DrawnApplications:
     """`[job.draw]`: applications drawn as in 003, section 6.1."""
 
     count: int = field(validator=positive)

@@ -14,7 +14,7 @@ from sims.scenario.fields import Unacceptable, positive
 from sims.scenario.jobs.columns import Changes, JobColumns
 
 
-class Scaled(enum.Enum):
+class ScaledBy(enum.Enum):
     """What of the jobs is scaled."""
 
     ARRIVALS = "arrivals"
@@ -31,7 +31,7 @@ class Scale:
     what the platform could do from the first submission to the last; jobs that are larger than the
     platform, and hence left out, have no part in it."""
 
-    by: Scaled = Scaled.ARRIVALS
+    by: ScaledBy = ScaledBy.ARRIVALS
     """arrivals, processors or times."""
     factor: float | None = field(default=None, validator=optional(positive))
     """Above 1: more load. Either this or `load`."""
@@ -61,11 +61,11 @@ class Scale:
 
     def _scaled(self, jobs: JobColumns, factor: float) -> JobColumns:
         match self.by:
-            case Scaled.ARRIVALS:
+            case ScaledBy.ARRIVALS:
                 return attrs.evolve(jobs, submitted=jobs.submitted / factor)
-            case Scaled.PROCESSORS:
+            case ScaledBy.PROCESSORS:
                 sizes = np.maximum(1, np.rint(jobs.processors * factor)).astype(np.int64)
                 return attrs.evolve(jobs, processors=sizes)
-            case Scaled.TIMES:
+            case ScaledBy.TIMES:
                 times, estimates = jobs.times * factor, jobs.estimates * factor
                 return attrs.evolve(jobs, times=times, estimates=estimates)

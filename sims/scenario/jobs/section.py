@@ -9,10 +9,10 @@ from attrs import Factory, field, frozen
 from attrs.validators import deep_iterable, optional
 
 from sims.scenario.fields import not_negative, positive, positive_or_inf
-from sims.scenario.jobs.files import LogFile
-from sims.scenario.jobs.iterative import IterativeJob
+from sims.scenario.jobs.files import WorkloadFile
+from sims.scenario.jobs.iterative import IterativeEntry
 from sims.scenario.jobs.lublin import Lublin
-from sims.scenario.jobs.malleable import Draw, MalleableJob
+from sims.scenario.jobs.malleable import DrawnApplications, MalleableEntry
 from sims.scenario.jobs.malleable_profiles import Profile, Synthetic
 from sims.scenario.jobs.moldable import MoldableJob, SyntheticJobs
 from sims.scenario.jobs.resample import Resample
@@ -21,7 +21,7 @@ from sims.scenario.jobs.scale import Scale
 from sims.scenario.jobs.select import Selection
 from sims.scenario.jobs.stream import StreamSection
 
-AnyJob = RigidJob | MoldableJob | MalleableJob | IterativeJob
+AnyJob = RigidJob | MoldableJob | MalleableEntry | IterativeEntry
 
 
 class Overrun(enum.Enum):
@@ -55,8 +55,8 @@ class RigidSection(JobFields):
 
     kind: Literal["rigid"]
     synthetic: UniformJobs | None = None
-    swf: LogFile | None = None
-    batsim: LogFile | None = None
+    swf: WorkloadFile | None = None
+    batsim: WorkloadFile | None = None
     lublin: Lublin | None = None
     stream: StreamSection | None = None
     select: Selection = Factory(Selection)
@@ -117,7 +117,7 @@ class MalleableSection(JobFields):
     """Workers per group of buddies; 1: each keeps its own checkpoint only."""
     footprints: tuple[float, ...] = field(default=(), validator=deep_iterable(not_negative))
     """m_i: data units of each application."""
-    draw: Draw | None = None
+    draw: DrawnApplications | None = None
     """More applications, drawn at random."""
     profile: Profile = Factory(Synthetic)
     """How execution times depend on workers."""

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sims.campaign.cells import Fate
-from sims.campaign.comparing import Run, over_blocks
+from sims.campaign.cells import Fared
+from sims.campaign.comparing import Compared, over_blocks
 from sims.campaign.intervals import LEVEL, mean_of, ratio_of
 from sims.metrics.blocks import Blocks, by_block
 from sims.report import Report
@@ -87,8 +87,8 @@ def test_what_was_stored_is_compared_alike(shell: Shell) -> None:
     assert shell(*words, "--store", "kept", "--json").out == first
 
 
-def of(seed: int, value: float | None, blocks: tuple[float, ...] = (1, 2)) -> Run:
-    return Run(seed, Fate.COMPLETED, value, "", blocks)
+def of(seed: int, value: float | None, blocks: tuple[float, ...] = (1, 2)) -> Compared:
+    return Compared(seed, Fared.COMPLETED, value, "", blocks)
 
 
 def test_where_a_seed_makes_a_difference_runs_are_compared() -> None:

@@ -14,11 +14,11 @@ from actors.events import WorkerChanged
 from actors.runtime import Record
 from sims.campaign.axes import as_toml, axis, points, told
 from sims.campaign.campaign import Campaign
-from sims.campaign.cells import Batch, Fate, Result, gauge, seeded, simulate_batch
-from sims.campaign.comparing import Comparison, Run, Verdict, compare, judged, run_of
+from sims.campaign.cells import Batch, CellResult, Fared, gauge, seeded, simulate_batch
+from sims.campaign.comparing import Compared, Comparison, Verdict, compare, judged, run_of
 from sims.campaign.intervals import mean_of, ratio_of
 from sims.campaign.kit import Kit, code
-from sims.campaign.plan import Case, Plan
+from sims.campaign.plan import Case, Cells
 from sims.errors import InputError
 from sims.metrics.measures import Measure
 from sims.report import Report
@@ -36,7 +36,7 @@ def cases_of(*words: str, file: Path = VOLATILE, **more: Any) -> list[Case]:
     own = {"job.iterations": 2} if "volatile" in file.name else {}
     name = file.stem
     return list(
-        Plan.of(Campaign(name=name, scenario=str(file), set=own, variants=variants, **more))
+        Cells.of(Campaign(name=name, scenario=str(file), set=own, variants=variants, **more))
     )
 
 
@@ -47,8 +47,8 @@ def compared(*rows: list[float | None], measure: Measure = Measure.MAKESPAN) -> 
     return found
 
 
-def a_run(seed: int, value: float | None) -> Run:
-    return Run(seed, Fate.CAPPED if value is None else Fate.COMPLETED, value)
+def a_run(seed: int, value: float | None) -> Compared:
+    return Compared(seed, Fared.CAPPED if value is None else Fared.COMPLETED, value)
 
 
 # --- what is varied -------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
     report = Report.of(records_of(name))
     scenario = load(SCENARIOS / f"{name}.toml", list(FILES[name]))
 
-    def result(*asked: Measure) -> Result:
+    def result(*asked: Measure) -> CellResult:
         gauges = tuple(gauge(it.value) for it in asked)
         cells = (("key", 0, scenario.seed),)
         [found] = simulate_batch(
@@ -150,7 +150,7 @@ def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
     assert flowtime is not None
     few = {"makespan": report.summary.makespan, "flowtime": flowtime.mean}
     quick = result(Measure.MAKESPAN, Measure.FLOWTIME)
-    assert (quick.end, quick.time, quick.values) == (Fate.COMPLETED, report.summary.time, few)
+    assert (quick.end, quick.time, quick.values) == (Fared.COMPLETED, report.summary.time, few)
     assert quick.jobs == len(report.summary.submitted)
     assert (
         result(*Measure).values.items()
@@ -185,27 +185,27 @@ def test_two_runs_share_what_is_stored_only_if_nothing_differs() -> None:
 @pytest.mark.parametrize(
     ("fate", "time", "measure", "counts"),
     [
-        (Fate.COMPLETED, 9.0, Measure.MAKESPAN, True),
-        (Fate.CAPPED, 50.0, Measure.MAKESPAN, False),
-        (Fate.CAPPED, 50.0, Measure.UTILISATION, True),
-        (Fate.CAPPED, 9.0, Measure.UTILISATION, False),
-        (Fate.KILLED, 9.0, Measure.FLOWTIME, False),
-        (Fate.KILLED, 9.0, Measure.WASTED, True),
-        (Fate.DIVERGED, 9.0, Measure.WASTED, False),
+        (Fared.COMPLETED, 9.0, Measure.MAKESPAN, True),
+        (Fared.CAPPED, 50.0, Measure.MAKESPAN, False),
+        (Fared.CAPPED, 50.0, Measure.UTILISATION, True),
+        (Fared.CAPPED, 9.0, Measure.UTILISATION, False),
+        (Fared.KILLED, 9.0, Measure.FLOWTIME, False),
+        (Fared.KILLED, 9.0, Measure.WASTED, True),
+        (Fared.DIVERGED, 9.0, Measure.WASTED, False),
     ],
 )
 def test_a_run_with_work_left_has_no_makespan_and_one_cut_where_asked_has_shares(
-    fate: Fate, time: float, measure: Measure, counts: bool
+    fate: Fared, time: float, measure: Measure, counts: bool
 ) -> None:
-    result = Result("k", 3, fate, time, 1, 0, "w", 0.1, None, {measure.value: 0.5})
+    result = CellResult("k", 3, fate, time, 1, 0, "w", 0.1, None, {measure.value: 0.5})
     found = run_of(result, gauge(measure.value), until=50)
-    assert found == Run(3, fate, 0.5 if counts else None, "w")
+    assert found == Compared(3, fate, 0.5 if counts else None, "w")
 
 
 def test_a_starved_run_has_no_value_of_any_measure() -> None:
-    result = Result("k", 0, Fate.STARVED, 50.0, 1, 0, "w", 0.1)
+    result = CellResult("k", 0, Fared.STARVED, 50.0, 1, 0, "w", 0.1)
     runs = [run_of(result, gauge(measure.value), until=50) for measure in Measure]
-    assert runs == [Run(0, Fate.STARVED, None, "w")] * len(Measure)
+    assert runs == [Compared(0, Fared.STARVED, None, "w")] * len(Measure)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_a_seed_on_which_some_run_was_capped_is_in_no_pair() -> None:
     assert second.ratio == ratio_of([2, 4], [4, 8], LEVEL)
     assert (first.best, second.best) == (0, 2)
     assert [line.as_asked for line in found.lines] == [3, 3]
-    assert [line.left_out for line in found.lines] == [{Fate.CAPPED: 1}] * 2
+    assert [line.left_out for line in found.lines] == [{Fared.CAPPED: 1}] * 2
 
 
 def test_where_nothing_is_left_to_pair_there_is_no_ratio() -> None:
@@ -327,7 +327,10 @@ def test_a_tie_is_just_where_the_interval_of_the_difference_covers_0() -> None:
 
 
 def test_runs_with_other_jobs_are_unlike_and_pair_with_nobody() -> None:
-    runs = {"a": [Run(0, Fate.COMPLETED, 1.0, "x")], "b": [Run(0, Fate.COMPLETED, 2.0, "y")]}
+    runs = {
+        "a": [Compared(0, Fared.COMPLETED, 1.0, "x")],
+        "b": [Compared(0, Fared.COMPLETED, 2.0, "y")],
+    }
     found = compare((), gauge("makespan"), runs, "a")
     assert verdicts(found) == [None, Verdict.UNLIKE]
     assert (found.paired, found.lines[1].ratio, found.lines[1].best) == ((), None, 0)

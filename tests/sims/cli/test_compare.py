@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from sims.campaign.cells import Result
+from sims.campaign.cells import CellResult
 from sims.campaign.intervals import NONE, Estimate
 from sims.campaign.store import Store
 from sims.campaign.tables import rounded
@@ -258,7 +258,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line_before_anything_runs(
 # --- stores and Ctrl-C ----------------------------------------------------------------------------
 
 
-def kept(store: Path) -> dict[str, Result]:
+def kept(store: Path) -> dict[str, CellResult]:
     """All that a store has."""
     return Store(store).results()
 

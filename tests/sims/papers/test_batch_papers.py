@@ -11,7 +11,7 @@ from actors.runtime import stream
 from policies.maths.makespan_bounds import draw_failures
 from policies.queue.lists import Reading
 from sims.campaign.engine import execute
-from sims.campaign.plan import Plan
+from sims.campaign.plan import Cells
 from sims.cli import main
 from sims.papers.catalogue import item
 from sims.papers.rigid import jobs
@@ -94,7 +94,7 @@ def test_expected_ratios_of_table_1_are_reproduced_at_default_parameters(
 
 def test_the_same_failures_are_drawn_whatever_is_compared() -> None:
     changes = {"axes": {"number": [3], "errors.average": [0.3]}, "replications": 2}
-    cases = Plan.of(item("001/figure5").campaign("default", changes))
+    cases = Cells.of(item("001/figure5").campaign("default", changes))
     assert len({drawn(case.scenario(0)) for case in cases}) == 1
     assert drawn(cases[0].scenario(0)) != drawn(cases[0].scenario(1))
 

@@ -13,7 +13,7 @@ from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.intervals import Estimate
-from sims.campaign.plan import Plan
+from sims.campaign.plan import Cells
 from sims.errors import InputError
 from sims.log_blocks import Block
 from sims.papers.catalogue import item
@@ -90,7 +90,7 @@ def test_traces_are_platforms_and_a_run_ends_after_ten_days_of_their_ticks() -> 
 
 
 def test_all_ways_to_survive_meet_the_same_instances() -> None:
-    plan = Plan(item("study/survive").campaign("smoke"))
+    plan = Cells(item("study/survive").campaign("smoke"))
     bare = [
         evolve(it.scenario(1), protection=plan[0].scenario(1).protection, master=None)
         for it in next(plan.points())

@@ -18,7 +18,7 @@ from actors.runtime import System, stream
 from sims.errors import InputError
 from sims.scenario.jobs.columns import Changes, JobColumns
 from sims.scenario.jobs.resample import Resample
-from sims.scenario.jobs.scale import Scale, Scaled
+from sims.scenario.jobs.scale import Scale, ScaledBy
 from sims.scenario.jobs.select import Flurry, Rule, Selection
 from sims.scenario.loader import read
 from sims.scenario.workload import workload
@@ -166,8 +166,8 @@ def test_jobs_that_are_too_large_have_no_part_in_the_load_unless_they_are_cut() 
         assert found.load(4, cut) == pytest.approx(0.5)
 
 
-@given(JOBS, st.floats(0.1, 3), st.sampled_from((Scaled.ARRIVALS, Scaled.TIMES)))
-def test_the_load_asked_for_is_reached(jobs: JobColumns, load: float, by: Scaled) -> None:
+@given(JOBS, st.floats(0.1, 3), st.sampled_from((ScaledBy.ARRIVALS, ScaledBy.TIMES)))
+def test_the_load_asked_for_is_reached(jobs: JobColumns, load: float, by: ScaledBy) -> None:
     scale = Scale(by=by, load=load)
     fitting = jobs.submitted[jobs.processors <= WORKERS]
     if not len(fitting) or fitting[0] == fitting[-1]:
@@ -182,7 +182,7 @@ def test_the_load_asked_for_is_reached(jobs: JobColumns, load: float, by: Scaled
 
 @given(JOBS, st.floats(0.2, 5))
 def test_scaled_sizes_are_whole_and_at_least_one(jobs: JobColumns, factor: float) -> None:
-    found = Scale(by=Scaled.PROCESSORS, factor=factor).apply(jobs, Changes(), WORKERS)
+    found = Scale(by=ScaledBy.PROCESSORS, factor=factor).apply(jobs, Changes(), WORKERS)
     assert found.processors.min() >= 1
     assert (np.abs(found.processors - np.maximum(1, jobs.processors * factor)) <= 0.5).all()
     assert (found.times == jobs.times).all() and (found.submitted == jobs.submitted).all()
