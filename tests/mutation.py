@@ -34,10 +34,11 @@ from coverage import CoverageData
 ROOT = Path(__file__).parents[1]
 PARTS = ("actors", "policies", "sims", "tests")
 WATCHED = [
-    *("tests/actors", "tests/policies", "tests/golden"),
+    *("tests/actors", "tests/policies", "tests/golden", "tests/sims/scenario"),
     *(str(it.relative_to(ROOT)) for it in sorted((ROOT / "tests/sims").glob("test_*cases.py"))),
     *("tests/sims/audit/test_laws_hold.py", "tests/sims/test_queue_policies.py"),
 ]
+ATTRS = {"define", "field", "frozen"}
 LIMIT, BUDGET, MOST = 200, 60.0, 300
 """Seconds of CPU time of a mutant, which an endless loop takes; of time that its tests take all in
 all without it; how many they are."""
@@ -65,7 +66,16 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 
 def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
     """What can be changed, and how."""
-    return ((node, what) for node in ast.walk(tree) for what in _changes(node))
+    apart = {id(it) for node in ast.walk(tree) for it in _not_asked(node)}
+    return (
+        (node, what) for node in ast.walk(tree) if id(node) not in apart for what in _changes(node)
+    )
+
+
+def _not_asked(node: ast.AST) -> Iterator[ast.AST]:
+    """Whether attrs makes a method that nobody calls: no test can tell."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ATTRS:
+        yield from (it.value for it in node.keywords if it.arg in {"eq", "init", "repr"})
 
 
 def _changes(node: ast.AST) -> Iterator[str]:

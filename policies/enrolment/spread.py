@@ -26,8 +26,8 @@ class Spread:
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
         enrolment = view.enrolment
         speeds, bounds = enrolment.speeds, enrolment.bounds
-        up = [q for q in range(len(speeds)) if view.up >> q & 1]
-        chosen = sorted(up, key=lambda q: (speeds[q], q))[: self.workers]
+        able = [q for q in range(len(speeds)) if view.up >> q & 1 and bounds[q]]
+        chosen = sorted(able, key=lambda q: (speeds[q], q))[: self.workers]
         room = sum(bounds[q] for q in chosen)
         if len(chosen) < self.workers or room < enrolment.tasks:
             return None
