@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sims.examples import copy, examples
+from sims.examples import copy, example, examples
 
 ABOUT = "`holdfast examples volatile20` copies it to the current folder; --all copies all of them."
 
@@ -27,6 +27,8 @@ def execute(arguments: argparse.Namespace) -> int:
         for name, about in known.items():
             print(f"{name:<{width}}  {about}")
         return 0
+    for name in arguments.names:
+        example(name)  # none is copied where one is unknown
     for name in known if arguments.all else arguments.names:
         print(*copy(name, arguments.output), sep="\n")
     return 0

@@ -84,6 +84,9 @@ def main(words: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return 0
+    except MemoryError:
+        print("holdfast: this takes more memory than there is", file=sys.stderr)
+        return 2
 
 
 def _told(message: Warning | str, *_: object, **__: object) -> str:

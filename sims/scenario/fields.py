@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attrs import Attribute
 
+MOST_JOBS = 10**9
+"""Drawn for one scenario: a hundred times as many as were ever run here."""
+
 
 class Unacceptable(ValueError):
     """A value of the right type that a field does not take."""
@@ -25,6 +28,12 @@ def positive(_: object, attribute: Attribute[Any], value: float) -> None:
     """attrs validator: a finite number above 0."""
     if not (isfinite(value) and value > 0):
         raise Unacceptable(attribute.name, value, "a finite number above 0")
+
+
+def countable(_: object, attribute: Attribute[Any], value: int) -> None:
+    """attrs validator: so many jobs as some memory could hold."""
+    if not 1 <= value <= MOST_JOBS:
+        raise Unacceptable(attribute.name, value, f"1 to {MOST_JOBS:,}")
 
 
 def positive_or_inf(_: object, attribute: Attribute[Any], value: float) -> None:

@@ -59,6 +59,7 @@ def find_life(log: LogFile, job: str) -> LifeFound:
 
 
 def _submitted(log: LogFile) -> list[str]:
-    """Names of all jobs, from lines that are neither decoded nor checked, which takes far longer."""
+    """Names of all jobs, from lines that are neither decoded nor checked: that takes longer."""
     found = (NAME.search(line) for line in log.lines() if SUBMITTED in line)
-    return [json.loads(it[1].decode(errors="replace"), strict=False) for it in found if it is not None]
+    texts = (it[1].decode(errors="replace") for it in found if it is not None)
+    return [json.loads(text, strict=False) for text in texts]

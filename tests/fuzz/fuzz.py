@@ -69,7 +69,8 @@ def ask(asked: Case) -> Answer:
 def _judged(asked: Case, folder: Path) -> Answer:
     out, err = io.StringIO(), io.StringIO()
     code, trouble = None, ""
-    with warnings.catch_warnings(), _limited(err):
+    # It may ring in the very moment when the case is over.
+    with contextlib.suppress(Ended), warnings.catch_warnings(), _limited(err):
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", ResourceWarning)
         try:

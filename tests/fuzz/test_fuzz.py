@@ -35,7 +35,9 @@ def test_a_run_whose_last_job_ends_beyond_all_clocks_is_told() -> None:
     assert isinstance(answer, Answer) and (answer.code, answer.trouble) == (0, "")
 
 
-@pytest.mark.parametrize("found", [14755, 15105, 15917, 16733, 20280, 27893, 29820, 31849, 33443])
+@pytest.mark.parametrize(
+    "found", [14755, 15105, 15917, 16733, 20280, 27893, 29820, 31849, 33443, 47434, 49175, 72152]
+)
 def test_what_the_fuzzer_found_is_refused_in_one_line(found: int) -> None:
     answer = ask(case(found))
     assert (answer.code, answer.trouble) == (2, "")

@@ -22,7 +22,7 @@ from attrs.validators import optional
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from sims.scenario.fields import Unacceptable, positive, probability
+from sims.scenario.fields import Unacceptable, countable, positive, probability
 from sims.scenario.jobs.columns import JobColumns, Times
 
 DAY, SLOTS = 86_400, 48
@@ -51,7 +51,7 @@ class Lublin:
     """`[job.lublin]`: jobs of Lublin and Feitelson's model (JPDC 2003), drawn as the run's seed
     says; its parameters are the published ones of all jobs unless set."""
 
-    jobs: int = field(validator=positive)
+    jobs: int = field(validator=countable)
     """How many."""
     machine: int | None = field(default=None, validator=optional(positive))
     """Processors of the machine that the largest jobs fill; default: the platform's."""

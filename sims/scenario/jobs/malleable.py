@@ -9,7 +9,7 @@ import numpy as np
 from attrs import Factory, field, frozen
 
 from actors.runtime import stream
-from sims.scenario.fields import Unacceptable, not_negative, positive
+from sims.scenario.fields import Unacceptable, countable, not_negative, positive
 from sims.scenario.jobs.common import ListedJob
 from sims.scenario.jobs.malleable_profiles import Profile, Sizes, Synthetic
 
@@ -65,7 +65,7 @@ class Application:
 class DrawnApplications:
     """`[job.draw]`: applications drawn as in 003, section 6.1."""
 
-    count: int = field(validator=positive)
+    count: int = field(validator=countable)
     """n: applications."""
     smallest: float = field(default=1_500_000.0, validator=positive)
     """m_inf: data units of the smallest application."""

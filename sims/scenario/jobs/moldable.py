@@ -23,6 +23,7 @@ from policies.maths.speedup import (
 )
 from sims.scenario.fields import (
     Unacceptable,
+    countable,
     not_empty,
     not_negative,
     positive,
@@ -158,7 +159,7 @@ class SyntheticJobs:
 
     model: Model = Model.MIX
     """roofline, communication, amdahl, mix-low-com, mix or power."""
-    count: int = field(default=500, validator=positive)
+    count: int = field(default=500, validator=countable)
     """How many jobs."""
     work: tuple[float, float] = field(default=(5_000, 4_000_000), validator=range_of_positives)
     """w_j is uniform between these, in seconds on one processor."""

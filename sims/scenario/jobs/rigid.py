@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from actors.runtime import stream
 from policies.maths.speedup import Rigid
-from sims.scenario.fields import not_negative, positive, range_of_positives
+from sims.scenario.fields import countable, not_negative, positive, range_of_positives
 from sims.scenario.jobs.common import ListedJob
 
 
@@ -28,7 +28,7 @@ class RigidJob(ListedJob):
 class UniformJobs:
     """`[job.synthetic]`: jobs drawn as in 001, section 5.1."""
 
-    count: int = field(default=100, validator=positive)
+    count: int = field(default=100, validator=countable)
     """How many jobs."""
     processors: tuple[int, int] = field(default=(50, 2000), validator=range_of_positives)
     """p_j is a uniform integer between these, both included."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
-from math import fsum, isclose
+from math import fsum, inf, isclose, isfinite
 from pathlib import Path
 from typing import Literal
 
@@ -110,6 +110,12 @@ class ParetoSizes:
     def __attrs_post_init__(self) -> None:
         if not self.low < self.high:
             raise Unacceptable("low", self.low, f"a number below high, {self.high!r}")
+        try:
+            mean = self.law().mean
+        except (OverflowError, ZeroDivisionError):
+            mean = inf
+        if not isfinite(mean):
+            raise Unacceptable("alpha", self.alpha, "one whose mean size is a finite number")
 
     def law(self) -> SizeLaw:
         """The law of sizes."""

@@ -76,3 +76,15 @@ def test_a_command_loads_no_library_that_only_others_need(
     )
     assert ran.returncode == 0
     assert ran.stderr == "[]\n"
+
+
+def test_what_takes_too_much_memory_is_told_in_one_line(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hungry(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("sims.cli.run.run", hungry)
+    said = shell("run", shell.write(TINY), "--log", "none")
+    assert said.code == 2
+    assert said.err == "holdfast: this takes more memory than there is\n"
