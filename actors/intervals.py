@@ -53,6 +53,15 @@ def intervals_of(numbers: Iterable[int]) -> Intervals:
     return tuple(spans)
 
 
+def meet(ours: Intervals, theirs: Intervals) -> bool:
+    """Whether they have a number in common."""
+    for a, b in ours:
+        for c, d in theirs:
+            if a <= d and c <= b:
+                return True
+    return False
+
+
 def _size(intervals: Intervals) -> int:
     return sum(last - first + 1 for first, last in intervals)
 

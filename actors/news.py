@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from attrs import define, field
 
-from actors.intervals import Intervals
+from actors.intervals import Intervals, meet
 from actors.runtime import VirtualTimeLoop
 
 NOTHING = -1
@@ -51,7 +49,7 @@ class News:
         seq = self.wants.get(index, NOTHING) if self.opened == NOTHING else self.opened
         if seq != NOTHING or not self.freed:
             return seq
-        return next((seq for seq, freed in self.freed if _meet(freed, numbers)), NOTHING)
+        return next((seq for seq, freed in self.freed if meet(freed, numbers)), NOTHING)
 
     def _renew(self) -> None:
         now = self.loop.now
@@ -59,7 +57,3 @@ class News:
             self._at, self.opened = now, NOTHING
             self.wants.clear()
             self.freed.clear()
-
-
-def _meet(ours: Sequence[tuple[int, int]], theirs: Sequence[tuple[int, int]]) -> bool:
-    return any(a <= d and c <= b for a, b in ours for c, d in theirs)

@@ -34,7 +34,7 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from actors.events.scenario import DeciderKind
-from actors.intervals import spans_in
+from actors.intervals import meet, spans_in
 from actors.runtime import Event
 from policies.availability import WorkerState
 
@@ -66,15 +66,10 @@ class HeldMembers:
 
     def meets(self, text: str) -> bool:
         """Whether one of these workers is a member."""
+        if text in self.texts:
+            return True
         theirs = spans_in(text)
-        for mine in self.texts:
-            if mine == text:
-                return True
-            for a, b in spans_in(mine):
-                for c, d in theirs:
-                    if a <= d and c <= b:
-                        return True
-        return False
+        return any(meet(spans_in(mine), theirs) for mine in self.texts)
 
 
 @define(eq=False)
