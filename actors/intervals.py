@@ -33,6 +33,11 @@ def numbers_in(text: str) -> tuple[int, ...]:
     return members(spans_in(text))
 
 
+def within(text: str, number: int) -> bool:
+    """Whether it is one of intervals as logs write them."""
+    return any(first <= number <= last for first, last in spans_in(text))
+
+
 def members(intervals: Intervals) -> tuple[int, ...]:
     """Every number, ascending."""
     return tuple(chain.from_iterable(range(first, last + 1) for first, last in intervals))

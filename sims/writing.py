@@ -6,7 +6,7 @@ import filecmp
 import itertools
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -90,6 +90,12 @@ def _take_place(new: Path, old: Path) -> None:
         old.open("ab").close()
         shutil.copymode(old, new)
     new.replace(old)
+
+
+def check_suffix(path: Path, kind: str, suffixes: Sequence[str]) -> None:
+    """Raises InputError unless `path` ends as something of this kind that can be written."""
+    if path.suffix not in suffixes:
+        raise InputError(str(path), "", f"{path.suffix!r} is no {kind}", ", ".join(suffixes))
 
 
 def check_packing(path: Path) -> None:

@@ -34,16 +34,11 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from actors.events.scenario import DeciderKind
-from actors.intervals import meet, spans_in
+from actors.intervals import meet, spans_in, within
 from actors.runtime import Event
 from policies.availability import WorkerState
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
-
-
-def within(text: str, worker: int) -> bool:
-    """Whether it is one of these."""
-    return any(first <= worker <= last for first, last in spans_in(text))
 
 
 @define(eq=False)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from actors.events import CheckpointLost, RestartedFromScratch, RunStarted, WorkerChanged
-from actors.events.known import Known, within
+from actors.events.known import Known
 from actors.events.relations import FREE
 from actors.events.scenario import DeciderKind
+from actors.intervals import within
 from policies.availability import WorkerState
 
 UP = WorkerState.UP

@@ -13,10 +13,9 @@ from sims.campaign.axes import Settings, as_toml
 from sims.campaign.comparing import Line, Verdict, corrected
 from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
-from sims.errors import InputError
 from sims.exports.tables import write_table
 from sims.telling import counted, units
-from sims.writing import replacing
+from sims.writing import check_suffix, replacing
 
 SUFFIXES = (".csv", ".parquet", ".tex")
 SIGNS = {
@@ -204,7 +203,7 @@ def write(results: Results, form: Form, path: Path) -> int:
     """Write the table; its suffix says how: numbers for .csv and .parquet, what people read for
     .tex. Returns how many rows. Raises InputError for another suffix, without polars, and where it
     cannot be written."""
-    check_suffix(path)
+    check_suffix(path, "table", SUFFIXES)
     if path.suffix == ".tex":
         table = shown(results, form)
         with replacing(path) as new:
@@ -212,12 +211,6 @@ def write(results: Results, form: Form, path: Path) -> int:
         return len(table.rows)
     table = data(results, form)
     return write_table(_typed(table), _types(table), path)
-
-
-def check_suffix(path: Path) -> None:
-    """Raises InputError unless `path` ends as a table that can be written."""
-    if path.suffix not in SUFFIXES:
-        raise InputError(str(path), "", f"{path.suffix!r} is no table", ", ".join(SUFFIXES))
 
 
 def _types(table: Grid) -> dict[str, type]:

@@ -30,7 +30,7 @@ from sims.exports import tables as exports
 from sims.options import Parser, add_choice, picture, positive, positive_int
 from sims.script import prepare_pictures, wide_console
 from sims.telling import counted
-from sims.writing import replacing
+from sims.writing import check_suffix, replacing
 
 ABOUT = """\
 Results are a folder of Parquet files, by default logs/campaigns/NAME. `run` runs what is not there
@@ -210,7 +210,7 @@ def _target(command: argparse.ArgumentParser) -> None:
 
 def _export(arguments: argparse.Namespace, campaign: Campaign, store: Store) -> int:
     path = arguments.output
-    exports.check_suffix(path)
+    check_suffix(path, "table", exports.SUFFIXES)
     frame = _finished(campaign, store).frame()
     with replacing(path) as new:
         (frame.write_csv if path.suffix == ".csv" else frame.write_parquet)(new)

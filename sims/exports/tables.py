@@ -31,7 +31,7 @@ from sims.metrics.jobs import BOUND, bounded
 from sims.metrics.stretch import OwnTimes
 from sims.parts import parted
 from sims.scenario.strict import members_of
-from sims.writing import replacing
+from sims.writing import check_suffix, replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -154,7 +154,7 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     Raises InputError for another suffix, where polars is missing, and where the file cannot be
     written.
     """
-    check_suffix(path)
+    check_suffix(path, "table", SUFFIXES)
     polars = _polars()
     told, written = iter(rows), 0
     schema = polars.Schema(columns)
@@ -191,12 +191,6 @@ def _batch(rows: Iterator[Row], failed: list[BaseException]) -> list[Row]:
     except BaseException as error:
         failed.append(error)
         return []
-
-
-def check_suffix(path: Path) -> None:
-    """Raises InputError unless `path` ends as a table that can be written."""
-    if path.suffix not in SUFFIXES:
-        raise InputError(str(path), "", f"{path.suffix!r} is no table", ", ".join(SUFFIXES))
 
 
 def _polars() -> ModuleType:

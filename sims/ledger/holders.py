@@ -8,6 +8,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from actors.intervals import within
 from sims.ledger.slices import ranges
 
 Key = tuple[str, int]
@@ -68,5 +69,5 @@ class Holders:
         if run is not None:
             yield run
         for run, processors in self._shared.items():
-            if any(first <= worker <= last for first, last in ranges(processors)):
+            if within(processors, worker):
                 yield run

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sims import writing
 from sims.errors import InputError
 from sims.plots.palette import CYCLE
 from sims.writing import replacing
@@ -45,8 +46,7 @@ def new_figure(width: float = 9, height: float = 5) -> tuple[Figure, Axes]:
 
 def check_suffix(path: Path) -> None:
     """Raises InputError unless `path` ends as a picture that can be written."""
-    if path.suffix not in SUFFIXES:
-        raise InputError(str(path), "", f"{path.suffix!r} is no picture", ", ".join(SUFFIXES))
+    writing.check_suffix(path, "picture", SUFFIXES)
 
 
 def save(figure: Figure, path: Path, dpi: int = DPI) -> Path:

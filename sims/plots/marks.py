@@ -18,6 +18,7 @@ from actors.events import (
     WorkerChanged,
 )
 from actors.events.pack import FaultIgnored, MembersChanged
+from actors.intervals import within
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.ledger.slices import ranges
@@ -97,7 +98,7 @@ class Marks:
     def close(self) -> Iterator[Mark]:
         """Who went DOWN at the last instant, and cost no run."""
         for down in self._downs:
-            if down.by_fault or any(_holds(it, down.worker) for it in self._held.values()):
+            if down.by_fault or any(within(it, down.worker) for it in self._held.values()):
                 yield Mark(down.record.t, down.worker, Sign.FAULT, None, None, down.record.seq)
         self._downs.clear()
 
@@ -120,14 +121,10 @@ class Marks:
         if event.outcome is Outcome.FAILED:
             yield Mark(record.t, middle(processors), Sign.ERROR, *key, record.seq)
         if event.outcome is Outcome.LOST:
-            guilty = [it for it in self._downs if _holds(processors, it.worker)]
+            guilty = [it for it in self._downs if within(processors, it.worker)]
             for down in guilty:
                 yield Mark(record.t, down.worker, Sign.CRASH, *key, record.seq)
             self._downs = [it for it in self._downs if it not in guilty]
-
-
-def _holds(processors: str, worker: int) -> bool:
-    return any(first <= worker <= last for first, last in ranges(processors))
 
 
 def middle(processors: str) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from attrs import define, field
 
+from actors.intervals import within
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.ledger.slices import ranges
@@ -46,7 +47,7 @@ class Holding:
 
     def holds(self, worker: int) -> bool:
         """Whether it is one of them."""
-        return any(first <= worker <= last for first, last in ranges(self.numbers))
+        return within(self.numbers, worker)
 
     def members(self) -> Iterator[int]:
         """All of them."""
