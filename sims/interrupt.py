@@ -12,7 +12,8 @@ class HeldBack:
 
     Writing a log is such a thing: what a signal raises while orjson asks an enum for its value does
     not interrupt, it kills (orjson 3.13).
-    In another thread than the main one, where Ctrl-C never arrives, it does nothing.
+    In another thread than the main one, where Ctrl-C never arrives, it does nothing; nor where
+    Ctrl-C is ignored.
     """
 
     def __init__(self) -> None:
@@ -34,7 +35,8 @@ class HeldBack:
         self._pressed = True
 
     def __enter__(self) -> HeldBack:
-        if threading.current_thread() is threading.main_thread():
+        heard = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+        if heard and threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._press)
         return self
 

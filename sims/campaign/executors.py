@@ -47,6 +47,7 @@ from typing import Any, TypeVar
 from attrs import define, field
 
 from sims.errors import InputError
+from sims.interrupt import HeldBack
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -55,8 +56,9 @@ JOINING = 60
 """Seconds that a scheduler has to answer."""
 PATIENCE = 600.0
 """Seconds for which a cluster may be without a worker: its queue may be long."""
-GLANCE, SILENT = 1.0, 5.0
-"""Seconds between two looks at whether there are workers, and until their absence is told."""
+GLANCE, SILENT = 0.25, 5.0
+"""Seconds between two looks at Ctrl-C and at whether there are workers, and until their absence is
+told."""
 
 
 @define
@@ -106,7 +108,7 @@ class Workers:
 
     def submit(self, function: Callable[[T], R], task: T) -> Future[R]:
         """Hand a task over, to a new executor where the old one is broken."""
-        with _interrupts_later():
+        with _at_once(), _born_deaf():
             try:
                 return self.executor.submit(function, task)
             except BrokenExecutor:
@@ -118,8 +120,8 @@ class Workers:
     def first_of(self, pending: Collection[Future[R]]) -> set[Future[R]]:
         """Wait until some are done. Raises InputError where all workers have left for long."""
         while True:
-            timeout = GLANCE if self.attendance else None
-            done, _ = wait(pending, timeout, return_when=FIRST_COMPLETED)
+            with _at_once():
+                done, _ = wait(pending, GLANCE, return_when=FIRST_COMPLETED)
             if done:
                 return done
             if self.attendance:
@@ -174,8 +176,18 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """Workers are born deaf to Ctrl-C, which would else hit them before they can ignore it."""
+def _at_once() -> Iterator[None]:
+    """Ctrl-C comes before or after: amid them, it would leave a future's lock held for ever, and
+    whoever then shuts the executor down would wait for it."""
+    with HeldBack() as interrupt:
+        interrupt.busy = True
+        yield
+        interrupt.settle()
+
+
+@contextmanager
+def _born_deaf() -> Iterator[None]:
+    """To Ctrl-C, which would else hit new workers before they can ignore it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -213,7 +225,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     attendance = Attendance(lambda: len(client.scheduler_info()["workers"]), patience)
     with client, client.get_executor(pure=False) as executor:
         while not attendance.look():
-            time.sleep(GLANCE / 10)
+            time.sleep(GLANCE)
         slots = sum(client.nthreads().values())
         deaths = (BrokenExecutor, KilledWorker)
         try:

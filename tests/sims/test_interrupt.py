@@ -57,3 +57,13 @@ def test_in_another_thread_it_leaves_the_handler_alone() -> None:
     thread.start()
     thread.join()
     assert handlers == [signal.getsignal(signal.SIGINT)]
+
+
+def test_where_it_is_ignored_it_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with HeldBack() as interrupt:
+            press()
+            interrupt.settle()
+    finally:
+        signal.signal(signal.SIGINT, before)

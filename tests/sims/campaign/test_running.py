@@ -7,14 +7,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sims.campaign import run_many
+from sims.campaign import executors, run_many
+from sims.campaign.executors import given
 from sims.campaign.running import QUEUED_PER_CORE
 
 ROOT = Path(__file__).parents[3]
@@ -81,10 +82,29 @@ def test_an_error_in_a_task_reaches_the_caller() -> None:
 
 # --- Ctrl-C ---------------------------------------------------------------------------------------
 
+
+def test_control_c_leaves_no_lock_of_a_future_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Held, it would keep the thread that manages the executor from ever ending (seen once in two
+    hundred presses)."""
+    before: list[str] = []
+
+    def pressed(
+        pending: Sequence[Future[int]], *_: object, **__: object
+    ) -> tuple[set[object], ...]:
+        signal.raise_signal(signal.SIGINT)
+        before.append("what `wait` does next")
+        return set(pending), set()
+
+    monkeypatch.setattr(executors, "wait", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        given(Inline()).first_of([Future()])
+    assert before == ["what `wait` does next"]
+
+
 ENDLESS = """
 import sys, time
 from pathlib import Path
-from sims.campaign import run_many
+from sims.campaign import executors, run_many
 
 def slow(task):
     if task > 0:
