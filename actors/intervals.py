@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import sub
+from typing import TypeVar
 
 from attrs import define, field
 
+V = TypeVar("V")
 Intervals = tuple[tuple[int, int], ...]
 """Disjoint, ascending, ends included."""
 
@@ -56,6 +59,20 @@ def intervals_of(numbers: Iterable[int]) -> Intervals:
     if last >= 0:
         spans.append((first, last))
     return tuple(spans)
+
+
+def grouped(values: Sequence[V]) -> tuple[tuple[str, V], ...]:
+    """Which numbers have each value, as logs write them; `values` by number, hashable."""
+    having: defaultdict[V, list[int]] = defaultdict(list)
+    for number, value in enumerate(values):
+        having[value].append(number)
+    return tuple((text(intervals_of(numbers)), value) for value, numbers in having.items())
+
+
+def spread(groups: Iterable[tuple[str, V]], count: int) -> tuple[V, ...]:
+    """What `grouped` has grouped. Raises LookupError where a number below `count` is in none."""
+    found = {number: value for numbers, value in groups for number in numbers_in(numbers)}
+    return tuple(found[number] for number in range(count))
 
 
 def meet(ours: Intervals, theirs: Intervals) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from attrs import define, field
 
 from actors.copy import Copy
-from actors.events import IterationCompleted, IterationStarted, TasksDealt
+from actors.events import IterationCompleted, IterationStarted, TasksDealt, TasksDescribed
+from actors.intervals import grouped
 from actors.job import WAITING
 from actors.messages import StartCopy
 from actors.runs import JobOfRuns
@@ -28,6 +29,9 @@ class IterativeJob(JobOfRuns):
     def describe(self) -> None:
         """See Job; its first iteration begins."""
         super().describe()
+        journal = self.system.journal
+        times = grouped(self.task_times) if journal.wants(TasksDescribed) else ()
+        journal.describe(TasksDescribed, self.name, self.tasks, self.iterations, times)
         self.record(IterationStarted, self.name, self.iteration)
 
     def work_told(self) -> float:

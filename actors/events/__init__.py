@@ -5,8 +5,20 @@ One module per mechanism; together they are the closed vocabulary of the log.
 
 from __future__ import annotations
 
-from actors.events import copies, jobs, link, pack, protection, queue, runs, scenario, workers
+from actors.events import (
+    copies,
+    enrolment,
+    jobs,
+    link,
+    pack,
+    protection,
+    queue,
+    runs,
+    scenario,
+    workers,
+)
 from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
+from actors.events.enrolment import BoundsDescribed, ChainsBelieved, TasksDescribed
 from actors.events.jobs import (
     IterationCompleted,
     IterationStarted,
@@ -71,6 +83,8 @@ __all__ = [
     "VOCABULARY",
     "ApplicationDescribed",
     "BatchOpened",
+    "BoundsDescribed",
+    "ChainsBelieved",
     "CheckpointLost",
     "CheckpointTaken",
     "Compound",
@@ -115,6 +129,7 @@ __all__ = [
     "StageStarted",
     "StaleMessage",
     "TasksDealt",
+    "TasksDescribed",
     "TransferDropped",
     "TransferEnded",
     "TransferKind",
@@ -130,6 +145,7 @@ __all__ = [
 VOCABULARY: tuple[type[Event], ...] = (
     *scenario.VOCABULARY,
     *jobs.VOCABULARY,
+    *enrolment.VOCABULARY,
     *workers.VOCABULARY,
     *link.VOCABULARY,
     *runs.VOCABULARY,

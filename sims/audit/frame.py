@@ -9,6 +9,8 @@ from attrs import define, field
 from actors.events import (
     SCHEMA,
     BatchOpened,
+    BoundsDescribed,
+    ChainsBelieved,
     CopiesPlaced,
     CopiesSettled,
     DeciderKind,
@@ -60,6 +62,8 @@ DECIDED: dict[type[Event], DeciderKind] = {
     ShelfOpened: DeciderKind.QUEUE,
     BatchOpened: DeciderKind.QUEUE,
     ReservationMade: DeciderKind.QUEUE,
+    BoundsDescribed: DeciderKind.ENROLMENT,
+    ChainsBelieved: DeciderKind.ENROLMENT,
     PackDescribed: DeciderKind.PACK,
     EndExpected: DeciderKind.PACK,
     RedistributionDecided: DeciderKind.PACK,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isclose
+from typing import TypeVar
 
 from attrs import define, field
 
 from actors.events import (
+    BoundsDescribed,
+    ChainsBelieved,
     DeciderKind,
     IterationCompleted,
     IterationStarted,
@@ -15,14 +19,14 @@ from actors.events import (
     RunEnded,
     RunStarted,
     TasksDealt,
+    TasksDescribed,
 )
 from policies.interface import Reason
+from policies.maths.markov import MarkovChain
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 ROUNDING = 1e-9
-REMEMBERED = 1000
-"""Dealings of a job that are looked at again at the end: a long log has 10^5."""
 REASONS = {
     Outcome.COMPLETED: Reason.START,
     Outcome.LOST: Reason.FAILURE,
@@ -30,20 +34,20 @@ REASONS = {
     Outcome.WITHDRAWN: Reason.PROACTIVE,
 }
 """How a run ended -> why a policy is asked for the next one (002, VI)."""
-Dealt = tuple[tuple[int, int], ...]
+V = TypeVar("V")
 
 
 @define
 class _Iterations:
     """Of one job."""
 
+    described: TasksDescribed | None = None
+    times: tuple[float, ...] = ()
+    """w_q, by worker."""
+    bounds: tuple[int, ...] = ()
+    """mu_q, by worker."""
     now: int = -1
     under_way: bool = False
-    tasks: int | None = None
-    """m."""
-    slowest: dict[int, float] = field(factory=dict)
-    """Worker -> the most time that a task can take it, by the works told."""
-    works: dict[Dealt, float] = field(factory=dict)
     undealt: tuple[int, int] | None = None
     """(run, seq) of a run whose tasks must follow."""
     completed: int | None = None
@@ -56,19 +60,27 @@ class _Iterations:
 
 @define(eq=False)
 class IterationAuditor(Auditor):
-    """Iterations follow each other; each run has all tasks, and W = max x_q w_q."""
+    """Iterations follow each other, as many as there are; each run has all tasks, nobody more than
+    he holds, and W = max x_q w_q."""
 
-    wakes = frozenset((IterationStarted, IterationCompleted, TasksDealt))
+    wakes = frozenset(
+        (ChainsBelieved, TasksDescribed, IterationStarted, IterationCompleted, TasksDealt)
+    )
     world: World
     jobs: dict[str, _Iterations] = field(factory=dict)
     stirred: set[str] = field(factory=set)
     """Jobs that were told of at this instant."""
+    believed: bool = False
+    """Whether it was told what is believed of the workers."""
     withdrawn: dict[str, int] = field(factory=dict)
     """Jobs of which a policy withdrew a run at this instant, for another to come -> seq."""
 
     @property
     def handlers(self) -> Handlers:
         return {
+            ChainsBelieved: self._believe,
+            TasksDescribed: self._describe,
+            BoundsDescribed: self._bound,
             IterationStarted: self._begin,
             IterationCompleted: self._complete,
             RunStarted: self._start,
@@ -86,6 +98,9 @@ class IterationAuditor(Auditor):
             if it.completed is not None:
                 why = f"a run of {name} completes, and its iteration does not"
                 self.world.breaks(Law.SEQUENCE, (it.completed, seq), why)
+            if self._enrolled() and not (it.bounds and self.believed):
+                why = f"nothing says what the enrolment of {name} hangs on"
+                self.world.breaks(Law.FRAME, (seq,), why)
             it.undealt = it.completed = None
             if not it.under_way and name in self.world.jobs:
                 why = (
@@ -98,11 +113,6 @@ class IterationAuditor(Auditor):
             self.world.breaks(Law.DECISION, (ended, seq), why)
         self.withdrawn.clear()
 
-    def close(self, t: float, seq: int) -> None:
-        for name, it in self.jobs.items():
-            for dealt, work in it.works.items():
-                self._reached(name, it, dealt, work, seq)
-
     def _iterations(self, name: str) -> _Iterations | None:
         job = self.world.jobs.get(name)
         if job is None or job.described is None or job.described.kind != "iterative":
@@ -110,11 +120,53 @@ class IterationAuditor(Auditor):
         self.stirred.add(name)
         return self.jobs.setdefault(name, _Iterations())
 
+    # --- what is described --------------------------------------------------------------------
+
+    def _describe(self, event: TasksDescribed, t: float, seq: int) -> None:
+        it = self._iterations(event.job)
+        known = it is None or it.described is not None
+        if known or event.tasks < 1 or event.iterations < 1 or any(w < 0 for _, w in event.times):
+            why = f"{event.iterations} iterations of {event.tasks} tasks of {event.job}"
+            self.world.breaks(Law.FRAME, (seq,), why)
+        if it is not None:
+            it.described, it.times = event, self._by_worker(event.times, 0.0, seq)
+
+    def _bound(self, event: BoundsDescribed, t: float, seq: int) -> None:
+        it = self._iterations(event.job)
+        if it is None or it.bounds or it.now != 0 or not self._enrolled():
+            why = f"no enrolment has just been asked for {event.job}"
+            self.world.breaks(Law.FRAME, (seq,), why)
+        if it is not None:
+            it.bounds = self._by_worker(event.bounds, 0, seq)
+
+    def _believe(self, event: ChainsBelieved, t: float, seq: int) -> None:
+        if self.believed or t:
+            self.world.breaks(Law.FRAME, (seq,), f"beliefs at {t}, not once at the start")
+        self.believed = True
+        self._by_worker(event.chains, (), seq)
+        try:
+            for _, rows in event.chains:
+                MarkovChain(rows)
+        except ValueError as wrong:
+            self.world.breaks(Law.FRAME, (seq,), str(wrong))
+
+    def _by_worker(self, groups: Sequence[tuple[str, V]], none: V, seq: int) -> tuple[V, ...]:
+        """Of every worker; `none` where that is not told."""
+        workers, told, found = self.world.processors, 0, dict[int, V]()
+        for numbers, value in groups:
+            for first, last in self.world.spans(numbers, seq):
+                told += last - first + 1
+                found.update(dict.fromkeys(range(first, min(last + 1, workers)), value))
+        if not len(found) == told == workers:
+            why = f"it is told of {told} workers what holds for each of {workers}"
+            self.world.breaks(Law.FRAME, (seq,), why)
+        return tuple(found.get(number, none) for number in range(workers))
+
     # --- iterations ---------------------------------------------------------------------------
 
     def _begin(self, event: IterationStarted, t: float, seq: int) -> None:
         it = self._iterations(event.job)
-        if it is None or it.under_way or event.iteration != it.now + 1:
+        if it is None or it.under_way or event.iteration != it.now + 1 or it.described is None:
             why = f"iteration {event.iteration} of {event.job} cannot begin now"
             self.world.breaks(Law.SEQUENCE, (seq,), why)
         if it is not None:
@@ -130,8 +182,15 @@ class IterationAuditor(Auditor):
 
     def _leave(self, event: JobCompleted, t: float, seq: int) -> None:
         it = self._iterations(event.job)
-        if it is not None and (it.under_way or it.completed is not None):
+        if it is None:
+            return
+        if it.under_way or it.completed is not None:
             why = f"{event.job} completes within iteration {it.now}"
+            self.world.breaks(Law.SEQUENCE, (seq,), why)
+        if it.described is not None and it.now + 1 != it.described.iterations:
+            why = (
+                f"{event.job} completes after {it.now + 1} of {it.described.iterations} iterations"
+            )
             self.world.breaks(Law.SEQUENCE, (seq,), why)
 
     # --- runs ---------------------------------------------------------------------------------
@@ -179,14 +238,12 @@ class IterationAuditor(Auditor):
         if tuple(worker for worker, _ in event.tasks) != run.copy.members:
             why = f"{run.name} is on {run.event.processors}, its tasks on {event.tasks}"
             self.world.breaks(Law.DECISION, (run.seq, seq), why)
-        if any(tasks < 0 for _, tasks in event.tasks):
-            self.world.breaks(Law.DECISION, (seq,), f"tasks {event.tasks}")
         reason = self._reason(it, t) if it.reasons else None
         if event.reason != reason:
             why = f"{run.name} starts for {event.reason}; what happened is {reason}"
             self.world.breaks(Law.DECISION, (run.seq, seq), why)
-        self._sum(it, event, seq)
-        self._work(it, event, run.event.work, seq)
+        if it.described is not None:
+            self._check(it, it.described, event, run.event.work, seq)
 
     @staticmethod
     def _reason(it: _Iterations, t: float) -> str:
@@ -195,26 +252,20 @@ class IterationAuditor(Auditor):
         outcome, ended = it.last if it.last is not None else (Outcome.COMPLETED, t)
         return REASONS[outcome].value if ended == t else Reason.START.value
 
-    def _sum(self, it: _Iterations, event: TasksDealt, seq: int) -> None:
-        tasks = sum(tasks for _, tasks in event.tasks)
-        if it.tasks is None:
-            it.tasks = tasks
-        if tasks != it.tasks:
-            why = f"{tasks} tasks of {event.job} are dealt; it has {it.tasks}"
+    def _check(
+        self, it: _Iterations, described: TasksDescribed, event: TasksDealt, work: float, seq: int
+    ) -> None:
+        least, workers = int(self._enrolled()), self.world.processors
+        if any(not 0 <= q < workers or tasks < least for q, tasks in event.tasks):
+            self.world.breaks(Law.DECISION, (seq,), f"tasks {event.tasks}")
+            return
+        if sum(tasks for _, tasks in event.tasks) != described.tasks:
+            why = f"{event.tasks} of {event.job} are dealt; it has {described.tasks}"
             self.world.breaks(Law.DECISION, (seq,), why)
-
-    def _work(self, it: _Iterations, event: TasksDealt, work: float, seq: int) -> None:
-        """The log does not tell w_q: each work bounds those of its members, and one reaches it."""
-        for worker, tasks in event.tasks:
-            if tasks > 0:
-                most = min(work / tasks, it.slowest.get(worker, float("inf")))
-                it.slowest[worker] = most
-        self._reached(event.job, it, event.tasks, work, seq)
-        if len(it.works) < REMEMBERED:
-            it.works[event.tasks] = work
-
-    def _reached(self, name: str, it: _Iterations, dealt: Dealt, work: float, seq: int) -> None:
-        found = max((tasks * it.slowest.get(q, 0) for q, tasks in dealt), default=0.0)
-        if not isclose(found, work, rel_tol=ROUNDING):
-            why = f"W = {work!r}; with these tasks {name} was faster before: {found!r} at most"
+        if it.bounds and any(tasks > it.bounds[q] for q, tasks in event.tasks):
+            why = f"{event.tasks}: somebody holds no more than {it.bounds}"
+            self.world.breaks(Law.DECISION, (seq,), why)
+        slowest = max((tasks * it.times[q] for q, tasks in event.tasks), default=0.0)
+        if not isclose(slowest, work, rel_tol=ROUNDING):
+            why = f"W = {work!r}; with these tasks it is {slowest!r}"
             self.world.breaks(Law.LOCKSTEP, (seq,), why)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from attrs import define, field
 from numpy.random import Generator
 
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.enrolment.window import RunningConfiguration, Window
-from actors.events import End, Outcome
+from actors.events import BoundsDescribed, ChainsBelieved, End, Outcome
+from actors.intervals import grouped
 from actors.iterative_job import IterativeJob
 from actors.messages import CopyOver, Decide, Stood
 from actors.runtime import Phase
@@ -116,13 +117,22 @@ class EnrolmentDecider:
         self.proactive = self.alert = self.wake is not Wake.NEVER
         self.rng = scheduler.system.stream("policy")
         self.up = (1 << scheduler.pool.size) - 1
+        self._describe_beliefs()
+
+    def _describe_beliefs(self) -> None:
+        journal = self.scheduler.system.journal
+        if self.enrolments and journal.wants(ChainsBelieved):
+            believed = next(iter(self.enrolments.values())).belief  # all have the same
+            journal.describe(ChainsBelieved, grouped([it.rows for it in believed.chains]))
 
     # --- what it hears of ---------------------------------------------------------------------
 
     def submitted(self, job: Job) -> None:
         """See Decider."""
-        assert isinstance(job, IterativeJob)
-        view = Window(job, self.enrolments[job.index], self.workers)
+        enrolment, journal = self.enrolments[job.index], self.scheduler.system.journal
+        if journal.wants(BoundsDescribed):
+            journal.describe(BoundsDescribed, job.name, grouped(enrolment.bounds))
+        view = Window(cast(IterativeJob, job), enrolment, self.workers)
         cause, now = self.scheduler.system.loop.cause, self.scheduler.now
         self.applications[job.index] = KnownJob(view, since=cause, began=now)
         self.applications = dict(sorted(self.applications.items()))

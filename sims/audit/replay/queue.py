@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
@@ -28,25 +27,26 @@ from actors.events import (
     RunStarted,
     ScenarioStarted,
     ShelfOpened,
+    TasksDescribed,
     TransferEnded,
     TransferKind,
     WorkerChanged,
 )
-from actors.intervals import Intervals, Numbers
+from actors.intervals import Intervals, Numbers, spread
 from actors.messages import CopyOver, ProgramReceived, StartCopy, Submit, WorkerMoved
 from actors.pool import Pool
 from actors.runtime import Event, Record
 from policies.interface.queue import BatchJob, BatchPolicy, Strategy
+from policies.maths.speedup import Lockstep, Profile
 from policies.queue.names import order_named, strategy_named
 from policies.queue.preemption import Preemptive
 from sims.audit.replay.ahead import Ahead, Batches, Local, ToldTimes, Untied
-from sims.audit.replay.shadow import Shadow, Told, Unreplayable, as_job, shadow
+from sims.audit.replay.shadow import NUMBERED, Shadow, Told, Unreplayable, as_job, place_of, shadow
 from sims.ledger.slices import ranges
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import PolicySection
 
 SAID = (ShelfOpened, BatchOpened, ReservationMade, ReservationDropped)
-NUMBERED = re.compile(r"J?(\d+)")
 COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
 
 
@@ -66,6 +66,8 @@ class QueueReplay:
     """(job, its last run) -> copy, of those that hold workers."""
     got: dict[int, list[Intervals]] = field(factory=dict)
     """Job index -> whom its copies get at this instant."""
+    lockstep: dict[str, JobDescribed] = field(factory=dict)
+    """Iterative jobs whose tasks are not described yet."""
     resumable: set[int] = field(factory=set)
     """Indices of jobs that keep images: they can be preempted."""
     decider: QueueDecider = field(init=False)
@@ -158,7 +160,9 @@ class QueueReplay:
             case JobSubmitted(job=job):
                 self.submitted[job] = t
             case JobDescribed():
-                self._submit(event)
+                self._describe_job(event)
+            case TasksDescribed():
+                self._submit_iterative(event)
             case ProtectionDescribed():
                 index = self.indices[event.job]
                 if event.copies > 1:
@@ -185,22 +189,32 @@ class QueueReplay:
         elif not event.kept:
             self._end(job, run, event.outcome, job in over, job in completed)
 
-    def _submit(self, event: JobDescribed) -> None:
-        name = event.job
+    def _describe_job(self, event: JobDescribed) -> None:
+        self._place(event.job)
         if event.kind == "iterative":
-            raise Unreplayable(f"how long {name}, which is iterative, is believed to take")
-        index = self._index(name)
-        self.indices[name], self.names[index] = index, name
-        times = ToldTimes(self.ahead[name].times if name in self.ahead else {})
-        about = (event.verification, event.estimate, self.submitted[name], event.kind)
-        job = BatchJob(index, name, times, *about)
-        self.scheduler.hear_of(Submit(as_job(Told(job))))
-        self.labels.setdefault(index, "")
+            self.lockstep[event.job] = event
+        else:
+            self._submit(event, ToldTimes(self._ahead(event.job).times))
 
-    def _index(self, name: str) -> int:
-        """As in its name; else in the order of submission."""
-        found = NUMBERED.fullmatch(name)
-        return int(found[1]) if found else len(self.indices)
+    def _ahead(self, job: str) -> Ahead:
+        return self.ahead.get(job) or Ahead()
+
+    def _submit_iterative(self, tasks: TasksDescribed) -> None:
+        """It is believed to take what its tasks take on average (see Lockstep)."""
+        sizes = self._ahead(tasks.job).allotted or [1]
+        times = spread(tasks.times, self.started.processors)
+        profile = Lockstep(sizes[0], tasks.tasks, sum(times) / len(times))
+        self._submit(self.lockstep.pop(tasks.job), profile)
+
+    def _place(self, job: str) -> None:
+        index = place_of(job, len(self.indices))
+        self.indices[job], self.names[index], self.labels[index] = index, job, ""
+
+    def _submit(self, event: JobDescribed, profile: Profile) -> None:
+        name = event.job
+        about = (event.verification, event.estimate, self.submitted[name], event.kind)
+        job = BatchJob(self.indices[name], name, profile, *about)
+        self.scheduler.hear_of(Submit(as_job(Told(job))))
 
     def _program(self, worker: int) -> None:
         held = self.scheduler.held.get(self.pool.holder(worker))

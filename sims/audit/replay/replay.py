@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
@@ -15,6 +16,7 @@ from actors.runtime import Record
 from sims.audit.law import Law, Violation
 from sims.audit.replay.ahead import look_ahead
 from sims.audit.replay.copies import CopiesReplay
+from sims.audit.replay.enrolment import enrolment
 from sims.audit.replay.queue import QueueReplay
 from sims.audit.replay.shadow import Shadow, Unreplayable
 from sims.errors import InputError
@@ -22,8 +24,6 @@ from sims.scenario.loader import converter
 from sims.scenario.policy import PolicySection
 
 UNTOLD = {
-    DeciderKind.ENROLMENT: "what is believed of each worker's availability (the chain P_q), "
-    "its task_time (w_q) and how many tasks its memory holds (mu_q)",
     DeciderKind.PACK: "how long an application takes on sizes that it never had (t_ij), and from "
     "which size on it does not gain any more (j_max)",
 }
@@ -97,6 +97,8 @@ def _replay(started: ScenarioStarted, records: Iterable[Record]) -> Replay:
     decider = started.decider
     if decider in UNTOLD:
         raise Unreplayable(UNTOLD[decider])
+    if decider is DeciderKind.ENROLMENT:
+        return enrolment(section, started, records)
     if decider is DeciderKind.COPIES:
         if any(isinstance(record.event, RunStarted) for record in records):
             raise Unreplayable("which states are left of copies that have runs of their own")
@@ -120,9 +122,7 @@ def _section(started: ScenarioStarted) -> PolicySection:
 
 def _value(text: str) -> object:
     """As Python writes it."""
-    if text in ("True", "False"):
-        return text == "True"
     try:
-        return float(text) if any(c in text for c in ".e") else int(text)
-    except ValueError:
+        return literal_eval(text)
+    except (SyntaxError, ValueError):
         return text

@@ -3,6 +3,7 @@ what its decider would have done."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, cast
 
 from attrs import define, field, frozen
@@ -16,6 +17,10 @@ from policies.interface.queue import BatchJob
 if TYPE_CHECKING:
     from actors.job import Job
     from actors.pool import Pool
+
+
+NUMBERED = re.compile(r"J?(\d+)")
+"""A name that tells the job's place in the job set."""
 
 
 class Unreplayable(Exception):
@@ -95,3 +100,9 @@ def shadow(seed: int, pool: Pool, decider: Decider) -> Shadow:
     made.said = said
     System(seed, [note]).spawn(made)
     return made
+
+
+def place_of(name: str, count: int) -> int:
+    """Of a job in the job set: as in its name; else in the order of submission, after `count`."""
+    found = NUMBERED.fullmatch(name)
+    return int(found[1]) if found else count
