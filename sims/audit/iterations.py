@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isclose
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from attrs import define, field
 
@@ -23,6 +23,7 @@ from actors.events import (
 )
 from policies.interface import Reason
 from policies.maths.markov import MarkovChain
+from policies.maths.spectrum import Rows
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
@@ -143,16 +144,19 @@ class IterationAuditor(Auditor):
         if self.believed or t:
             self.world.breaks(Law.FRAME, (seq,), f"beliefs at {t}, not once at the start")
         self.believed = True
-        self._by_worker(event.chains, (), seq)
+        told: Sequence[object] = self._by_worker(event.chains, (), seq)
         try:
-            for _, rows in event.chains:
-                MarkovChain(rows)
+            for rows in told:
+                MarkovChain(cast(Rows, rows))
         except ValueError as wrong:
             self.world.breaks(Law.FRAME, (seq,), str(wrong))
 
     def _by_worker(self, groups: Sequence[tuple[str, V]], none: V, seq: int) -> tuple[V, ...]:
         """Of every worker; `none` where that is not told."""
         workers, told, found = self.world.processors, 0, dict[int, V]()
+        if any(len(group) != 2 for group in groups):
+            self.world.breaks(Law.FRAME, (seq,), f"{groups}")
+            return (none,) * workers
         for numbers, value in groups:
             for first, last in self.world.spans(numbers, seq):
                 told += last - first + 1

@@ -60,8 +60,9 @@ def _list(arguments: tuple[Any, ...]) -> str:
 
 
 def _many(kind: Any) -> str:
-    head, of, rest = type_words(kind).partition(" of ")
-    return head if head.startswith("[") else f"{head}s{of}{rest}"
+    words = type_words(kind)
+    head, of, rest = words.partition(" of ")
+    return words if words.startswith("[") else f"{head}s{of}{rest}"
 
 
 def toml(value: object) -> str:

@@ -15,13 +15,17 @@ from attrs import frozen
 
 from actors.events import (
     ApplicationDescribed,
+    BoundsDescribed,
+    ChainsBelieved,
     JobDescribed,
     LinkDescribed,
     ProtectionDescribed,
     ScenarioStarted,
+    TasksDescribed,
     WorkerChanged,
     WorkerSpeedChanged,
 )
+from actors.intervals import numbers_in, spread
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.errors import InputError
@@ -32,6 +36,8 @@ SAID = frozenset(
     ("period", "cost", "recovery", "verified", "copies", "cloning", "delay", "estimate")
 )
 """What a scenario says of a job as its log does."""
+OF_WORKERS = {"times": "task_time", "bounds": "memory", "chains": "belief"}
+"""What is told of all workers, and what a scenario calls it."""
 LETTERS = {WorkerState.UP: "u", WorkerState.RECLAIMED: "r", WorkerState.DOWN: "d"}
 
 
@@ -60,7 +66,7 @@ def is_true_elsewhere(source: Source, altered: Sequence[Record], what: Alteratio
     try:
         source.alter(other, what)
         return source.run(other) == list(altered)
-    except (LookupError, InputError):
+    except (LookupError, ValueError, InputError):
         return False
 
 
@@ -75,6 +81,8 @@ def alter_one_world(scenario: Table, what: Alteration) -> None:
                     scenario[key] = [*scenario[key], nothing][:workers]
         case ProtectionDescribed(job=job) | JobDescribed(job=job) if name in SAID:
             scenario["jobs"][int(job)][name] = getattr(event, name)
+        case TasksDescribed(job=job) if name == "times":
+            scenario["jobs"][int(job)]["w"] = _by_worker(event, name)
         case WorkerChanged(worker=worker, state=state) if name == "t":
             turns = list(life(scenario["owner"][worker]))
             turns[_place(turns, (what.was.t, state))] = what.now.t, state
@@ -102,7 +110,26 @@ def alter_table(table: Table, what: Alteration) -> None:
         case WorkerSpeedChanged(worker=worker) if name != "worker":
             _speed(table["workers"][worker]["speed"]["changes"], what)
         case _:
+            _enrolled(table, what)
+
+
+def _enrolled(table: Table, what: Alteration) -> None:
+    """What only enrolments hang on."""
+    event, name = what.now.event, what.name
+    match event:
+        case TasksDescribed() | BoundsDescribed() | ChainsBelieved() if name in OF_WORKERS:
+            for worker, value in zip(table["workers"], _by_worker(event, name), strict=True):
+                worker[OF_WORKERS[name]] = {"rows": value} if name == "chains" else value
+        case TasksDescribed(iterations=iterations) if name == "iterations":
+            table["job"]["iterations"] = iterations
+        case _:
             _shared(table, what)
+
+
+def _by_worker(event: object, name: str) -> list[Any]:
+    """Raises LookupError where some worker's is not told."""
+    groups = getattr(event, name)
+    return list(spread(groups, 1 + max(max(numbers_in(numbers)) for numbers, _ in groups)))
 
 
 def _shared(scenario: Table, what: Alteration) -> None:

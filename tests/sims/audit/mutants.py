@@ -206,6 +206,10 @@ def _other_member(
     return _one_of(others, rng)  # type: ignore[no-any-return]
 
 
+OF_WORKERS = ("times", "bounds", "chains")
+"""Fields whose tuples hold sets of workers."""
+
+
 def _other_tuple(
     value: tuple[Any, ...], name: str, records: Sequence[Record], rng: Generator
 ) -> Any:
@@ -214,7 +218,9 @@ def _other_tuple(
         return value[:-1] if value else None
     at = int(rng.integers(len(value)))
     part = value[at]
-    if isinstance(part, str):
+    if isinstance(part, str) and name in OF_WORKERS:
+        part = _processors(part, rng)
+    elif isinstance(part, str):
         told = (getattr(record.event, name, ()) for record in records)
         part = _one_of(sorted({it for parts in told for it in parts} - {part}), rng)
     else:

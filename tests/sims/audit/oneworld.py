@@ -26,6 +26,7 @@ from actors.worker_messages import Needs
 from actors.workforce import Workforce
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob, BatchPolicy
+from policies.maths.speedup import Lockstep, Profile
 from policies.queue.lists import RList
 from policies.queue.orders import PAPER_ORDERS, first_come
 from policies.service import StartedFirst
@@ -164,9 +165,8 @@ def _job(
     )
     label = "all" if shared else f"J{index}"
     needs = Needs(label, job["program"], job["data"], job["image"]) if link else None
-    profile = Fixed(job["p"], _time(job))
     described = BatchJob(
-        *(index, f"{index}", profile, job["verification"], job.get("estimate")),
+        *(index, f"{index}", _profile(job), job["verification"], job.get("estimate")),
         *(job["release"], job["kind"]),
     )
     errors = SilentErrors(iter(job["failures"]))
@@ -177,13 +177,13 @@ def _job(
     return IterativeJob(described.name, described, scheduler, **own, **rounds)
 
 
-def _time(job: Mapping[str, Any]) -> float:
+def _profile(job: Mapping[str, Any]) -> Profile:
     match job["kind"]:
         case "rigid":
-            return float(job["t"])
+            return Fixed(job["p"], float(job["t"]))
         case "moldable":
-            return float(job["times"][job["p"] - 1])
-    return 0.0
+            return Fixed(job["p"], float(job["times"][job["p"] - 1]))
+    return Lockstep(job["p"], job["tasks"], sum(job["w"]) / len(job["w"]))
 
 
 def mechanisms(scenario: Mapping[str, Any]) -> Sequence[str]:

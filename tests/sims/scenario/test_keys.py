@@ -202,6 +202,7 @@ def test_a_kind_is_required_only_where_it_has_to_choose() -> None:
         (tuple[float, ...], "list of numbers"),
         (tuple[tuple[float, int], ...], "list of [number, whole number]"),
         (tuple[float, float], "list of 2 numbers"),
+        (tuple[tuple[str, tuple[int, int]], ...], "list of [text, list of 2 whole numbers]"),
         (dict[str, Any], "table"),
         (dict[int, str], "table: whole number = text"),
     ],
