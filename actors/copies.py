@@ -249,10 +249,14 @@ class JobOfCopies(Job):
     def reach_limit(self, message: LimitReached) -> None:
         runs = {copy.run.number for copy in self.copies.values() if copy.run is not None}
         if message.run in runs:
-            cause = self.system.loop.cause
+            loop = self.system.loop
+            cause = end = loop.cause
             for copy in list(self.copies.values()):
-                self.system.loop.cause = cause
+                loop.cause = cause
+                reached = copy.run is not None and copy.run.number == message.run
                 self._drop(copy, WITHDRAWN, gone=True)
+                end = loop.cause if reached else end
+            loop.cause = end
             self.die()
 
     def waits_for(self) -> str | None:

@@ -124,7 +124,7 @@ def population() -> list[tuple[Path, int]]:
 # --- which tests run a line --------------------------------------------------------------------
 
 
-@define
+@define(eq=False)
 class Clock:
     """Plug-in of pytest: how long each test takes."""
 

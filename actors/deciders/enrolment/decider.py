@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from attrs import define, field
@@ -121,17 +122,17 @@ class EnrolmentDecider:
 
     def _describe_beliefs(self) -> None:
         journal = self.scheduler.system.journal
-        if self.enrolments and journal.wants(ChainsBelieved):
-            believed = next(iter(self.enrolments.values())).belief  # all have the same
-            journal.describe(ChainsBelieved, grouped([it.rows for it in believed.chains]))
+        for enrolment in islice(self.enrolments.values(), 1):  # all have the same belief
+            chains = enrolment.belief.chains if journal.wants(ChainsBelieved) else ()
+            journal.describe(ChainsBelieved, grouped([chain.rows for chain in chains]))
 
     # --- what it hears of ---------------------------------------------------------------------
 
     def submitted(self, job: Job) -> None:
         """See Decider."""
         enrolment, journal = self.enrolments[job.index], self.scheduler.system.journal
-        if journal.wants(BoundsDescribed):
-            journal.describe(BoundsDescribed, job.name, grouped(enrolment.bounds))
+        bounds = grouped(enrolment.bounds) if journal.wants(BoundsDescribed) else ()
+        journal.describe(BoundsDescribed, job.name, bounds)
         view = Window(cast(IterativeJob, job), enrolment, self.workers)
         cause, now = self.scheduler.system.loop.cause, self.scheduler.now
         self.applications[job.index] = KnownJob(view, since=cause, began=now)

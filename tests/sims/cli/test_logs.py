@@ -21,7 +21,7 @@ FOLDS = (
     ["view", "-o", "page.html"],
 )
 """Commands that fold the whole log."""
-CHANGED = 15
+CHANGED = 18
 """Line of the first WorkerChanged."""
 EVERY = (*FOLDS, ["trace", "--job", "application"], ["why", "9"], ["audit"])
 
@@ -116,11 +116,11 @@ def test_a_version_that_is_not_known_is_refused_by_name(
         ({"t": None}, "t: None is nothing that WorkerChanged holds; accepted: a number"),
         ({"t": float("nan")}, "no record of a log: unexpected character"),
         ({"t": -1}, "t: -1 is before 3; accepted: 3 or later"),
-        ({"seq": 4}, "seq: 4 is not the line's number, counted from 0; accepted: 14"),
+        ({"seq": 4}, "seq: 4 is not the line's number, counted from 0; accepted: 17"),
         ({"seq": "3"}, "seq: '3' is nothing that WorkerChanged holds; accepted: a whole number"),
-        ({"cause": 14}, "cause: 14 is not an event before #14; accepted: 0 to 13"),
-        ({"cause": -1}, "cause: -1 is not an event before #14; accepted: 0 to 13"),
-        ({"cause": None}, "cause: missing; accepted: 0 to 13"),
+        ({"cause": 17}, "cause: 17 is not an event before #17; accepted: 0 to 16"),
+        ({"cause": -1}, "cause: -1 is not an event before #17; accepted: 0 to 16"),
+        ({"cause": None}, "cause: missing; accepted: 0 to 16"),
         (
             {"cause": "2"},
             "cause: '2' is nothing that WorkerChanged holds; accepted: a whole number",
@@ -141,7 +141,7 @@ def test_a_log_without_its_beginning_is_refused(shell: Shell, log: Path) -> None
     log.write_text("\n".join(lines[1:]) + "\n")
     said = shell("summary", log)
     assert said.code == 2
-    assert "the first record is LinkDescribed" in said.complaint()
+    assert "the first record is ChainsBelieved" in said.complaint()
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.9])

@@ -134,8 +134,8 @@ def test_pointing_at_a_box_tells_what_it_is_and_why(
     said = str(until(lambda: browser.execute_script(script)))
     assert "transfer (program)" in said
     assert job in said
-    assert "#18 TransferStarted: worker 1, job application, run 0, kind program" in said
-    assert "because of #15 RunStarted: job application, run 0" in said
+    assert "#21 TransferStarted: worker 1, job application, run 0, kind program" in said
+    assert "because of #18 RunStarted: job application, run 0" in said
 
 
 def test_clicking_a_box_follows_its_job_and_tells_its_chain_to_the_first_event(
