@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from attrs import evolve
 from numpy.random import default_rng
 
+from actors.events import JobKilled, MembersReleased, Outcome, RunEnded
 from actors.events.causes import CauseLaw
 from actors.runtime import Record
 from sims.log import LogFile
 from tests.golden.regenerate import GOLDEN, path_of
+from tests.sims.audit.anything import records_of
 
 TRIED = 60
 """Causes altered in each golden log."""
@@ -43,3 +46,24 @@ def test_nearly_every_cause_that_is_one_of_its_neighbours_is_noticed() -> None:
             if cause != records[at].cause:
                 found, tried = found + noticed(records, at, cause), tried + 1
     assert found >= LEAST * tried
+
+
+@pytest.mark.filterwarnings("ignore:.*no buddy")
+def test_a_job_is_killed_because_of_the_run_that_reached_its_limit() -> None:
+    """Not because its other copy, which waits for a worker, gives its members back after it."""
+    job = {"processors": 1, "time": 4.0, "estimate": 4.0}
+    lives = ("u", "uudddddddddd")
+    workers = [{"availability": {"kind": "letters", "states": life}} for life in lives]
+    table = {
+        "name": "killed",
+        "job": {"kind": "rigid", "overrun": "kill", "verification": 1.0, "jobs": [job]},
+        "protection": {"kind": "buddies", "period": 1, "cost": 0, "recovery": 0, "copies": 2},
+        "workers": workers,
+    }
+    records = records_of(table)
+    (killed,) = [it for it in records if isinstance(it.event, JobKilled)]
+    assert any(isinstance(it.event, MembersReleased) for it in records)
+    assert killed.cause is not None
+    cause = records[killed.cause].event
+    assert isinstance(cause, RunEnded)
+    assert (cause.run, cause.outcome) == (0, Outcome.WITHDRAWN)
