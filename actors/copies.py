@@ -247,17 +247,16 @@ class JobOfCopies(Job):
 
     @handles(LimitReached)
     def reach_limit(self, message: LimitReached) -> None:
-        runs = {copy.run.number for copy in self.copies.values() if copy.run is not None}
-        if message.run in runs:
-            loop = self.system.loop
-            cause = end = loop.cause
-            for copy in list(self.copies.values()):
-                loop.cause = cause
-                reached = copy.run is not None and copy.run.number == message.run
-                self._drop(copy, WITHDRAWN, gone=True)
-                end = loop.cause if reached else end
-            loop.cause = end
-            self.die()
+        runs = {copy.run.number: copy for copy in self.copies.values() if copy.run is not None}
+        reached = runs.get(message.run)
+        if reached is None:
+            return
+        cause = self.system.loop.cause
+        # Last of all, as the job is over because of it.
+        for copy in [*(it for it in self.copies.values() if it is not reached), reached]:
+            self.system.loop.cause = cause
+            self._drop(copy, WITHDRAWN, gone=True)
+        self.die()
 
     def waits_for(self) -> str | None:
         copies = self.copies.values()
