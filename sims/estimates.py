@@ -13,13 +13,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from actors.events import DeciderKind
 from actors.runtime import System
 from policies.maths.markov import MarkovChain
 from policies.maths.speedup import Asking, Lockstep, Rigid
 from sims.scenario.availability import AlwaysUp
+from sims.scenario.jobs.section import RigidSection
+from sims.scenario.jobs.stream import ListedSizes, PoissonArrivals
 from sims.scenario.platform import WorkerFields
 from sims.scenario.scenario import Scenario
 from sims.scenario.speeds import OnOffLaw, Speed, TwoPointLaw, TwoPointSlotsLaw, UniformLaw
@@ -33,6 +35,8 @@ SLOWER = 10.0
 WAITING = 3.0
 """What iterations take on volatile workers, over what they would on average ones: all of the
 enrolled have to be UP together, and who goes DOWN takes the iteration along (measured)."""
+DRAWN = 100_000
+"""Jobs of a stream that are drawn at most."""
 MOST_LOST = 30.0
 """Exponent up to which a run's chances are told: beyond, nobody waits for its end."""
 
@@ -93,7 +97,23 @@ class Rates:
 
 
 def estimate(scenario: Scenario, folder: Path) -> Cost:
-    """The cost of one run. Raises InputError where its jobs cannot be read."""
+    """The cost of one run. Raises InputError where its jobs cannot be read.
+
+    Of a long stream of drawn jobs some are drawn, and stand for all."""
+    section = scenario.job
+    stream = section.stream if isinstance(section, RigidSection) else None
+    if stream is None or not isinstance(stream.arrivals, PoissonArrivals):
+        return _estimate(scenario, folder)
+    many = stream.count or 0
+    if many <= DRAWN or isinstance(stream.sizes, ListedSizes):
+        return _estimate(scenario, folder)
+    few = evolve(section, stream=evolve(stream, count=DRAWN))
+    cost, times = _estimate(evolve(scenario, job=few), folder), many / DRAWN
+    spent = cost.runs * times, cost.events * times, cost.seconds * times
+    return Cost(many, *spent, min(cost.time * times, scenario.cap))
+
+
+def _estimate(scenario: Scenario, folder: Path) -> Cost:
     jobs = workload(scenario, System(scenario.seed), folder).submissions
     rates = rates_of(scenario, folder)
     failing = scenario.errors.probabilities([it.job.profile.work for it in jobs])

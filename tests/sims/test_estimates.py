@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from attrs import astuple
 
 from actors.events import End
 from sims.estimates import RANGE, estimate
@@ -57,3 +58,14 @@ def test_who_can_hardly_end_is_told_so() -> None:
     usual = load(FOLDER / "batch-faults.toml")
     hopeless = load(FOLDER / "batch-faults.toml", ["errors.average=0.99"])
     assert estimate(hopeless, FOLDER).runs > 20 * estimate(usual, FOLDER).runs
+
+
+def test_a_stream_of_any_length_is_estimated_by_its_first_jobs() -> None:
+    """Nobody draws 10^15 jobs to tell that they take long."""
+    some, many = (
+        estimate(load(FOLDER / "redundant.toml", [f"job.stream.count={count}"]), FOLDER)
+        for count in (200_000, 10**15)
+    )
+    assert many.jobs == 10**15
+    for one, other in zip(astuple(some)[1:], astuple(many)[1:], strict=True):
+        assert other == pytest.approx(5e9 * one)
