@@ -21,7 +21,7 @@ from policies.maths.markov import MarkovChain
 from policies.maths.speedup import Asking, Lockstep, Rigid
 from sims.scenario.availability import AlwaysUp
 from sims.scenario.jobs.section import RigidSection
-from sims.scenario.jobs.stream import ListedSizes, PoissonArrivals
+from sims.scenario.jobs.stream import ListedSizes, PoissonArrivals, StreamSection
 from sims.scenario.platform import WorkerFields
 from sims.scenario.scenario import Scenario
 from sims.scenario.speeds import OnOffLaw, Speed, TwoPointLaw, TwoPointSlotsLaw, UniformLaw
@@ -102,15 +102,22 @@ def estimate(scenario: Scenario, folder: Path) -> Cost:
     Of a long stream of drawn jobs some are drawn, and stand for all."""
     section = scenario.job
     stream = section.stream if isinstance(section, RigidSection) else None
-    if stream is None or not isinstance(stream.arrivals, PoissonArrivals):
+    many = _drawn(stream) if stream is not None else 0
+    if many <= DRAWN:
         return _estimate(scenario, folder)
-    many = stream.count or 0
-    if many <= DRAWN or isinstance(stream.sizes, ListedSizes):
-        return _estimate(scenario, folder)
+    assert isinstance(section, RigidSection) and stream is not None
     few = evolve(section, stream=evolve(stream, count=DRAWN))
     cost, times = _estimate(evolve(scenario, job=few), folder), many / DRAWN
     spent = cost.runs * times, cost.events * times, cost.seconds * times
     return Cost(many, *spent, min(cost.time * times, scenario.cap))
+
+
+def _drawn(stream: StreamSection) -> int:
+    """Jobs that a law draws, as many as are asked for."""
+    listed = isinstance(stream.sizes, ListedSizes) or not isinstance(
+        stream.arrivals, PoissonArrivals
+    )
+    return 0 if listed else stream.count or 0
 
 
 def _estimate(scenario: Scenario, folder: Path) -> Cost:
