@@ -29,6 +29,7 @@ from actors.events import (
     ScenarioStarted,
     StageStarted,
     TasksDealt,
+    TasksDescribed,
     TransferDropped,
     TransferEnded,
     TransferStarted,
@@ -39,7 +40,7 @@ from actors.events import (
 from actors.events.pack import MembersChanged
 from actors.runtime import Event, Record
 from sims.trace.account import FlowAccount
-from sims.trace.described import kind_of, protection_of
+from sims.trace.described import described
 from sims.trace.holding import Cast
 from sims.trace.messages import Messages
 from sims.trace.pack import TITLES
@@ -160,11 +161,10 @@ class Tale:
     def _live(self, runs: Runs, event: Event, record: Record) -> None:
         assert self.root is not None
         match event:
-            case JobDescribed(verification=verification):
-                runs.verification = verification
-                self.root.title += kind_of(event, self.unit)
-            case ProtectionDescribed():
-                self.root.title += protection_of(event, self.unit)
+            case JobDescribed() | TasksDescribed() | ProtectionDescribed():
+                self.root.title += described(event, self.unit)
+                if isinstance(event, JobDescribed):
+                    runs.verification = event.verification
             case MessagesDescribed():
                 runs.messages.describe(event)
             case IterationStarted(iteration=iteration):
