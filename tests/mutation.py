@@ -73,7 +73,10 @@ def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
 
 
 def _not_asked(node: ast.AST) -> Iterator[ast.AST]:
-    """Whether attrs makes a method that nobody calls: no test can tell."""
+    """Whether attrs makes a method that nobody calls, and by which number an enum whose members are
+    not compared knows one: no test can tell."""
+    if isinstance(node, ast.ClassDef) and any(ast.unparse(it) == "enum.Enum" for it in node.bases):
+        yield from (it.value for it in node.body if isinstance(it, ast.Assign))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ATTRS:
         yield from (it.value for it in node.keywords if it.arg in {"eq", "init", "repr"})
 
@@ -155,10 +158,11 @@ class Watched:
 
     def tests(self, module: Path, first: int, last: int) -> list[str]:
         """Those that run one of these lines; where only an import does, those that run any line of
-        the module. Of each function's cases one, then of each a second: the quickest first."""
+        the module, and where there is none, any. Of each function's cases one, then of each a
+        second: the quickest first."""
         lines = self.data.contexts_by_lineno(str(module))
         names = _tests(lines.get(line, ()) for line in range(first, last + 1))
-        names = names or _tests(lines.values())
+        names = names or _tests(lines.values()) or set(self.seconds)
         order = sorted((self.seconds.get(name, 0.0), name) for name in names)
         turns: Counter[str] = Counter()
         rows = []

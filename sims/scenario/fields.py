@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +30,18 @@ def positive(_: object, attribute: Attribute[Any], value: float) -> None:
         raise Unacceptable(attribute.name, value, "a finite number above 0")
 
 
-def countable(_: object, attribute: Attribute[Any], value: int) -> None:
-    """attrs validator: so many jobs as some memory could hold."""
-    if not 1 <= value <= MOST_JOBS:
-        raise Unacceptable(attribute.name, value, f"1 to {MOST_JOBS:,}")
+def up_to(most: int, what: str = "") -> Callable[[object, Attribute[Any], int], None]:
+    """attrs validator: a whole number from 1 to `most`; `what`: why no more, for people."""
+
+    def check(_: object, attribute: Attribute[Any], value: int) -> None:
+        if not 1 <= value <= most:
+            raise Unacceptable(attribute.name, value, f"1 to {most:,}")
+
+    check.__doc__ = f"attrs validator: {what or f'1 to {most:,}'}"
+    return check
+
+
+countable = up_to(MOST_JOBS, "so many as some memory could hold")
 
 
 def positive_or_inf(_: object, attribute: Attribute[Any], value: float) -> None:

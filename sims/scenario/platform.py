@@ -15,17 +15,13 @@ from actors.runtime import stream
 from policies.maths.speeds import Change
 from sims.errors import InputError
 from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid
-from sims.scenario.fields import Unacceptable, not_negative, positive, range_of_probabilities
+from sims.scenario.fields import not_negative, positive, range_of_probabilities, up_to
 from sims.scenario.speeds import ConstantLaw, GainSection, Speed
 
 MOST = 2**53
 """Workers: allotments are worked out in doubles, which count no further."""
-
-
-def _countable(_: object, attribute: object, value: int) -> None:
-    """attrs validator: a number above 0, up to 2^53."""
-    if not 1 <= value <= MOST:
-        raise Unacceptable("workers", value, f"a number above 0, up to {MOST}")
+SLOWEST = 10**9
+"""w_min of drawn workers: ten times as much, times an iteration's tasks, fits in a log's line."""
 
 
 @frozen(kw_only=True)
@@ -63,7 +59,7 @@ class WorkerFields:
 class PlatformSection(WorkerFields):
     """`[platform]`: workers alike, numbered from 0."""
 
-    workers: int = field(validator=_countable)
+    workers: int = field(validator=up_to(MOST))
     """P."""
     multitasking: bool = True
     """Whether a worker may run several copies at once, where a policy shares them (004)."""
@@ -102,7 +98,7 @@ class RandomWorkers:
 
     count: int = field(validator=positive)
     """How many workers."""
-    fastest: int = field(default=1, validator=positive)
+    fastest: int = field(default=1, validator=up_to(SLOWEST))
     """w_min: times per task are uniform over w_min..10 w_min."""
     stay: tuple[float, float] = field(default=(0.90, 0.99), validator=range_of_probabilities)
     """Probabilities to stay in a state are uniform between these; the rest is split evenly."""

@@ -36,6 +36,7 @@ BOUNDS: Mapping[Any, Schema] = MappingProxyType(
     {
         fields.positive: {"exclusiveMinimum": 0},
         fields.positive_or_inf: {"exclusiveMinimum": 0},
+        fields.countable: {"minimum": 1, "maximum": fields.MOST_JOBS},
         fields.not_negative: {"minimum": 0},
         fields.not_empty: {"minItems": 1},
         fields.probability: {"minimum": 0, "maximum": 1},

@@ -28,6 +28,10 @@ WHOLE = re.compile(r"-?[0-9]+")
 WIDEST = range(-(2**63), 2**64)
 """The whole numbers that a log's line can hold."""
 
+MOST_WHOLE = 2**40
+"""Up to which a time that is written as a whole number stays one: sums and products of larger ones
+could be more than a line holds."""
+
 LONGEST = 80
 """Characters of a value in a message."""
 
@@ -70,7 +74,7 @@ def _primitive(value: Any, kind: type) -> Any:
     if type(value) is int and value not in WIDEST:
         raise Refused(value, f"{NAMES.get(kind, 'a number')} that fits in 64 bits")
     if kind is float and type(value) is int:
-        return value
+        return value if abs(value) <= MOST_WHOLE else float(value)
     if type(value) is not kind:
         raise Refused(value, NAMES[kind])
     return value

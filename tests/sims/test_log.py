@@ -20,6 +20,7 @@ from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.runtime import Event, JsonLines, Record
 from sims.decoding import VOCABULARY, decode
 from sims.log import LogFile, LogWriter
+from sims.session import run
 
 START = ScenarioStarted(SCHEMA, "made up", 1, ("iterative",), "IE", 2, ("P1", "P2"), "slot")
 
@@ -138,3 +139,13 @@ def test_a_line_is_sorted_by_key_and_without_what_is_not_there() -> None:
     parsed = orjson.loads(line(Record(0, 0, None, START)))
     assert "cause" not in parsed
     assert list(parsed) == sorted(parsed)
+
+
+def test_a_time_whose_sums_leave_64_bits_is_a_double_in_the_log(tmp_path: Path) -> None:
+    """As a whole number it would stop the writing of the log."""
+    job = {"processors": 2, "time": 2**63 - 1, "estimate": 200}
+    jobs = {"kind": "rigid", "jobs": [job, job]}
+    log = tmp_path / "long.jsonl"
+    run({"name": "long", "platform": {"workers": 2}, "job": jobs}, log=log)
+    last = list(LogFile(log))[-1]
+    assert last.t == 2 * float(2**63)

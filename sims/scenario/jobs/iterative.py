@@ -7,7 +7,7 @@ from typing import Literal
 from attrs import field, frozen
 from attrs.validators import deep_iterable, optional
 
-from sims.scenario.fields import positive
+from sims.scenario.fields import countable, positive
 from sims.scenario.jobs.common import ListedJob
 
 
@@ -17,7 +17,7 @@ class IterativeEntry(ListedJob):
 
     kind: Literal["iterative"] = "iterative"
     """Default: that of [job]."""
-    tasks: int = field(validator=positive)
+    tasks: int = field(validator=countable)
     """m: tasks per iteration, in lockstep."""
     iterations: int = field(validator=positive)
     """Iterations to complete."""

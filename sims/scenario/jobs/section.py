@@ -8,7 +8,7 @@ from typing import Literal
 from attrs import Factory, field, frozen
 from attrs.validators import deep_iterable, optional
 
-from sims.scenario.fields import not_negative, positive, positive_or_inf
+from sims.scenario.fields import countable, not_negative, positive, positive_or_inf
 from sims.scenario.jobs.files import WorkloadFile
 from sims.scenario.jobs.iterative import IterativeEntry
 from sims.scenario.jobs.lublin import Lublin
@@ -95,7 +95,7 @@ class IterativeSection(JobFields):
     kind: Literal["iterative"]
     name: str = "application"
     """What the log calls it."""
-    tasks: int | None = field(default=None, validator=optional(positive))
+    tasks: int | None = field(default=None, validator=optional(countable))
     """m: tasks per iteration, in lockstep."""
     iterations: int | None = field(default=None, validator=optional(positive))
     """Iterations to complete; default: 1."""
