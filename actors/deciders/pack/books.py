@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import define, field, frozen
 
@@ -49,7 +49,7 @@ class PackBooks:
     """
 
     scheduler: Scheduler = field(repr=False)
-    costs: Sequence[Costs] = field(repr=False)
+    costs: Mapping[int, Costs] = field(repr=False)
     """By application index."""
     pair: int
     sizes: dict[int, dict[int, int]] = field(init=False, factory=dict)

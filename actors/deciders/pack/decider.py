@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import define, field
@@ -45,7 +45,7 @@ class PackDecider:
 
     allocation: AllocationPolicy
     policy: RedistributionPolicy
-    costs: Sequence[Costs] = field(repr=False)
+    costs: Mapping[int, Costs] = field(repr=False)
     """By application index."""
     pair: int
     fatal: bool = True
