@@ -100,7 +100,8 @@ class ApplicationDescribed(Event):
 @frozen
 class EndExpected(Event):
     """What the decider counts with for an application from now on: its t^U, which is not looked at
-    again until the next such line."""
+    again until the next such line. Of several copies that is the oldest's; where it is lost, what
+    the next one said last is told again."""
 
     job: JobName
     processors: WorkerCount

@@ -124,7 +124,9 @@ def _period(told: ApplicationDescribed) -> Callable[[Times, Times], Times]:
 
 def profile(told: ApplicationDescribed) -> Profile:
     """How its time hangs on its workers. Raises ValueError for none that `words` would tell so."""
-    if told.times and told.profile == TABLE:
+    if bool(told.times) is not (told.profile == TABLE):
+        raise ValueError(f"{', '.join(told.profile)} with {len(told.times)} times")
+    if told.times:
         return Tables(kind="table", times=(told.times,))
     return _model(told.profile)
 
