@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import exp, expm1, inf
 
-from actors.events import ApplicationDescribed, PeriodRule, ProtectionKind
+from actors.events import PeriodRule, ProtectionKind
 from policies.maths.checkpoint import daly_work, young_work
 from policies.maths.redistribution import Link
 from sims.audit.facts import LoggedCopy, LoggedJob
@@ -33,7 +33,8 @@ def closings(copy: LoggedCopy) -> list[float]:
         return [0.0]
     cost = checkpoint(job, copy.full) if rules.cost is None else rules.cost
     whole = cost + (job.verification if rules.verified else 0)
-    return [0.0, whole] if job.closes is None else [whole if job.closes else 0.0]
+    known = closes(job)
+    return [0.0, whole] if known is None else [whole if known else 0.0]
 
 
 def moving(job: LoggedJob, before: int, after: int) -> float:
@@ -49,23 +50,39 @@ def periods(job: LoggedJob, size: int) -> list[float]:
     """Work between two checkpoints, as it may be on so many members."""
     pack, rules, told = job.pack, job.protection, job.application
     assert pack is not None and rules is not None and told is not None
-    known = [it for it in (rules.period, job.periods.get(size)) if it is not None]
     cost, mtbf = saving(job, size), mtbf_of(pack, told) / size
     if told.rule is not None:
-        work = _period(told, mtbf, cost)
+        work = period(job, size)
+        assert work is not None
         return [work, (work + cost) - cost]  # as it is rounded where the sum is kept
+    known = [it for it in (rules.period, job.periods.get(size)) if it is not None]
     if mtbf < inf and cost > 0:
         known += [young_work(mtbf, cost), daly_work(mtbf, cost)]
     return [*known, inf]
 
 
-def _period(told: ApplicationDescribed, mtbf: float, cost: float) -> float:
-    """As its rule says, if all members together fail once in `mtbf`."""
-    if told.rule is PeriodRule.YOUNG:
-        return young_work(mtbf, cost)
-    if told.rule is PeriodRule.DALY:
-        return daly_work(mtbf, cost)
-    return inf if told.period is None else told.period
+def period(job: LoggedJob, size: int) -> float | None:
+    """Work between two checkpoints on so many members; None: the log does not tell."""
+    pack, rules, told = job.pack, job.protection, job.application
+    if rules is not None and rules.period is not None:
+        return rules.period
+    if pack is None or told is None or told.rule is None:
+        return job.periods.get(size)
+    if told.rule in (PeriodRule.NONE, PeriodRule.FIXED):
+        return inf if told.period is None else told.period
+    formula = young_work if told.rule is PeriodRule.YOUNG else daly_work
+    try:
+        return formula(mtbf_of(pack, told) / size, saving(job, size))
+    except (ArithmeticError, ValueError):
+        return inf  # what is told of it cannot be
+
+
+def closes(job: LoggedJob) -> bool | None:
+    """Whether a checkpoint closes its redistributions; None: the log does not tell."""
+    if job.kind is not ProtectionKind.BUDDIES:
+        return False
+    told = job.application
+    return job.closes if told is None or told.rule is None else told.rule is not PeriodRule.NONE
 
 
 def saving(job: LoggedJob, size: int) -> float:
@@ -84,7 +101,10 @@ def expected(job: LoggedJob, size: int, work: float) -> list[float]:
     if rules.kind is ProtectionKind.NONE:
         return [work]
     cost = saving(job, size)
-    return [_expected(job, size, work, cost, period) for period in periods(job, size)]
+    try:
+        return [_expected(job, size, work, cost, period) for period in periods(job, size)]
+    except ArithmeticError:
+        return []  # no time that a number holds
 
 
 def _expected(job: LoggedJob, size: int, work: float, cost: float, period: float) -> float:

@@ -24,7 +24,7 @@ from sims.scenario.loader import converter
 from sims.scenario.policy import PolicySection
 from sims.scenario.settings import value_of
 
-UNFIT = (LookupError, ValueError, AssertionError, TypeError)
+UNFIT = (LookupError, ValueError, AssertionError, TypeError, ArithmeticError)
 
 
 class Replay(Protocol):
