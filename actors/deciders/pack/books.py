@@ -93,8 +93,8 @@ class PackBooks:
         return self.sizes[index][self.first(index)]
 
     def leads(self, copy: int) -> bool:
-        """Whether a copy that says where it stands is its application's oldest."""
-        return self.first(self.standings[copy].index) == copy
+        """Whether it is its application's oldest."""
+        return self.first(self.scheduler.held[copy][0]) == copy
 
     # --- where they stand ---------------------------------------------------------------------
 
