@@ -18,6 +18,7 @@ from actors.events import (
     MembersChanged,
     MembersJoined,
     MembersReleased,
+    Outcome,
     RateChanged,
     ReservationMade,
     RestartedFromScratch,
@@ -166,11 +167,20 @@ class Known:
         self.lasting.pop(self.promises.pop(event.job, -1), None)
         self._over.extend((event.job, run) for run in self.jobs.get(event.job, ()))
 
+    def _resized(self, seq: int) -> bool:
+        """Whether that is the end of a run of a pack whose job goes on with other members."""
+        ended = self.lasting.get(seq)
+        withdrawn = isinstance(ended, RunEnded) and ended.outcome is Outcome.WITHDRAWN
+        return withdrawn and self.decider is DeciderKind.PACK
+
     def _start(self, event: RunStarted, seq: int) -> None:
         runs = self.jobs.setdefault(event.job, {})
         runs[event.run] = HeldMembers((event.processors,), seq, seq)
         if event.keeps is not None:
             self._over.append((event.job, event.keeps))
+        elif self.wants.get(event.job) == seq - 1 and self._resized(seq - 1):
+            # What it wanted it has, and a further copy had waited all the while.
+            self.lasting.pop(self.wants.pop(event.job), None)
         elif event.job in self.promises:
             self._fading.append(self.promises.pop(event.job))
         self.lasting[seq] = event
