@@ -102,6 +102,8 @@ class Known:
     """seq of the last CopiesPlaced."""
     sped: list[int] = field(factory=list)
     """seq of changes of speed since then."""
+    _former: tuple[int, Event | None] = -1, None
+    """What the job that came to want workers last had wanted them since before; by seq."""
     _fading: list[int] = field(factory=list)
     """seq of what can be a cause at this instant only."""
     _over: list[tuple[str, int]] = field(factory=list)
@@ -157,8 +159,8 @@ class Known:
         self.lasting[seq] = event
 
     def _want(self, event: Any, seq: int) -> None:
-        if event.job in self.wants:
-            self.lasting.pop(self.wants[event.job], None)
+        before = self.wants.get(event.job, -1)
+        self._former = before, self.lasting.pop(before, None)
         self.wants[event.job] = seq
         self.lasting[seq] = event
 
@@ -179,8 +181,11 @@ class Known:
         if event.keeps is not None:
             self._over.append((event.job, event.keeps))
         elif self.wants.get(event.job) == seq - 1 and self._resized(seq - 1):
-            # What it wanted it has, and a further copy had waited all the while.
+            # What it wanted it has; what a further copy has waited for is as before.
             self.lasting.pop(self.wants.pop(event.job), None)
+            before, wanted = self._former
+            if wanted is not None:
+                self.wants[event.job], self.lasting[before] = before, wanted
         elif event.job in self.promises:
             self._fading.append(self.promises.pop(event.job))
         self.lasting[seq] = event

@@ -41,8 +41,9 @@ SHIPPED = [path for path in sorted(SCENARIOS.glob("*.toml")) if path.stem.starts
 SEEDS = range(100, 130)
 ADDED = {
     PackDescribed.__name__: ("releases",),
-    ApplicationDescribed.__name__: tuple(
-        ["index", "profile", "times", "rule", "period", "mtbf", "faultless"]
+    ApplicationDescribed.__name__: (
+        *("index", "profile", "times", "rule"),
+        *("period", "mtbf", "faultless"),
     ),
 }
 """Fields that older logs have not."""
