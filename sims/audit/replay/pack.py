@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import takewhile
 from math import inf
 from pathlib import Path
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from actors.deciders.pack import PackDecider
 from actors.deciders.pack.books import Standing
@@ -19,14 +19,11 @@ from actors.events import (
     EndExpected,
     JobCompleted,
     JobKilled,
-    MembersChanged,
-    MembersPromised,
     MembersReleased,
     MessagesDescribed,
     Outcome,
     PackDescribed,
     ProtectionDescribed,
-    RedistributionDecided,
     RedistributionPlanned,
     RunEnded,
     RunStarted,
@@ -36,44 +33,21 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from actors.intervals import members
-from actors.messages import (
-    CopyOver,
-    PromiseCopy,
-    ResizeCopy,
-    StartCopy,
-    Submit,
-    WorkerMoved,
-    WorkerSped,
-)
+from actors.messages import CopyOver, Submit, WorkerMoved, WorkerSped
 from actors.pool import Pool
 from actors.runtime import Event, Record
 from policies.interface.queue import BatchJob
 from policies.maths.cosched import Costs
 from policies.maths.speedup import Rigid
+from sims.audit.replay.orders import Order, order_of, told
 from sims.audit.replay.shadow import Shadow, Told, Unreplayable, as_job, shadow
 from sims.scenario.deciders.applications import checkpointing, costs_of, saving
 from sims.scenario.deciders.pack import policies_of
 from sims.scenario.policy import PolicySection
 
-BEGINNING = 100
-"""Records among which a log describes its pack: it has nothing before but how it came about."""
 COMPLETED, FAILED, WITHDRAWN = Outcome.COMPLETED, Outcome.FAILED, Outcome.WITHDRAWN
 SIZES = "how long an application takes on sizes that it never had (t_ij), and what checkpoints and "
 SIZES += "faults it counts with, which logs of before did not tell"
-
-
-@frozen
-class Order:
-    """What a decision has a job do."""
-
-    does: str
-    job: str
-    workers: str = ""
-    copy: int | None = None
-    """Which of its copies; None: a new one."""
-
-    def __str__(self) -> str:
-        return f"{self.does} {self.job}{self.workers and f' on {self.workers}'}"
 
 
 @define(eq=False)
@@ -130,38 +104,19 @@ class PackReplay:
         at = 0
         while at < len(events):
             event = events[at]
-            found, many = self._told(events, at)
+            found, many = told(events, at, self.copies)
             if found is None:
                 if isinstance(event, TransferStarted):
                     self._decide()  # links are served after the decision
                 self._hear(event)
             elif not self._is_next(found):
-                told = (self._told(events, k)[0] for k in range(at, len(events)))
-                return self._differs([it for it in told if it is not None])
+                rest = (told(events, k, self.copies)[0] for k in range(at, len(events)))
+                return self._differs([it for it in rest if it is not None])
             else:
                 self._carry_out(events[at : at + many])
             at += many
         self._decide()
         return self._differs([]) if self.wanted else None
-
-    def _told(self, events: Sequence[Event], at: int) -> tuple[Order | Event | None, int]:
-        """What there, by so many events, only a decision can have brought about."""
-        event = events[at]
-        match event:
-            case RedistributionDecided():
-                return event, 1
-            case MembersPromised(job=job, run=run):
-                return Order("promise", job, "", self.copies.get((job, run))), 1
-            case MembersChanged(job=job, run=run, processors=workers):
-                return Order("resize", job, workers, self.copies.get((job, run))), 1
-            case RunStarted(job=job, keeps=None, processors=workers):
-                return Order("start", job, workers), 1
-            case RunEnded(job=job, run=run, outcome=Outcome.WITHDRAWN, kept=False):
-                after = events[at + 1] if at + 1 < len(events) else None
-                if isinstance(after, RunStarted) and (after.job, after.keeps) == (job, None):
-                    workers = after.processors
-                    return Order("resize", job, workers, self.copies.get((job, run))), 2
-        return None, 1
 
     def _is_next(self, found: Order | Event) -> bool:
         """Whether that is what comes next of the decision."""
@@ -183,17 +138,9 @@ class PackReplay:
         scheduler = self.scheduler
         while not self.wanted and scheduler.decides():
             self.wanted.extend((event, -1) for event in scheduler.said)
-            self.wanted.extend((self._as_order(it), it.copy) for it in scheduler.orders)
-
-    def _as_order(self, message: StartCopy | ResizeCopy | PromiseCopy) -> Order:
-        index = self.scheduler.held[message.copy][0]
-        name = self.decider.names[index]
-        match message:
-            case StartCopy(text=workers):
-                return Order("start", name, workers)
-            case ResizeCopy(copy=copy, text=workers):
-                return Order("resize", name, workers, copy)
-        return Order("promise", name, "", message.copy)
+            for it in scheduler.orders:
+                name = self.decider.names[scheduler.held[it.copy][0]]
+                self.wanted.append((order_of(it, name), it.copy))
 
     def _differs(self, found: Sequence[Order | Event]) -> str:
         wanted = [it for it, _ in self.wanted]
@@ -313,8 +260,9 @@ def pack_replay(
     section: PolicySection, started: ScenarioStarted, records: Iterable[Record]
 ) -> PackReplay:
     """Of this log. Raises Unreplayable for one of before."""
-    first = (record.event for record in islice(records, BEGINNING))
-    pack = next((event for event in first if isinstance(event, PackDescribed)), None)
+    events = (record.event for record in records)
+    before = takewhile(lambda event: not isinstance(event, ApplicationDescribed), events)
+    pack = next((event for event in before if isinstance(event, PackDescribed)), None)
     if pack is None or pack.releases is None:
         raise Unreplayable(SIZES)
     return PackReplay(section, started, pack)
