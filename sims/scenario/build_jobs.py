@@ -26,13 +26,12 @@ from policies.maths.speedup import Asking
 from sims.errors import InputError
 from sims.scenario.deciders.applications import application
 from sims.scenario.jobs.section import Overrun
-from sims.scenario.protection import ProtectionSection
+from sims.scenario.protection import ProtectionSection, protection_of
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import (
     Submission,
     Workload,
     iterative,
-    protection_of,
     refuse_endless,
     task_times,
 )

@@ -34,7 +34,6 @@ from sims.scenario.jobs.section import (
 from sims.scenario.jobs.select import Rule, Selection
 from sims.scenario.jobs.stream import StreamSection, arrivals
 from sims.scenario.platform import Platform
-from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 
 
@@ -63,12 +62,6 @@ class Workload:
             journal.describe(JobsLeftOut, reason, jobs)
         for how, jobs in self.changed:
             journal.describe(JobsChanged, how, jobs)
-
-
-def protection_of(scenario: Scenario, submission: Submission) -> ProtectionSection:
-    """The job's own, or the file's."""
-    own = submission.own.protection if submission.own else None
-    return own or scenario.protection
 
 
 def workload(scenario: Scenario, system: System, folder: Path) -> Workload:

@@ -23,11 +23,11 @@ from policies.maths.cosched import Checkpointing, Costs, costs
 from policies.maths.redistribution import Link
 from sims.scenario.jobs.malleable import Application
 from sims.scenario.jobs.malleable_profiles import Profile, Tables
-from sims.scenario.protection import ProtectionSection
+from sims.scenario.protection import ProtectionSection, protection_of
 from sims.scenario.scenario import Scenario
 from sims.scenario.settings import value_of
 from sims.scenario.strict import converter
-from sims.scenario.workload import Submission, protection_of
+from sims.scenario.workload import Submission
 
 RULES = {"young": PeriodRule.YOUNG, "daly": PeriodRule.DALY}
 TABLE = ("kind=table",)

@@ -35,8 +35,9 @@ from sims.scenario.jobs.rigid import RigidJob
 from sims.scenario.jobs.section import AnyJob, RigidSection
 from sims.scenario.jobs.stream import arrivals
 from sims.scenario.policies import load_policy
+from sims.scenario.protection import protection_of
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload, protection_of, workload
+from sims.scenario.workload import Submission, Workload, workload
 
 ACCEPTED = "platform.gain left out"
 SHARING = (Laps, LapsR, ProcessorSharing)

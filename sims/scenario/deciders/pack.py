@@ -29,9 +29,9 @@ from sims.scenario.jobs.malleable_profiles import Tables
 from sims.scenario.jobs.section import MalleableSection
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import PolicySection
-from sims.scenario.protection import Fatal, ProtectionSection
+from sims.scenario.protection import Fatal, ProtectionSection, protection_of
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload, protection_of
+from sims.scenario.workload import Submission, Workload
 
 LONGEST = 100
 """Times between faults that a period may last: none of e^100 periods would end without a fault."""

@@ -32,8 +32,9 @@ from sims.scenario.deciders.enrolment import chains
 from sims.scenario.platform import Platform
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import Believed, Noise, PolicySection
+from sims.scenario.protection import protection_of
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload, iterative, protection_of, task_times
+from sims.scenario.workload import Submission, Workload, iterative, task_times
 
 Rule = Allocation | BatchAllocation
 CRITERIA = ("IP", "IE", "IY", "IAY")
