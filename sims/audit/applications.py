@@ -48,7 +48,7 @@ class ApplicationAuditor(Auditor):
 
     def close(self, t: float, seq: int) -> None:
         whole = sorted(self.indices) == list(range(len(self.indices)))
-        if not whole and not self.world.cut:
+        if not whole and self.world.ended and not self.world.cut:
             why = f"applications have the indices {sorted(self.indices)}"
             self.world.breaks(Law.FRAME, (self.told,), why)
 

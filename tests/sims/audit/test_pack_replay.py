@@ -218,6 +218,22 @@ def test_where_the_oldest_copy_is_lost_the_log_tells_where_the_next_one_stands()
     assert tried > 3
 
 
+def test_a_pack_that_ends_before_all_its_applications_have_come_is_sound() -> None:
+    """The first of them by index would come at 10."""
+    jobs = [{"footprint": 9.0, "release": release} for release in (10.0, 0.0, 2.0)]
+    log = records_of(
+        {
+            "name": "any",
+            "job": {"kind": "malleable", "cap": 8, "jobs": jobs},
+            "platform": {"workers": 6},
+            "policy": {"name": "EndGreedy"},
+        }
+    )
+    assert [it.event.index for it in of_kind(log, ApplicationDescribed)] == [1, 2]
+    assert [*audit(log), *replay(log)] == []
+    assert {it.law for it in audit(log[:-1])} == {Law.FRAME}
+
+
 def test_an_older_log_is_audited_as_ever_and_what_it_lacks_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
