@@ -19,7 +19,7 @@ from actors.runtime import Event
 
 
 @frozen
-class Order:
+class PackOrder:
     """What a decision has a job do."""
 
     does: str
@@ -34,33 +34,33 @@ class Order:
         return f"{self.does} {self.job}{self.workers and f' on {self.workers}'}"
 
 
-def order_of(message: StartCopy | ResizeCopy | PromiseCopy, job: str) -> Order:
+def order_of(message: StartCopy | ResizeCopy | PromiseCopy, job: str) -> PackOrder:
     """What a message to `job` has it do."""
     match message:
         case StartCopy(text=workers):
-            return Order("start", job, workers)
+            return PackOrder("start", job, workers)
         case ResizeCopy(copy=copy, text=workers):
-            return Order("resize", job, workers, copy)
-    return Order("promise", job, "", message.copy)
+            return PackOrder("resize", job, workers, copy)
+    return PackOrder("promise", job, "", message.copy)
 
 
 def told(
     events: Sequence[Event], at: int, copies: Mapping[tuple[str, int], int]
-) -> tuple[Order | Event | None, int]:
+) -> tuple[PackOrder | Event | None, int]:
     """What there, by so many events, only a decision can have brought about."""
     event = events[at]
     match event:
         case RedistributionDecided():
             return event, 1
         case MembersPromised(job=job, run=run):
-            return Order("promise", job, "", copies.get((job, run))), 1
+            return PackOrder("promise", job, "", copies.get((job, run))), 1
         case MembersChanged(job=job, run=run, processors=workers):
-            return Order("resize", job, workers, copies.get((job, run))), 1
+            return PackOrder("resize", job, workers, copies.get((job, run))), 1
         case RunStarted(job=job, keeps=None, processors=workers):
-            return Order("start", job, workers), 1
+            return PackOrder("start", job, workers), 1
         case RunEnded(job=job, run=run, outcome=Outcome.WITHDRAWN, kept=False):
             after = events[at + 1] if at + 1 < len(events) else None
             if isinstance(after, RunStarted) and (after.job, after.keeps) == (job, None):
                 workers = after.processors
-                return Order("resize", job, workers, copies.get((job, run))), 2
+                return PackOrder("resize", job, workers, copies.get((job, run))), 2
     return None, 1

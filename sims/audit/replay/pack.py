@@ -39,7 +39,7 @@ from actors.runtime import Event, Record
 from policies.interface.queue import BatchJob
 from policies.maths.cosched import Costs
 from policies.maths.speedup import Rigid
-from sims.audit.replay.orders import Order, order_of, told
+from sims.audit.replay.orders import PackOrder, order_of, told
 from sims.audit.replay.shadow import Shadow, Told, Unreplayable, as_job, shadow
 from sims.scenario.deciders.applications import checkpointing, costs_of, saving
 from sims.scenario.deciders.pack import policies_of
@@ -77,7 +77,7 @@ class PackReplay:
     """Jobs that are completed or killed at this instant."""
     completed: dict[str, int] = field(init=False, factory=dict)
     """Jobs that are about to be -> the run that was first."""
-    wanted: deque[tuple[Order | Event, int]] = field(init=False, factory=deque)
+    wanted: deque[tuple[PackOrder | Event, int]] = field(init=False, factory=deque)
     """What the present decision has brought about, and the log has not told yet."""
     decider: PackDecider = field(init=False)
     pool: Pool = field(init=False)
@@ -118,7 +118,7 @@ class PackReplay:
         self._decide()
         return self._differs([]) if self.wanted else None
 
-    def _is_next(self, found: Order | Event) -> bool:
+    def _is_next(self, found: PackOrder | Event) -> bool:
         """Whether that is what comes next of the decision."""
         if not self.wanted:
             self._decide()
@@ -142,7 +142,7 @@ class PackReplay:
                 name = self.decider.names[scheduler.held[it.copy][0]]
                 self.wanted.append((order_of(it, name), it.copy))
 
-    def _differs(self, found: Sequence[Order | Event]) -> str:
+    def _differs(self, found: Sequence[PackOrder | Event]) -> str:
         wanted = [it for it, _ in self.wanted]
         would, tells = (", ".join(map(str, its)) or "nothing" for its in (wanted, found))
         return f"would go on with: {would}; the log goes on with: {tells}"
