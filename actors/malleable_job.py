@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from attrs import define, evolve, field
+from attrs import astuple, define, evolve, field
 
 from actors.copies import AT_WORK
 from actors.copy import Copy
@@ -43,11 +43,14 @@ class MalleableJob(JobOfRuns):
     """
 
     costs: Costs = field(kw_only=True, repr=False)
+    application: ApplicationDescribed = field(kw_only=True, repr=False)
+    """What `costs` are made of."""
 
     def describe(self) -> None:
         """See Job."""
         super().describe()
-        self.system.journal.describe(ApplicationDescribed, self.name, self.costs.footprint)
+        told = astuple(self.application, recurse=False)
+        self.system.journal.describe(ApplicationDescribed, *told)
 
     def work(self, copy: Copy) -> float:
         """t_ij, promised members included (003, section 5)."""

@@ -18,6 +18,7 @@ from actors.events import (
     MembersChanged,
     MembersJoined,
     MembersReleased,
+    Outcome,
     RateChanged,
     ReservationMade,
     RestartedFromScratch,
@@ -101,6 +102,8 @@ class Known:
     """seq of the last CopiesPlaced."""
     sped: list[int] = field(factory=list)
     """seq of changes of speed since then."""
+    _former: tuple[int, Event | None] = -1, None
+    """What the job that came to want workers last had wanted them since before; by seq."""
     _fading: list[int] = field(factory=list)
     """seq of what can be a cause at this instant only."""
     _over: list[tuple[str, int]] = field(factory=list)
@@ -156,8 +159,8 @@ class Known:
         self.lasting[seq] = event
 
     def _want(self, event: Any, seq: int) -> None:
-        if event.job in self.wants:
-            self.lasting.pop(self.wants[event.job], None)
+        before = self.wants.get(event.job, -1)
+        self._former = before, self.lasting.pop(before, None)
         self.wants[event.job] = seq
         self.lasting[seq] = event
 
@@ -166,11 +169,23 @@ class Known:
         self.lasting.pop(self.promises.pop(event.job, -1), None)
         self._over.extend((event.job, run) for run in self.jobs.get(event.job, ()))
 
+    def _resized(self, seq: int) -> bool:
+        """Whether that is the end of a run of a pack whose job goes on with other members."""
+        ended = self.lasting.get(seq)
+        withdrawn = isinstance(ended, RunEnded) and ended.outcome is Outcome.WITHDRAWN
+        return withdrawn and self.decider is DeciderKind.PACK
+
     def _start(self, event: RunStarted, seq: int) -> None:
         runs = self.jobs.setdefault(event.job, {})
         runs[event.run] = HeldMembers((event.processors,), seq, seq)
         if event.keeps is not None:
             self._over.append((event.job, event.keeps))
+        elif self.wants.get(event.job) == seq - 1 and self._resized(seq - 1):
+            # What it wanted it has; what a further copy has waited for is as before.
+            self.lasting.pop(self.wants.pop(event.job), None)
+            before, wanted = self._former
+            if wanted is not None:
+                self.wants[event.job], self.lasting[before] = before, wanted
         elif event.job in self.promises:
             self._fading.append(self.promises.pop(event.job))
         self.lasting[seq] = event

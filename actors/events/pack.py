@@ -12,6 +12,7 @@ from actors.events.quantities import (
     Quantity,
     RunNumber,
     Time,
+    Work,
     WorkerCount,
     WorkerNumber,
     WorkerSet,
@@ -28,6 +29,19 @@ class WhyIgnored(enum.Enum):
     BUSY = "busy"
     """Its application was still in its last downtime, recovery, redistribution or the checkpoint
     that closes it."""
+
+
+class PeriodRule(enum.Enum):
+    """Where the work between two checkpoints comes from."""
+
+    NONE = "none"
+    """There is none: no checkpoint is ever taken, and no fault expected."""
+    FIXED = "fixed"
+    """It is given."""
+    YOUNG = "young"
+    """Young's formula (003, eq. 1)."""
+    DALY = "daly"
+    """Daly's higher-order formula."""
 
 
 @frozen
@@ -48,21 +62,46 @@ class PackDescribed(Event):
     """beta, s for each message."""
     startup: Time
     """S, s for each redistribution."""
+    releases: bool | None = None
+    """Whether applications that end before the struck one computes again promise their workers to
+    others (003, section 5); None: an older log, which does not tell."""
 
 
 @frozen
 class ApplicationDescribed(Event):
-    """A malleable job."""
+    """A malleable job, and what its pack's decider counts with for it on every number of workers.
+
+    Expectations need the time of a checkpoint as well: that of its protection or, through a master,
+    of its image.
+    """
 
     job: JobName
     footprint: Annotated[float, Quantity("data units")]
     """m_i, data units."""
+    index: Annotated[int, Quantity()] | None = None
+    """Its place in the pack, from 0, which decides ties; None: an older log, which tells nothing of
+    what follows either."""
+    profile: tuple[str, ...] = ()
+    """How its time hangs on its workers, as a scenario file says it: `key=value`, all keys but a
+    table's times."""
+    times: tuple[Time, ...] = ()
+    """Of a table, its times on 1, 2, 3... workers."""
+    rule: PeriodRule | None = None
+    """Where its checkpoints' period comes from."""
+    period: Work | None = None
+    """Work between two checkpoints, where it is `fixed`."""
+    mtbf: Time | None = None
+    """mu of one worker that its period and expectations count with, where that is not the pack's,
+    s; None: the pack's."""
+    faultless: bool = False
+    """Whether it expects no fault though its pack does."""
 
 
 @frozen
 class EndExpected(Event):
     """What the decider counts with for an application from now on: its t^U, which is not looked at
-    again until the next such line."""
+    again until the next such line. Of several copies that is the oldest's; where it is lost, what
+    the next one said last is told again."""
 
     job: JobName
     processors: WorkerCount

@@ -10,6 +10,7 @@ from attrs import define, field
 from actors.events import Compound
 from actors.events.causes import CauseLaw
 from actors.runtime import Event, Record, rare_collections
+from sims.audit.applications import ApplicationAuditor
 from sims.audit.attempts import AttemptAuditor
 from sims.audit.capacity import CapacityAuditor
 from sims.audit.copies import CopiesAuditor
@@ -55,6 +56,7 @@ def auditors(world: World) -> list[Auditor]:
         StartAuditor(world, capacity),
         QueueAuditor(world),
         RedistributionAuditor(world),
+        ApplicationAuditor(world),
         PromiseAuditor(world),
         ExpectationAuditor(world, progress),
         SharingAuditor(world),

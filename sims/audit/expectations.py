@@ -4,6 +4,7 @@ it is expected to end (003, section 3.3.2)."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from math import inf, isclose
 from operator import attrgetter
 
@@ -14,6 +15,7 @@ from actors.events import (
     EndExpected,
     JobCompleted,
     MembersChanged,
+    Outcome,
     ProtectionKind,
     RedistributionPlanned,
     RunEnded,
@@ -27,7 +29,7 @@ from actors.events import (
 from actors.events import pack as pack_events
 from sims.audit.facts import LoggedCopy, LoggedJob
 from sims.audit.law import Auditor, Handlers, Law
-from sims.audit.packs import checkpoint, expected, moving, recovery
+from sims.audit.packs import closings, expected, moving, recovery
 from sims.audit.progress import WAITING, Account, ProgressAuditor, speed
 from sims.audit.world import World
 
@@ -45,7 +47,8 @@ class _Beliefs:
     fits: bool = False
     """Whether one t^U has been what the model says of the whole pack's faults."""
     misfits: list[tuple[int, str]] = field(factory=list)
-    """Those that have not: lawful only where the job counts with an MTBF of its own."""
+    """Those that have not, of an older log, which does not tell an MTBF of the job's own: lawful
+    where it counts with one."""
 
 
 @define(eq=False)
@@ -63,6 +66,8 @@ class ExpectationAuditor(Auditor):
     waits for its members; a member changed; a message of its passed."""
     gone: set[str] = field(factory=set)
     """Jobs whose oldest copy ended at this instant: what it said of itself may be told after."""
+    spoken: set[LoggedCopy] = field(factory=set)
+    """Of a job with several copies, those that have said where they stand at this instant."""
     about: dict[str, LoggedCopy] = field(factory=dict)
     """Job -> the copy of which something was told last."""
     looks: Counter[str] = field(factory=Counter)
@@ -91,6 +96,10 @@ class ExpectationAuditor(Auditor):
         now = self.world.now
         for name, (event, at) in self.told.items():
             self._check(name, event, now, at)
+        for name in self.gone:
+            self._follow(name, now, seq)
+        for copy in self.spoken:
+            copy.stood = tuple(self._lawful(copy, now))
         for name, at in self.due.items():
             job = self.world.jobs.get(name)
             if name not in self.told and job is not None and job.stands is not None:
@@ -101,6 +110,7 @@ class ExpectationAuditor(Auditor):
         self.told.clear()
         self.gone.clear()
         self.due.clear()
+        self.spoken.clear()
         self.looks.clear()
 
     def close(self, t: float, seq: int) -> None:
@@ -142,6 +152,7 @@ class ExpectationAuditor(Auditor):
             self.told.pop(event.job, None)
             self.due.pop(event.job, None)
             self.gone.add(event.job)
+            self.looks[event.job] += event.outcome is not Outcome.WITHDRAWN
 
     def _look(
         self, event: WorkerChanged | WorkerSpeedChanged | TransferEnded, t: float, seq: int
@@ -171,6 +182,8 @@ class ExpectationAuditor(Auditor):
         that has just become so may have said it before, when nobody asked for it."""
         name = copy.job.name
         self.looks[name] += 1
+        if copy.job.protection is not None and copy.job.protection.copies > 1:
+            self.spoken.add(copy)
         if copy is _oldest(copy.job) and self.about.get(name) is copy:
             self.due.setdefault(name, seq)
 
@@ -185,6 +198,16 @@ class ExpectationAuditor(Auditor):
             for seq, why in beliefs.misfits:
                 self.world.breaks(Law.DECISION, (seq,), why)
 
+    def _follow(self, name: str, now: float, seq: int) -> None:
+        """Whose oldest copy was lost goes by what the next one said last."""
+        job = self.world.jobs.get(name)
+        copy = _oldest(job) if job is not None else None
+        if job is None or copy is None or name in self.due or copy in self.spoken:
+            return
+        older = job.pack is None or job.pack.releases is None
+        if job.stands is not None and copy.stood and not older:
+            self._compare(copy, job.stands, copy.stood, seq)
+
     # --- where it stands ----------------------------------------------------------------------
 
     def _check(self, name: str, event: EndExpected, t: float, seq: int) -> None:
@@ -192,12 +215,16 @@ class ExpectationAuditor(Auditor):
         copy = _oldest(job) if job is not None else None
         if copy is None or copy.job.protection is None:
             return
-        lawful = self._lawful(copy, t)
+        self._compare(copy, event, self._lawful(copy, t), seq)
+
+    def _compare(
+        self, copy: LoggedCopy, event: EndExpected, lawful: Sequence[Where], seq: int
+    ) -> None:
         says = (inf if event.since is None else event.since), event.left
         if event.processors == copy.full and any(_same(says, it) for it in lawful):
             self._believe(copy, event, seq)
             return
-        why = f"{name} on {copy.full} computes since and has left {lawful}; it says {event}"
+        why = f"{event.job} on {copy.full} computes since and has left {lawful}; it says {event}"
         self.world.breaks(Law.DECISION, (seq,), why)
 
     def _lawful(self, copy: LoggedCopy, t: float) -> list[Where]:
@@ -218,7 +245,7 @@ class ExpectationAuditor(Auditor):
         if copy.holders == copy.full:
             return [(since, left)]
         since += moving(job, copy.holders, copy.full)
-        return [(since + closing, left) for closing in _closings(copy)]
+        return [(since + closing, left) for closing in closings(copy)]
 
     @staticmethod
     def _under_way(account: Account, t: float) -> list[Where]:
@@ -233,8 +260,8 @@ class ExpectationAuditor(Auditor):
         over = t + ((account.length or 0) - account.passed) / account.rate
         if run.computes:
             return [(over, left)]
-        closings = _closings(run.copy) if plan.closes is None else [0.0]
-        return [(over + plan.ahead(stage) + closing, left) for closing in closings]
+        closes = closings(run.copy) if plan.closes is None else [0.0]
+        return [(over + plan.ahead(stage) + closing, left) for closing in closes]
 
     # --- when it ends -------------------------------------------------------------------------
 
@@ -252,24 +279,15 @@ class ExpectationAuditor(Auditor):
             known.fits = True
             return
         why = f"{event.job} is expected at {event.expected!r}, not at {ends}"
-        if copy.job.kind is ProtectionKind.NONE:
-            self.world.breaks(Law.DECISION, (seq,), why)  # whatever the MTBF is
+        told = copy.job.application
+        if copy.job.kind is ProtectionKind.NONE or (told is not None and told.rule is not None):
+            self.world.breaks(Law.DECISION, (seq,), why)
         else:
             known.misfits.append((seq, why))
 
 
 def _oldest(job: LoggedJob) -> LoggedCopy | None:
     return min(job.copies(), key=attrgetter("placed"), default=None)
-
-
-def _closings(copy: LoggedCopy) -> list[float]:
-    """What a closing checkpoint may take."""
-    rules, job = copy.job.protection, copy.job
-    if rules is None or rules.kind is not ProtectionKind.BUDDIES:
-        return [0.0]
-    cost = checkpoint(job, copy.full) if rules.cost is None else rules.cost
-    whole = cost + (job.verification if rules.verified else 0)
-    return [0.0, whole] if job.closes is None else [whole if job.closes else 0.0]
 
 
 def _same(one: Where, other: Where) -> bool:

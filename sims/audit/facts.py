@@ -138,6 +138,8 @@ class LoggedCopy:
     """seq of the start of its first run."""
     holders: int = field(default=0, kw_only=True)
     """Members among whom its state is spread."""
+    stood: tuple[tuple[float, float], ...] = field(default=(), kw_only=True)
+    """Of a pack's: since when it computes and what is left then, as it may have said last."""
     _members: tuple[int, ...] | None = None
 
     def __attrs_post_init__(self) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from math import exp, expm1, inf
 
-from actors.events import PackDescribed, ProtectionKind
+from actors.events import PeriodRule, ProtectionKind
 from policies.maths.checkpoint import daly_work, young_work
 from policies.maths.redistribution import Link
 from sims.audit.facts import LoggedCopy, LoggedJob
+from sims.scenario.deciders.applications import mtbf_of
 
 
 def checkpoint(job: LoggedJob, size: int) -> float:
@@ -25,6 +26,17 @@ def recovery(copy: LoggedCopy) -> float:
     return checkpoint(copy.job, copy.holders) if rules.recovery is None else rules.recovery
 
 
+def closings(copy: LoggedCopy) -> list[float]:
+    """What a closing checkpoint may take."""
+    rules, job = copy.job.protection, copy.job
+    if rules is None or rules.kind is not ProtectionKind.BUDDIES:
+        return [0.0]
+    cost = checkpoint(job, copy.full) if rules.cost is None else rules.cost
+    whole = cost + (job.verification if rules.verified else 0)
+    known = closes(job)
+    return [0.0, whole] if known is None else [whole if known else 0.0]
+
+
 def moving(job: LoggedJob, before: int, after: int) -> float:
     """RC (003, eq. 6)."""
     pack, application = job.pack, job.application
@@ -36,14 +48,41 @@ def moving(job: LoggedJob, before: int, after: int) -> float:
 
 def periods(job: LoggedJob, size: int) -> list[float]:
     """Work between two checkpoints, as it may be on so many members."""
-    pack, rules = job.pack, job.protection
-    assert pack is not None and rules is not None
+    pack, rules, told = job.pack, job.protection, job.application
+    assert pack is not None and rules is not None and told is not None
+    cost, mtbf = saving(job, size), mtbf_of(pack, told) / size
+    if told.rule is not None:
+        work = period(job, size)
+        assert work is not None
+        return [work, (work + cost) - cost]  # as it is rounded where the sum is kept
     known = [it for it in (rules.period, job.periods.get(size)) if it is not None]
-    cost = saving(job, size)
-    if pack.mtbf is not None and cost > 0:
-        mtbf = pack.mtbf / size
+    if mtbf < inf and cost > 0:
         known += [young_work(mtbf, cost), daly_work(mtbf, cost)]
     return [*known, inf]
+
+
+def period(job: LoggedJob, size: int) -> float | None:
+    """Work between two checkpoints on so many members; None: the log does not tell."""
+    pack, rules, told = job.pack, job.protection, job.application
+    if rules is not None and rules.period is not None:
+        return rules.period
+    if pack is None or told is None or told.rule is None:
+        return job.periods.get(size)
+    if told.rule in (PeriodRule.NONE, PeriodRule.FIXED):
+        return inf if told.period is None else told.period
+    formula = young_work if told.rule is PeriodRule.YOUNG else daly_work
+    try:
+        return formula(mtbf_of(pack, told) / size, saving(job, size))
+    except (ArithmeticError, ValueError):
+        return inf  # what is told of it cannot be
+
+
+def closes(job: LoggedJob) -> bool | None:
+    """Whether a checkpoint closes its redistributions; None: the log does not tell."""
+    if job.kind is not ProtectionKind.BUDDIES:
+        return False
+    told = job.application
+    return job.closes if told is None or told.rule is None else told.rule is not PeriodRule.NONE
 
 
 def saving(job: LoggedJob, size: int) -> float:
@@ -62,14 +101,19 @@ def expected(job: LoggedJob, size: int, work: float) -> list[float]:
     if rules.kind is ProtectionKind.NONE:
         return [work]
     cost = saving(job, size)
-    return [_expected(pack, size, work, cost, period) for period in periods(job, size)]
+    try:
+        return [_expected(job, size, work, cost, period) for period in periods(job, size)]
+    except ArithmeticError:
+        return []  # no time that a number holds
 
 
-def _expected(pack: PackDescribed, size: int, work: float, cost: float, period: float) -> float:
-    count = int(work / period)
-    if pack.mtbf is None:
+def _expected(job: LoggedJob, size: int, work: float, cost: float, period: float) -> float:
+    pack, told, count = job.pack, job.application, int(work / period)
+    assert pack is not None and told is not None
+    mtbf = mtbf_of(pack, told)
+    if mtbf == inf or told.rule is PeriodRule.NONE:
         return work + count * cost
-    rate, rest = size / pack.mtbf, work - (count * period if count else 0)
+    rate, rest = size / mtbf, work - (count * period if count else 0)
     full = expm1(rate * (period + cost)) if count else 0.0
     scale = exp(rate * cost) * (1 / rate + pack.downtime)
     return scale * (count * full + expm1(rate * rest))

@@ -23,6 +23,7 @@ from policies.maths.redistribution import round_count
 from policies.pack.names import CATALOGUE
 from sims.audit.facts import LoggedCopy, LoggedRun
 from sims.audit.law import Auditor, Handlers, Law
+from sims.audit.packs import closes
 from sims.audit.world import World
 from sims.telling import counted
 
@@ -185,6 +186,8 @@ class RedistributionAuditor(Auditor):
             why = f"from, to and rounds are {found}; it says {event}"
             self.world.breaks(Law.REDISTRIBUTION, (run.seq, seq), why)
         self.planned[run] = True
+        if run.former is not None and run.former.computes and closes(run.job) is False:
+            run.copy.holders = run.copy.full  # what runs is with all of them at once
 
     def _enter(self, event: StageStarted, t: float, seq: int) -> None:
         """Data that no checkpoint follows is where it was moved to."""

@@ -9,7 +9,7 @@ from attrs import define
 from actors.events import CheckpointTaken, ProtectionKind, RunEnded, Stage
 from actors.runtime import Event
 from sims.audit.facts import LoggedRun
-from sims.audit.packs import checkpoint, moving, recovery
+from sims.audit.packs import checkpoint, closes, moving, period, recovery
 
 FEEDING, COMPUTING, VERIFYING = Stage.FEEDING, Stage.COMPUTING, Stage.VERIFYING
 REDISTRIBUTING = Stage.REDISTRIBUTING
@@ -128,13 +128,12 @@ def plan_of(run: LoggedRun) -> StagePlan:
             event.work, messages is not None, (), None, 0, job.verification, False, False
         )
     before, moves = _restored(run), run.copy.holders != run.copy.full
-    period = job.periods.get(run.copy.full) if rules.period is None else rules.period
-    closes = job.closes if moves and rules.kind is ProtectionKind.BUDDIES else False
     if moves:
         before = (*before, (REDISTRIBUTING, moving(job, run.copy.holders, run.copy.full)))
     return StagePlan(
-        *(event.work, messages is not None, before, period, cost_of(run)),
-        *(job.verification, rules.verified, rules.kind is not ProtectionKind.NONE, closes),
+        *(event.work, messages is not None, before, period(job, run.copy.full), cost_of(run)),
+        *(job.verification, rules.verified, rules.kind is not ProtectionKind.NONE),
+        closes(job) if moves else False,
     )
 
 

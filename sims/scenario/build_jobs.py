@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from attrs import frozen
@@ -24,10 +24,17 @@ from policies.maths.cosched import Costs
 from policies.maths.makespan_bounds import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
+from sims.scenario.deciders.applications import application
 from sims.scenario.jobs.section import Overrun
-from sims.scenario.protection import ProtectionSection
+from sims.scenario.protection import ProtectionSection, protection_of
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload, iterative, refuse_endless, task_times
+from sims.scenario.workload import (
+    Submission,
+    Workload,
+    iterative,
+    refuse_endless,
+    task_times,
+)
 
 LONGEST = 100
 """Times between faults that a run may take: none of e^100 would end."""
@@ -41,14 +48,14 @@ class Makers:
     workforce: Workforce
     speeds: Sequence[float]
     """Live, by worker; empty: all 1, for ever."""
-    costs: Sequence[Costs] = ()
+    costs: Mapping[int, Costs] | None = None
     """Of a pack, by job."""
     fatal: bool = True
     """Of a pack: whether every fault counts."""
 
     def costs_of(self, job: BatchJob) -> Costs | None:
         """None: it is of no pack."""
-        return self.costs[job.index] if self.costs else None
+        return None if self.costs is None else self.costs[job.index]
 
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
@@ -65,12 +72,6 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
     if kind != "rigid" and errors.rate:
         return False  # how often its runs fail hangs on how many workers they get
     return not scenario.crew.varies and protection_of(scenario, submission).plain
-
-
-def protection_of(scenario: Scenario, submission: Submission) -> ProtectionSection:
-    """The job's own, or the file's."""
-    own = submission.own.protection if submission.own else None
-    return own or scenario.protection
 
 
 def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Makers) -> None:
@@ -113,7 +114,8 @@ def _job_of_runs(
         times = task_times(job.index, own, scenario.crew)
         make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
     elif costs is not None:
-        make = partial(MalleableJob, costs=costs)
+        told = application(scenario, submission)
+        make = partial(MalleableJob, costs=costs, application=told)
     return make(
         *(job.name, job, makers.scheduler, killed_at(scenario, job)),
         protection=protection(rules),

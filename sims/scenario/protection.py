@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from attrs import evolve, field, frozen
 from attrs.validators import optional
@@ -15,6 +15,10 @@ from policies.maths.checkpoint import daly_work, young_work
 from policies.maths.cosched import Costs
 from sims.errors import InputError
 from sims.scenario.fields import Unacceptable, not_negative, positive, positive_or_inf
+
+if TYPE_CHECKING:
+    from sims.scenario.scenario import Scenario
+    from sims.scenario.workload import Submission
 
 
 class Fatal(enum.Enum):
@@ -116,3 +120,9 @@ class ProtectionSection:
             raise InputError("scenario", "protection.period", problem, "a number, or a cost")
         formula = young_work if period == "young" else daly_work
         return lambda members: formula(mu / members, cost)
+
+
+def protection_of(scenario: Scenario, submission: Submission) -> ProtectionSection:
+    """The job's own, or the file's."""
+    own = submission.own.protection if submission.own else None
+    return own or scenario.protection

@@ -1,8 +1,9 @@
-"""What a scenario sets beside the names in it, for the log's first record."""
+"""What a scenario sets beside the names in it, as its log tells it."""
 
 from __future__ import annotations
 
 import enum
+from ast import literal_eval
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +27,15 @@ def _told(field: Any, value: object, policy: str) -> Iterator[tuple[str, object]
         yield from value.items()
     elif value != field.default and not (field.name == "order" and value == default_order(policy)):
         yield field.name, value
+
+
+def value_of(setting: str) -> tuple[str, object]:
+    """Key and value of one that a log tells, as Python writes it."""
+    key, _, text = setting.partition("=")
+    try:
+        return key, literal_eval(text)
+    except (SyntaxError, ValueError):
+        return key, text
 
 
 def _plain(value: object) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import define, field, frozen
 
@@ -49,7 +49,7 @@ class PackBooks:
     """
 
     scheduler: Scheduler = field(repr=False)
-    costs: Sequence[Costs] = field(repr=False)
+    costs: Mapping[int, Costs] = field(repr=False)
     """By application index."""
     pair: int
     sizes: dict[int, dict[int, int]] = field(init=False, factory=dict)
@@ -93,8 +93,8 @@ class PackBooks:
         return self.sizes[index][self.first(index)]
 
     def leads(self, copy: int) -> bool:
-        """Whether a copy that says where it stands is its application's oldest."""
-        return self.first(self.standings[copy].index) == copy
+        """Whether it is its application's oldest."""
+        return self.first(self.scheduler.held[copy][0]) == copy
 
     # --- where they stand ---------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import define, field
@@ -11,7 +11,7 @@ from attrs import define, field
 from actors.deciders.pack.books import PackBooks, Standing
 from actors.deciders.pack.checks import allocate, redistribute
 from actors.deciders.pack.views import Newcomer, Occasion, Pack
-from actors.events import EndExpected, RedistributionDecided, WhyIgnored
+from actors.events import EndExpected, Outcome, RedistributionDecided, WhyIgnored
 from actors.messages import CopyOver, Stood
 from policies.availability import WorkerState
 from policies.interface.pack import AllocationPolicy, Cause, RedistributionPolicy, Resize
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 NEVER = math.inf
+WITHDRAWN = Outcome.WITHDRAWN
 
 
 @define(eq=False)
@@ -45,7 +46,7 @@ class PackDecider:
 
     allocation: AllocationPolicy
     policy: RedistributionPolicy
-    costs: Sequence[Costs] = field(repr=False)
+    costs: Mapping[int, Costs] = field(repr=False)
     """By application index."""
     pair: int
     fatal: bool = True
@@ -79,11 +80,14 @@ class PackDecider:
 
     def over(self, message: CopyOver) -> None:
         """See Decider."""
+        led = self.books.first(message.index) == message.copy
         self.books.end(message.index, message.copy, message.waits)
         self.struck.pop(message.copy, None)
         self.freed = cause = self.scheduler.system.loop.cause
         if message.gone:
             self.ended[message.index] = cause
+        elif led and message.outcome is not WITHDRAWN:
+            self._follow(message.index)
 
     def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
         """See Decider."""
@@ -108,11 +112,19 @@ class PackDecider:
     def stood(self, message: Stood) -> None:
         """See Decider."""
         standing = self.books.settle(message)
-        if standing is None:
-            return
+        if standing is not None:
+            self.scheduler.record(EndExpected, *self._told(standing))
+
+    def _follow(self, index: int) -> None:
+        """The next copy is the oldest now: what it has said before counts from now on."""
+        copies = self.books.sizes.get(index)
+        standing = self.books.standings.get(next(iter(copies))) if copies else None
+        if standing is not None:
+            self.scheduler.system.journal.describe(EndExpected, *self._told(standing))
+
+    def _told(self, standing: Standing) -> tuple[str, int, float, float | None, float | None]:
         known = (standing.since, standing.expected) if standing.known else (None, None)
-        name = self.names[message.index]
-        self.scheduler.record(EndExpected, name, standing.size, standing.left, *known)
+        return self.names[standing.index], standing.size, standing.left, *known
 
     def ignores(self, worker: int) -> tuple[str | None, WhyIgnored] | None:
         """Whether a fault on this worker changes nothing in 003's own model, whose worker it is,

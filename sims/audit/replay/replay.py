@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ast import literal_eval
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
@@ -17,18 +16,15 @@ from sims.audit.law import Law, Violation
 from sims.audit.replay.ahead import look_ahead
 from sims.audit.replay.copies import CopiesReplay
 from sims.audit.replay.enrolment import enrolment
+from sims.audit.replay.pack import pack_replay
 from sims.audit.replay.queue import QueueReplay
 from sims.audit.replay.shadow import Shadow, Unreplayable
 from sims.errors import InputError
 from sims.scenario.loader import converter
 from sims.scenario.policy import PolicySection
+from sims.scenario.settings import value_of
 
-UNTOLD = {
-    DeciderKind.PACK: "how long an application takes on sizes that it never had (t_ij), and from "
-    "which size on it does not gain any more (j_max)",
-}
-"""What policies see that no log tells, by decider."""
-UNFIT = (LookupError, ValueError, AssertionError, TypeError)
+UNFIT = (LookupError, ValueError, AssertionError, TypeError, ArithmeticError)
 
 
 class Replay(Protocol):
@@ -95,14 +91,14 @@ def _asked(asked: Replay, t: float, told: Sequence[Record]) -> str | None:
 def _replay(started: ScenarioStarted, records: Iterable[Record]) -> Replay:
     section = _section(started)
     decider = started.decider
-    if decider in UNTOLD:
-        raise Unreplayable(UNTOLD[decider])
     if decider is DeciderKind.ENROLMENT:
         return enrolment(section, started, records)
     if decider is DeciderKind.COPIES:
         if any(isinstance(record.event, RunStarted) for record in records):
             raise Unreplayable("which states are left of copies that have runs of their own")
         return CopiesReplay(section, started)
+    if decider is DeciderKind.PACK:
+        return pack_replay(section, started, records)
     return QueueReplay(section, started, look_ahead(records))
 
 
@@ -112,17 +108,9 @@ def _section(started: ScenarioStarted) -> PolicySection:
     table: dict[str, Any] = {"name": started.policy}
     parameters: dict[str, Any] = {}
     for setting in started.settings:
-        key, _, value = setting.partition("=")
-        (table if key in known else parameters)[key] = _value(value)
+        key, value = value_of(setting)
+        (table if key in known else parameters)[key] = value
     try:
         return converter().structure(table | {"parameters": parameters}, PolicySection)
     except Exception as error:  # whatever a converter makes of them
         raise Unreplayable(f"settings that can be read ({error})") from None
-
-
-def _value(text: str) -> object:
-    """As Python writes it."""
-    try:
-        return literal_eval(text)
-    except (SyntaxError, ValueError):
-        return text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from attrs import define, field, frozen
 
 from actors.decider import Decider
-from actors.messages import StartCopy, WithdrawCopy
+from actors.messages import PromiseCopy, ResizeCopy, StartCopy, WithdrawCopy
 from actors.runtime import Actor, Event, Phase, Record, System, Timer
 from actors.scheduler import Scheduler
 from policies.interface.queue import BatchJob
@@ -55,6 +55,8 @@ class Shadow(Scheduler):
 
     starts: list[StartCopy] = field(init=False, factory=list)
     """What the decider had started since somebody looked."""
+    orders: list[StartCopy | ResizeCopy | PromiseCopy] = field(init=False, factory=list)
+    """The same, with what else it told jobs to do."""
     withdrawn: list[int] = field(init=False, factory=list)
     """Copies that it withdrew."""
     said: list[Event] = field(init=False, factory=list)
@@ -64,6 +66,9 @@ class Shadow(Scheduler):
         """See Actor."""
         if isinstance(message, StartCopy):
             self.starts.append(message)
+            self.orders.append(message)
+        elif isinstance(message, ResizeCopy | PromiseCopy):
+            self.orders.append(message)
         elif isinstance(message, WithdrawCopy):
             self.withdrawn.append(message.copy)
 
@@ -83,7 +88,7 @@ class Shadow(Scheduler):
         if not (self.deciding or self.decider.woken()):
             return False
         self.deciding = False
-        for noted in (self.starts, self.withdrawn, self.said):
+        for noted in (self.starts, self.orders, self.withdrawn, self.said):
             noted.clear()
         self.decider.decide()
         return True

@@ -28,7 +28,6 @@ from sims.scenario.build_jobs import (
     errors_of,
     killed_at,
     needs_of,
-    protection_of,
 )
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs.common import SOURCE
@@ -36,6 +35,7 @@ from sims.scenario.jobs.rigid import RigidJob
 from sims.scenario.jobs.section import AnyJob, RigidSection
 from sims.scenario.jobs.stream import arrivals
 from sims.scenario.policies import load_policy
+from sims.scenario.protection import protection_of
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, workload
 

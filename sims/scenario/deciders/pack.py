@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import cast
 
 import numpy as np
-from attrs import evolve
+from attrs import astuple, evolve
 
 from actors.deciders.pack import PackDecider
 from actors.events import PackDescribed
 from actors.protection import ProtectionKind
 from actors.runtime import System
 from policies.interface.pack import AllocationPolicy, RedistributionPolicy
-from policies.maths.checkpoint import Times, daly_work, young_period
-from policies.maths.cosched import Checkpointing, Costs, costs
-from policies.maths.redistribution import Link
+from policies.maths.cosched import Checkpointing, Costs
 from policies.pack import named, named_allocation
 from sims.errors import InputError
-from sims.scenario.build_jobs import protection_of
+from sims.scenario.deciders.applications import (
+    application,
+    checkpointing,
+    costs_of,
+    pack_mtbf,
+)
 from sims.scenario.jobs.malleable import Application
 from sims.scenario.jobs.malleable_profiles import Tables
 from sims.scenario.jobs.section import MalleableSection
 from sims.scenario.policies import load_part, load_policy
-from sims.scenario.protection import Fatal, ProtectionSection
+from sims.scenario.policy import PolicySection
+from sims.scenario.protection import Fatal, ProtectionSection, protection_of
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload
 
@@ -40,21 +42,27 @@ PAIR = 2
 def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) -> PackDecider:
     """Raises InputError for a policy that there is not, and for what cannot be a pack's."""
     _check(scenario, jobs)
-    _describe(scenario, system)
-    section = scenario.policy
-    known = evolve(section, name=scenario.policy_name)
-    policy = load_policy(known, partial(named, look=section.look), folder)
+    pack = described(scenario)
+    system.journal.describe(PackDescribed, *astuple(pack))
+    first, policy = policies_of(evolve(scenario.policy, name=scenario.policy_name), folder)
     most = {it.job.index: protection_of(scenario, it).copies for it in jobs.submissions}
-    first = load_part(section, "allocation", "Opt-NoRedistrib", named_allocation, folder)
     return PackDecider(
-        cast(AllocationPolicy, first),
-        cast(RedistributionPolicy, policy),
-        application_costs(scenario, jobs),
-        pair(scenario),
-        fatal(scenario),
-        alone(scenario) and not fatal(scenario),
+        *(first, policy),
+        dict(enumerate(application_costs(scenario, jobs))),
+        pack.pair,
+        pack.fatal,
+        bool(pack.releases),
         {index: copies for index, copies in most.items() if copies > 1},
     )
+
+
+def policies_of(
+    section: PolicySection, folder: Path
+) -> tuple[AllocationPolicy, RedistributionPolicy]:
+    """Who allocates at first, and who redistributes. Raises InputError for what there is not."""
+    policy = load_policy(section, partial(named, look=section.look), folder)
+    first = load_part(section, "allocation", "Opt-NoRedistrib", named_allocation, folder)
+    return cast(AllocationPolicy, first), cast(RedistributionPolicy, policy)
 
 
 def pair(scenario: Scenario) -> int:
@@ -81,18 +89,12 @@ def alone(scenario: Scenario) -> bool:
     )
 
 
-def _describe(scenario: Scenario, system: System) -> None:
-    link, mtbf = scenario.link, _mtbf(scenario, scenario.protection)
-    expected = scenario.protection.kind is not ProtectionKind.NONE and mtbf < math.inf
-    system.journal.describe(
-        PackDescribed,
-        pair(scenario),
-        fatal(scenario),
-        scenario.faults.downtime,
-        mtbf if expected else None,
-        link.unit,
-        link.latency,
-        link.startup,
+def described(scenario: Scenario) -> PackDescribed:
+    """What its log tells of the pack."""
+    link, every = scenario.link, fatal(scenario)
+    return PackDescribed(
+        *(pair(scenario), every, scenario.faults.downtime, pack_mtbf(scenario)),
+        *(link.unit, link.latency, link.startup, alone(scenario) and not every),
     )
 
 
@@ -101,36 +103,18 @@ def _describe(scenario: Scenario, system: System) -> None:
 
 def application_costs(scenario: Scenario, jobs: Workload) -> list[Costs]:
     """By application. Raises InputError for checkpoints that make no sense."""
-    section, width = scenario.link, pair(scenario)
-    link = Link(section.startup, section.latency, section.unit)
-    sizes = width * np.arange(1, scenario.crew.size // width + 1, dtype=np.float64)
-    found = []
+    pack, found = described(scenario), []
     for it in jobs.submissions:
-        application = _application(it)
-        times, footprint = application.durations(sizes), application.footprint
-        found.append(costs(times, footprint, width, link, _protection(scenario, it)))
+        told, section = application(scenario, it), protection_of(scenario, it)
+        protection = checkpointing(pack, told, section.kind, _cost(scenario, it))
+        if protection is not None:
+            _check_period(scenario, section, protection, told.footprint)
+        found.append(costs_of(pack, told, protection, scenario.crew.size))
     return found
 
 
 def _application(submission: Submission) -> Application:
     return cast(Application, submission.job.profile)
-
-
-def _protection(scenario: Scenario, submission: Submission) -> Checkpointing | None:
-    """What expectations count with."""
-    section, link = protection_of(scenario, submission), scenario.link
-    if section.kind is ProtectionKind.NONE:
-        return None
-    mtbf = _mtbf(scenario, section)
-    if section.period == math.inf or (isinstance(section.period, str) and mtbf == math.inf):
-        return None  # no checkpoint is ever taken
-    cost = _cost(scenario, submission)
-    protection = Checkpointing(
-        *(mtbf, link.unit, link.latency, scenario.faults.downtime),
-        *(_period(section), cost, section.kind is ProtectionKind.BUDDIES),
-    )
-    _check_period(scenario, section, protection, _application(submission).footprint)
-    return protection
 
 
 def _cost(scenario: Scenario, submission: Submission) -> float | None:
@@ -142,21 +126,6 @@ def _cost(scenario: Scenario, submission: Submission) -> float | None:
     if section.kind is ProtectionKind.IMAGES:
         return section.cost or 0
     return section.cost
-
-
-def _mtbf(scenario: Scenario, section: ProtectionSection) -> float:
-    return scenario.faults.mtbf if section.mtbf is None else section.mtbf
-
-
-def _period(section: ProtectionSection) -> Callable[[Times, Times], Times]:
-    """tau, the checkpoint included."""
-    if section.period == "young":
-        return young_period
-    if section.period == "daly":
-        daly = np.vectorize(daly_work, otypes=[np.float64])
-        return lambda mtbf, cost: daly(mtbf, cost) + cost
-    work = float(section.period)
-    return lambda mtbf, cost: work + cost
 
 
 # --- what cannot be -----------------------------------------------------------------------------

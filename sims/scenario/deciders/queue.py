@@ -27,11 +27,12 @@ from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
 from policies.queue.preemption import Preemptive
 from sims.errors import InputError
-from sims.scenario.build_jobs import label, needs_of, protection_of
+from sims.scenario.build_jobs import label, needs_of
 from sims.scenario.deciders.enrolment import chains
 from sims.scenario.platform import Platform
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import Believed, Noise, PolicySection
+from sims.scenario.protection import protection_of
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative, task_times
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tomllib
+from math import inf
 from typing import Any
 
 from numpy.random import Generator, default_rng
 
 from actors.runtime import Record
 from policies.enrolment import CATALOGUE
+from policies.pack.names import ALLOCATIONS
 from policies.pack.names import NAMES as REDISTRIBUTIONS
 from sims import matrix
 from sims.scenario.loader import read
@@ -92,6 +94,75 @@ def pack(seed: int) -> Table:
         "faults": faults,
         "policy": {"name": _one(rng, *REDISTRIBUTIONS)},
     }
+
+
+def varied_pack(seed: int) -> Table:
+    """Up to five applications, each with its own profile, release and protection, in copies or not,
+    on workers that come, go, fail and slow down, with a master or without."""
+    rng = default_rng([seed, 3])
+    count, pair = int(rng.integers(1, 6)), _one(rng, 1, 2, 2, 3)
+    workers = pair * count + int(rng.integers(0, 10))
+    table = {
+        "name": "any",
+        "seed": seed,
+        "unit": "s",
+        "job": {
+            "kind": "malleable",
+            "pair": pair,
+            "jobs": [_application(workers, rng) for _ in range(count)],
+            "verification": _one(rng, 0, 0, 0.5),
+        },
+        "link": {"unit": _one(rng, 0.1, 0.5), "latency": 0.1, "startup": _one(rng, 0.0, 1.0)},
+        "protection": _kept(rng),
+        "policy": {"name": _one(rng, *REDISTRIBUTIONS), "allocation": _one(rng, *ALLOCATIONS)},
+        **_platform(workers, rng),
+    }
+    if rng.random() < 0.3:
+        table["master"] = {"channels": int(rng.integers(1, 4)), "program": 2, "data": 1, "image": 2}
+    if "workers" in table and rng.random() < 0.5:
+        table["workers"] = [worker | _slow(rng) for worker in table["workers"]]
+    return table
+
+
+def _slow(rng: Generator) -> Table:
+    if rng.random() < 0.5:
+        return {}
+    first, then = sorted(rng.uniform(1, 60, 2).tolist())
+    changes = [[0, 1.0], [first, _one(rng, 0.0, 0.5)], [then, _one(rng, 1.0, 2.0)]]
+    return {"speed": {"kind": "list", "changes": changes}}
+
+
+def _application(workers: int, rng: Generator) -> Table:
+    work = float(rng.uniform(20, 90))
+    profile = _one(
+        rng,
+        {"kind": "table", "times": [[work / k + 0.3 * k for k in range(1, workers + 1)]]},
+        {"kind": "synthetic", "sequential": 0.1},
+        {"kind": "amdahl", "sequential": 0.2},
+        {"kind": "roofline", "degree": 4},
+        {"kind": "communication", "cost": 1.5},
+        {"kind": "mix", "degree": 6, "sequential": 0.1, "cost": 0.5},
+        {"kind": "power", "exponent": 0.7},
+    )
+    release = _one(rng, 0.0, 0.0, 10.0, 17.5)
+    job = {"footprint": float(rng.uniform(4, 14)), "profile": profile, "release": release}
+    return job | ({"protection": _kept(rng)} if rng.random() < 0.5 else {})
+
+
+def _kept(rng: Generator) -> Table:
+    """Any protection of an application."""
+    kind = _one(rng, "none", "buddies", "buddies", "images")
+    copies = {"copies": int(rng.integers(1, 4)), "cloning": bool(rng.integers(2))}
+    section = {"kind": kind, **(copies if rng.random() < 0.4 else {})}
+    if kind == "none":
+        return section
+    formula = rng.random() < 0.4
+    period = _one(rng, "young", "daly") if formula else _one(rng, 5.0, 20.5, inf)
+    mtbf = _one(rng, 2000.0, 5000.0) if formula else _one(rng, 1000.0, inf)
+    cost = {} if kind == "buddies" and rng.random() < 0.5 else {"cost": 0.5, "recovery": 0.25}
+    cost = {"cost": 1.25} if kind == "images" else cost
+    verified = bool(rng.integers(2))
+    return section | {"period": period, "mtbf": mtbf, "verified": verified, **cost}
 
 
 def shares(seed: int) -> Table:

@@ -19,6 +19,7 @@ from actors.events import (
     ChainsBelieved,
     JobDescribed,
     LinkDescribed,
+    PackDescribed,
     ProtectionDescribed,
     ScenarioStarted,
     TasksDescribed,
@@ -38,6 +39,8 @@ SAID = frozenset(
 """What a scenario says of a job as its log does."""
 OF_WORKERS = {"times": "task_time", "bounds": "memory", "chains": "belief"}
 """What is told of all workers, and what a scenario calls it."""
+LINK = frozenset(("unit", "latency", "startup"))
+"""What it says of a pack's link."""
 LETTERS = {WorkerState.UP: "u", WorkerState.RECLAIMED: "r", WorkerState.DOWN: "d"}
 
 
@@ -109,6 +112,8 @@ def alter_table(table: Table, what: Alteration) -> None:
             life["states"] = _moved(life["states"], what)
         case WorkerSpeedChanged(worker=worker) if name != "worker":
             _speed(table["workers"][worker]["speed"]["changes"], what)
+        case ApplicationDescribed() | PackDescribed():
+            _pack(table, event, name)
         case _:
             _enrolled(table, what)
 
@@ -132,13 +137,27 @@ def _by_worker(event: object, name: str) -> list[Any]:
     return list(spread(groups, 1 + max(max(numbers_in(numbers)) for numbers, _ in groups)))
 
 
+def _pack(table: Table, event: ApplicationDescribed | PackDescribed, name: str) -> None:
+    """What it says of its applications and their link."""
+    if isinstance(event, PackDescribed):
+        if name not in LINK:
+            raise LookupError(name)
+        table["link"] = {**table.get("link", {}), name: getattr(event, name)}
+        return
+    job, place = table["job"], int(event.job.removeprefix("T")) - 1
+    if name == "footprint":
+        job["footprints"][place] = event.footprint
+    elif name == "times":
+        job["profile"]["times"][place] = list(event.times)
+    else:
+        raise LookupError(name)
+
+
 def _shared(scenario: Table, what: Alteration) -> None:
     """The same key in all scenarios."""
     match what.now.event, what.name:
         case LinkDescribed(channels=channels), "channels":
             scenario["master"]["channels"] = channels
-        case ApplicationDescribed(job=job, footprint=footprint), "footprint":
-            scenario["job"]["footprints"][int(job.removeprefix("T")) - 1] = footprint
         case _:
             raise LookupError(what.name)
 

@@ -56,7 +56,8 @@ def meaningless(event: Event, records: Sequence[Record]) -> frozenset[str]:
     if isinstance(event, ApplicationDescribed):
         mine = (it.kind is not NOTHING for it in _protections(records) if it.job == event.job)
         moved = (it.event.job for it in records if isinstance(it.event, RedistributionPlanned))
-        return frozenset(() if any(mine) or event.job in moved else ("footprint",))
+        sized = not event.times or any(mine) or event.job in moved
+        return frozenset(() if sized else ("footprint",))
     if not isinstance(event, ProtectionDescribed):
         return frozenset()
     nothing = ("cost", "recovery", "verified") if event.kind is NOTHING else ()

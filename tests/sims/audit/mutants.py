@@ -225,6 +225,8 @@ def _other_tuple(
         part = _one_of(sorted({it for parts in told for it in parts} - {part}), rng)
     else:
         part = _other(part, name, records, rng)
+    if part is None:
+        return None
     return (*value[:at], part, *value[at + 1 :])
 
 

@@ -138,7 +138,11 @@ def test_a_log_that_names_another_order_is_noticed_where_that_decides_otherwise(
 def test_a_log_that_names_another_policy_is_noticed_where_that_decides_otherwise(
     seed: int,
 ) -> None:
-    for make, names in ((queue, ("R-LIST-0", "R-LIST-Q", "R-SHELF-B")), (shares, ("SRPT", "FCFS"))):
+    for make, names in (
+        (queue, ("R-LIST-0", "R-LIST-Q", "R-SHELF-B")),
+        (shares, ("SRPT", "FCFS")),
+        (pack, ("none", "EndLocal", "EndGreedy", "IteratedGreedy-EndLocal")),
+    ):
         table = make(seed)
         told = records_of_table(table)
         for name in names:

@@ -1,0 +1,150 @@
+"""What a pack's decider counts with for an application: told in its log, and read from there by its
+costs, so that whoever has the log alone counts alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import inf
+from typing import Any, cast
+
+import numpy as np
+from attrs import asdict
+
+from actors.events import (
+    ApplicationDescribed,
+    PackDescribed,
+    PeriodRule,
+    ProtectionDescribed,
+    ProtectionKind,
+)
+from policies.maths.checkpoint import Times, daly_work, young_period
+from policies.maths.cosched import Checkpointing, Costs, costs
+from policies.maths.redistribution import Link
+from sims.scenario.jobs.malleable import Application
+from sims.scenario.jobs.malleable_profiles import Profile, Tables
+from sims.scenario.protection import ProtectionSection, protection_of
+from sims.scenario.scenario import Scenario
+from sims.scenario.settings import value_of
+from sims.scenario.strict import converter
+from sims.scenario.workload import Submission
+
+RULES = {"young": PeriodRule.YOUNG, "daly": PeriodRule.DALY}
+TABLE = ("kind=table",)
+
+# --- told ---------------------------------------------------------------------------------------
+
+
+def pack_mtbf(scenario: Scenario) -> float | None:
+    """mu of one worker, s; None: no fault is expected."""
+    mtbf = _mtbf(scenario, scenario.protection)
+    return mtbf if scenario.protection.kind is not ProtectionKind.NONE and mtbf < inf else None
+
+
+def application(scenario: Scenario, submission: Submission) -> ApplicationDescribed:
+    """What its log tells of it."""
+    job, section = submission.job, protection_of(scenario, submission)
+    asked = cast(Application, job.profile)
+    table = asked.model.times[asked.index] if isinstance(asked.model, Tables) else ()
+    rule, mtbf, common = _rule(scenario, section), _mtbf(scenario, section), pack_mtbf(scenario)
+    own = rule is not PeriodRule.NONE and mtbf != (inf if common is None else common)
+    return ApplicationDescribed(
+        *(job.name, asked.footprint, job.index, words(asked.model), table),
+        *(rule, float(section.period) if rule is PeriodRule.FIXED else None),
+        *(mtbf if own and mtbf < inf else None, own and mtbf == inf),
+    )
+
+
+def _rule(scenario: Scenario, section: ProtectionSection) -> PeriodRule:
+    period = section.period
+    if section.kind is ProtectionKind.NONE or period == inf:
+        return PeriodRule.NONE
+    if not isinstance(period, str):
+        return PeriodRule.FIXED
+    return RULES[period] if _mtbf(scenario, section) < inf else PeriodRule.NONE
+
+
+def _mtbf(scenario: Scenario, section: ProtectionSection) -> float:
+    return scenario.faults.mtbf if section.mtbf is None else section.mtbf
+
+
+# --- read ---------------------------------------------------------------------------------------
+
+
+def costs_of(
+    pack: PackDescribed,
+    told: ApplicationDescribed,
+    protection: Checkpointing | None,
+    workers: int,
+) -> Costs:
+    """On every number of workers. Raises ValueError for a profile that there is not."""
+    sizes = pack.pair * np.arange(1, workers // pack.pair + 1, dtype=np.float64)
+    times = profile(told).durations(0, told.footprint, sizes)
+    link = Link(pack.startup, pack.latency, pack.unit)
+    return costs(times, told.footprint, pack.pair, link, protection)
+
+
+def saving(rules: ProtectionDescribed, image: float | None) -> float | None:
+    """C where it does not hang on the size; `image`: its time on a channel, where there is one."""
+    images = rules.kind is ProtectionKind.IMAGES and image is not None
+    return image if images else rules.cost
+
+
+def checkpointing(
+    pack: PackDescribed, told: ApplicationDescribed, kind: ProtectionKind, cost: float | None
+) -> Checkpointing | None:
+    """What expectations count with; `cost`: C where it does not hang on the size."""
+    if told.rule is PeriodRule.NONE:
+        return None
+    return Checkpointing(
+        *(mtbf_of(pack, told), pack.unit, pack.latency, pack.downtime),
+        *(_period(told), cost, kind is ProtectionKind.BUDDIES),
+    )
+
+
+def mtbf_of(pack: PackDescribed, told: ApplicationDescribed) -> float:
+    """mu of one worker as this application counts with it, s; inf: it expects no fault."""
+    if told.faultless:
+        return inf
+    mtbf = pack.mtbf if told.mtbf is None else told.mtbf
+    return inf if mtbf is None else mtbf
+
+
+def _period(told: ApplicationDescribed) -> Callable[[Times, Times], Times]:
+    """tau, the checkpoint included."""
+    if told.rule is PeriodRule.YOUNG:
+        return young_period
+    if told.rule is PeriodRule.DALY:
+        daly = np.vectorize(daly_work, otypes=[np.float64])
+        return lambda mtbf, cost: daly(mtbf, cost) + cost
+    work = told.period
+    assert work is not None
+    return lambda mtbf, cost: work + cost
+
+
+def profile(told: ApplicationDescribed) -> Profile:
+    """How its time hangs on its workers. Raises ValueError for none that `words` would tell so."""
+    if bool(told.times) is not (told.profile == TABLE):
+        raise ValueError(f"{', '.join(told.profile)} with {len(told.times)} times")
+    if told.times:
+        return Tables(kind="table", times=(told.times,))
+    return _model(told.profile)
+
+
+@lru_cache(maxsize=64)  # a pack's applications mostly share one, and reading it takes 0.1 ms
+def _model(told: tuple[str, ...]) -> Profile:
+    table = dict(value_of(setting) for setting in told)
+    try:
+        model: Profile = converter().structure(table, cast(Any, Profile))
+    except Exception as error:  # whatever a converter makes of it
+        raise ValueError(f"{', '.join(told) or 'nothing'} is no profile") from error
+    if words(model) != told:
+        raise ValueError(f"{', '.join(told)} is no whole profile")
+    return model
+
+
+def words(model: Profile) -> tuple[str, ...]:
+    """All its keys, `key=value`; but for a table's times."""
+    if isinstance(model, Tables):
+        return TABLE
+    return tuple(f"{key}={value}" for key, value in asdict(model).items())
