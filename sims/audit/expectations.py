@@ -260,6 +260,9 @@ class ExpectationAuditor(Auditor):
         over = t + ((account.length or 0) - account.passed) / account.rate
         if run.computes:
             return [(over, left)]
+        if stage is Stage.VERIFYING and done >= run.event.work:
+            # Nothing is left to compute: it says so as it begins to look, or as its pace changes.
+            return [(t - account.passed / account.rate, left), (over, left)]
         closes = closings(run.copy) if plan.closes is None else [0.0]
         return [(over + plan.ahead(stage) + closing, left) for closing in closes]
 

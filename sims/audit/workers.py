@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isclose
 
-from attrs import define, field
+from attrs import define
 
 from actors.events import WorkerChanged, WorkerSpeedChanged
 from policies.availability import WorkerState
@@ -21,18 +21,10 @@ class WorkerAuditor(Auditor):
     world: World
     downtime: float | None = None
     """What a fault's lasts, once one has told."""
-    owned: bool = False
-    """Whether owners change workers too: then what ends a downtime may not be told."""
-    late: list[tuple[int, int, str]] = field(factory=list)
-    """Workers that came back after their downtime: lawful only where owners are at work."""
 
     @property
     def handlers(self) -> Handlers:
         return {WorkerChanged: self._change, WorkerSpeedChanged: self._speed}
-
-    def close(self, t: float, seq: int) -> None:
-        for down, back, why in () if self.owned else self.late:
-            self.world.breaks(Law.STATE, (down, back), why)
 
     def _known(self, number: int, seq: int) -> bool:
         known = 0 <= number < self.world.processors
@@ -53,8 +45,6 @@ class WorkerAuditor(Auditor):
         worker.until = event.until
         if event.until is not None:
             self._fail(event, event.until, t, seq)
-        elif state is not UP and self.downtime != 0:
-            self.owned = True
         worker.state, worker.seq = state, seq
         if state is UP:
             self.world.away.discard(number)
@@ -80,15 +70,11 @@ class WorkerAuditor(Auditor):
             self.world.breaks(Law.DURATION, (seq,), why)
 
     def _return(self, event: WorkerChanged, down: int, until: float, t: float, seq: int) -> None:
-        """It leaves the DOWN that was to last until then; a fault at its very end prolongs it."""
+        """It leaves the DOWN that was to last until then. Its owner may have taken it meanwhile, or
+        a fault at the very end: then its return is not caused by the first."""
         if t < until and not isclose(t, until, rel_tol=1e-12):
             why = f"worker {event.worker} is back at {t}, before {until}"
             self.world.breaks(Law.STATE, (down, seq), why)
-        elif t > until and self.downtime:
-            faults = round((t - until) / self.downtime)
-            if not isclose(t, until + faults * self.downtime, rel_tol=1e-9):
-                why = f"worker {event.worker} is back at {t}, not at {until}"
-                self.late.append((down, seq, why))
 
     def _tell(self, number: int, state: WorkerState) -> None:
         """Its holders have a member more that is UP, or less."""

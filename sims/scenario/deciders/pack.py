@@ -92,9 +92,18 @@ def alone(scenario: Scenario) -> bool:
 def described(scenario: Scenario) -> PackDescribed:
     """What its log tells of the pack."""
     link, every = scenario.link, fatal(scenario)
+    # A run that an error spoils does not end when it said, and whom it has promised goes without.
+    releases = alone(scenario) and not every and not _errs(scenario)
     return PackDescribed(
         *(pair(scenario), every, scenario.faults.downtime, pack_mtbf(scenario)),
-        *(link.unit, link.latency, link.startup, alone(scenario) and not every),
+        *(link.unit, link.latency, link.startup, releases),
+    )
+
+
+def _errs(scenario: Scenario) -> bool:
+    """Whether a verification may find an error."""
+    return bool(scenario.errors.of(scenario.errors.key)) or any(
+        job.count for job in scenario.job.jobs
     )
 
 

@@ -123,7 +123,11 @@ class Tables:
     """s on 1, 2, 3... processors; no application is given more than it lists."""
 
     def durations(self, index: int, footprint: float, sizes: Sizes) -> Sizes:
-        """t_ij in s for each of `sizes` that application `index` lists."""
+        """t_ij in s for each of `sizes` that application `index` lists. Raises InputError where it
+        lists nothing."""
+        if index >= len(self.times):
+            problem = f"{len(self.times)} tables: none for application {index + 1}"
+            raise InputError("scenario", "job.profile.times", problem, "one for each application")
         table = speedup.Table(self.times[index])
         return _times(table, sizes[sizes <= len(table.times)])
 
