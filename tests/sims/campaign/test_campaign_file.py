@@ -127,7 +127,7 @@ def test_what_cannot_be_is_refused_before_anything_runs(
 
 
 def test_a_section_of_variants_has_at_least_one(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="variants: {} is not accepted; accepted: at least one"):
+    with pytest.raises(InputError, match=r"variants: \{\} is not accepted; accepted: at least one"):
         loaded(tmp_path, 'name = "x"\nscenario = "base.toml"\nvariants = {}\n')
 
 
