@@ -12,11 +12,11 @@ from sims.plots.ledger import by_group
 from sims.plots.marks import Mark, Sign, middle
 from sims.plots.palette import IN_SYSTEM, KIND, RUN_PAINTS, USE_PAINTS
 from sims.plots.scene import Scene
-from tests.sims.kinds import KINDS, records_of
+from tests.sims.kinds import EVERY, records_of
 from tests.sims.worlds import play
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_boxes_cover_what_the_ledger_counts(name: str) -> None:
     scene = Scene.of(records_of(name), ledger=True)
     boxes = scene.uses.boxes()
@@ -28,7 +28,7 @@ def test_boxes_cover_what_the_ledger_counts(name: str) -> None:
     assert boxes.end.max() <= scene.end
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_run_has_a_box_in_its_jobs_row_and_copies_do_not_overlap(name: str) -> None:
     records = records_of(name)
     scene = Scene.of(records)
