@@ -78,7 +78,7 @@ def test_a_blow_is_spelt_as_options_of_run() -> None:
     assert again == first.struck()
 
 
-@pytest.mark.parametrize("name", ["malleable-fatal", "batch-rigid"])
+@pytest.mark.parametrize("name", ["malleable-fatal", "batch-mixed"])
 def test_a_strike_is_spelt_beside_those_that_the_scenario_has(name: str) -> None:
     path = ROOT / "sims" / "scenarios" / f"{name}.toml"
     it = load(path)
