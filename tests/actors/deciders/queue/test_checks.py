@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from actors.deciders.queue.checks import checked
-from actors.decisions import BadDecision
+from actors.decisions import BadDecision, answer
 from actors.events import RunStarted
 from actors.runtime import ActorFailed
 from policies.interface.queue import (
@@ -203,3 +203,8 @@ class Counting:
 def test_of_an_object_that_cannot_be_called_so_the_place_of_its_call_is_told() -> None:
     line = Counting.__call__.__code__.co_firstlineno
     refused(f"{HERE}Counting raised TypeError", f"(test_checks.py, line {line})", order=Counting())
+
+
+def test_an_error_of_the_papers_own_policies_is_told_as_it_is() -> None:
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute"):
+        answer(RList(0), None)
