@@ -82,6 +82,8 @@ def test_a_function_can_make_the_scenarios_one_for_each_seed(tmp_path: Path) -> 
     frame = results.frame()
     alone = frame.filter(frame["workers"] == 1)["makespan"].to_list()
     assert alone == [sum(1 + (s * k) % 7 for k in range(1, 5)) for s in (1, 2, 3)]
+    case = next(it for it in results.plan if it.variant == "LPT")
+    assert results.reproducing(case, 1) == "maker:scenario workers=1 policy.order=LPT --seed 2"
 
 
 @pytest.mark.parametrize(
