@@ -106,12 +106,12 @@ def run(
     if service is not None:
         scenario = _served(scenario, service)
     where = Path(folder) if folder is not None else folder_of(source)
-    warn_of_idle(scenario)
-    writer = None if log is None else LogWriter(Path(log))
-    if writer is not None:
-        own = [Path(source)] if isinstance(source, str | Path) else []
-        refuse_inputs(writer.path, "log", *own, *files_of(scenario, where))
     with naming(Path(source)) if isinstance(source, str | Path) else nullcontext():
+        warn_of_idle(scenario)
+        writer = None if log is None else LogWriter(Path(log))
+        if writer is not None:
+            own = [Path(source)] if isinstance(source, str | Path) else []
+            refuse_inputs(writer.path, "log", *own, *files_of(scenario, where))
         return _run(scenario, where, until, writer, keep, debug)
 
 

@@ -31,12 +31,8 @@ class Estimates(Protocol):
 
 
 @frozen
-class User:
-    """The user's requested time; without one, what the job takes."""
-
-    def __call__(self, job: BatchJob, processors: int) -> float:
-        """See Estimates."""
-        return job.believed(processors)
+class Once:
+    """Believed once, whatever happens."""
 
     def completed(self, job: BatchJob, time: float) -> None:
         """See Estimates."""
@@ -47,7 +43,7 @@ class User:
 
 
 @frozen
-class ExactEstimates(User):
+class ExactEstimates(Once):
     """What the job takes."""
 
     def __call__(self, job: BatchJob, processors: int) -> float:
@@ -56,7 +52,7 @@ class ExactEstimates(User):
 
 
 @define(eq=False)
-class Noisy(User):
+class Noisy(Once):
     """What the job takes, times a factor of its own."""
 
     factor: Callable[[], float]
@@ -70,7 +66,7 @@ class Noisy(User):
 
 
 @define(eq=False)
-class Recent(User):
+class Recent:
     """The mean time of the user's last two jobs to complete, the user's estimate at most; that
     estimate where there are none, or nobody knows whose job it is."""
 

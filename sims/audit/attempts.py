@@ -72,8 +72,7 @@ class AttemptAuditor(Auditor):
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         run = self.world.present
-        if run is None:
-            return
+        assert run is not None
         self._check_work(run, seq)
         run.rate = speed(self.world, run.copy)
 

@@ -63,8 +63,7 @@ class CopiesAuditor(Auditor):
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         run = self.world.present
-        if run is None:
-            return
+        assert run is not None
         job = run.job
         if run.former is not None:
             self.withdrawn.pop(event.job, None)

@@ -83,7 +83,8 @@ class PromiseAuditor(Auditor):
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         run = self.world.present
-        if run is not None and run.copy.full > run.copy.size:
+        assert run is not None
+        if run.copy.full > run.copy.size:
             self.lacking[run.copy] = seq
 
     def _change(self, event: MembersChanged, t: float, seq: int) -> None:

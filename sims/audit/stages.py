@@ -123,10 +123,7 @@ def plan_of(run: LoggedRun) -> StagePlan:
     """What `run` must do."""
     job, event = run.job, run.event
     rules, messages = job.protection, job.messages
-    if rules is None:
-        return StagePlan(
-            event.work, messages is not None, (), None, 0, job.verification, False, False
-        )
+    assert rules is not None
     before, moves = _restored(run), run.copy.holders != run.copy.full
     if moves:
         before = (*before, (REDISTRIBUTING, moving(job, run.copy.holders, run.copy.full)))

@@ -23,11 +23,13 @@ from actors.events import (
     RunStarted,
     ScenarioStarted,
 )
-from actors.runtime import Event, Record
+from actors.runtime import Record
 from sims.audit.facts import LoggedCopy, LoggedJob, LoggedRun, LoggedWorker
 from sims.audit.holders import CopyHolders
 from sims.audit.law import Handlers, Law, Violation
 from sims.ledger.slices import Range, ranges
+
+Described = JobDescribed | ProtectionDescribed | MessagesDescribed | ApplicationDescribed
 
 
 @define(eq=False)
@@ -138,8 +140,8 @@ class World:
             return
         self.jobs[name] = LoggedJob(name, seq, seq)
 
-    def _describe(self, event: Event, t: float, seq: int) -> None:
-        job = self.jobs.get(event.job)  # type: ignore[attr-defined]
+    def _describe(self, event: Described, t: float, seq: int) -> None:
+        job = self.jobs.get(event.job)
         if job is None:
             return
         if job.told != seq - 1:
@@ -152,7 +154,7 @@ class World:
             job.protection = event
         elif isinstance(event, MessagesDescribed):
             job.messages = event
-        elif isinstance(event, ApplicationDescribed):
+        else:
             job.application, job.pack = event, self.pack
 
     def _describe_pack(self, event: PackDescribed, t: float, seq: int) -> None:
@@ -161,9 +163,6 @@ class World:
         self.pack = event
 
     def _decide(self, event: RedistributionDecided, t: float, seq: int) -> None:
-        if any(len(move) != 3 for move in event.moves):
-            self.breaks(Law.FRAME, (seq,), f"moves {event.moves}")
-            return
         self.sizes.update({job: after for job, _, after in event.moves})
 
     def _stand(self, event: EndExpected, t: float, seq: int) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import attrs
 
 from sims.cli.scenarios import naming
-from sims.errors import InputError
 from sims.optimum import reference
 from sims.options import natural, positive, positive_int
 from sims.scenario.loader import load
@@ -27,11 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
-    for name in ("slots", "time_limit"):
-        if not getattr(arguments, name) > 0:
-            option = f"--{name.replace('_', '-')}"
-            problem = f"{getattr(arguments, name)} is not accepted"
-            raise InputError("command line", option, problem, "a number above 0")
     scenario = load(arguments.file, arguments.set, arguments.seed)
     with naming(arguments.file):
         found = reference(scenario, arguments.slots, arguments.time_limit, arguments.file.parent)

@@ -63,6 +63,7 @@ def execute(arguments: argparse.Namespace) -> int:
     writer = None if log is None else LogWriter(log)
     summary = Summary()
     with contextlib.ExitStack() as stack:
+        stack.enter_context(naming(arguments.file))
         progress = stack.enter_context(_progress(scenario, arguments))
         sinks: list[Sink] = [summary, progress]
         if writer is not None:
@@ -70,7 +71,6 @@ def execute(arguments: argparse.Namespace) -> int:
                 writer.path, "--log", arguments.file, *files_of(scenario, arguments.file.parent)
             )
             sinks.append(stack.enter_context(writer))
-        stack.enter_context(naming(arguments.file))
         until, folder = arguments.until, arguments.file.parent
         begins = _beginning(scenario, progress)
         run(scenario, sinks, folder, arguments.debug, until, begins)

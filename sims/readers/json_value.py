@@ -83,11 +83,7 @@ class JsonValue:
 
     def finite(self) -> float:
         """A finite number."""
-        accepted = "a finite number"
-        number = self.number(accepted)
-        if not math.isfinite(number):
-            raise self.refused(f"{_short(self.value)} cannot be used", accepted)
-        return number
+        return self.number("a finite number")
 
     def not_negative(self) -> float:
         """A number of at least 0."""

@@ -3,6 +3,7 @@ and exports are tested on."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +11,10 @@ from actors.runtime import Record
 from sims.parts import parted
 from sims.scenario.loader import load
 from sims.world import run
+from tests.sims.audit.anything import pack, shares
+from tests.sims.audit.anything import records_of as played
+from tests.sims.audit.oneworld import cases
+from tests.sims.audit.oneworld import records_of as one_world
 from tests.sims.worlds import WORLDS, play, write
 
 SCENARIOS = Path(__file__).parents[2] / "sims" / "scenarios"
@@ -29,7 +34,17 @@ FILES: dict[str, tuple[str, ...]] = {
 }
 """Scenario -> what is overridden, so that tests stay fast."""
 
+DRAWN: dict[str, Callable[[], list[Record]]] = {
+    "promised": lambda: played(pack(319)),  # workers, to who goes on with fewer meanwhile
+    "ignored": lambda: played(pack(33)),  # faults of who computes nothing
+    "shared": lambda: played(shares(35)),  # half a worker each
+    "released": lambda: one_world(cases()[127]["scenario"]),  # kept by a copy, and another is first
+}
+"""Runs in which something rare happens."""
+
 KINDS: tuple[str, ...] = (*WORLDS, *FILES)
+EVERY: tuple[str, ...] = (*KINDS, *DRAWN)
+"""For what is quick: pictures and pages take seconds each."""
 
 
 @cache
@@ -37,6 +52,8 @@ def records_of(name: str) -> tuple[Record, ...]:
     """The records of a run of scenario, or small world, `name`."""
     if name in WORLDS:
         return tuple(play(WORLDS[name]))
+    if name in DRAWN:
+        return tuple(DRAWN[name]())
     records: list[Record] = []
     run(load(SCENARIOS / f"{name}.toml", list(FILES[name])), [records.append], SCENARIOS)
     return tuple(records)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import nextafter
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from actors.events import JobSubmitted
 from actors.protection import Buddies, Images
@@ -74,3 +76,34 @@ def test_a_blow_is_spelt_as_options_of_run() -> None:
     words = first.spelt().replace("'", "").split("--set ")[1:]
     again = load(path, [word.strip() for word in words])
     assert again == first.struck()
+
+
+@pytest.mark.parametrize("name", ["malleable-fatal", "batch-mixed"])
+def test_a_strike_is_spelt_beside_those_that_the_scenario_has(name: str) -> None:
+    path = ROOT / "sims" / "scenarios" / f"{name}.toml"
+    it = load(path)
+    calm = undisturbed(it, path.parent)
+    for trial in trials(it, path.parent, calm, 60.0, 8):
+        words = trial.spelt().replace("'", "").split("--set ")[1:]
+        assert load(path, [word.strip() for word in words]) == trial.struck()
+
+
+def test_where_few_blows_are_possible_all_are_tried() -> None:
+    it = scenario(cell_named("rigid/none/re-execution/free"))
+    calm = undisturbed(it, HERE)
+    every = trials(it, HERE, calm, 1.0, 10**6)
+    assert len(every) == len(Blow) * it.crew.size * len(calm.instants)
+
+
+def test_a_run_that_is_not_over_in_time_is_found_out() -> None:
+    it = scenario(cell_named("rigid/none/re-execution/free"))
+    calm = undisturbed(it, HERE)
+    [trial] = trials(it, HERE, calm, 1.0, 1)
+    cut = attempt(evolve(trial, limit=calm.makespan / 2))
+    assert cut.problems[0] == f"it has not ended at {calm.makespan / 2:g}"
+
+
+def test_between_two_times_that_no_number_lies_between_there_is_no_moment() -> None:
+    times = (1.0, nextafter(1.0, 2), 3.0)
+    records = [Record(k, time, None, JobSubmitted("a")) for k, time in enumerate(times)]
+    assert moments(records, whole=False) == (*times[:2], 2.0)

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 import actors
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.runtime import Event, JsonLines, Record
-from sims.decoding import VOCABULARY, decode
+from sims.decoding import VOCABULARY, Misfit, decode
 from sims.log import LogFile, LogWriter
 from sims.session import run
+from tests.sims.kinds import records_of
 
 START = ScenarioStarted(SCHEMA, "made up", 1, ("iterative",), "IE", 2, ("P1", "P2"), "slot")
 
@@ -149,3 +150,25 @@ def test_a_time_whose_sums_leave_64_bits_is_a_double_in_the_log(tmp_path: Path) 
     run({"name": "long", "platform": {"workers": 2}, "job": jobs}, log=log)
     last = list(LogFile(log))[-1]
     assert last.t == 2 * float(2**63)
+
+
+@pytest.mark.parametrize(
+    ("event", "field", "value"),
+    [
+        ("RedistributionDecided", "moves", [["T2", 4]]),
+        ("RedistributionDecided", "moves", [["T2", "four", 8]]),
+        ("CopiesPlaced", "runs", [0, "one"]),
+        ("CopiesPlaced", "jobs", [0, "job-1"]),
+    ],
+)
+def test_a_list_of_other_things_than_its_event_holds_is_refused(
+    event: str, field: str, value: list[object]
+) -> None:
+    name = {"RedistributionDecided": "promised", "CopiesPlaced": "shared"}[event]
+    record = next(it for it in records_of(name) if type(it.event).__name__ == event)
+    told = orjson.loads(line(record))
+    assert decode(told) == record
+    with pytest.raises(Misfit) as caught:
+        decode(told | {field: value})
+    assert caught.value.key == field
+    assert f"is nothing that {event} holds" in caught.value.problem

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
+from policies.maths.offline import OfflineOptimum
 from sims.cli import main
 from sims.errors import InputError
 from sims.optimum import reference
@@ -44,3 +46,31 @@ def test_other_kinds_of_scenario_are_refused() -> None:
 def test_the_command_prints_the_reference(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["optimum", str(SCENARIOS / "coupled.toml"), "--slots", "39"]) == 0
     assert "clairvoyant optimum over 39 slots" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("override", "key"),
+    [
+        ("protection={kind='images',period=3,cost=0}", r"protection\.kind: 'images': the optimum"),
+        ("workers.0.speed={kind='constant',speed=2}", r"workers\.speed: workers are of speeds of"),
+        ("workers.0.speed={kind='two-point',peak=4,interval=3}", r"workers\.speed"),
+    ],
+)
+def test_who_saves_work_or_varies_in_speed_has_no_optimum_here(override: str, key: str) -> None:
+    with pytest.raises(InputError, match=key):
+        reference(load(SCENARIOS / "coupled.toml", [override]), 40, 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        (OfflineOptimum(7, 7, (), optimal=True), "at 7"),
+        (OfflineOptimum(7, 9, (), optimal=False), "between 7 and 9 (time limit)"),
+        (OfflineOptimum(7, None, (), optimal=False), "not before 7 (time limit)"),
+        (OfflineOptimum(40, None, (), optimal=True), "never"),
+    ],
+)
+def test_the_first_end_is_told_as_exactly_as_it_is_known(first: OfflineOptimum, said: str) -> None:
+    known = reference(load(SCENARIOS / "coupled.toml"), 39, 60)
+    told = "\n".join(evolve(known, first=first).lines())
+    assert f"first iteration ends   {said}, the policy's at " in told

@@ -128,3 +128,16 @@ def test_a_killed_jobs_time_is_lost_and_its_flowtime_none() -> None:
 def test_a_log_that_tells_nothing_has_no_numbers() -> None:
     report = Report.of(())
     assert (report.summary.makespan, report.flowtime, report.utilisation) == (None, None, 0)
+
+
+def test_what_a_run_costs_and_draws_is_told_where_its_scenario_says_prices_and_watts() -> None:
+    priced = {
+        "name": "priced",
+        "platform": {"workers": 2},
+        "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 7200}]},
+        "measures": {"prices": {"busy": 3}, "watts": {"busy": 500, "idle": 100}},
+    }
+    report = Report.of(records_of(read(priced, "test")))
+    told = [line.strip() for line in report.lines()]
+    assert "cost        6" in told
+    assert "energy      1.2 kWh" in told

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from attrs import evolve, frozen
 from numpy.random import Generator
 
 from actors.decisions import BadDecision
-from actors.events import End, LinkDescribed, WorkerChanged
+from actors.events import (
+    End,
+    LinkDescribed,
+    TasksDealt,
+    WorkerChanged,
+)
 from actors.hazards import Faults
-from policies.interface import BatchPolicy, Configuration, Decision
+from actors.runtime import ActorFailed
+from policies.interface import BatchPolicy, Cause, Configuration, Decision, Resize
 from policies.queue.allocation import requested
 from policies.queue.lists import RList
 from policies.queue.orders import first_come
@@ -202,3 +210,39 @@ def test_a_table_is_left_as_it_was() -> None:
 def test_a_decision_of_nobodys_is_refused() -> None:
     with pytest.raises(BadDecision, match="Decision"):
         run(RIGID, policy=lambda view: Decision(list(view.queue) * 2))
+
+
+@pytest.mark.parametrize("cause", Cause)
+def test_who_helps_the_last_after_ends_alone_does_nothing_after_faults(cause: Cause) -> None:
+    one = SimpleNamespace(index=0, size=2, largest=9, finish=lambda size: 10 / size)
+    view: Any = SimpleNamespace(cause=cause, candidates=[one], idle=5, pair=2)
+    helped = [Resize(0, 7)]
+    assert HelpTheLast()(view) == helped
+    assert HelpTheLast(at_faults=False)(view) == ([] if cause is Cause.FAULT else helped)
+
+
+def test_the_fewest_fastest_are_more_where_they_cannot_hold_all_tasks() -> None:
+    some = {
+        "random_workers.count": 8,
+        "job.iterations": 2,
+        "job.tasks": 6,
+        "random_workers.memory": 2,
+    }
+    result = run(example("volatile20"), changes=some, policy=FewestFastest(2))
+    dealt = [it.event.tasks for it in result.records() if isinstance(it.event, TasksDealt)]
+    assert dealt
+    assert {len(tasks) for tasks in dealt} == {3}
+
+
+def test_what_goes_wrong_in_no_policy_is_told_as_it_is() -> None:
+    def strikes(*_: object) -> Faults:
+        yield 1.0, 0
+        raise OSError("the tape is torn")
+
+    class Torn:
+        mtbf = float("inf")
+        downtime = 1.0
+        faults = staticmethod(strikes)
+
+    with pytest.raises(ActorFailed, match="the tape is torn"):
+        run(example("batch-faults"), hazard=Torn())  # type: ignore[arg-type]

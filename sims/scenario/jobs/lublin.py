@@ -14,15 +14,23 @@ draws of 10,000 jobs): `[job.scale]` brings a load to what is meant.
 
 from __future__ import annotations
 
-from math import log2
+from math import inf, log2
 
 import numpy as np
 from attrs import field, frozen
-from attrs.validators import optional
+from attrs.validators import deep_iterable, optional
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from sims.scenario.fields import Unacceptable, countable, positive, probability
+from sims.errors import InputError
+from sims.scenario.fields import (
+    Unacceptable,
+    a_number,
+    countable,
+    not_negative,
+    positive,
+    probability,
+)
 from sims.scenario.jobs.columns import JobColumns, Times
 
 DAY, SLOTS = 86_400, 48
@@ -42,8 +50,9 @@ Pair = tuple[float, float]
 
 def _gamma(_: object, attribute: object, value: Pair) -> None:
     """attrs validator: shape and scale, both above 0."""
-    if min(value) <= 0:
-        raise Unacceptable(getattr(attribute, "name", ""), value, "shape and scale, both above 0")
+    if not all(0 < it < inf for it in value):
+        accepted = "shape and scale, both finite and above 0"
+        raise Unacceptable(getattr(attribute, "name", ""), value, accepted)
 
 
 @frozen(kw_only=True)
@@ -59,7 +68,7 @@ class Lublin:
     """Share of jobs of one processor."""
     powers: float = field(default=0.576, validator=probability)
     """Share of jobs whose size is drawn as a power of two."""
-    smallest: float = 0.8
+    smallest: float = field(default=0.8, validator=not_negative)
     """Logarithm to base 2 of a parallel job's least size."""
     bend: float = field(default=2.5, validator=positive)
     """So far below the machine's, the logarithm of sizes passes from its first uniform stage to
@@ -70,7 +79,7 @@ class Lublin:
     """Shape and scale of the gamma law of the logarithm of short runs, in s."""
     long: Pair = field(default=(312, 0.03), validator=_gamma)
     """The same of long runs."""
-    mix: Pair = (-0.0054, 0.78)
+    mix: Pair = field(default=(-0.0054, 0.78), validator=deep_iterable(a_number))
     """Slope and intercept of the probability that a run is short, against its processors."""
     gaps: Pair = field(default=(10.2303, 0.4871), validator=_gamma)
     """Shape and scale of the gamma law of the logarithm of times between arrivals in peak hours."""
@@ -88,10 +97,18 @@ class Lublin:
         ):
             if law[0] * law[1] > most:
                 raise Unacceptable(name, law, f"shape and scale of mean {most:g} or less")
+        if (mean := self.gaps[0] * self.gaps[1]) * self.rush > LONGEST_GAP:
+            raise Unacceptable("rush", self.rush, f"at most {LONGEST_GAP / mean:.4g} with `gaps`")
 
     def draw(self, rng: Generator, workers: int) -> JobColumns:
-        """The jobs for a machine of `workers` where none is said; time 0 is a midnight."""
-        sizes = self._sizes(rng, log2(max(2, self.machine or workers)))
+        """The jobs for a machine of `workers` where none is said; time 0 is a midnight.
+
+        Raises InputError where the least job is larger than the machine."""
+        most = log2(max(2, self.machine or workers))
+        if self.smallest > most:
+            problem = f"{self.smallest:g}, and the machine's size is 2^{most:.3g}"
+            raise InputError("scenario", "job.lublin.smallest", problem, f"up to {most:.3g}")
+        sizes = self._sizes(rng, most)
         # Whole seconds, as logs have them.
         return JobColumns.plain(np.floor(self._arrivals(rng)), self._times(rng, sizes), sizes)
 

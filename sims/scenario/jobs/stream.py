@@ -230,20 +230,11 @@ def _named(times: Sequence[float], sizes: Iterator[float]) -> list[Arrival]:
     if len(taken) < len(times):
         problem = f"{len(taken)} sizes for {len(times)} jobs"
         raise InputError("scenario", "job.stream.sizes", problem, "one size per job")
-    _refuse_negative(times, taken)
+    if min(taken) <= 0:
+        problem = f"a size of {min(taken)}, below the least number above 0"
+        raise InputError("scenario", "job.stream.sizes", problem, "a law of larger sizes")
     pairs = zip(times, taken, strict=True)
     return [Arrival(f"job-{k}", time, size) for k, (time, size) in enumerate(pairs)]
-
-
-def _refuse_negative(times: Sequence[float], sizes: Sequence[float]) -> None:
-    if not times:
-        raise InputError("scenario", "job.stream.count", "no jobs", "a whole number above 0")
-    if min(times) < 0:
-        raise InputError(
-            "scenario", "job.stream.arrivals.times", f"{min(times)}", "times from 0 on"
-        )
-    if min(sizes) <= 0:
-        raise InputError("scenario", "job.stream.sizes.sizes", f"{min(sizes)}", "sizes above 0")
 
 
 def _sizes(section: SizeSection, system: System) -> tuple[Iterator[float], float]:

@@ -59,3 +59,9 @@ def test_no_other_share_ends_earlier(seen: View, workers: int) -> None:
     assert sum(load for _, load in answer.members) == asked.tasks
     assert all(1 <= load <= asked.bounds[q] for q, load in answer.members)
     assert max(load * asked.speeds[q] for q, load in answer.members) == min(shares)
+
+
+def test_a_worker_that_is_full_gets_no_more_however_fast_it_is() -> None:
+    answer = ask(Spread(2), view([1, 9], 5, 0b11, [2, 5]))
+    assert answer is not None
+    assert dict(answer.members) == {0: 2, 1: 3}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from policies.enrolment.criteria import Criterion
 from policies.enrolment.tree import Tree
 from policies.maths.markov import workers_of
-from tests.policies.enrolment.views import View, views
+from tests.policies.enrolment.views import STEADY, View, enrolment, views
 
 
 @given(views(), st.data(), st.sampled_from(Criterion), st.integers(1, 40))
@@ -36,3 +36,10 @@ def test_no_assignment_of_all_tasks_betters_the_ceilings_of_those_that_it_goes_o
         score = criterion.score(log_success, duration, elapsed)
         assert score <= criterion.score(best_success, shortest, elapsed) + 1e-9
     assert tree.ceiling(whole)[0] == pytest.approx(log_success)
+
+
+@pytest.mark.parametrize("criterion", Criterion)
+def test_where_every_worker_is_full_there_is_no_best_one(criterion: Criterion) -> None:
+    tree = Tree(criterion, enrolment([STEADY], [1], 1))
+    with pytest.raises(ValueError, match="no worker left to assign a task to"):
+        tree.best(tree.root(), [], 1)

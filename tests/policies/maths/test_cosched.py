@@ -127,3 +127,15 @@ def test_work_since_the_last_checkpoint_counts_until_a_fault_and_never_turns_neg
     saved = costs.saved(4, 1.0, costs.taken(4, elapsed))
     assert left < saved < 1
     assert costs.left(4, 1e-6, elapsed, 0) == 0
+
+
+def test_without_a_checkpoint_a_fault_begins_all_the_work_again() -> None:
+    sizes, mtbf = 2.0 * np.arange(1, 6), YEAR
+    times = synthetic_times(2e6, 0.08, sizes)
+    never = Checkpointing(mtbf, period=lambda mtbfs, costs: np.full(len(mtbfs), math.inf))
+    found = costs(times, 2e6, 2, Link(), never)
+    for row, size in enumerate((2, 4, 6, 8, 10)):
+        rate, saving = size / mtbf, never.checkpoint(2e6, sizes)[row]
+        whole = math.exp(rate * saving) * (1 / rate + 60) * math.expm1(rate * times[row])
+        assert found.expected(size, 1.0) == pytest.approx(whole, rel=1e-12)
+        assert found.checkpoints(size, 1.0) == 0

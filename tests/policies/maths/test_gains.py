@@ -96,3 +96,9 @@ def test_more_copies_than_half_of_the_sample_are_refused() -> None:
     sample = SimulatedService(np.arange(10.0))
     with pytest.raises(ValueError, match="6 copies"):
         sample.gain(6)
+
+
+def test_no_work_takes_no_time() -> None:
+    gain = GainFunction(lambda copies, time: 2 * time, 2.0)
+    assert gain.time(3, 0.0) == gain.work(3, 0.0) == 0.0
+    assert gain.time(3, 5.0) == pytest.approx(2.5)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.maths import returns
+from policies.maths import markov, returns
 from policies.maths.markov import Belief, Expectation, MarkovChain, workers_of
 from policies.maths.spectrum import Rows, Spectrum
 from tests.case_files import case_file
@@ -241,3 +241,39 @@ def test_a_cache_is_made_once_and_kept_with_the_belief() -> None:
 @given(st.sets(st.integers(0, 200)))
 def test_a_mask_lists_its_workers_in_order(workers: set[int]) -> None:
     assert workers_of(sum(1 << worker for worker in workers)) == sorted(workers)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [FIGURE_1] * 12,
+        [NEVER_DOWN] * 12,
+        [FIGURE_1] * 6 + [NEVER_DOWN] * 6,
+        [chain([[0.9, 0.06, 0.04], [0.0, 0.7, 0.3], [0.1, 0.1, 0.8]])] * 10,
+        [chain([[0.94 - 0.01 * k, 0.06, 0.01 * k], [0, 1, 0], [1, 0, 0]]) for k in range(1, 4)],
+    ],
+)
+def test_a_set_is_analysed_alike_one_by_one_and_by_kind(members: list[MarkovChain]) -> None:
+    found = {one: one.spectrum() for one in members}
+    spectra = [found[one] for one in members]
+    product = returns.Product.of_nobody()
+    for one in spectra:
+        product = product.times(one)
+    alone, together = product.analysis(), returns.analyse(spectra)
+    assert together.log_p_plus == pytest.approx(alone.log_p_plus, rel=1e-9)
+    assert together.step == pytest.approx(alone.step, rel=1e-9)
+    kinds = {one: spectra.count(one) for one in spectra}
+    if (rate := returns.log_rate(kinds)) < 0:
+        assert returns.truncated_sums(kinds, rate) == pytest.approx(
+            returns.closed_sums(kinds, rate), rel=1e-9
+        )
+
+
+def test_what_is_forgotten_to_save_memory_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    members = [FIGURE_1, NEVER_DOWN, FIGURE_1, FIGURE_1]
+    kept = [Belief(members).analysis(mask) for mask in range(1, 16)]
+    monkeypatch.setattr(markov, "SETS_KEPT", 2)
+    monkeypatch.setattr(markov, "PRODUCTS_KEPT", 2)
+    forgetful = Belief(members)
+    for _ in range(2):
+        assert [forgetful.analysis(mask) for mask in range(1, 16)] == kept

@@ -30,3 +30,9 @@ def test_impossible_laws_are_refused() -> None:
         Hyperexponential((0.5, 0.6), (1.0, 2.0))
     with pytest.raises(ValueError, match="one mean"):
         Hyperexponential((1.0,), (1.0, 2.0))
+
+
+def test_the_mean_of_a_pareto_law_goes_through_the_logarithm_at_an_exponent_of_one() -> None:
+    at_one = BoundedPareto(1.0, 0.5, 50.0).mean
+    for near in (1 - 1e-7, 1 + 1e-7):
+        assert BoundedPareto(near, 0.5, 50.0).mean == pytest.approx(at_one, rel=1e-6)

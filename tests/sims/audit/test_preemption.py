@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tomllib
 
+import pytest
 from attrs import evolve
 
-from actors.events import Outcome, RunEnded
+from actors.events import JobCompleted, Outcome, RunEnded
 from actors.runtime import Record
+from policies.queue.site_orders import TIMED
 from sims.audit.audit import audit
 from sims.audit.law import Law
 from sims.audit.replay.replay import replay
@@ -35,6 +37,17 @@ def test_the_log_of_a_preemptive_queue_breaks_no_law_and_its_policy_decides_so()
     records = told()
     ends = [it.event.outcome for it in records if isinstance(it.event, RunEnded)]
     assert Outcome.WITHDRAWN in ends
+    assert list(audit(records)) == []
+    assert list(replay(records)) == []
+
+
+@pytest.mark.parametrize("order", list(TIMED))
+def test_an_order_that_changes_with_time_preempts_by_what_it_is_now(order: str) -> None:
+    table = tomllib.loads(TABLE)
+    table["policy"] = {**table["policy"], "order": order}
+    records = records_of(table)
+    ends = [it.event.job for it in records if isinstance(it.event, JobCompleted)]
+    assert sorted(ends) == ["J1", "J2", "J3"]
     assert list(audit(records)) == []
     assert list(replay(records)) == []
 

@@ -82,6 +82,8 @@ def test_a_function_can_make_the_scenarios_one_for_each_seed(tmp_path: Path) -> 
     frame = results.frame()
     alone = frame.filter(frame["workers"] == 1)["makespan"].to_list()
     assert alone == [sum(1 + (s * k) % 7 for k in range(1, 5)) for s in (1, 2, 3)]
+    case = next(it for it in results.plan if it.variant == "LPT")
+    assert results.reproducing(case, 1) == "maker:scenario workers=1 policy.order=LPT --seed 2"
 
 
 @pytest.mark.parametrize(
@@ -99,6 +101,19 @@ def test_a_function_can_make_the_scenarios_one_for_each_seed(tmp_path: Path) -> 
         ('"base.toml"', '"none.toml"', ["none.toml: No such file"]),
         ("seed = 3", "seed = 18446744073709551615", ["seed: ", "below 2**64"]),
         ('"mine:widest"', '"mine:narrowest"', ["policy.order: 'mine:narrowest'"]),
+        ("first = 0.1, last = 0.5, count = 3", "first = 1, last = 5", ["step: ", "either"]),
+        ("count = 3 }", "count = 1 }", ["axes.errors.average.count: 1", "2 or more"]),
+        ("first = 0.1, ", "first = 0, log = true, ", ["average.first: 0", "above 0 where `log`"]),
+        ('lines = "variant"', 'show = "all"', ["picture.show: 'all'", "mean, ratio, difference"]),
+        ("seed = 3", "precision.first = 9", ["precision.relative: None", "either `relative` or"]),
+        ("seed = 3", "precision = { relative = 1, most = 2 }", ["most: 2", "at least `first`"]),
+        ("seed = 3", "precision = { relative = 1, growth = 1 }", ["growth: 1", "a number above 1"]),
+        (
+            "seed = 3",
+            'precision = { relative = 1, measure = "work" }',
+            ["precision.measure: 'work'", "makespan, queue, mine:longest"],
+        ),
+        ("seed = 3", 'baseline = "XPT"', ["baseline: 'XPT'", "LPT, SPT, mine"]),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_runs(
@@ -111,6 +126,11 @@ def test_what_cannot_be_is_refused_before_anything_runs(
     for part in parts:
         assert part in str(caught.value)
     assert not store(file).files()
+
+
+def test_a_section_of_variants_has_at_least_one(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"variants: \{\} is not accepted; accepted: at least one"):
+        loaded(tmp_path, 'name = "x"\nscenario = "base.toml"\nvariants = {}\n')
 
 
 # --- until it is precise enough -------------------------------------------------------------------

@@ -90,3 +90,81 @@ def test_without_polars_the_pip_command_is_named(
     said = own("campaign", "run", "campaign.toml")
     assert said.code == 2
     assert "polars is missing; accepted: pip install 'holdfast[results]'" in said.complaint()
+
+
+TINY_ONE = """\
+name = "tiny"
+scenario = "base.toml"
+replications = 2
+measures = ["mine:longest"]
+
+[variants]
+LPT.policy.order = "LPT"
+SPT.policy.order = "SPT"
+"""
+FLAKY = MINE.replace(
+    "    return max", "    if open('broken').read():\n        1 / 0\n    return max"
+)
+ALONE = ("--results", "kept", "--processes", "1")
+
+
+def test_a_campaign_that_is_half_done_says_what_is_left_and_goes_on(own: Shell) -> None:
+    write(own.folder, campaign=TINY_ONE)
+    ran = own("campaign", "run", "campaign.toml", *ALONE)
+    assert "results  kept: 4 cells" in ran.out
+    assert "picture" not in ran.out  # it asks for none
+    write(own.folder, campaign=TINY_ONE.replace("replications = 2", "replications = 3"))
+    status = own("campaign", "status", "campaign.toml", "--results", "kept").out.splitlines()
+    assert status[0] == "tiny: 4 of 6 cells finished"
+    assert status[-1].startswith("  rate      ")
+    assert status[-1].endswith(" s left")
+    table = own("campaign", "table", "campaign.toml", "--results", "kept").out
+    assert "Unfinished: 2 cells of 6 to go." in table
+    assert "results  kept: 6 cells" in own("campaign", "resume", "campaign.toml", *ALONE).out
+    again = own("campaign", "status", "campaign.toml", "--results", "kept").out
+    assert again.startswith("tiny: 6 of 6 cells finished\n")
+    assert "rate" not in again
+
+
+def test_files_that_are_others_than_when_it_began_are_named(own: Shell) -> None:
+    write(own.folder, campaign=TINY_ONE)
+    own("campaign", "run", "campaign.toml", *ALONE)
+    write(own.folder, campaign=TINY_ONE, mine=f"{MINE}# of a new mind\n")
+    for name in ("mine", "helper"):
+        sys.modules.pop(name, None)
+    status = own("campaign", "status", "campaign.toml", "--results", "kept").out
+    assert "  changed   mine" in status
+    resumed = own("campaign", "resume", "campaign.toml", *ALONE).err
+    assert resumed.startswith("changed since it began: mine")
+
+
+def test_variants_of_other_jobs_are_not_compared(own: Shell) -> None:
+    text = TINY_ONE.replace("SPT.policy", "small.platform.workers = 2\nSPT.policy")
+    write(own.folder, campaign=text.replace('"mine:longest"', '"makespan"'))
+    said = own("campaign", "run", "campaign.toml", *ALONE).out
+    assert "Unlike, and not compared: other jobs than the baseline's" in said
+
+
+def test_what_raised_for_a_reason_that_is_gone_is_run_again_where_asked(own: Shell) -> None:
+    write(own.folder, campaign=TINY_ONE, mine=FLAKY)
+    Path("broken").write_text("yes")
+    own("campaign", "run", "campaign.toml", *ALONE)
+    told = own("campaign", "status", "campaign.toml", "--results", "kept").out
+    assert told.count("raised    ") == 4
+    assert "ZeroDivisionError: division by zero (mine.py, line " in told
+    assert "holdfast run base.toml --set policy.order=LPT --seed 0" in told.replace("'", "")
+    Path("broken").write_text("")
+    assert "4 cells raised" in own("campaign", "run", "campaign.toml", *ALONE).out
+    assert "raised" not in own("campaign", "run", "campaign.toml", "--retry", *ALONE).out
+    after = own("campaign", "status", "campaign.toml", "--results", "kept").out
+    assert "raised" not in after
+
+
+def test_of_one_variant_nothing_is_compared_and_how_long_it_ran_is_said(own: Shell) -> None:
+    text = TINY_ONE.replace("SPT.policy", "LPT.policy").partition("LPT.policy.order")[0]
+    text = text.replace('"mine:longest"', '"makespan"') + 'LPT.policy.order = "LPT"\n'
+    write(own.folder, campaign=text + "[precision]\nrelative = 0.5\nfirst = 3\nmost = 6\n")
+    said = own("campaign", "run", "campaign.toml", *ALONE).out
+    assert "Replications ended when intervals were narrow enough: all are at 98.33%, for 3" in said
+    assert "verdict" not in said
+    assert "Holm" not in said

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from actors.protection import Images
+from actors.run import Run
+from sims.cli import chaos
 from tests.sims.cli.commands import ROOT, Shell
 
 SCENARIOS = ROOT / "sims" / "scenarios"
@@ -25,3 +30,35 @@ def test_a_cell_that_there_is_not_is_refused_with_those_that_there_are(shell: Sh
     said = shell("matrix", "rigid/faults")
     assert said.code == 2
     assert "(free | master)" in said.complaint()
+
+
+def test_a_run_that_forgets_what_it_saved_is_told_with_the_command_that_makes_it(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forget(self: object, run: Run) -> None:
+        """Save nothing."""
+
+    monkeypatch.setattr(Images, "save", forget)
+    monkeypatch.setattr(chaos, "run_many", lambda task, all_: ((it, task(it)) for it in all_))
+    path = shell.write(shell("matrix", "rigid/faults/images/free").out, "cell.toml")
+    said = shell("chaos", path, "--most", "30")
+    assert said.code == 1
+    assert "undisturbed: " in said.out
+    assert f"  holdfast run {path} --seed 0 --set " in said.out
+    assert "keeps what was saved" not in said.out
+
+
+def test_a_kind_of_blow_that_was_not_drawn_has_no_row(shell: Shell) -> None:
+    said = shell("chaos", SCENARIOS / "batch-moldable.toml", "--most", "1")
+    rows = [line.split()[0] for line in said.out.splitlines() if " x " in line]
+    assert rows in (["kill"], ["reclaim"])
+
+
+def test_every_cells_makespan_is_in_the_table_free_and_with_a_master(shell: Shell) -> None:
+    said = shell("matrix", "--seed", "3")
+    assert said.code == 0
+    assert said.out.rstrip().endswith("288 cells; each entry: free / master")
+    shell.write(shell("matrix", "rigid/none/re-execution/free", "--seed", "3").out, "cell.toml")
+    alone = shell("run", "cell.toml", "--log", "none", "--json").json()["makespan"]
+    [row] = [it for it in said.out.partition("moldable")[0].splitlines() if " none " in it]
+    assert row.split()[1] == f"{alone:.4g}"

@@ -16,6 +16,7 @@ from actors.events import ScenarioStarted
 from sims.cli import patience, progress
 from sims.cli.live import ShowLive
 from sims.cli.progress import Pace, ShowProgress
+from sims.cli.watching import bar
 from tests.sims.cli.commands import TINY, Shell, environment
 from tests.sims.kinds import records_of
 
@@ -112,3 +113,63 @@ def test_a_dear_picture_is_not_drawn_again_before_the_run_has_computed_fifty_tim
     assert not pace.due()
     monkeypatch.setattr(progress, "RARELY", 0.0)
     assert pace.due()
+
+
+@pytest.mark.parametrize(
+    ("taken", "left"), [(1, "3 s"), (50, "2 min"), (1000, "50 min"), (4e3, "3 h"), (4e6, "3,333 h")]
+)
+def test_time_left_is_told_in_the_unit_that_fits(
+    taken: float, left: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = ShowProgress("it", "s", end=100)
+    shown.begins(4, lambda: 25.0)
+    monkeypatch.setattr(ShowProgress, "taken", taken)
+    assert shown.line().endswith(f"about {left} left")
+
+
+class Terminal(io.StringIO):
+    """What stderr shows, where that is a terminal that is looked at all the time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        monkeypatch.setattr(sys, "stderr", self)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("COLUMNS", "100")
+        for name, seconds in (("PATIENCE", 0.02), ("REFRESH", 0.01), ("RARELY", 0.01)):
+            monkeypatch.setattr(progress, name, seconds)
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_shown_how_far_a_run_is_and_first_what_it_will_cost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = Terminal(monkeypatch)
+    with ShowProgress("it", "s", 100, "about 3 h, 2 GB") as shown:
+        shown.begins(4, lambda: 25.0)
+        time.sleep(0.3)
+    text = terminal.getvalue()
+    assert text.startswith("holdfast: about 3 h, 2 GB\n")
+    assert "it: time 25 of 100 s, 0 of 4 jobs done, about " in text
+
+
+def test_a_run_that_is_over_at_once_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal(monkeypatch)
+    with ShowProgress("it", "s", 100, "about 3 h, 2 GB"):
+        pass
+    assert terminal.getvalue() == ""
+
+
+def test_a_campaigns_bar_counts_cells_and_their_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal(monkeypatch)
+    with bar("small") as watch:
+        watch(30, 90)
+        time.sleep(0.15)
+        watch(60, 90)
+        time.sleep(0.15)
+    text = terminal.getvalue()
+    assert "small" in text
+    assert "30/90" in text
+    assert "60/90" in text
+    assert "-/s" in text

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.sims.cli.commands import FEW, Shell
+from tests.sims.kinds import records_of
+from tests.sims.worlds import write
 
 
 @pytest.fixture
@@ -67,3 +69,28 @@ def test_a_time_after_the_logs_end_is_refused_with_the_end(shell: Shell, log: Pa
         "holdfast: run.jsonl: --at: 11 d 13:46:40 is after the log's end; "
         "accepted: 0 to 5100 (1:25:00)"
     )
+
+
+def test_what_waits_for_nothing_and_runs_nowhere_has_no_table(shell: Shell) -> None:
+    text = FEW.replace("time = 5000", "time = 5000\nrelease = 8")
+    text = text.replace("\n", "\nreclaims = [[2, 7, 3], [4, 7, 1]]\n", 1)
+    shell("run", shell.write(text), "--log", "run.jsonl")
+    assert shell("queue", "run.jsonl", "--at", "5").out.splitlines() == [
+        "few, seed 0, R-LIST-1 (order=FCFS, reading=easy)",
+        "at 5 s",
+        "  waiting  0 jobs for 0 processors",
+        "  running  0 runs on 0 processors",
+        "  free     6 of 8 processors",
+        "  reclaimed 2: 1 3",
+    ]
+
+
+def test_workers_that_a_job_keeps_are_its_until_its_next_run_has_them(shell: Shell) -> None:
+    write(records_of("promised"), Path("run.jsonl"))
+    out = shell("queue", "run.jsonl", "--at", "583000").out
+    assert "  down     1: 3" in out.splitlines()
+    [row] = [line.split() for line in out.splitlines() if line.startswith("  T2 ")]
+    assert row[1:4] == ["0,", "kept", "6"]
+    told = shell("queue", "run.jsonl", "--at", "583000", "--json").json()
+    [kept] = [it for it in told["running"] if it["kept"]]
+    assert (kept["job"], kept["until"]) == ("T2", pytest.approx(586116.80))

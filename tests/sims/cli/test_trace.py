@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +132,40 @@ def test_a_job_is_found_by_its_number_too(shell: Shell) -> None:
     shell("run", shell.write(FEW), "--log", "b.jsonl")
     assert shell("trace", "b.jsonl", "2").out == shell("trace", "b.jsonl", "J2").out != ""
     assert shell("trace", "b.jsonl", "99").code == 2
+
+
+CROWD = """\
+name = "crowd"
+platform.workers = 8
+job.kind = "rigid"
+job.jobs = [
+  { processors = 1, time = 10 }, { processors = 1, time = 10 }, { processors = 1, time = 10 },
+  { processors = 1, time = 10 }, { processors = 2, time = 10 },
+  { processors = 8, time = 5, release = 1 }, { processors = 2, time = 2, release = 3 },
+]
+policy = { name = "EASY", order = "trace_own:come" }
+"""
+
+
+def test_under_an_order_of_ones_own_who_passed_did_so_by_it_or_by_backfilling(
+    shell: Shell,
+) -> None:
+    """And of many who made room only some are named."""
+    shell.write("def come(job, *_):\n    return -job.submitted\n", "trace_own.py")
+    shell("run", shell.write(CROWD), "--log", "run.jsonl")
+    sys.modules.pop("trace_own", None)
+    out = shell("trace", "run.jsonl", "--job", "J6").out
+    passed = "1 job that came later started first by the order trace_own:come or by backfilling"
+    assert f"{passed}: J7 on 2 at 3 s" in out
+    [freed] = [line for line in out.splitlines() if "possible now: " in line]
+    assert "J5 (2 processors, 2 of them now its own), J1 (1 processor" in freed
+    assert freed.endswith(" and 2 other runs (2) end; 8 are free, it takes 8")
+
+
+def test_a_policy_that_is_no_queues_lets_others_pass_by_its_choice(shell: Shell) -> None:
+    text = CROWD.replace("processors = 8, time = 5", "processors = 1, time = 50")
+    text = text.replace("processors = 2", "processors = 1").replace("workers = 8", "workers = 2")
+    text = text.partition("policy = ")[0] + 'policy.name = "SRPT+R"\n'
+    shell("run", shell.write(text), "--log", "run.jsonl")
+    out = shell("trace", "run.jsonl", "--job", "J6").out
+    assert "1 job that came later started first by the policy's choice: J7 on 1 at 3 s" in out

@@ -14,7 +14,7 @@ from actors.events import CopiesPlaced, JobSubmitted, RunStarted
 from sims.exports.chrome import write_chrome
 from sims.exports.trace_event import EVENTS, JOBS, PROCESSORS
 from sims.ledger import Use, account
-from tests.sims.kinds import KINDS, parts_of, records_of
+from tests.sims.kinds import EVERY, parts_of, records_of
 
 Json = dict[str, Any]
 
@@ -47,7 +47,7 @@ def tracks(trace: list[Json]) -> dict[tuple[int, int], list[Json]]:
     return {track: sorted(events, key=lambda it: it["ts"]) for track, events in found.items()}
 
 
-every_kind = pytest.mark.parametrize("name", KINDS)
+every_kind = pytest.mark.parametrize("name", EVERY)
 
 
 @every_kind

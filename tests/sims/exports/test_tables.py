@@ -15,11 +15,11 @@ from sims.scenario.loader import read as scenario_of
 from sims.summary import Summary
 from sims.world import run
 from tests.sims.cli.commands import without
-from tests.sims.kinds import KINDS, records_of, written
+from tests.sims.kinds import EVERY, records_of, written
 
 pl = pytest.importorskip("polars", reason="the extra `results` is not installed")
 
-every_kind = pytest.mark.parametrize("name", KINDS)
+every_kind = pytest.mark.parametrize("name", EVERY)
 
 
 def read(path: Path) -> pl.DataFrame:

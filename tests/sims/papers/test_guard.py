@@ -66,3 +66,17 @@ def test_the_papers_value_is_covered_to_its_digits() -> None:
 def test_an_unknown_table_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["papers", "run", "005/table1"]) == 2
     assert "005/table1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--input", "log.swf"], "--input: 002/table1 reads nothing"),
+        (["--evidence"], "--evidence: 002/table1 has none"),
+    ],
+)
+def test_what_reads_nothing_takes_no_input_and_has_no_evidence(
+    words: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["papers", "run", "002/table1", *words]) == 2
+    assert problem in capsys.readouterr().err

@@ -3,7 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actors.events import CheckpointTaken, Outcome, RunEnded, RunStarted, WorkloadEnded
+from actors.events import (
+    CheckpointTaken,
+    FaultIgnored,
+    MembersJoined,
+    Outcome,
+    RunEnded,
+    RunStarted,
+    WorkloadEnded,
+)
 from sims.ledger import Use
 from sims.parts import parted
 from sims.plots.boxes import BoxTable
@@ -12,11 +20,11 @@ from sims.plots.ledger import by_group
 from sims.plots.marks import Mark, Sign, middle
 from sims.plots.palette import IN_SYSTEM, KIND, RUN_PAINTS, USE_PAINTS
 from sims.plots.scene import Scene
-from tests.sims.kinds import KINDS, records_of
+from tests.sims.kinds import EVERY, records_of
 from tests.sims.worlds import play
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_boxes_cover_what_the_ledger_counts(name: str) -> None:
     scene = Scene.of(records_of(name), ledger=True)
     boxes = scene.uses.boxes()
@@ -28,7 +36,7 @@ def test_boxes_cover_what_the_ledger_counts(name: str) -> None:
     assert boxes.end.max() <= scene.end
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_run_has_a_box_in_its_jobs_row_and_copies_do_not_overlap(name: str) -> None:
     records = records_of(name)
     scene = Scene.of(records)
@@ -197,3 +205,20 @@ def test_shares_of_a_processor_lie_beside_each_other_in_its_row() -> None:
     assert boxes.low.tolist() == [7, 7.5, 7.75, 7.5]
     assert boxes.high.tolist() == [7.5, 7.75, 8, 7.75]
     assert boxes.share.tolist() == [1, 1, 1, 1]
+
+
+def test_a_fault_without_effect_is_marked_where_it_struck() -> None:
+    records = records_of("ignored")
+    struck = [(it.t, it.event.worker) for it in records if isinstance(it.event, FaultIgnored)]
+    marks = [it for it in Scene.of(records).marks if it.kind is Sign.IGNORED]
+    assert struck
+    assert [(it.t, it.processor) for it in marks] == struck
+
+
+def test_who_has_joined_a_run_counts_for_where_its_checkpoints_are_marked() -> None:
+    records = records_of("promised")
+    [joined] = [it for it in records if isinstance(it.event, MembersJoined)]
+    assert (joined.event.job, joined.event.processors) == ("T2", "0-1")
+    marks = [it for it in Scene.of(records).marks if it.kind is Sign.CHECKPOINT and it.job == "T2"]
+    after = next(it for it in marks if it.t > joined.t)
+    assert (after.run, after.processor) == (1, middle("2-5 8 10 0-1"))

@@ -105,3 +105,13 @@ def test_two_jobs_of_one_id_are_refused_naming_both(tmp_path: Path) -> None:
     path.write_text(json.dumps(workload))
     with pytest.raises(InputError, match=r"jobs\[1\]\.id: '1' is also the id of jobs\[0\]"):
         read_batsim_workload(path)
+
+
+def test_a_jobs_priority_is_a_finite_number_or_none_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.json"
+    for told, priority in (({"priority": -2.5}, -2.5), ({}, 0)):
+        path.write_text(with_job(**told))
+        assert read_batsim_workload(path).jobs[0].priority == priority
+    path.write_text(with_job(priority="high"))
+    with pytest.raises(InputError, match=r"priority.*accepted: a finite number"):
+        read_batsim_workload(path)

@@ -211,3 +211,19 @@ def test_flowtimes_leave_the_warm_up_out() -> None:
     assert result.flowtimes.tolist() == (2 * numbers).tolist()
     assert result.stretches[4] == 8 / 5
     assert result.total == 90
+
+
+def test_jobs_that_are_listed_come_as_those_of_a_stream_do() -> None:
+    jobs = [{"processors": 1, "time": 1, "release": 1}, {"processors": 1, "time": 4}]
+    listed = {**table(), "job": {"kind": "rigid", "jobs": jobs}}
+    stream = {"arrivals": {"kind": "list", "times": [0, 1]}, "sizes": LISTED}
+    ours, theirs = run(listed), run(table(stream=stream))
+    assert sorted(ours.flowtimes) == sorted(theirs.flowtimes)
+
+
+def test_jobs_of_a_log_are_carried_as_runs_of_their_own_alike(tmp_path: Path) -> None:
+    line = "{} {} 0 {} 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
+    (tmp_path / "jobs.swf").write_text(line.format(1, 0, 4) + line.format(2, 1, 1))
+    logged = {**table(), "job": {"kind": "rigid", "swf": {"file": "jobs.swf"}}}
+    ours, theirs = run(logged, tmp_path), run(table())
+    assert sorted(ours.flowtimes) == sorted(theirs.flowtimes)

@@ -23,6 +23,8 @@ def test_the_shipped_scenarios_say_nothing_that_nobody_reads(path: Path) -> None
         ("batch-rigid", "policy.look=next-pair"),
         ("batch-rigid", "policy.eps=0.3"),
         ("batch-rigid", "policy.reading=easy"),
+        ("batch-easy", "policy.spread=3.0"),
+        ("batch-easy", "policy.noise=uniform"),
         ("batch-rigid", "link.latency=2"),
         ("batch-rigid", "protection.period=4"),
         ("batch-rigid", "protection.cloning=true"),

@@ -14,6 +14,7 @@ import attrs
 import pytest
 
 from actors.events import End
+from sims.errors import InputError
 from sims.scenario.jobs.section import KINDS
 from sims.scenario.loader import load
 from sims.scenario.scenario import Scenario
@@ -100,3 +101,17 @@ def test_every_key_of_a_scenario_is_explained_where_it_is_declared() -> None:
         for field in fields(section):
             table = next(inner(field.type), None) is not None
             assert field.name in told or table or field.name in PLAIN, (section, field.name)
+
+
+def test_tasks_take_fractions_of_seconds_but_whole_slots() -> None:
+    def makespan(unit: str, time: float) -> float:
+        changes = [f"unit={unit}", *(f"workers.{k}.task_time={time}" for k in range(5))]
+        summary = Summary()
+        run(load(SCENARIOS / "coupled.toml", changes), [summary])
+        assert summary.makespan is not None
+        return summary.makespan
+
+    assert makespan("s", 2) == makespan("slot", 2)
+    assert makespan("s", 1.5) % 1
+    with pytest.raises(InputError, match=r"task_time = 1\.5 is no whole number of slots"):
+        makespan("slot", 1.5)

@@ -9,6 +9,7 @@ from sims.scenario.settings import settings
 from sims.summary import Summary
 from sims.world import run
 from tests.sims.kinds import SCENARIOS
+from tests.sims.schedules import Schedule
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,17 @@ def test_killed_jobs_count_and_the_last_of_all_ends_the_makespan() -> None:
     assert len(summary.completed) + 1 == len(summary.submitted)
     assert summary.makespan == max(*summary.completed.values(), *summary.killed.values())
     assert "58 of 59 completed, 1 killed" in summary.lines()[3]
+
+
+def starts(*policy: str) -> dict[str, float]:
+    found = Schedule()
+    overrides = ["job.overrun=finish", "platform.workers=40", *(f"policy.{it}" for it in policy)]
+    run(load(SCENARIOS / "batch-easy.toml", overrides), [found], SCENARIOS)
+    return found.starts
+
+
+@pytest.mark.parametrize("noise", ["lognormal", "uniform"])
+def test_noise_of_next_to_no_spread_is_the_truth_and_other_noise_is_not(noise: str) -> None:
+    exact, noisy = starts("estimates=exact"), ("estimates=noise", f"noise={noise}")
+    assert starts(*noisy, "spread=1e-12") == exact
+    assert starts(*noisy, "spread=2") != exact

@@ -21,7 +21,7 @@ from sims.trace.descent import Era, Head
 from sims.trace.history import History
 from sims.trace.read import read_trace
 from sims.trace.tale import Tale
-from tests.sims.kinds import KINDS, records_of
+from tests.sims.kinds import EVERY, records_of
 from tests.sims.worlds import Table, play, write
 
 ALIKE = {
@@ -107,7 +107,7 @@ def test_without_copies_the_accounts_agree_with_the_ledger(world: Table) -> None
         assert sum(job["p"] * it.spent[part] for job, it in told) == ledger.total[use]
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_kind_of_jobs_account_adds_up(name: str) -> None:
     records = records_of(name)
     for job, flowtime in list(flowtimes(records).items())[:12]:
@@ -116,7 +116,7 @@ def test_every_kind_of_jobs_account_adds_up(name: str) -> None:
         assert told.spent[Part.UNSETTLED] == 0
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_log_that_stops_early_leaves_computation_unsettled(name: str, tmp_path: Path) -> None:
     records = records_of(name)
     start, job = next((r.t, r.event.job) for r in records if isinstance(r.event, JobSubmitted))

@@ -33,7 +33,7 @@ from sims.trace.account import Part
 from sims.trace.read import read_trace
 from sims.trace.span import Span
 from sims.trace.tale import Tale
-from tests.sims.kinds import KINDS, records_of, written
+from tests.sims.kinds import EVERY, records_of, written
 from tests.sims.worlds import Table, logged, play, write
 
 Told = tuple[float, float | None, str]
@@ -336,7 +336,7 @@ def test_a_wait_is_explained_by_workers_that_are_away_and_come_back(tmp_path: Pa
 # --- the whole ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_spans_lie_within_their_parents_and_causes_come_first(name: str) -> None:
     for job in jobs_of(name):
         for parent, child in everything(root(records_of(name), job)):
@@ -346,7 +346,7 @@ def test_spans_lie_within_their_parents_and_causes_come_first(name: str) -> None
             assert child.cause is None or child.seq is None or child.cause < child.seq
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_reading_only_the_lines_that_matter_tells_the_same_life(name: str, tmp_path: Path) -> None:
     log = written(name, tmp_path)
     for job in jobs_of(name):

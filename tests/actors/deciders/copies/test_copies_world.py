@@ -23,7 +23,7 @@ from actors.events import (
 )
 from actors.runtime import ActorFailed, Deadlock, Record, System
 from policies.copies import Fcfs, LapsR, ProcessorSharing, Srpt, SrptR, SrptREven
-from policies.interface.copies import ActiveJobs, CopyAllocation
+from policies.interface.copies import ActiveJobs, CopyAllocation, Sharing
 from policies.maths.gains import FrozenTwoPoint, GainFunction
 from policies.maths.speeds import TwoPoint
 from tests.actors.deciders.copies.worlds import (
@@ -254,6 +254,30 @@ def test_a_decision_that_cannot_be_carried_out_is_refused_by_the_policy_s_name(
 
 
 ONE = np.array([0])
+BOTH = np.array([0, 1])
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (CopyAllocation(ONE, ONE + 2, stay=True), "jobs that stay have one copy each"),
+        (
+            CopyAllocation(ONE, ONE + 2, sharing=Sharing.ROTATION),
+            "a job that rotates has one copy",
+        ),
+        (
+            CopyAllocation(BOTH, BOTH * 0 + 2, Fraction(2, 3)),
+            "it puts 2 copies on one worker; at share 2/3 a worker has room for 1",
+        ),
+        (
+            CopyAllocation(BOTH, BOTH * 0 + 1, Fraction(2, 3), sharing=Sharing.ROTATION),
+            "it puts 2 copies on one worker",
+        ),
+    ],
+)
+def test_nobody_gets_more_of_a_worker_than_it_has(answer: CopyAllocation, problem: str) -> None:
+    with pytest.raises(ActorFailed, match=rf"(?s)Wrong.*{problem}.*remaining"):
+        run(columns(Wrong(answer)), [(0, 1), (0, 1)])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What the scheduler knows, kept up to date piece by piece."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,3 +43,18 @@ def test_the_smallest_allotment_is_that_of_the_queue_whatever_comes_and_starts(
 
 def least(books: Books) -> int:
     return min((waiting.processors for waiting in books.queue), default=PROCESSORS + 1)
+
+
+def test_who_is_not_in_the_queue_or_finds_too_few_workers_does_not_leave_it() -> None:
+    loop = VirtualTimeLoop()
+    books = Books(loop, Pool(2, numbered=False))
+    first, wide = queued(0, 1), queued(1, 3)
+    books.enqueue_all([first, wide])
+    for other in (queued(0, 1), queued(2, 1)):
+        with pytest.raises(ValueError, match="is not in the queue"):
+            books.leave(other)
+    with pytest.raises(ValueError, match="J1 needs 3, more than are free"):
+        books.leave(wide)
+    books.leave(first)
+    assert [it.job.name for it in books.queue] == ["J1"]
+    loop.close()

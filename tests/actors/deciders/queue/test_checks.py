@@ -10,10 +10,17 @@ import numpy as np
 import pytest
 
 from actors.deciders.queue.checks import checked
-from actors.decisions import BadDecision
+from actors.decisions import BadDecision, answer
 from actors.events import RunStarted
 from actors.runtime import ActorFailed
-from policies.interface.queue import BatchJob, BatchPolicy, BatchView, Decision, Reservation
+from policies.interface.queue import (
+    BatchJob,
+    BatchPolicy,
+    BatchView,
+    Decision,
+    Moment,
+    Reservation,
+)
 from policies.maths.speedup import Table
 from policies.queue.allocation import requested
 from policies.queue.batches import Scaled
@@ -66,6 +73,8 @@ def test_the_papers_policies_are_asked_directly() -> None:
         (Decision(reservations=None), "`reservations` is a sequence of Reservation"),
         (Decision(reservations=[7]), "`reservations` is a sequence of Reservation"),
         (lambda view: Decision((), None, [Reservation(math.nan, view.queue[0])]), "nan is no time"),
+        (Decision(withdraws=None), "`withdraws` is a sequence of members of view.running"),
+        (Decision(withdraws=[(1, 0, 1, None, (), 0)]), "members of view.running that are jobs'"),
     ],
 )
 def test_a_strategys_answer_that_cannot_be_is_refused(answer: object, problem: str) -> None:
@@ -155,3 +164,47 @@ def test_an_error_inside_is_told_with_its_place(part: str) -> None:
     line = broken.__code__.co_firstlineno + 1
     place = f"(test_checks.py, line {line})"
     refused(f"{HERE}broken raised RuntimeError: boom on two lines {place}", **{part: broken})
+
+
+class Aging:
+    """An order of the user's that changes with time."""
+
+    half_life = None
+
+    def __init__(self, answer: object = None) -> None:
+        self.answer = answer
+
+    def at(self, moment: Moment):
+        if moment.now < 2:
+            return lambda job, *_: float(-job.index)
+        return lambda job, *_: float(job.index) if self.answer is None else self.answer
+
+
+def test_an_order_that_changes_with_time_sorts_the_queue_anew() -> None:
+    jobs = [job(0, 4, 1), job(1, 4, 2), job(2, 4, 1), job(3, 4, 1)]
+    order = [name for name, *_ in starts(world(jobs, RList(0), order=Aging()))]
+    assert order == ["a", "b", "d", "c"]
+
+
+def test_what_an_order_answers_for_a_later_moment_is_checked_too() -> None:
+    jobs = [job(0, 4, 1), job(1, 4, 2), job(2, 4, 1), job(3, 4, 1)]
+    with pytest.raises(ActorFailed) as caught:
+        world(jobs, RList(0), order=Aging(math.nan))
+    assert "nan: a priority is a finite number" in str(caught.value.error)
+
+
+class Counting:
+    """An object that is called, with too few parameters for it."""
+
+    def __call__(self) -> int:
+        return 0
+
+
+def test_of_an_object_that_cannot_be_called_so_the_place_of_its_call_is_told() -> None:
+    line = Counting.__call__.__code__.co_firstlineno
+    refused(f"{HERE}Counting raised TypeError", f"(test_checks.py, line {line})", order=Counting())
+
+
+def test_an_error_of_the_papers_own_policies_is_told_as_it_is() -> None:
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute"):
+        answer(RList(0), None)

@@ -1,0 +1,60 @@
+"""Logs with one event altered, left out or added, and what the audit says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import evolve
+
+from actors.runtime import Event, Record
+from sims.audit.audit import audit
+from sims.audit.law import Law
+
+Fits = Callable[[Event], bool]
+
+
+def place(records: Sequence[Record], kind: type[Event], nth: int = 0, **fields: object) -> int:
+    """Where the nth event of a kind is, of those with these fields."""
+    places = [
+        k
+        for k, it in enumerate(records)
+        if isinstance(it.event, kind)
+        and all(getattr(it.event, name) == value for name, value in fields.items())
+    ]
+    return places[nth]
+
+
+def changed(records: Sequence[Record], at: int, **fields: object) -> list[Record]:
+    """The event there has other fields."""
+    told = list(records)
+    told[at] = evolve(told[at], event=evolve(told[at].event, **fields))
+    return told
+
+
+def without(records: Sequence[Record], at: int) -> list[Record]:
+    """The event there is left out."""
+    return renumbered([*records[:at], *records[at + 1 :]])
+
+
+def then(
+    records: Sequence[Record], at: int, *events: Event, cause: int | None = None
+) -> list[Record]:
+    """These events follow at once on the one there, and are caused by it, or by `cause`."""
+    before = records[at]
+    by = before.seq if cause is None else cause
+    more = [Record(-1 - k, before.t, by, event) for k, event in enumerate(events)]
+    return renumbered([*records[: at + 1], *more, *records[at + 1 :]])
+
+
+def renumbered(records: Sequence[Record]) -> list[Record]:
+    """In order; a cause that is gone is the event before."""
+    new = {it.seq: k for k, it in enumerate(records)}
+    return [
+        evolve(it, seq=k, cause=None if not k else new.get(it.cause, k - 1))
+        for k, it in enumerate(records)
+    ]
+
+
+def reasons(records: Sequence[Record], law: Law) -> str:
+    """Why this law is broken, in lines; empty where it holds."""
+    return "\n".join(it.why for it in audit(records) if it.law is law)

@@ -1,0 +1,75 @@
+"""Campaigns' pictures: what they show of the cells, and when they are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from sims.campaign.campaign import PictureSection
+from sims.campaign.engine import execute
+from sims.campaign.executors import local
+from sims.campaign.picture import draw, panels_of
+from sims.campaign.results import Results
+from sims.errors import InputError
+from tests.sims.campaign.campaigns import campaign, write
+
+AXIS = {"errors.average": (0.1, 0.5)}
+
+
+def results(folder: Path, picture: PictureSection | None, **more: Any) -> Results:
+    asked: dict[str, Any] = {"axes": AXIS, "measures": ("makespan",), "replications": 2, **more}
+    with local(1) as workers:
+        return execute(evolve(campaign(write(folder)), picture=picture, **asked), workers)
+
+
+@pytest.mark.parametrize("show", ["ratio", "difference"])
+def test_against_the_baseline_there_is_a_curve_for_each_other_variant(
+    tmp_path: Path, show: str
+) -> None:
+    found = results(tmp_path, PictureSection(x="errors.average", show=show))
+    assert found.campaign.picture is not None
+    [curves] = panels_of(found, found.campaign.picture).values()
+    assert list(curves) == ["SPT", "mine"]
+    spt = [line for cell in found.comparisons() for line in cell.lines if line.variant == "SPT"]
+    against = [line.against for line in spt if line.against is not None]
+    told = [getattr(it, show) for it in against]
+    assert curves["SPT"] == list(zip((0.1, 0.5), told, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("picture", "changes", "problem"),
+    [
+        (None, {}, "picture: missing; accepted: \\[picture\\] with x"),
+        (
+            PictureSection(x="errors.average", log_x=True),
+            {"axes": {"errors.average": (0, 0.5)}},
+            "picture.log_x: errors.average = 0; accepted: values above 0",
+        ),
+        (
+            PictureSection(x="policy.order"),
+            {"axes": {"policy.order": ("LPT", "SPT")}, "variants": {"one": {}}},
+            "picture.x: policy.order = 'LPT' is no number; accepted: numbers",
+        ),
+        (
+            PictureSection(x="errors.average"),
+            {"axes": {**AXIS, "platform.workers": (8, 16)}},
+            "picture: several values at one place",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    tmp_path: Path, picture: PictureSection | None, changes: dict[str, Any], problem: str
+) -> None:
+    found = results(tmp_path, picture, **{"replications": 1, **changes})
+    with pytest.raises(InputError, match=problem):
+        draw(found, tmp_path / "it.png")
+    assert not (tmp_path / "it.png").exists()
+
+
+def test_nothing_is_drawn_of_a_campaign_that_has_not_begun(tmp_path: Path) -> None:
+    begun = Results.of(campaign(write(tmp_path)))
+    with pytest.raises(InputError, match="no cell has a value; accepted: finished cells"):
+        draw(begun, tmp_path / "it.png")
