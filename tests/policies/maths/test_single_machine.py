@@ -99,3 +99,15 @@ def test_lemma_5_gives_srpt_s_flowtime_when_nobody_else_comes(
 def test_srpt_flowtime_scales_with_the_speed() -> None:
     zeros, sizes = np.zeros(3), np.array([1.0, 2.0, 3.0])
     assert srpt_flowtime(zeros, sizes, 2.0) == pytest.approx(srpt_flowtime(zeros, sizes) / 2)
+
+
+def test_theorem_1s_constant_is_worked_out_as_printed() -> None:
+    """(1 + 2 Delta)(1 + 1/epsilon): 9 x 2, 5 x 3 and 3 x 5."""
+    assert [proof_constant(4, 1), proof_constant(2, 0.5), proof_constant(1, 0.25)] == [18, 15, 15]
+
+
+def test_a_capacity_may_be_known_for_less_than_one_unit_of_time() -> None:
+    """Speed 1, then 3: by 1/4 a quarter is done, by 3/8 5/8, by 1/2 all of it."""
+    capacity = Capacity.of([[(0, 1), (0.25, 3)]], 0.5)
+    assert capacity.until(np.array([0.25, 0.375, 0.5])).tolist() == [0.25, 0.625, 1.0]
+    assert capacity.when(np.array([0.0, 0.25, 0.625, 1.0])).tolist() == [0.0, 0.25, 0.375, 0.5]
