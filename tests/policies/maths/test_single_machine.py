@@ -106,8 +106,7 @@ def test_theorem_1s_constant_is_worked_out_as_printed() -> None:
     assert [proof_constant(4, 1), proof_constant(2, 0.5), proof_constant(1, 0.25)] == [18, 15, 15]
 
 
-def test_a_capacity_may_be_known_for_less_than_one_unit_of_time() -> None:
-    """Speed 1, then 3: by 1/4 a quarter is done, by 3/8 5/8, by 1/2 all of it."""
-    capacity = Capacity.of([[(0, 1), (0.25, 3)]], 0.5)
-    assert capacity.until(np.array([0.25, 0.375, 0.5])).tolist() == [0.25, 0.625, 1.0]
-    assert capacity.when(np.array([0.0, 0.25, 0.625, 1.0])).tolist() == [0.0, 0.25, 0.375, 0.5]
+def test_nothing_is_done_before_the_first_server_is_there() -> None:
+    capacity = Capacity.of([[(2, 1)], [(3, 3)]], 5)
+    assert capacity.until(np.array([0, 0.5, 2, 3, 4])).tolist() == [0, 0, 0, 1, 5]
+    assert capacity.when(np.array([0.0, 0.5, 1, 9])).tolist() == [0, 2.5, 3, 5]
