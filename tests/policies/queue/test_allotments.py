@@ -189,3 +189,15 @@ def test_no_allotment_hangs_on_the_unit_of_time(rule) -> None:
     tiny = [amdahl(64 / 1024, 0.25), roofline(40 / 1024, 3)]
     found = list(rule.allot(jobs(*formulas), [2, 2], 4))
     assert list(rule.allot(jobs(*tiny), [2, 2], 4)) == found
+
+
+@given(PROFILES, st.integers(1, 6), st.sampled_from([1, 2, 4]))
+@settings(max_examples=40, deadline=None)
+def test_every_rule_allots_as_many_attempts_as_are_asked_for_and_none_nothing(
+    profiles, processors: int, g: int
+) -> None:
+    some = jobs(*profiles[:2])
+    for rule in (Exact(), Scaled(), Mixed(), Programme()):
+        for parts in rule.allot(some, [g] * len(some), processors):
+            assert sum(times for times, _ in parts) == g
+            assert all(times > 0 and 1 <= count <= processors for times, count in parts)

@@ -103,9 +103,9 @@ class Halving:
 
 
 def test_whoever_waits_for_its_members_waits_for_none_that_has_left() -> None:
-    """From 100 on only worker 3 is UP, and given away first, then 2, which is DOWN. When 0 and 1 are
-    back T1 recovers for 20, moves 8 / (4 x 2) in each of 2 rounds, closes that with a checkpoint of
-    20, and does 600."""
+    """From 100 on only worker 3 is UP, and given away first, then 2, which is DOWN. When 0 and 1
+    are back T1 recovers for 20, moves 8 / (4 x 2) in each of 2 rounds, closes that with a
+    checkpoint of 20, and does 600."""
     strikes = [[100, worker] for worker in range(3)]
     faults = {"kind": "list", "strikes": strikes, "downtime": 60}
     records = played(
