@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
+from numpy.random import Generator
 
 from actors.events import (
     VOCABULARY,
     CheckpointLost,
+    DeciderKind,
     IterationStarted,
     JobSubmitted,
     Outcome,
@@ -24,8 +26,12 @@ from actors.events import (
 from actors.events.causes import CAUSES, CauseLaw
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
+from policies.interface import Configuration, EnrolmentView, Reason, Wake
 from sims.scenario.loader import load, read
 from sims.world import run
+from tests.actors.deciders.enrolment.worlds import Application, choice, workers
+from tests.actors.deciders.enrolment.worlds import World as Enrolling
+from tests.actors.deciders.enrolment.worlds import play as play_enrolled
 
 LOG_CASES = Path(__file__).parents[2] / "cases" / "log"
 SCENARIOS = Path(__file__).parents[3] / "sims" / "scenarios"
@@ -224,3 +230,38 @@ def test_all_that_start_in_a_shelf_name_its_opening() -> None:
 def test_causes_of_the_log_cases_are_lawful(name: str) -> None:
     law = CauseLaw()
     assert [law.check(it) for it in play(LOG_CASES / f"{name}.toml")].count(None) > 10
+
+
+# --- who waits although it could start ------------------------------------------------------------
+
+
+@frozen
+class Patient:
+    """J0 runs on P1 and is looked at in every slot; J1 has P2 at 3, though that is free before."""
+
+    wake = Wake.EVERY_SLOT
+
+    def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
+        if view.reason is Reason.PROACTIVE:
+            return None
+        if view.job.name == "J0":  # type: ignore[attr-defined]
+            return choice((0, 1))
+        return choice((1, 1)) if view.elapsed == 3 else None
+
+
+def test_who_is_enrolled_later_than_it_could_names_what_it_wants_workers_since() -> None:
+    what = Enrolling(
+        platform=workers(["u", "u"], speeds=[9, 9]),
+        jobs=(Application(tasks=1), Application(tasks=1)),
+        policy=Patient(),
+    )
+    records = play_enrolled(what).records
+    start, event, by = list(told(records, RunStarted))[1]
+    assert (start.t, event.job, by.t, by.event) == (3, "J1", 0, IterationStarted("J1", 0))
+    law = CauseLaw()
+    assert [law.check(it) for it in records[: start.seq + 1]] == [None] * (start.seq + 1)
+    first = records[0]
+    queue = CauseLaw()
+    for it in [evolve(first, event=evolve(first.event, decider=DeciderKind.QUEUE)), *records[1 : start.seq]]:
+        queue.check(it)
+    assert queue.check(start) is not None
