@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from attrs import evolve, frozen
 from numpy.random import Generator
@@ -17,6 +18,7 @@ from actors.events import (
     IterationStarted,
     JobSubmitted,
     Outcome,
+    ReservationMade,
     RestartedFromScratch,
     RunEnded,
     RunStarted,
@@ -29,6 +31,8 @@ from policies.availability import WorkerState
 from policies.interface import Configuration, EnrolmentView, Reason, Wake
 from sims.scenario.loader import load, read
 from sims.world import run
+from tests.actors.deciders.copies.worlds import columns
+from tests.actors.deciders.copies.worlds import run as run_columns
 from tests.actors.deciders.enrolment.worlds import Application, choice, workers
 from tests.actors.deciders.enrolment.worlds import World as Enrolling
 from tests.actors.deciders.enrolment.worlds import play as play_enrolled
@@ -260,8 +264,39 @@ def test_who_is_enrolled_later_than_it_could_names_what_it_wants_workers_since()
     assert (start.t, event.job, by.t, by.event) == (3, "J1", 0, IterationStarted("J1", 0))
     law = CauseLaw()
     assert [law.check(it) for it in records[: start.seq + 1]] == [None] * (start.seq + 1)
-    first = records[0]
-    queue = CauseLaw()
-    for it in [evolve(first, event=evolve(first.event, decider=DeciderKind.QUEUE)), *records[1 : start.seq]]:
+    queue, first = CauseLaw(), records[0]
+    queue.check(evolve(first, event=evolve(first.event, decider=DeciderKind.QUEUE)))
+    for it in records[1 : start.seq]:
         queue.check(it)
     assert queue.check(start) is not None
+
+
+def test_who_starts_beside_a_promise_that_needs_others_now_names_that_promise() -> None:
+    """J4 is on the last worker until 31, as is believed, so that at 11 the three that J5 is
+    promised are all that is free; J4 ends at 5, and J6 may have worker 0, free since 1."""
+    table = jobs((1, 1, 0), (1, 11, 0), (1, 11, 0), (1, 5, 0), (3, 4, 2), (1, 25, 3)) | {
+        "platform": {"workers": 4},
+        "policy": EASY,
+    }
+    table["job"]["jobs"][3]["estimate"] = 31
+    records = playing(table)
+    start, event, by = next(row for row in told(records, RunStarted) if row[1].job == "J6")
+    assert (start.t, event.processors, by.t) == (5, "0", 5)
+    assert by.event == ReservationMade("J5", 11, 3)
+
+
+def test_of_what_is_over_the_law_remembers_nothing() -> None:
+    """Copies of a hundred jobs are placed, on servers whose speeds change: all that is still known
+    at the end is how the log began and, by server, its last speed."""
+    rng, law, kept = np.random.default_rng(4), CauseLaw(), list[int]()
+    times = rng.exponential(1.0, 100).cumsum().tolist()
+    speeds = [
+        [(0.0, 1.0), *((t + 0.25 * k, 1.0 + j % 2) for j, t in enumerate(times))] for k in (0, 1)
+    ]
+    records: list[Record] = []
+    run_columns(columns(), [(t, 0.5) for t in times], speeds, records)
+    for record in records:
+        law.check(record)
+        kept.append(len(law.known.lasting))
+    assert max(kept[len(kept) // 2 :]) <= max(kept[: len(kept) // 2]) + 2
+    assert kept[-1] <= 4
