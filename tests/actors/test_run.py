@@ -74,11 +74,11 @@ def test_who_was_killed_is_told_apart_from_who_has_completed() -> None:
     system = System(0)
     described = BatchJob(0, "a", Rigid(1, 10))
     rules = protection(Rules())
-    for end in (Life.COMPLETED, Life.KILLED):
-        job = JobOfRuns(end.name, described, None, protection=rules, errors=SilentErrors(iter(())))
+    for end, name in ((Life.COMPLETED, "COMPLETED"), (Life.KILLED, "KILLED")):
+        job = JobOfRuns(name, described, None, protection=rules, errors=SilentErrors(iter(())))
         job.system = system
         for state in (Life.WAITING, Life.RUNNING, end):
             job.become(state)
         assert job.state is end
-        with pytest.raises(UnexpectedMessage, match=f"JobOfRuns that is {end.name} does not"):
+        with pytest.raises(UnexpectedMessage, match=f"JobOfRuns that is {name} does not"):
             job.handlers[StartCopy]
