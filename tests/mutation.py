@@ -159,8 +159,8 @@ class Watched:
 
     def tests(self, module: Path, first: int, last: int) -> list[str]:
         """Those that run one of these lines; where only an import does, those that run any line of
-        the module, and where there is none, any. Of each function's cases one, then of each a
-        second: the quickest first."""
+        the module, and where there is none (nothing but names and defaults), golden logs. Of each
+        function's cases one, then of each a second: the quickest first."""
         lines = self.data.contexts_by_lineno(str(module))
         names = _tests(lines.get(line, ()) for line in range(first, last + 1))
         names = names or _tests(lines.values())
