@@ -33,8 +33,9 @@ from coverage import CoverageData
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("actors", "policies", "sims", "tests")
+GOLDEN = "tests/golden"
 WATCHED = [
-    *("tests/actors", "tests/policies", "tests/golden", "tests/sims/scenario"),
+    *("tests/actors", "tests/policies", GOLDEN, "tests/sims/scenario"),
     *(str(it.relative_to(ROOT)) for it in sorted((ROOT / "tests/sims").glob("test_*cases.py"))),
     *("tests/sims/audit/test_laws_hold.py", "tests/sims/test_queue_policies.py"),
 ]
@@ -158,11 +159,12 @@ class Watched:
 
     def tests(self, module: Path, first: int, last: int) -> list[str]:
         """Those that run one of these lines; where only an import does, those that run any line of
-        the module, and where there is none, any. Of each function's cases one, then of each a
-        second: the quickest first."""
+        the module, and where there is none (nothing but names and defaults), golden logs. Of each
+        function's cases one, then of each a second: the quickest first."""
         lines = self.data.contexts_by_lineno(str(module))
         names = _tests(lines.get(line, ()) for line in range(first, last + 1))
-        names = names or _tests(lines.values()) or set(self.seconds)
+        names = names or _tests(lines.values())
+        names = names or {name for name in self.seconds if name.startswith(GOLDEN)}
         order = sorted((self.seconds.get(name, 0.0), name) for name in names)
         turns: Counter[str] = Counter()
         rows = []

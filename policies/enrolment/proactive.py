@@ -16,7 +16,6 @@ from policies.interface import (
     Configuration,
     Enrolment,
     EnrolmentView,
-    Reason,
     RunningView,
     Wake,
 )
@@ -49,7 +48,7 @@ class Proactive:
 
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
         running = view.running
-        if view.reason is not Reason.PROACTIVE or running is None:
+        if running is None:
             return self.passive(view, rng)
         fresh = FromScratch.of(view)
         if self.passive.timeless:

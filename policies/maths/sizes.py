@@ -27,7 +27,7 @@ class SizeLaw(Protocol):
 class Deterministic:
     """All jobs are alike."""
 
-    mean: float = field(default=1.0, validator=gt(0))
+    mean: float = field(validator=gt(0))
 
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         return np.full(count, self.mean, dtype=float)
@@ -37,7 +37,7 @@ class Deterministic:
 class Exponential:
     """No memory; squared coefficient of variation 1."""
 
-    mean: float = field(default=1.0, validator=gt(0))
+    mean: float = field(validator=gt(0))
 
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         return rng.exponential(self.mean, count)
@@ -47,9 +47,9 @@ class Exponential:
 class BoundedPareto:
     """P(X > x) proportional to x^-alpha between `low` and `high`: many small, few huge."""
 
-    alpha: float = field(default=1.5, validator=gt(0))
-    low: float = field(default=0.5, validator=gt(0))
-    high: float = field(default=50.0, validator=gt(0))
+    alpha: float = field(validator=gt(0))
+    low: float = field(validator=gt(0))
+    high: float = field(validator=gt(0))
 
     def __attrs_post_init__(self) -> None:
         if self.high <= self.low:
@@ -76,8 +76,8 @@ class BoundedPareto:
 class Hyperexponential:
     """A mixture of exponential laws: squared coefficient of variation above 1."""
 
-    probabilities: tuple[float, ...] = (0.9, 0.1)
-    means: tuple[float, ...] = (0.5, 5.5)
+    probabilities: tuple[float, ...]
+    means: tuple[float, ...]
 
     def __attrs_post_init__(self) -> None:
         if len(self.means) != len(self.probabilities) or min(self.means, default=0) <= 0:

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from actors.events import RateChanged, Stage, StageStarted
-from actors.protection import ProtectionKind
-from actors.runtime import Deadlock
+from actors.hazards import SilentErrors
+from actors.job import Life
+from actors.messages import StartCopy
+from actors.protection import ProtectionKind, Rules, protection
+from actors.runs import JobOfRuns
+from actors.runtime import Deadlock, System, UnexpectedMessage
+from policies.interface.queue import BatchJob
+from policies.maths.speedup import Rigid
 from tests.actors.worlds import Task, World, of, runs
 
 
@@ -62,3 +68,17 @@ def test_a_kept_member_that_never_comes_back_is_named() -> None:
     task = Task(kind=ProtectionKind.BUDDIES, period=4)
     with pytest.raises(Deadlock, match="worker 0 to be UP again"):
         World(workers=1, faults=[(3, 0)], downtime=float("inf")).run(task)
+
+
+def test_who_was_killed_is_told_apart_from_who_has_completed() -> None:
+    system = System(0)
+    described = BatchJob(0, "a", Rigid(1, 10))
+    rules = protection(Rules())
+    for end, name in ((Life.COMPLETED, "COMPLETED"), (Life.KILLED, "KILLED")):
+        job = JobOfRuns(name, described, None, protection=rules, errors=SilentErrors(iter(())))
+        job.system = system
+        for state in (Life.WAITING, Life.RUNNING, end):
+            job.become(state)
+        assert job.state is end
+        with pytest.raises(UnexpectedMessage, match=f"JobOfRuns that is {name} does not"):
+            job.handlers[StartCopy]

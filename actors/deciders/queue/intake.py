@@ -116,12 +116,10 @@ class BatchIntake:
     def _enter(self, job: BatchJob, attempts: int, allotment: Allotment) -> Queued:
         index = job.index
         self._joined[index] = self._joined.get(index, 0) + 1
-        if attempts == 1 and len(allotment) == 1 and allotment[0][0] == 1:
+        if attempts == 1:
             self._left[index] = []  # the first batch, where nearly all jobs are
             return self.entries(job, allotment[0][1])
         counts = [count for times, count in allotment for _ in range(times)]
-        if len(counts) != attempts:
-            raise ValueError(f"{job.name} was allotted {len(counts)} attempts of {attempts}")
         self._left[index] = counts[:0:-1]
         return self.entries(job, counts[0])
 

@@ -6,15 +6,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
+from numpy.random import Generator
 
 from actors.events import (
     VOCABULARY,
     CheckpointLost,
+    DeciderKind,
     IterationStarted,
     JobSubmitted,
     Outcome,
+    ReservationMade,
     RestartedFromScratch,
     RunEnded,
     RunStarted,
@@ -24,8 +28,14 @@ from actors.events import (
 from actors.events.causes import CAUSES, CauseLaw
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
+from policies.interface import Configuration, EnrolmentView, Reason, Wake
 from sims.scenario.loader import load, read
 from sims.world import run
+from tests.actors.deciders.copies.worlds import columns
+from tests.actors.deciders.copies.worlds import run as run_columns
+from tests.actors.deciders.enrolment.worlds import Application, choice, workers
+from tests.actors.deciders.enrolment.worlds import World as Enrolling
+from tests.actors.deciders.enrolment.worlds import play as play_enrolled
 
 LOG_CASES = Path(__file__).parents[2] / "cases" / "log"
 SCENARIOS = Path(__file__).parents[3] / "sims" / "scenarios"
@@ -224,3 +234,69 @@ def test_all_that_start_in_a_shelf_name_its_opening() -> None:
 def test_causes_of_the_log_cases_are_lawful(name: str) -> None:
     law = CauseLaw()
     assert [law.check(it) for it in play(LOG_CASES / f"{name}.toml")].count(None) > 10
+
+
+# --- who waits although it could start ------------------------------------------------------------
+
+
+@frozen
+class Patient:
+    """J0 runs on P1 and is looked at in every slot; J1 has P2 at 3, though that is free before."""
+
+    wake = Wake.EVERY_SLOT
+
+    def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
+        if view.reason is Reason.PROACTIVE:
+            return None
+        if view.job.name == "J0":  # type: ignore[attr-defined]
+            return choice((0, 1))
+        return choice((1, 1)) if view.elapsed == 3 else None
+
+
+def test_who_is_enrolled_later_than_it_could_names_what_it_wants_workers_since() -> None:
+    what = Enrolling(
+        platform=workers(["u", "u"], speeds=[9, 9]),
+        jobs=(Application(tasks=1), Application(tasks=1)),
+        policy=Patient(),
+    )
+    records = play_enrolled(what).records
+    start, event, by = list(told(records, RunStarted))[1]
+    assert (start.t, event.job, by.t, by.event) == (3, "J1", 0, IterationStarted("J1", 0))
+    law = CauseLaw()
+    assert [law.check(it) for it in records[: start.seq + 1]] == [None] * (start.seq + 1)
+    queue, first = CauseLaw(), records[0]
+    queue.check(evolve(first, event=evolve(first.event, decider=DeciderKind.QUEUE)))
+    for it in records[1 : start.seq]:
+        queue.check(it)
+    assert queue.check(start) is not None
+
+
+def test_who_starts_beside_a_promise_that_needs_others_now_names_that_promise() -> None:
+    """J4 is on the last worker until 31, as is believed, so that at 11 the three that J5 is
+    promised are all that is free; J4 ends at 5, and J6 may have worker 0, free since 1."""
+    table = jobs((1, 1, 0), (1, 11, 0), (1, 11, 0), (1, 5, 0), (3, 4, 2), (1, 25, 3)) | {
+        "platform": {"workers": 4},
+        "policy": EASY,
+    }
+    table["job"]["jobs"][3]["estimate"] = 31
+    records = playing(table)
+    start, event, by = next(row for row in told(records, RunStarted) if row[1].job == "J6")
+    assert (start.t, event.processors, by.t) == (5, "0", 5)
+    assert by.event == ReservationMade("J5", 11, 3)
+
+
+def test_of_what_is_over_the_law_remembers_nothing() -> None:
+    """Copies of a hundred jobs are placed, on servers whose speeds change: all that is still known
+    at the end is how the log began and, by server, its last speed."""
+    rng, law, kept = np.random.default_rng(4), CauseLaw(), list[int]()
+    times = rng.exponential(1.0, 100).cumsum().tolist()
+    speeds = [
+        [(0.0, 1.0), *((t + 0.25 * k, 1.0 + j % 2) for j, t in enumerate(times))] for k in (0, 1)
+    ]
+    records: list[Record] = []
+    run_columns(columns(), [(t, 0.5) for t in times], speeds, records)
+    for record in records:
+        law.check(record)
+        kept.append(len(law.known.lasting))
+    assert max(kept[len(kept) // 2 :]) <= max(kept[: len(kept) // 2]) + 2
+    assert kept[-1] <= 4

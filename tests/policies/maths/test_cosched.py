@@ -139,3 +139,10 @@ def test_without_a_checkpoint_a_fault_begins_all_the_work_again() -> None:
         whole = math.exp(rate * saving) * (1 / rate + 60) * math.expm1(rate * times[row])
         assert found.expected(size, 1.0) == pytest.approx(whole, rel=1e-12)
         assert found.checkpoints(size, 1.0) == 0
+
+
+def test_round_r_shifts_the_pairing_of_who_stays_and_who_moves_by_r() -> None:
+    growing = [[(0, 3), (1, 4)], [(1, 3), (2, 4)], [(0, 4), (2, 3)]]
+    assert rounds(3, 5) == growing
+    assert rounds(5, 3) == [[(moves, stays) for stays, moves in pairs] for pairs in growing]
+    assert rounds(2, 5) == [[(0, 2), (1, 3)], [(0, 3), (1, 4)], [(0, 4), (1, 2)]]

@@ -277,3 +277,29 @@ def test_what_is_forgotten_to_save_memory_is_found_again(monkeypatch: pytest.Mon
     forgetful = Belief(members)
     for _ in range(2):
         assert [forgetful.analysis(mask) for mask in range(1, 16)] == kept
+
+
+def test_an_expectation_beyond_the_largest_number_is_infinite() -> None:
+    """One worker that is never RECLAIMED: P_+ = E_c = q, so that E(W) as 002 prints it is
+    (1 + (W - 1) q) / q^(W - 1): beyond e^709.78 no double holds it."""
+    q = 0.9048
+    belief = Belief([chain([[q, 0, 1 - q], [0, 1, 0], [1, 0, 0]])], Expectation.PRINTED)
+    for steps in range(6900, 7100):
+        exponent = math.log(1 + steps * q) - steps * math.log(q)
+        found = belief.expected(1, steps + 1)
+        if exponent < 709:
+            assert found == pytest.approx(math.exp(exponent), rel=1e-9)
+        else:
+            assert found == math.inf
+
+
+@pytest.mark.parametrize("many", [1, 20, 200])
+def test_sums_go_on_until_what_dies_out_is_as_small_as_promised(many: int) -> None:
+    """P_uu(t) = c1 v1^t + c2 v2^t; of a set, the first part left out is many c2 / c1 (v2 / v1)^t
+    of the whole."""
+    spectrum = chain([[0.5, 0.4999, 0.0001], [0.3, 0.7, 0.0], [1.0, 0.0, 0.0]]).spectrum()
+    first, second = spectrum.terms
+    kinds = {spectrum: many}
+    end = returns.slots_to_sum(kinds, returns.log_rate(kinds))
+    left = many * second.coefficient / first.coefficient * (second.value / first.value) ** end
+    assert 0 < left <= returns.PRECISION

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from scipy.optimize import OptimizeResult
 
-from policies.maths.coupled import States
-from policies.maths.offline import Bound, earliest_end, end_of, most_iterations
+from policies.maths.coupled import Load, States
+from policies.maths.offline import Bound, _optimum, earliest_end, end_of, most_iterations
 from tests.case_files import case_file
 
 letters = arrays.arrays(
@@ -130,3 +131,16 @@ def test_states_that_contradict_each_other_are_refused() -> None:
         earliest_end(up, 1, 1, Bound.ONE, down=up)
     with pytest.raises(ValueError, match="one matrix"):
         earliest_end(up, 1, 1, Bound.ONE, down=up[:, 1:])
+
+
+@pytest.mark.parametrize(
+    ("proven", "lower"), [(5.0, 5), (5.0 + 1e-9, 5), (5.1, 6), (3.0, 4), (np.inf, 4), (None, 4)]
+)
+def test_of_a_search_that_is_cut_short_the_bound_is_the_first_slot_not_ruled_out(
+    proven: float | None, lower: int
+) -> None:
+    """Nobody ends before the 4 slots of a load are over, whatever the solver has proven."""
+    states = np.ones((2, 9), dtype=bool)
+    cut = OptimizeResult(status=1, x=None, mip_dual_bound=proven)
+    found = _optimum(cut, states, ~states, [Load(2, 4), Load(1, 8)])
+    assert (found.lower, found.upper, found.optimal) == (lower, None, False)

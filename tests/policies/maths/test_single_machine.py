@@ -99,3 +99,14 @@ def test_lemma_5_gives_srpt_s_flowtime_when_nobody_else_comes(
 def test_srpt_flowtime_scales_with_the_speed() -> None:
     zeros, sizes = np.zeros(3), np.array([1.0, 2.0, 3.0])
     assert srpt_flowtime(zeros, sizes, 2.0) == pytest.approx(srpt_flowtime(zeros, sizes) / 2)
+
+
+def test_theorem_1s_constant_is_worked_out_as_printed() -> None:
+    """(1 + 2 Delta)(1 + 1/epsilon): 9 x 2, 5 x 3 and 3 x 5."""
+    assert [proof_constant(4, 1), proof_constant(2, 0.5), proof_constant(1, 0.25)] == [18, 15, 15]
+
+
+def test_nothing_is_done_before_the_first_server_is_there() -> None:
+    capacity = Capacity.of([[(2, 1)], [(3, 3)]], 5)
+    assert capacity.until(np.array([0, 0.5, 2, 3, 4])).tolist() == [0, 0, 0, 1, 5]
+    assert capacity.when(np.array([0.0, 0.5, 1, 9])).tolist() == [0, 2.5, 3, 5]

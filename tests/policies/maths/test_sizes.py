@@ -13,7 +13,12 @@ from policies.maths.sizes import (
     SizeLaw,
 )
 
-LAWS: list[SizeLaw] = [Deterministic(2.0), Exponential(0.5), BoundedPareto(), Hyperexponential()]
+LAWS: list[SizeLaw] = [
+    Deterministic(2.0),
+    Exponential(0.5),
+    BoundedPareto(1.5, 0.5, 50.0),
+    Hyperexponential((0.9, 0.1), (0.5, 5.5)),
+]
 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)

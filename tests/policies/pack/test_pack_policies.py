@@ -174,3 +174,17 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
         named("Greedy")
     with pytest.raises(ValueError, match="GreedySpeedupProfile"):
         named_allocation("Greedy")
+
+
+def test_the_extra_work_of_a_pair_counts_in_proportion_to_what_there_was() -> None:
+    """Two processors for 9 s are 1.8 times the 10 s of one; two for 1.9 s 1.9 times the 2 s,
+    although they are less work."""
+    view = View([App(0, 0, (10, 9, 9)), App(1, 0, (2, 1.9, 1.9))], processors=3)
+    assert GreedySpeedupProfile()(view) == [2, 1]
+
+
+def test_the_ratio_of_a_pair_counts_from_what_the_application_has_by_now() -> None:
+    """After its second processor, a third multiplies the first one's work by 3 x 5 / (2 x 6)
+    = 1.25; the other's second by 2 x 6.5 / 10 = 1.3."""
+    view = View([App(0, 0, (10, 6, 5, 4.9)), App(1, 0, (10, 6.5, 6, 6))], processors=4)
+    assert GreedySpeedupProfile()(view) == [3, 1]

@@ -177,3 +177,27 @@ def test_a_chain_spends_its_units_where_they_save_most_area() -> None:
     assert chain.counts == (2, 1)
     assert chain.area == 9
     assert Chain.of(table, 2, 3, 1.0, Ties.FASTEST).counts == ()
+
+
+@pytest.mark.parametrize("rule", [Exact(), Scaled(), Scaled(0.3), Mixed(), Programme(0.3)])
+def test_no_allotment_hangs_on_the_unit_of_time(rule) -> None:
+    tables = [Table((11, 7, 5, 4)), Table((10, 9.5, 9.25, 9)), Table((3, 2, 1.75, 1.5))]
+    small = [Table(tuple(time / 1024 for time in table.times)) for table in tables]
+    wide = list(rule.allot(jobs(*tables), [2, 2, 2], 4))
+    assert list(rule.allot(jobs(*small), [2, 2, 2], 4)) == wide
+    formulas = [amdahl(64, 0.25), roofline(40, 3)]
+    tiny = [amdahl(64 / 1024, 0.25), roofline(40 / 1024, 3)]
+    found = list(rule.allot(jobs(*formulas), [2, 2], 4))
+    assert list(rule.allot(jobs(*tiny), [2, 2], 4)) == found
+
+
+@given(PROFILES, st.integers(1, 6), st.sampled_from([1, 2, 4]))
+@settings(max_examples=40, deadline=None)
+def test_every_rule_allots_as_many_attempts_as_are_asked_for_and_none_nothing(
+    profiles, processors: int, g: int
+) -> None:
+    some = jobs(*profiles[:2])
+    for rule in (Exact(), Scaled(), Mixed(), Programme()):
+        for parts in rule.allot(some, [g] * len(some), processors):
+            assert sum(times for times, _ in parts) == g
+            assert all(times > 0 and 1 <= count <= processors for times, count in parts)

@@ -61,3 +61,11 @@ def test_both_carriers_tell_the_same_runs_and_completions(
     ]
     assert ended[0] == ended[1]
     assert arrays[-1].event == actors[-1].event
+
+
+def test_a_job_whose_first_copy_has_ended_is_no_actor_any_more() -> None:
+    """However many jobs come, the system knows those alone that are not over."""
+    system = System(0)
+    spawn_columns(system, columns(SrptR()), 2, described([(k, 1.0) for k in range(50)]))
+    system.run()
+    assert not [name for name in system.actors if name.isdigit()]

@@ -22,7 +22,11 @@ from tests.actors.deciders.copies.queueing import (
     survival,
 )
 
-LAWS: list[SizeLaw] = [Exponential(0.5), BoundedPareto(), Hyperexponential()]
+LAWS: list[SizeLaw] = [
+    Exponential(0.5),
+    BoundedPareto(1.5, 0.5, 50.0),
+    Hyperexponential((0.9, 0.1), (0.5, 5.5)),
+]
 
 
 def test_erlang_c_with_one_server_is_the_single_queue() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from attrs import define, evolve, frozen
+from attrs import define, evolve, field, frozen
 from numpy.random import Generator
 
 from actors.events import CheckpointTaken, End, RunStarted
@@ -142,3 +142,32 @@ class First:
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
         up = workers_of(view.up)
         return choice((up[0], view.enrolment.tasks)) if up else None
+
+
+@define
+class Asking:
+    """Gives each job its own pair of workers, and another partner once that is DOWN; notes what
+    each worker would lack, with one task."""
+
+    lacks: dict[tuple[str, Reason], list[int]] = field(factory=dict)
+
+    def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
+        name = view.job.name  # type: ignore[attr-defined]
+        self.lacks[name, view.reason] = [view.missing(q, 1) for q in range(6)]
+        mine, other = (0, 1) if name == "J0" else (2, 3)
+        return choice((mine, 1), (other if view.up >> other & 1 else 4 + mine // 2, 1))
+
+
+def test_of_what_a_worker_holds_only_its_own_jobs_data_count_for_a_job() -> None:
+    """P2 and P4 go DOWN at 5, when all four have a program (2 slots) and a datum (1 slot) of their
+    own job: P1 and P3 hold them still, but each for one job."""
+    costs = Costs(channels=4, program=2, data=1)
+    states = [*["u", "uuuuud"] * 2, "u", "u"]
+    policy = Asking()
+    play_with(policy, of(states, *jobs(2, 2, costs=costs), costs=costs))
+    assert policy.lacks == {
+        ("J0", Reason.START): [3] * 6,
+        ("J1", Reason.START): [3] * 6,
+        ("J0", Reason.FAILURE): [0, 3, 3, 3, 3, 3],
+        ("J1", Reason.FAILURE): [3, 3, 0, 3, 3, 3],
+    }

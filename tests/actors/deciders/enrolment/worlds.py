@@ -13,6 +13,7 @@ from numpy.random import Generator
 from actors.deciders.enrolment import EnrolmentDecider
 from actors.events import (
     SCHEMA,
+    DeciderKind,
     End,
     LinkDescribed,
     RunEnded,
@@ -138,7 +139,7 @@ class World:
         system, size = System(self.seed, sinks, start=0), len(self.platform)
         names = tuple(f"P{q + 1}" for q in range(size))
         start = (SCHEMA, "small", self.seed, ("iterative",), "policy", size, names, "slot")
-        system.journal.record(ScenarioStarted, *start, decider="enrolment")
+        system.journal.record(ScenarioStarted, *start, decider=DeciderKind.ENROLMENT)
         system.journal.describe(LinkDescribed, self.costs.channels)
         pool = Pool(size, numbered=True, changing=True, named=True)
         enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}
