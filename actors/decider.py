@@ -34,8 +34,8 @@ class Decider(Protocol):
     def stood(self, message: Stood) -> None:
         """A malleable job tells where it stands."""
 
-    def sped(self, worker: int, speed: float) -> bool:
-        """A worker changed speed, and the pool knows; whether that calls for a decision."""
+    def sped(self, worker: int, speed: float) -> None:
+        """A worker changed speed, and the pool knows."""
 
     def woken(self) -> bool:
         """Whether a wake-up call counts: False for one of a decision since replaced, or in an

@@ -141,8 +141,7 @@ class Scheduler(Actor):
             job = self.actors.get(self.held[copy][0])
             if job is not None:
                 self.send(job, MemberSped(copy, message.index, message.speed))
-        if self.decider.sped(message.index, message.speed) and not self.deciding:
-            self.decide_soon()
+        self.decider.sped(message.index, message.speed)
 
     @handles(JobOver)
     def count_job_out(self, message: JobOver) -> None:

@@ -75,9 +75,14 @@ def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
 
 def _not_asked(node: ast.AST) -> Iterator[ast.AST]:
     """Whether attrs makes a method that nobody calls, and by which number an enum whose members are
-    not compared knows one: no test can tell."""
+    not compared knows one; what is for the type checker alone; that `zip` guards lengths which are
+    always equal: no test can tell."""
     if isinstance(node, ast.ClassDef) and any(ast.unparse(it) == "enum.Enum" for it in node.bases):
         yield from (it.value for it in node.body if isinstance(it, ast.Assign))
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        yield node
+    if isinstance(node, ast.Call):
+        yield from (it.value for it in node.keywords if it.arg == "strict")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ATTRS:
         yield from (it.value for it in node.keywords if it.arg in {"eq", "init", "repr"})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heapreplace
+from heapq import heapreplace
 
 from attrs import frozen
 from numpy.random import Generator
@@ -32,9 +32,8 @@ class Spread:
         if len(chosen) < self.workers or room < enrolment.tasks:
             return None
         loads = dict.fromkeys(chosen, 1)
-        # Each further task goes where the load after it is least.
+        # Each further task goes where the load after it is least; in order, they are a heap.
         queue: list[tuple[float, int]] = [(2 * speeds[q], q) for q in chosen]
-        heapify(queue)
         for _ in range(enrolment.tasks - len(chosen)):
             while loads[queue[0][1]] == bounds[queue[0][1]]:
                 heapreplace(queue, (float("inf"), queue[0][1]))

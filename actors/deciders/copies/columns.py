@@ -110,7 +110,7 @@ class Columns:
     def stood(self, message: Stood) -> None:
         """See Decider: nobody is resized."""
 
-    def sped(self, worker: int, speed: float) -> bool:
+    def sped(self, worker: int, speed: float) -> None:
         """See Decider."""
         now, placed = self.scheduler.now, self.placed
         if placed is not None and now >= self.due:
@@ -122,7 +122,6 @@ class Columns:
                 end = placed.running.earliest()
                 if end != self.due:  # else it has no part in it
                     self._aim(end)
-        return False
 
     def woken(self) -> bool:
         """See Decider: a copy ends now."""

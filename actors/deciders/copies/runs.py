@@ -107,9 +107,8 @@ class CopyRuns:
     def stood(self, message: Stood) -> None:
         """See Decider: nobody is resized."""
 
-    def sped(self, worker: int, speed: float) -> bool:
+    def sped(self, worker: int, speed: float) -> None:
         """See Decider: its run knows."""
-        return False
 
     def woken(self) -> bool:
         """See Decider."""

@@ -179,9 +179,8 @@ class EnrolmentDecider:
     def stood(self, message: Stood) -> None:
         """See Decider: nobody is resized."""
 
-    def sped(self, worker: int, speed: float) -> bool:
+    def sped(self, worker: int, speed: float) -> None:
         """See Decider."""
-        return False
 
     def woken(self) -> bool:
         """See Decider."""

@@ -105,9 +105,8 @@ class PackDecider:
         """See Decider."""
         return False
 
-    def sped(self, worker: int, speed: float) -> bool:
+    def sped(self, worker: int, speed: float) -> None:
         """See Decider: the job tells."""
-        return False
 
     def stood(self, message: Stood) -> None:
         """See Decider."""

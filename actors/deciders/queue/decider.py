@@ -145,9 +145,8 @@ class QueueDecider:
     def stood(self, message: Stood) -> None:
         """See Decider: a queue resizes nobody."""
 
-    def sped(self, worker: int, speed: float) -> bool:
+    def sped(self, worker: int, speed: float) -> None:
         """See Decider."""
-        return False
 
     # --- what it decides ----------------------------------------------------------------------
 

@@ -41,6 +41,9 @@ def test_an_attempt_past_its_estimate_gives_no_processor_now() -> None:
     assert outlook.free_now == 1
     assert outlook.earliest(2, 5) == (1, 4)
     assert outlook.times[1] == 10
+    assert outlook.overdue
+    assert not Outlook.of(10, 1, [run(11, 0, 3)]).overdue
+    assert not Outlook.of(10, 4, []).overdue
 
 
 @given(
