@@ -94,13 +94,14 @@ class ApplicationAuditor(Auditor):
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
         run = self.world.present
-        job = run.job if run is not None else None
-        if run is None or job is None or job.application is None or job.application.index is None:
+        assert run is not None
+        told = run.job.application
+        if told is None or told.index is None:
             return
         key = event.job, run.copy.full
         time = self.times.get(key)
         if time is None:
-            time = self.times[key] = self._time(job.application, run.copy.full)
+            time = self.times[key] = self._time(told, run.copy.full)
         if not isclose(event.work, time, rel_tol=ROUNDING):
             why = f"on {run.copy.full} {event.job} takes {time!r}, not {event.work!r}"
             self.world.breaks(Law.DURATION, (seq,), why)

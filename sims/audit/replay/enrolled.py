@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
 
 from attrs import define, field
 
@@ -22,9 +21,6 @@ from actors.messages import ProgramReceived
 from actors.progress import Progress
 from actors.runtime import VirtualTimeLoop
 from actors.worker_messages import Needs
-
-if TYPE_CHECKING:
-    from actors.job import Job
 
 Transfer = TransferStarted | TransferSuspended | TransferEnded | TransferDropped
 
@@ -82,10 +78,6 @@ class ToldApplication:
     def job(self) -> ToldApplication:
         """See Feed, which tells no more than whose member a worker is."""
         return self
-
-    def as_job(self) -> Job:
-        """For the type checker: a decider reads no more of a job than this."""
-        return cast("Job", self)
 
 
 @define(eq=False)

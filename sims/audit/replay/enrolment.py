@@ -43,7 +43,7 @@ from policies.availability import WorkerState
 from policies.interface import Enrolment
 from policies.maths.markov import Belief, MarkovChain
 from sims.audit.replay.enrolled import ToldApplication, ToldCopy, ToldMembers, ToldRun
-from sims.audit.replay.shadow import NUMBERED, Shadow, Unreplayable, place_of, shadow
+from sims.audit.replay.shadow import NUMBERED, Shadow, Unreplayable, as_job, place_of, shadow
 from sims.scenario.deciders.enrolment import enrolment_policy
 from sims.scenario.policy import PolicySection
 
@@ -243,7 +243,7 @@ class EnrolmentReplay:
                 known = self.jobs[job]
                 known.needs = self.needs.pop(job, None)
                 self.enrolments[known.index] = self._enrolment(job, event, known.needs or FREE)
-                self.scheduler.hear_of(Submit(known.as_job()))
+                self.scheduler.hear_of(Submit(as_job(known)))
 
     def _submit(self, job: str, t: float) -> None:
         index = place_of(job, len(self.submitted))

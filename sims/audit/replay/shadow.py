@@ -17,6 +17,7 @@ from policies.interface.queue import BatchJob
 if TYPE_CHECKING:
     from actors.job import Job
     from actors.pool import Pool
+    from sims.audit.replay.enrolled import ToldApplication
 
 
 NUMBERED = re.compile(r"J?(\d+)")
@@ -44,7 +45,7 @@ class Told:
         return self.described.name
 
 
-def as_job(told: Told) -> Job:
+def as_job(told: Told | ToldApplication) -> Job:
     """For the type checker: a decider reads no more of a job than that."""
     return cast("Job", told)
 
@@ -53,21 +54,21 @@ def as_job(told: Told) -> Job:
 class Shadow(Scheduler):
     """Sends nothing and sets no timers: it is the log that moves on."""
 
-    starts: list[StartCopy] = field(init=False, factory=list)
-    """What the decider had started since somebody looked."""
     orders: list[StartCopy | ResizeCopy | PromiseCopy] = field(init=False, factory=list)
-    """The same, with what else it told jobs to do."""
+    """What the decider had jobs do since somebody looked."""
     withdrawn: list[int] = field(init=False, factory=list)
     """Copies that it withdrew."""
     said: list[Event] = field(init=False, factory=list)
     """What it recorded."""
 
+    @property
+    def starts(self) -> list[StartCopy]:
+        """Of these, the copies that it started."""
+        return [it for it in self.orders if isinstance(it, StartCopy)]
+
     def send(self, target: Actor, message: object) -> None:
         """See Actor."""
-        if isinstance(message, StartCopy):
-            self.starts.append(message)
-            self.orders.append(message)
-        elif isinstance(message, ResizeCopy | PromiseCopy):
+        if isinstance(message, StartCopy | ResizeCopy | PromiseCopy):
             self.orders.append(message)
         elif isinstance(message, WithdrawCopy):
             self.withdrawn.append(message.copy)
@@ -88,7 +89,7 @@ class Shadow(Scheduler):
         if not (self.deciding or self.decider.woken()):
             return False
         self.deciding = False
-        for noted in (self.starts, self.orders, self.withdrawn, self.said):
+        for noted in (self.orders, self.withdrawn, self.said):
             noted.clear()
         self.decider.decide()
         return True
