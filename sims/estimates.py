@@ -101,12 +101,12 @@ def estimate(scenario: Scenario, folder: Path) -> Cost:
 
     Of a long stream of drawn jobs some are drawn, and stand for all."""
     section = scenario.job
-    stream = section.stream if isinstance(section, RigidSection) else None
-    many = _drawn(stream) if stream is not None else 0
+    if not isinstance(section, RigidSection) or section.stream is None:
+        return _estimate(scenario, folder)
+    many = _drawn(section.stream)
     if many <= DRAWN:
         return _estimate(scenario, folder)
-    assert isinstance(section, RigidSection) and stream is not None
-    few = evolve(section, stream=evolve(stream, count=DRAWN))
+    few = evolve(section, stream=evolve(section.stream, count=DRAWN))
     cost, times = _estimate(evolve(scenario, job=few), folder), many / DRAWN
     spent = cost.runs * times, cost.events * times, cost.seconds * times
     return Cost(many, *spent, min(cost.time * times, scenario.cap))

@@ -12,7 +12,7 @@ from actors.runtime import System
 from policies.maths.cosched import Checkpointing, costs, synthetic_times
 from policies.maths.redistribution import Link
 from policies.pack import LookAhead
-from sims.scenario.deciders.pack import application_costs
+from sims.scenario.deciders.pack import application_costs, described
 from sims.scenario.workload import workload
 from tests.sims.cosched_cases import Case, load, play, scenario_of
 from tests.sims.malleable_story import Story
@@ -76,7 +76,8 @@ def test_costs_periods_and_expected_times_match_the_values(cases_dir: Path) -> N
 def test_largest_useful_sizes_and_first_allocations_match(cases_dir: Path) -> None:
     for case in load(cases_dir)["instances"]:
         scenario = scenario_of(case, "none", LookAhead.ANY)
-        tables = application_costs(scenario, workload(scenario, System(0), Path()))
+        jobs = workload(scenario, System(0), Path())
+        tables = application_costs(scenario, jobs, described(scenario))
         assert [table.largest for table in tables] == case["jmax"], case["name"]
         expected = [t.expected(k, 1.0) for t, k in zip(tables, case["init"], strict=True)]
         assert expected == pytest.approx(case["tU_init"], rel=EXACT), case["name"]

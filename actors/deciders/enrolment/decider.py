@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from attrs import define, field
@@ -121,9 +120,9 @@ class EnrolmentDecider:
         self._describe_beliefs()
 
     def _describe_beliefs(self) -> None:
-        journal = self.scheduler.system.journal
-        for enrolment in islice(self.enrolments.values(), 1):  # all have the same belief
-            chains = enrolment.belief.chains if journal.wants(ChainsBelieved) else ()
+        journal, first = self.scheduler.system.journal, next(iter(self.enrolments.values()), None)
+        if first is not None:  # all have the same belief
+            chains = first.belief.chains if journal.wants(ChainsBelieved) else ()
             journal.describe(ChainsBelieved, grouped([chain.rows for chain in chains]))
 
     # --- what it hears of ---------------------------------------------------------------------

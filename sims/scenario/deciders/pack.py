@@ -48,7 +48,7 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
     most = {it.job.index: protection_of(scenario, it).copies for it in jobs.submissions}
     return PackDecider(
         *(first, policy),
-        dict(enumerate(application_costs(scenario, jobs))),
+        dict(enumerate(application_costs(scenario, jobs, pack))),
         pack.pair,
         pack.fatal,
         bool(pack.releases),
@@ -110,9 +110,9 @@ def _errs(scenario: Scenario) -> bool:
 # --- what each size means -----------------------------------------------------------------------
 
 
-def application_costs(scenario: Scenario, jobs: Workload) -> list[Costs]:
+def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> list[Costs]:
     """By application. Raises InputError for checkpoints that make no sense."""
-    pack, found = described(scenario), []
+    found = []
     for it in jobs.submissions:
         told, section = application(scenario, it), protection_of(scenario, it)
         protection = checkpointing(pack, told, section.kind, _cost(scenario, it))
