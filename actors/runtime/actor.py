@@ -172,9 +172,11 @@ class Actor:
 
         Raises IllegalTransition, naming both states, where the table has no such step.
         """
-        table = self._steps[self.state].get(state)
-        if table is None:
-            raise IllegalTransition(f"{self.name} cannot go from {self.state} to {state}")
+        try:
+            table = self._steps[self.state][state]
+        except KeyError:
+            why = f"{self.name} cannot go from {self.state} to {state}"
+            raise IllegalTransition(why) from None
         self.state = state
         if self.handlers is not STOPPED:
             self.handlers = table

@@ -17,17 +17,19 @@ import itertools
 import math
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextvars import Context
 from heapq import heapify, heappop, heappush
 from pathlib import Path
-from typing import Any, TypeVarTuple
+from typing import Any, TypeVar, TypeVarTuple
+from weakref import WeakKeyDictionary
 
 from actors.runtime.entries import CALLBACKS, DUE, Receiver, Timer, TimerHandle
 from actors.runtime.errors import ActorFailed, Deadlock, Livelock
 from actors.runtime.phases import Phase
 from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
 
+T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 PHASE_SHIFT = 50
 """order = phase << 50 | sequence number: one comparison instead of two (2^50 events suffice)."""
@@ -63,6 +65,9 @@ class VirtualTimeLoop(NoOutsideWorld):
         """(order, target, message, cause): what comes in a later phase of this instant."""
         self._cancelled = 0
         self._overdue: list[tuple[Receiver, asyncio.TimerHandle, int]] = []
+        self._tasks = WeakKeyDictionary[asyncio.Task[Any], None]()
+        """In the order of their making. `asyncio.all_tasks` goes through those of every loop that
+        has not been collected yet: hundreds, where many small systems run one after the other."""
 
     # --- messages to actors -------------------------------------------------------------------
 
@@ -146,6 +151,13 @@ class VirtualTimeLoop(NoOutsideWorld):
             raise refusal("call_soon_threadsafe from another thread", THREADS)
         return self.call_soon(callback, *args, context=context)
 
+    def create_task(
+        self, coro: Generator[Any, None, T] | Coroutine[Any, Any, T], **options: Any
+    ) -> asyncio.Task[T]:
+        task = super().create_task(coro, **options)
+        self._tasks[task] = None
+        return task
+
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
         entry = getattr(handle, "entry", None)
         if entry is not None:
@@ -165,6 +177,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         message: object = None
         queue, heap, take = self._queue, self._heap, self._queue.popleft
         later, overdue, callbacks, at_once = self._later, self._overdue, CALLBACKS, 0
+        now = self.now
         try:
             while True:
                 if overdue:
@@ -184,7 +197,7 @@ class VirtualTimeLoop(NoOutsideWorld):
                     at_once += 1
                     if at_once > MOST_AT_ONCE:
                         raise Livelock(self.now, later[0][1].name, later[0][2])
-                    if len(later) > 1 or (heap and heap[0][0] == self.now):
+                    if len(later) > 1 or (heap and heap[0][0] == now):
                         self._open_phase()
                         continue
                     # Alone, as one decision an instant is; by way of the queue, a rigid attempt
@@ -199,14 +212,14 @@ class VirtualTimeLoop(NoOutsideWorld):
                 if target is None:
                     self._cancelled -= 1
                     continue
-                if timer[0] == self.now:
+                if timer[0] == now:
                     at_once += 1
                     if at_once > MOST_AT_ONCE:
                         raise Livelock(self.now, target.name, timer[3])
                 else:
                     at_once = 0
-                    self.now = timer[0]
-                if target is callbacks or (heap and heap[0][0] == timer[0]):
+                    self.now = now = timer[0]
+                if target is callbacks or (heap and heap[0][0] == now):
                     self._gather(timer)
                     continue
                 message, self.cause = timer[3], timer[4]
@@ -261,9 +274,13 @@ class VirtualTimeLoop(NoOutsideWorld):
         """Whether asynchronous generators are left unfinished."""
         return bool(self._asyncgens)  # type: ignore[attr-defined]
 
+    def unfinished(self) -> list[asyncio.Task[Any]]:
+        """asyncio's tasks that have not come to their ends, in the order of their making."""
+        return [task for task in self._tasks if not task.done()]
+
     def pending_tasks(self, besides: asyncio.Task[Any] | None = None) -> list[str]:
         """What each unfinished asyncio task waits in, by the task's name."""
-        tasks = asyncio.all_tasks(self) - {besides}
+        tasks = (task for task in self.unfinished() if task is not besides)
         return sorted(f"{task.get_name()} waits in {_place(task)}" for task in tasks)
 
 

@@ -108,7 +108,7 @@ class QueueDecider:
         assert waiting is not None
         if self.memory is not None:
             self.memory.ended(run, message.outcome)
-        if end > self.scheduler.now:
+        if end > books.loop.now:
             books.early.append(run)
         if numbers:
             books.former[index] = numbers
@@ -164,7 +164,8 @@ class QueueDecider:
     def decide(self) -> None:
         """See Decider."""
         books = self.books
-        self.promises.decide()
+        if self.scheduler.news is not None:
+            self.promises.decide()
         if self.memory is not None:
             self.memory.refresh()
         if self.arrived or not books.queue:
@@ -207,7 +208,7 @@ class QueueDecider:
             self.promises.open(ShelfOpened, end, len(starts))
 
     def _start(self, decision: Decision) -> None:
-        books, scheduler, now = self.books, self.scheduler, self.scheduler.now
+        books, scheduler, now = self.books, self.scheduler, self.books.loop.now
         start, first, told = scheduler.start_some, decision.starts[0], scheduler.news is not None
         for waiting in decision.starts:
             books.leave(waiting)

@@ -192,6 +192,26 @@ def test_the_end_of_the_run_cancels_tasks_in_the_order_of_their_making(system: S
     assert ended == names
 
 
+def test_the_end_of_the_run_cancels_what_tasks_have_started_in_the_order_of_their_making(
+    system: System,
+) -> None:
+    ended: list[int] = []
+
+    async def wait(number: int) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(number)
+
+    async def live() -> None:
+        await asyncio.wait([asyncio.create_task(wait(number)) for number in range(50)])
+
+    system.spawn(Doer("doer")).start(live())
+    over(system, 5)
+    system.run()
+    assert ended == list(range(50))
+
+
 def test_an_actor_may_stop_itself_and_stop_twice(system: System) -> None:
     doer = system.spawn(Doer("doer"))
     doer.plan(1, doer.stop)
