@@ -183,11 +183,7 @@ def _job(cell: Cell, rng: Generator) -> str:
     if cell.kind is CellKind.ITERATIVE:
         lines += ["tasks = 6", "iterations = 3", "processors = 2"]
     elif cell.kind is CellKind.MALLEABLE:
-        lines += [
-            "footprints = [12, 9]",
-            '[job.profile]\nkind = "table"',
-            f"times = {_tables(rng)}",
-        ]
+        lines += [_application(footprint, rng) for footprint in (12, 9)]
     else:
         lines += [_listed(cell.kind, rng) for _ in range(2)]
     return "\n".join(lines)
@@ -197,11 +193,15 @@ def _listed(kind: CellKind, rng: Generator) -> str:
     head = f"\n[[job.jobs]]\nrelease = {_some(rng, 0, 5)}\n"
     if kind is CellKind.RIGID:
         return f"{head}processors = {_some(rng, 1, 2)}\ntime = {_some(rng, 8, 20)}"
-    return f'{head}speedup = {{ kind = "table", times = {_table(rng)} }}'
+    return f"{head}{_speedup(rng)}"
 
 
-def _tables(rng: Generator) -> list[list[float]]:
-    return [_table(rng), _table(rng)]
+def _application(footprint: int, rng: Generator) -> str:
+    return f"\n[[job.jobs]]\nfootprint = {footprint}\n{_speedup(rng)}"
+
+
+def _speedup(rng: Generator) -> str:
+    return f'speedup = {{ kind = "table", times = {_table(rng)} }}'
 
 
 def _table(rng: Generator) -> list[float]:

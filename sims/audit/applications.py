@@ -19,7 +19,8 @@ from actors.events import pack as pack_events
 from sims.audit.facts import LoggedJob
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
-from sims.scenario.deciders.applications import mtbf_of, profile
+from sims.scenario.deciders.applications import mtbf_of, speedup
+from sims.scenario.jobs.speedups import durations
 
 ROUNDING = 1e-9
 
@@ -84,7 +85,7 @@ class ApplicationAuditor(Auditor):
 
     def _time_problem(self, event: ApplicationDescribed, job: LoggedJob) -> str | None:
         try:
-            alone = float(profile(event).durations(0, event.footprint, np.ones(1))[0])
+            alone = float(durations(speedup(event), event.footprint, np.ones(1))[0])
         except (ValueError, LookupError, ArithmeticError) as error:
             return str(error)
         work = job.described.work if job.described is not None else alone
@@ -113,7 +114,7 @@ class ApplicationAuditor(Auditor):
         groups = min(max(size // pair, 1), most)
         sizes = np.array([float(groups * pair)])
         try:
-            return float(profile(told).durations(0, told.footprint, sizes)[0])
+            return float(durations(speedup(told), told.footprint, sizes)[0])
         except (ValueError, LookupError, ArithmeticError):
             return inf  # told when it was described
 

@@ -28,7 +28,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "volatile20": ("job.iterations=150",),
     "batch-rigid": ("job.synthetic.count=3000",),
     "batch-moldable": (),
-    "malleable10": ("job.draw.count=60", "platform.workers=1000", "faults.mtbf=630720000"),
+    "malleable10": ("job.synthetic.count=60", "platform.workers=1000", "faults.mtbf=630720000"),
     "redundant": ("job.stream.count=400",),
 }
 """Scenario of each kind -> what makes it long enough to measure."""

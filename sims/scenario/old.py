@@ -28,7 +28,11 @@ RENAMED = {
 """Old key -> new one, whatever the kind of job; the longer first."""
 
 OF_KIND = {
-    "malleable": {"job.processors": "platform.workers"},
+    "malleable": {
+        "job.processors": "platform.workers",
+        "job.profile": "job.speedup, whose keys are those of moldable jobs",
+        "job.draw": "job.synthetic",
+    },
     "redundant": {"job.kind": "kind = rigid with [job.stream]"},
 }
 """Kind of job -> the same."""
@@ -48,6 +52,8 @@ def refuse_old(kind: object, table: Mapping[str, Any]) -> None:
         raise InputError("scenario", "policy.name", problem, "policy.allocation")
     if kind == "iterative":
         _refuse_slots_per_task(table.get("workers"))
+    if isinstance(table.get("job"), Mapping):
+        _refuse_profiles(table["job"].get("jobs"))
 
 
 def _renamed(kind: object) -> Iterator[tuple[str, str]]:
@@ -69,3 +75,9 @@ def _refuse_slots_per_task(workers: object) -> None:
         if type(worker.get("speed")) is int:
             problem = f"{worker['speed']!r}: the old spelling of its time per task"
             raise InputError("scenario", f"workers.{k}.speed", problem, "task_time")
+
+
+def _refuse_profiles(jobs: object) -> None:
+    for k, job in enumerate(jobs if isinstance(jobs, list) else ()):
+        if isinstance(job, Mapping) and "profile" in job:
+            raise InputError("scenario", f"job.jobs.{k}.profile", "the old spelling", "speedup")

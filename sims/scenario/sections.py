@@ -4,7 +4,7 @@ from sims.scenario.availability import AlwaysUp, FtaFile, Letters, Markov, SimGr
 from sims.scenario.errors import ErrorSection
 from sims.scenario.faults import ExponentialFaults, ListedFaults, NoFaults, Weibull
 from sims.scenario.header import Unit
-from sims.scenario.jobs import malleable_profiles, moldable, stream
+from sims.scenario.jobs import speedups, stream
 from sims.scenario.jobs.files import WorkloadFile
 from sims.scenario.jobs.iterative import IterativeEntry
 from sims.scenario.jobs.malleable import DrawnApplications, MalleableEntry
@@ -57,7 +57,6 @@ __all__ = [
     "Weibull",
     "WorkerSection",
     "WorkloadFile",
-    "malleable_profiles",
-    "moldable",
+    "speedups",
     "stream",
 ]

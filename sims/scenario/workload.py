@@ -163,7 +163,7 @@ def _profile(index: int, job: AnyJob, crew: Platform) -> Profile:
         profile = job.speedup.profile()
         return Fixed(profile, job.processors) if job.processors else profile
     if isinstance(job, MalleableEntry):
-        return Application(job.footprint, job.profile, 0, crew.size)
+        return Application(job.footprint, job.speedup, crew.size)
     times = task_times(index, job, crew)
     return Lockstep(job.processors or 1, job.tasks, sum(times) / len(times))
 
@@ -249,7 +249,7 @@ def _from_stream(
 
 def _pack(section: MalleableSection, workers: int) -> Iterator[BatchJob]:
     for index, footprint in enumerate(section.pack()):
-        profile = Application(footprint, section.profile, index, workers)
+        profile = Application(footprint, section.speedup, workers)
         yield BatchJob(index, f"T{index + 1}", profile, section.verification, kind="malleable")
 
 

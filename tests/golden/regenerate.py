@@ -50,7 +50,7 @@ GOLDEN = {
     ),
     "rigid-faults": Golden("batch-faults", "J39"),
     "moldable": Golden("batch-moldable", "J3"),
-    "pack": Golden("malleable10", "T1", ("faults.mtbf=94608000", "job.draw.count=4")),
+    "pack": Golden("malleable10", "T1", ("faults.mtbf=94608000", "job.synthetic.count=4")),
     "copies": Golden("redundant-laps", "job-3", ("job.stream.count=25",)),
     "images": Golden("images", "J1"),
     "buddies": Golden("buddies", "J1"),

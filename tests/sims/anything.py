@@ -180,8 +180,8 @@ def iterative_job(draw: st.DrawFn, workers: int) -> Table:
 def malleable_job(draw: st.DrawFn) -> Table:
     """One that a queue never resizes."""
     first = draw(st.integers(4, 60))
-    profile = {"kind": "table", "times": [[first, first / 2 + 1, first / 3 + 1]]}
-    return {"kind": "malleable", "footprint": 100.0, "profile": profile} | draw(listed())
+    speedup = {"kind": "table", "times": [first, first / 2 + 1, first / 3 + 1]}
+    return {"kind": "malleable", "footprint": 100.0, "speedup": speedup} | draw(listed())
 
 
 # --- scenarios ------------------------------------------------------------------------------------

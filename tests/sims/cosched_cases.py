@@ -10,8 +10,9 @@ from actors.runtime import System
 from policies.pack import LookAhead
 from sims.scenario.build import populate
 from sims.scenario.faults import YEAR, ListedFaults
-from sims.scenario.jobs.malleable_profiles import Synthetic, Tables
+from sims.scenario.jobs.malleable import MalleableEntry
 from sims.scenario.jobs.section import MalleableSection
+from sims.scenario.jobs.speedups import Synthetic, Times
 from sims.scenario.link import LinkSection
 from sims.scenario.platform import PlatformSection
 from sims.scenario.policy import PolicySection
@@ -49,17 +50,10 @@ def policy_of(key: str, look: LookAhead) -> PolicySection:
 def scenario_of(case: Case, key: str, look: LookAhead) -> Scenario:
     """One run of an instance."""
     faulty = case["mtbf_years"] is not None and not key.startswith("fault-free")
-    table = case.get("table")
-    profile = Tables(kind="table", times=table) if table else Synthetic(sequential=case["f"])
     return Scenario(
         name=f"{case['name']} {key}",
         platform=PlatformSection(workers=case["p"]),
-        job=MalleableSection(
-            kind="malleable",
-            pair=case["ps"],
-            footprints=tuple(case["m"]),
-            profile=profile,
-        ),
+        job=_pack(case),
         link=LinkSection(unit=case["c"], latency=case["beta"], startup=case["S"]),
         faults=ListedFaults(
             kind="list",
@@ -69,6 +63,21 @@ def scenario_of(case: Case, key: str, look: LookAhead) -> Scenario:
         protection=_protection(case["mtbf_years"]) if faulty else ProtectionSection(),
         policy=policy_of(key, look),
     )
+
+
+def _pack(case: Case) -> MalleableSection:
+    if "table" not in case:
+        speedup = Synthetic(fraction=case["f"])
+        sizes = tuple(case["m"])
+        return MalleableSection(
+            kind="malleable", pair=case["ps"], footprints=sizes, speedup=speedup
+        )
+    rows = enumerate(zip(case["m"], case["table"], strict=True), start=1)
+    jobs = tuple(
+        MalleableEntry(name=f"T{k}", footprint=m, speedup=Times(times=tuple(times)))
+        for k, (m, times) in rows
+    )
+    return MalleableSection(kind="malleable", pair=case["ps"], jobs=jobs)
 
 
 def _protection(years: float) -> ProtectionSection:

@@ -20,13 +20,20 @@ from tests.sims.malleable_work import WorkReplay, numbers
 
 Table = dict[str, Any]
 
+
+def table(times: list[float]) -> Table:
+    return {"kind": "table", "times": times}
+
+
 TWO: Table = {
     "name": "two",
     "platform": {"workers": 4},
     "job": {
         "kind": "malleable",
-        "footprints": [10, 10],
-        "profile": {"kind": "table", "times": [[400, 200, 140, 100], [80, 40, 30, 20]]},
+        "jobs": [
+            {"name": "T1", "footprint": 10, "speedup": table([400, 200, 140, 100])},
+            {"name": "T2", "footprint": 10, "speedup": table([80, 40, 30, 20])},
+        ],
     },
     "link": {"unit": 1},
     "policy": {"name": "EndLocal"},

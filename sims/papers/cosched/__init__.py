@@ -40,7 +40,7 @@ def pack(
     """
     place = (smallest, applications, processors, mtbf_years, unit, sequential, faults)
     first = int.from_bytes(blake2b(repr(place).encode(), digest_size=4).digest())
-    draw = {"count": applications, "smallest": smallest, "largest": LARGEST, "seed": first + seed}
+    drawn = {"count": applications, "smallest": smallest, "largest": LARGEST, "seed": first + seed}
     faulty = {
         "faults": {"kind": "exponential", "mtbf": mtbf_years * YEAR},
         "protection": {"kind": "buddies", "period": "young"},
@@ -51,8 +51,8 @@ def pack(
         "platform": {"workers": processors},
         "job": {
             "kind": "malleable",
-            "draw": draw,
-            "profile": {"kind": "synthetic", "sequential": sequential},
+            "synthetic": drawn,
+            "speedup": {"kind": "synthetic", "fraction": sequential},
         },
         "link": {"unit": unit},
         **(faulty if faults and policy != FAULT_FREE else {}),
@@ -69,8 +69,10 @@ def example(which: str) -> dict[str, Any]:
         "job": {
             "kind": "malleable",
             "pair": 1,
-            "footprints": [0.0, 0.0],
-            "profile": {"kind": "table", "times": [list(row) for row in times]},
+            "jobs": [
+                {"footprint": 0.0, "speedup": {"kind": "table", "times": list(row)}}
+                for row in times
+            ],
         },
         "link": {"unit": 0.0},
         "policy": {"name": "EndLocal"},

@@ -18,11 +18,11 @@ from actors.events import (
     ProtectionDescribed,
     ProtectionKind,
 )
-from policies.maths.checkpoint import Times, daly_work, young_period
+from policies.maths.checkpoint import daly_work, young_period
 from policies.maths.cosched import Checkpointing, Costs, costs
 from policies.maths.redistribution import Link
 from sims.scenario.jobs.malleable import Application
-from sims.scenario.jobs.malleable_profiles import Profile, Tables
+from sims.scenario.jobs.speedups import AnySpeedup, Sizes, Times, durations
 from sims.scenario.protection import ProtectionSection, protection_of
 from sims.scenario.scenario import Scenario
 from sims.scenario.settings import value_of
@@ -45,11 +45,11 @@ def application(scenario: Scenario, submission: Submission) -> ApplicationDescri
     """What its log tells of it."""
     job, section = submission.job, protection_of(scenario, submission)
     asked = cast(Application, job.profile)
-    table = asked.model.times[asked.index] if isinstance(asked.model, Tables) else ()
+    table = asked.speedup.times if isinstance(asked.speedup, Times) else ()
     rule, mtbf, common = _rule(scenario, section), _mtbf(scenario, section), pack_mtbf(scenario)
     own = rule is not PeriodRule.NONE and mtbf != (inf if common is None else common)
     return ApplicationDescribed(
-        *(job.name, asked.footprint, job.index, words(asked.model), table),
+        *(job.name, asked.footprint, job.index, words(asked.speedup), table),
         *(rule, float(section.period) if rule is PeriodRule.FIXED else None),
         *(mtbf if own and mtbf < inf else None, own and mtbf == inf),
     )
@@ -79,7 +79,7 @@ def costs_of(
 ) -> Costs:
     """On every number of workers. Raises ValueError for a profile that there is not."""
     sizes = pack.pair * np.arange(1, workers // pack.pair + 1, dtype=np.float64)
-    times = profile(told).durations(0, told.footprint, sizes)
+    times = durations(speedup(told), told.footprint, sizes)
     link = Link(pack.startup, pack.latency, pack.unit)
     return costs(times, told.footprint, pack.pair, link, protection)
 
@@ -110,7 +110,9 @@ def mtbf_of(pack: PackDescribed, told: ApplicationDescribed) -> float:
     return inf if mtbf is None else mtbf
 
 
-def _period(told: ApplicationDescribed) -> Callable[[Times, Times], Times]:
+def _period(
+    told: ApplicationDescribed,
+) -> Callable[[Sizes, Sizes], Sizes]:
     """tau, the checkpoint included."""
     if told.rule is PeriodRule.YOUNG:
         return young_period
@@ -122,20 +124,20 @@ def _period(told: ApplicationDescribed) -> Callable[[Times, Times], Times]:
     return lambda mtbf, cost: work + cost
 
 
-def profile(told: ApplicationDescribed) -> Profile:
+def speedup(told: ApplicationDescribed) -> AnySpeedup:
     """How its time hangs on its workers. Raises ValueError for none that `words` would tell so."""
     if bool(told.times) is not (told.profile == TABLE):
         raise ValueError(f"{', '.join(told.profile)} with {len(told.times)} times")
     if told.times:
-        return Tables(kind="table", times=(told.times,))
+        return Times(times=told.times)
     return _model(told.profile)
 
 
 @lru_cache(maxsize=64)  # a pack's applications mostly share one, and reading it takes 0.1 ms
-def _model(told: tuple[str, ...]) -> Profile:
+def _model(told: tuple[str, ...]) -> AnySpeedup:
     table = dict(value_of(setting) for setting in told)
     try:
-        model: Profile = converter().structure(table, cast(Any, Profile))
+        model: AnySpeedup = converter().structure(table, cast(Any, AnySpeedup))
     except Exception as error:  # whatever a converter makes of it
         raise ValueError(f"{', '.join(told) or 'nothing'} is no profile") from error
     if words(model) != told:
@@ -143,8 +145,9 @@ def _model(told: tuple[str, ...]) -> Profile:
     return model
 
 
-def words(model: Profile) -> tuple[str, ...]:
+def words(model: AnySpeedup) -> tuple[str, ...]:
     """All its keys, `key=value`; but for a table's times."""
-    if isinstance(model, Tables):
+    if isinstance(model, Times):
         return TABLE
-    return tuple(f"{key}={value}" for key, value in asdict(model).items())
+    said = asdict(model, filter=lambda _, value: value is not None)
+    return tuple(f"{key}={value}" for key, value in said.items())

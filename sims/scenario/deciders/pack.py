@@ -25,8 +25,8 @@ from sims.scenario.deciders.applications import (
     pack_mtbf,
 )
 from sims.scenario.jobs.malleable import Application
-from sims.scenario.jobs.malleable_profiles import Tables
 from sims.scenario.jobs.section import MalleableSection
+from sims.scenario.jobs.speedups import Synthetic, Times
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import PolicySection
 from sims.scenario.protection import Fatal, ProtectionSection, protection_of
@@ -157,19 +157,18 @@ def _check(scenario: Scenario, jobs: Workload) -> None:
 
 
 def _check_application(scenario: Scenario, submission: Submission) -> None:
-    application, own = _application(submission), submission.own is not None
-    model, index, width = application.model, application.index, pair(scenario)
+    own, width = submission.own is not None, pair(scenario)
     listed = f"job.jobs.{submission.job.index}." if own else "job."
-    if not isinstance(model, Tables):
-        if application.footprint <= 1:
-            problem = f"a footprint of {application.footprint!r} has no work"
-            key = f"{listed}footprint{'' if own else 's'}"
-            raise InputError("scenario", key, problem, "more than 1 data unit")
-        return
-    if index >= len(model.times) or len(model.times[index]) < width:
-        problem = f"{len(model.times)} tables: none of {width} times for {submission.job.name}"
-        accepted = f"one for each application, of at least {width} times"
-        raise InputError("scenario", f"{listed}profile.times", problem, accepted)
+    speedup, footprint = _application(submission).speedup, _application(submission).footprint
+    if isinstance(speedup, Times):
+        if len(speedup.times) < width:
+            problem = f"{len(speedup.times)} times: too few for a group"
+            key = f"{listed}speedup.times"
+            raise InputError("scenario", key, problem, f"at least {width} times")
+    elif footprint <= 1 and (isinstance(speedup, Synthetic) or speedup.work is None):
+        problem = f"a footprint of {footprint!r} has no work"
+        key = f"{listed}footprint{'' if own else 's'}"
+        raise InputError("scenario", key, problem, "more than 1 data unit")
 
 
 def _check_period(

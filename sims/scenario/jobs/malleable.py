@@ -11,7 +11,7 @@ from attrs import Factory, field, frozen
 from actors.runtime import stream
 from sims.scenario.fields import Unacceptable, countable, not_negative, positive
 from sims.scenario.jobs.common import ListedJob
-from sims.scenario.jobs.malleable_profiles import Profile, Sizes, Synthetic
+from sims.scenario.jobs.speedups import AnySpeedup, Sizes, Synthetic, durations
 
 LARGEST = 2.0**63
 """Footprints are drawn as 64-bit integers."""
@@ -24,7 +24,7 @@ class MalleableEntry(ListedJob):
     kind: Literal["malleable"] = "malleable"
     footprint: float = field(validator=not_negative)
     """m_i: data units."""
-    profile: Profile = Factory(Synthetic)
+    speedup: AnySpeedup = Factory(Synthetic)
     """How execution times depend on workers."""
 
 
@@ -34,9 +34,7 @@ class Application:
     a thousand of them on 5,000 workers are five million times."""
 
     footprint: float
-    model: Profile
-    index: int
-    """Which of the model's tables is its own, where it has several."""
+    speedup: AnySpeedup
     workers: int
     """P."""
 
@@ -44,16 +42,15 @@ class Application:
     def times(self) -> list[float]:
         """t(p) for p = 1 .. P, or as far as its table goes."""
         sizes = np.arange(1, self.workers + 1, dtype=np.float64)
-        return list(map(float, self.durations(sizes)))
+        return list(map(float, self._durations(sizes)))
 
-    def durations(self, sizes: Sizes) -> Sizes:
-        """t(p) for each of `sizes` that the model knows."""
-        return self.model.durations(self.index, self.footprint, sizes)
+    def _durations(self, sizes: Sizes) -> Sizes:
+        return durations(self.speedup, self.footprint, sizes)
 
     @cached_property
     def work(self) -> float:
         """See policies.maths.speedup.Profile."""
-        return float(self.durations(np.ones(1))[0])
+        return float(self._durations(np.ones(1))[0])
 
     def time(self, processors: int) -> float:
         """See policies.maths.speedup.Profile: beyond its table, its best time up to there."""
@@ -63,7 +60,7 @@ class Application:
 
 @frozen(kw_only=True)
 class DrawnApplications:
-    """`[job.draw]`: applications drawn as in 003, section 6.1."""
+    """`[job.synthetic]`: applications drawn as in 003, section 6.1."""
 
     count: int = field(validator=countable)
     """n: applications."""

@@ -1,133 +1,19 @@
-"""Moldable jobs: speedup profiles in TOML, and 000's synthetic sets (section 5.1)."""
+"""Moldable jobs: one by one, or 000's synthetic sets (section 5.1)."""
 
 from __future__ import annotations
 
 import enum
-from math import isfinite
 from typing import Literal
 
 from attrs import field, frozen
-from attrs.validators import deep_iterable, optional
+from attrs.validators import optional
 from numpy.random import Generator
 
 from actors.runtime import stream
-from policies.maths.speedup import (
-    Profile,
-    Speedup,
-    Table,
-    amdahl,
-    communication,
-    mix,
-    power,
-    roofline,
-)
-from sims.scenario.fields import (
-    Unacceptable,
-    countable,
-    not_empty,
-    not_negative,
-    positive,
-    probability,
-    range_of_positives,
-)
+from policies.maths.speedup import Speedup, amdahl, communication, mix, power, roofline
+from sims.scenario.fields import countable, not_negative, positive, range_of_positives
 from sims.scenario.jobs.common import ListedJob
-
-
-@frozen(kw_only=True)
-class Roofline:
-    """w/p up to a degree of parallelism."""
-
-    kind: Literal["roofline"]
-    work: float = field(validator=positive)
-    """w: seconds on one processor."""
-    degree: int = field(validator=positive)
-    """The most processors that help."""
-
-    def profile(self) -> Profile:
-        """t(p)."""
-        return roofline(self.work, self.degree)
-
-
-@frozen(kw_only=True)
-class Communication:
-    """w/p + (p - 1) c."""
-
-    kind: Literal["communication"]
-    work: float = field(validator=positive)
-    """w: seconds on one processor."""
-    cost: float = field(validator=not_negative)
-    """c: seconds per processor beyond the first."""
-
-    def profile(self) -> Profile:
-        """t(p)."""
-        return communication(self.work, self.cost)
-
-
-@frozen(kw_only=True)
-class Amdahl:
-    """w ((1 - gamma)/p + gamma)."""
-
-    kind: Literal["amdahl"]
-    work: float = field(validator=positive)
-    """w: seconds on one processor."""
-    fraction: float = field(validator=probability)
-    """gamma: the sequential fraction."""
-
-    def profile(self) -> Profile:
-        """t(p)."""
-        return amdahl(self.work, self.fraction)
-
-
-@frozen(kw_only=True)
-class Mix:
-    """The three above in one."""
-
-    kind: Literal["mix"]
-    work: float = field(validator=positive)
-    """w: seconds on one processor."""
-    degree: int = field(validator=positive)
-    """The most processors that help."""
-    fraction: float = field(validator=probability)
-    """gamma: the sequential fraction."""
-    cost: float = field(validator=not_negative)
-    """c: seconds per processor beyond the first."""
-
-    def profile(self) -> Profile:
-        """t(p)."""
-        return mix(self.work, self.degree, self.fraction, self.cost)
-
-
-@frozen(kw_only=True)
-class Power:
-    """w / p^delta."""
-
-    kind: Literal["power"]
-    work: float = field(validator=positive)
-    """w: seconds on one processor."""
-    delta: float = field(validator=probability)
-    """The exponent."""
-
-    def profile(self) -> Profile:
-        """t(p)."""
-        return power(self.work, self.delta)
-
-
-@frozen(kw_only=True)
-class Times:
-    """An arbitrary profile."""
-
-    kind: Literal["table"]
-    times: tuple[float, ...] = field(validator=[not_empty, deep_iterable(positive)])
-    """Seconds on 1, 2, 3, ... processors; the job never runs on more."""
-
-    def __attrs_post_init__(self) -> None:
-        areas = [count * time for count, time in enumerate(self.times, start=1)]
-        if not isfinite(sum(areas)):
-            raise Unacceptable("times", self.times, "times whose areas, p t(p), are finite")
-
-    def profile(self) -> Profile:
-        """t(p)."""
-        return Table(self.times)
+from sims.scenario.jobs.speedups import MoldableSpeedup
 
 
 @frozen(kw_only=True)
@@ -136,10 +22,13 @@ class MoldableJob(ListedJob):
 
     kind: Literal["moldable"] = "moldable"
     """Default: that of [job]."""
-    speedup: Roofline | Communication | Amdahl | Mix | Power | Times
+    speedup: MoldableSpeedup
     """`{kind = "amdahl", work = 1000, fraction = 0.1}` and the like."""
     processors: int | None = field(default=None, validator=optional(positive))
     """How many it gets, always; default: as many as [policy] allots."""
+
+    def __attrs_post_init__(self) -> None:
+        self.speedup.profile()
 
 
 class Model(enum.Enum):

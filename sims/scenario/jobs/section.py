@@ -13,12 +13,12 @@ from sims.scenario.jobs.files import WorkloadFile
 from sims.scenario.jobs.iterative import IterativeEntry
 from sims.scenario.jobs.lublin import Lublin
 from sims.scenario.jobs.malleable import DrawnApplications, MalleableEntry
-from sims.scenario.jobs.malleable_profiles import Profile, Synthetic
 from sims.scenario.jobs.moldable import MoldableJob, SyntheticJobs
 from sims.scenario.jobs.resample import Resample
 from sims.scenario.jobs.rigid import RigidJob, UniformJobs
 from sims.scenario.jobs.scale import Scale
 from sims.scenario.jobs.select import Selection
+from sims.scenario.jobs.speedups import AnySpeedup, Synthetic
 from sims.scenario.jobs.stream import StreamSection
 
 AnyJob = RigidJob | MoldableJob | MalleableEntry | IterativeEntry
@@ -117,19 +117,19 @@ class MalleableSection(JobFields):
     """Workers per group of buddies; 1: each keeps its own checkpoint only."""
     footprints: tuple[float, ...] = field(default=(), validator=deep_iterable(not_negative))
     """m_i: data units of each application."""
-    draw: DrawnApplications | None = None
+    synthetic: DrawnApplications | None = None
     """More applications, drawn at random."""
-    profile: Profile = Factory(Synthetic)
+    speedup: AnySpeedup = Factory(Synthetic)
     """How execution times depend on workers."""
 
     @property
     def sources(self) -> dict[str, object]:
         """Where jobs may come from."""
-        return {"jobs": self.jobs, "footprints": self.footprints or self.draw}
+        return {"jobs": self.jobs, "footprints": self.footprints or self.synthetic}
 
     def pack(self) -> tuple[float, ...]:
         """All footprints, those listed first."""
-        return (*self.footprints, *(self.draw.footprints() if self.draw else ()))
+        return (*self.footprints, *(self.synthetic.footprints() if self.synthetic else ()))
 
 
 JobSection = RigidSection | MoldableSection | MalleableSection | IterativeSection

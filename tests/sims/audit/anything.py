@@ -134,18 +134,18 @@ def _slow(rng: Generator) -> Table:
 
 def _application(workers: int, rng: Generator) -> Table:
     work = float(rng.uniform(20, 90))
-    profile = _one(
+    speedup = _one(
         rng,
-        {"kind": "table", "times": [[work / k + 0.3 * k for k in range(1, workers + 1)]]},
-        {"kind": "synthetic", "sequential": 0.1},
-        {"kind": "amdahl", "sequential": 0.2},
+        {"kind": "table", "times": [work / k + 0.3 * k for k in range(1, workers + 1)]},
+        {"kind": "synthetic", "fraction": 0.1},
+        {"kind": "amdahl", "fraction": 0.2},
         {"kind": "roofline", "degree": 4},
         {"kind": "communication", "cost": 1.5},
-        {"kind": "mix", "degree": 6, "sequential": 0.1, "cost": 0.5},
-        {"kind": "power", "exponent": 0.7},
+        {"kind": "mix", "degree": 6, "fraction": 0.1, "cost": 0.5},
+        {"kind": "power", "delta": 0.7},
     )
     release = _one(rng, 0.0, 0.0, 10.0, 17.5)
-    job = {"footprint": float(rng.uniform(4, 14)), "profile": profile, "release": release}
+    job = {"footprint": float(rng.uniform(4, 14)), "speedup": speedup, "release": release}
     return job | ({"protection": _kept(rng)} if rng.random() < 0.5 else {})
 
 

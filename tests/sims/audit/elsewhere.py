@@ -146,9 +146,9 @@ def _pack(table: Table, event: ApplicationDescribed | PackDescribed, name: str) 
         return
     job, place = table["job"], int(event.job.removeprefix("T")) - 1
     if name == "footprint":
-        job["footprints"][place] = event.footprint
+        job["jobs"][place]["footprint"] = event.footprint
     elif name == "times":
-        job["profile"]["times"][place] = list(event.times)
+        job["jobs"][place]["speedup"]["times"] = list(event.times)
     else:
         raise LookupError(name)
 

@@ -174,7 +174,7 @@ def test_the_log_tells_each_applications_own_mtbf_and_rule() -> None:
         (PeriodRule.NONE, None, None, False),
         (PeriodRule.YOUNG, None, None, False),
     ]
-    assert {it.profile for it in told} == {("kind=synthetic", "sequential=0.08")}
+    assert {it.profile for it in told} == {("kind=synthetic", "fraction=0.08")}
     assert [*audit(log), *replay(log)] == []
 
 
@@ -183,7 +183,7 @@ def test_a_time_period_or_rule_that_is_not_the_applications_is_noticed_without_t
     told = of_kind(log, ApplicationDescribed)[0]
     rule = next(it for it in PeriodRule if it.value in ("young", "daly") and it != told.event.rule)
     for fields, law in (
-        ({"profile": ("kind=synthetic", "sequential=0.1")}, Law.DURATION),
+        ({"profile": ("kind=synthetic", "fraction=0.1")}, Law.DURATION),
         ({"profile": ("kind=synthetic",)}, Law.FRAME),
         ({"times": (3.0, 2.0)}, Law.FRAME),
         ({"index": 7}, Law.FRAME),

@@ -38,14 +38,12 @@ def section_classes() -> Iterator[type]:
 
 
 PARENTS = {
-    "job.profile": "malleable",
-    "job.draw": "malleable",
+    "job.speedup": "malleable",
     "job.swf": "rigid",
     "job.batsim": "rigid",
     "job.stream": "rigid",
     "job.jobs": "iterative",
-    "job.jobs.speedup": "moldable",
-    "job.jobs.profile": "malleable",
+    "job.jobs.speedup": "malleable",
 }
 """Table -> the kind of the one around it, where its own says nothing of that."""
 

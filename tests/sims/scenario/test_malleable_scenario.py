@@ -61,20 +61,55 @@ def test_the_shipped_fatal_failure_is_fatal() -> None:
     assert [record.t for record in restarts] == [50600]
 
 
-PROFILES = [
-    {"kind": "synthetic", "sequential": 0.1},
-    {"kind": "amdahl", "sequential": 0.1},
+SPEEDUPS = [
+    {"kind": "synthetic", "fraction": 0.1},
+    {"kind": "amdahl", "fraction": 0.1},
     {"kind": "roofline", "degree": 4},
     {"kind": "communication", "cost": 100},
-    {"kind": "mix", "degree": 8, "sequential": 0.1, "cost": 100},
-    {"kind": "power", "exponent": 0.8},
-    {"kind": "table", "times": [[9, 8, 7, 6], [5, 4, 3, 2, 1]]},
+    {"kind": "mix", "degree": 8, "fraction": 0.1, "cost": 100},
+    {"kind": "power", "delta": 0.8},
+    {"kind": "table", "times": [9, 8, 7, 6]},
 ]
 
 
-@pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: str(profile["kind"]))
-def test_every_speedup_model_drives_a_run(profile: dict[str, Any]) -> None:
-    assert makespan(job=TABLE["job"] | {"profile": profile}) > 0
+@pytest.mark.parametrize("speedup", SPEEDUPS, ids=lambda speedup: str(speedup["kind"]))
+def test_every_speedup_model_drives_a_run(speedup: dict[str, Any]) -> None:
+    assert makespan(job=TABLE["job"] | {"speedup": speedup}) > 0
+
+
+FORMULAS = [it for it in SPEEDUPS if it["kind"] not in ("synthetic", "table")]
+
+
+@pytest.mark.parametrize("speedup", FORMULAS, ids=lambda speedup: str(speedup["kind"]))
+def test_a_malleable_job_that_is_never_resized_takes_the_time_of_a_moldable_one(
+    speedup: dict[str, Any],
+) -> None:
+    whole = {"speedup": {"work": 900, **speedup}}
+    jobs = [
+        {"kind": "moldable", "processors": 4, **whole},
+        {"kind": "malleable", "footprint": 0, **whole},
+    ]
+    alone = {"platform": {"workers": 4}, "policy": {"name": "none"}, "protection": {}}
+    queued = {**alone, "policy": {"name": "R-LIST-0", "order": "LPT"}}
+    found = [
+        makespan(job={"kind": "malleable", "jobs": [jobs[0]]}, **queued),
+        makespan(job={"kind": "malleable", "jobs": [jobs[1]]}, **alone),
+    ]
+    assert found[0] == found[1] > 0
+
+
+def test_a_formula_scales_what_it_says_or_else_its_footprints_work() -> None:
+    """2 m log2 m is 2 * 1024 * 10."""
+    for own, expected in (({}, 20480), ({"work": 1000}, 1000)):
+        speedup = {"kind": "power", "delta": 1, **own}
+        job = {"kind": "malleable", "footprints": [1024], "speedup": speedup}
+        assert makespan(job=job, platform={"workers": 2}, protection={}) == expected / 2
+
+
+def test_a_moldable_job_without_work_is_refused() -> None:
+    jobs = [{"kind": "moldable", "speedup": {"kind": "amdahl", "fraction": 0.1}}]
+    with pytest.raises(InputError, match=r"job\.jobs\.0\.speedup\.work: missing"):
+        scenario(job={"kind": "malleable", "jobs": jobs})
 
 
 def test_redistribution_at_ends_does_no_harm_without_faults() -> None:
@@ -155,8 +190,8 @@ ERRORS = [
     ),
     ({"faults": {"kind": "exponential"}, "link": {"unit": 0}}, "link.unit"),
     (
-        {"job": TABLE["job"] | {"profile": {"kind": "table", "times": [[1, 2]]}}},
-        "job.profile.times",
+        {"job": TABLE["job"] | {"speedup": {"kind": "table", "times": [1]}}},
+        "job.speedup.times",
     ),
     ({"job": TABLE["job"] | {"footprints": [1, 20000]}}, "job.footprints"),
 ]
@@ -189,7 +224,7 @@ def test_a_worker_without_a_buddy_is_warned_of_where_every_fault_counts() -> Non
 
 def test_drawn_footprints_hang_on_their_own_seed_only() -> None:
     draw = {"count": 3, "smallest": 1500, "largest": 2500}
-    one = scenario(job={"kind": "malleable", "draw": draw})
+    one = scenario(job={"kind": "malleable", "synthetic": draw})
     other = evolve(one, seed=9)
     assert one.job.pack() == other.job.pack()
     assert all(1500 <= footprint <= 2500 for footprint in one.job.pack())

@@ -34,12 +34,20 @@ def test_an_old_key_is_refused_with_the_new_one(key: str) -> None:
     assert refused.value.accepted == RENAMED[key]
 
 
-def test_old_keys_of_one_kind_of_job_are_refused_there_alone() -> None:
+@pytest.mark.parametrize("key", OF_KIND["malleable"])
+def test_old_keys_of_one_kind_of_job_are_refused_there_alone(key: str) -> None:
     file = table("malleable10")
-    put(file, "job.processors")
+    put(file, key)
     with pytest.raises(InputError) as refused:
         read(file, "file.toml")
-    assert refused.value.accepted == OF_KIND["malleable"]["job.processors"]
+    assert (refused.value.key, refused.value.accepted) == (key, OF_KIND["malleable"][key])
+
+
+def test_a_listed_jobs_profile_is_its_speedup_now() -> None:
+    file = table("malleable-fatal")
+    file["job"]["jobs"][1]["profile"] = file["job"]["jobs"][1].pop("speedup")
+    with pytest.raises(InputError, match=r"job\.jobs\.1\.profile: the old spelling.*speedup"):
+        read(file, "file.toml")
 
 
 def test_redundant_jobs_are_a_stream_of_rigid_ones() -> None:

@@ -32,11 +32,14 @@ LOCAL = "ShortestApplicationsFirst-EndLocal"
 
 def played(*times: Sequence[float], workers: int = 4, **sections: Any) -> list[Record]:
     """Applications of 8 units of data, by what they take on 1, 2, ... workers."""
-    profile = {"kind": "table", "times": [list(row) for row in times]}
+    speedups = [{"kind": "table", "times": list(row)} for row in times]
+    jobs = [
+        {"name": f"T{k}", "footprint": 8, "speedup": it} for k, it in enumerate(speedups, start=1)
+    ]
     table = {
         "name": "pack",
         "platform": {"workers": workers},
-        "job": {"kind": "malleable", "footprints": [8] * len(times), "profile": profile},
+        "job": {"kind": "malleable", "jobs": jobs},
         "link": {"unit": 1},
         "protection": BUDDIES,
         "policy": {"name": LOCAL},
