@@ -67,9 +67,11 @@ class Member(Actor):
     def moved(self, state: WorkerState) -> None:
         """Its state is another one; only where there is a master."""
         if state is DOWN:
+            # Its run is lost (R2). One that is back at once must not tell it that nothing is
+            # missing: it would hear that before it hears of the loss, and save what is lost.
             self._drop()
             self.memory.forget()
-            self.saving = False
+            self.feed, self.saving = None, False
         elif self.feed is not None:
             self._go_on(self.feed) if state is UP else self._quit_channel()
 
@@ -107,10 +109,12 @@ class Member(Actor):
 
     @handles(LeaveRun)
     def leave(self, message: LeaveRun) -> None:
-        if self.feed is None or self.feed.copy != message.copy:
-            return
-        self._drop()
-        self.feed, self.saving, self.memory.image = None, False, False
+        if self.feed is not None:
+            if self.feed.copy != message.copy:
+                return
+            self._drop()
+            self.feed, self.saving, self.memory.image = None, False, False
+        # Also where its run had ended before, and it was only kept (P2): nobody else has its data.
         if not message.keep:
             self.memory.leave()
 

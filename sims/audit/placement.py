@@ -17,23 +17,20 @@ from sims.ledger.slices import Range
 
 @define(eq=False)
 class PlacementAuditor(Auditor):
-    """A run gets the lowest free workers; or, by the policy's choice, those that its job had a
-    moment ago, else the fewest gaps; a further copy of a job under way, which takes what is left
-    over, always the fewest gaps. It must be one of these always, and is asked before the workers
-    are taken. Other deciders than a queue choose by other rules, not told here."""
+    """A run gets the lowest free workers; or, where `placement` says `compact`, those that its job
+    had a moment ago, else the fewest gaps; a further copy of a job under way, which takes what is
+    left over, always the fewest gaps. Asked before the workers are taken. Other placements, and
+    other deciders than a queue, choose by other rules, not told here."""
 
     world: World
     capacity: CapacityAuditor
-    rules: dict[str, Callable[[Spans, int, Spans], Spans]] = field(init=False)
-    """Those that all runs so far have followed."""
+    rule: str | None = None
+    """None: not told here."""
     former: dict[str, Spans] = field(factory=dict)
     """Job -> whom it gave back last at this instant."""
     completed: set[str] = field(factory=set)
     """Jobs of which a run completed at this instant: that copy is given back after the others,
     which are told after it."""
-
-    def __attrs_post_init__(self) -> None:
-        self.rules = {"lowest": lowest, "compact": compact}
 
     @property
     def handlers(self) -> Handlers:
@@ -49,46 +46,35 @@ class PlacementAuditor(Auditor):
             self.completed.clear()
 
     def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
-        if event.decider is not DeciderKind.QUEUE:
-            self.rules = {}
-        for setting in event.settings:
-            name, _, value = setting.partition("=")
-            if name == "placement":
-                self.rules = {key: rule for key, rule in self.rules.items() if key == value}
+        if event.decider is DeciderKind.QUEUE:
+            told = dict(setting.partition("=")[::2] for setting in event.settings)
+            self.rule = told.get("placement", "lowest")
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
-        if not self.rules or event.keeps is not None:
+        rule = RULES.get(self.rule)
+        if rule is None or event.keeps is not None:
             return
         run = self.world.present
         if run is None or run.told or event.share < 1:
-            self.rules = {}
+            self.rule = None
             return
-        self._keep(self._followed(run, event.job), run, seq)
-
-    def _followed(self, run: LoggedRun, job: str) -> tuple[str, ...]:
-        free, size, spans = self.capacity.free, run.copy.size, run.copy.spans
-        gaps = free.intervals()
-        former = self.former.get(job, ()) if self.former else ()
+        free, copy = self.capacity.free, run.copy
+        former = self.former.get(event.job, ()) if self.former else ()
         if former and not (self._first(run) and free.has(former)):
             former = ()
-        return tuple(k for k, rule in self.rules.items() if rule(gaps, size, former) == spans)
+        gaps = free.intervals()
+        if rule(gaps, copy.size, former) != copy.spans:
+            told = " ".join(f"{a}-{b}" for a, b in gaps)
+            why = f"{run.name} gets {event.processors}; free were {told}, taken by {self.rule}"
+            self.world.breaks(Law.POOL, (seq,), why)
 
     @staticmethod
     def _first(run: LoggedRun) -> bool:
         """Whether its job holds nobody else."""
         return len(run.job.open) == 1 and not run.job.kept
 
-    def _keep(self, followed: tuple[str, ...], run: LoggedRun, seq: int) -> None:
-        if not followed:
-            gaps = " ".join(f"{a}-{b}" for a, b in self.capacity.free.intervals())
-            rules = " or ".join(self.rules)
-            why = f"{run.name} gets {run.event.processors}; free were {gaps}, taken by {rules}"
-            self.world.breaks(Law.POOL, (seq,), why)
-        elif len(followed) < len(self.rules):
-            self.rules = {key: self.rules[key] for key in followed}
-
     def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.present if self.rules else None
+        run = self.world.present if self.rule in RULES else None
         if run is None or event.kept:
             return
         if event.outcome is Outcome.COMPLETED:
@@ -126,3 +112,9 @@ def compact(gaps: Spans, wanted: int, former: Spans) -> Spans:
         first, _ = gaps[by_size[bisect_left(by_size, wanted, key=sizes.__getitem__)]]
         taken.append((first, first + wanted - 1))
     return tuple(sorted(taken))
+
+
+RULES: dict[str | None, Callable[[Spans, int, Spans], Spans]] = {
+    "lowest": lowest,
+    "compact": compact,
+}

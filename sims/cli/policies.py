@@ -41,8 +41,8 @@ FORMULAS = {
 }
 
 PLACEMENT = {
-    "lowest": "the lowest numbers (the default where numbers matter)",
-    "compact": "the fewest intervals of numbers (the default where they do not)",
+    "lowest": "the lowest numbers (the default)",
+    "compact": "the fewest intervals of numbers: shorter logs of large platforms",
     "programmed": "those that hold the job's program first",
     "IP, IE, IY, IAY": "as 002's passive heuristics choose members",
 }

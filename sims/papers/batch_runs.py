@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from actors.attempts import JobOfAttempts
 from actors.deciders.queue import QueueDecider
 from actors.events import RunStarted
-from actors.pool import Pool, compact
+from actors.pool import Pool
 from actors.runtime import System
 from actors.scheduler import Scheduler
 from policies.interface.queue import BatchJob, BatchPolicy
@@ -49,7 +49,7 @@ def spawn(
     policy: BatchPolicy,
 ) -> None:
     """Populate `system` with one scheduler and its jobs."""
-    pool = Pool(processors, system.journal.wants(RunStarted), take=compact)
+    pool = Pool(processors, system.journal.wants(RunStarted))
     scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
     for job, count in zip(jobs, failures, strict=True):
         system.spawn(JobOfAttempts(job.name, job, scheduler, failures=count))

@@ -63,8 +63,7 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> int:
 
 
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
-    """Numbers are looked up only where they matter; where they are only names, a run gets the
-    fewest intervals of them."""
+    """Numbers are looked up only where they matter: to a hazard, a placement, a log."""
     if scenario.decider is DeciderKind.ENROLMENT:
         return Pool(scenario.crew.size, numbered=True, changing=True, named=True)
     faults = not isinstance(scenario.faults, NoFaults)
@@ -72,6 +71,5 @@ def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     whole = all(plain(scenario, it) for it in jobs.submissions)
     placed = scenario.policy.placement not in (None, "lowest", "compact")
     numbered = changing or placed or not whole or system.journal.wants(RunStarted)
-    named = {None: compact if whole and not changing else lowest, "compact": compact}
-    take = named.get(scenario.policy.placement, lowest)
+    take = compact if scenario.policy.placement == "compact" else lowest
     return Pool(scenario.crew.size, numbered, changing, take)

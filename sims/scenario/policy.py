@@ -87,8 +87,8 @@ class PolicySection:
     eps: float = field(default=0.1, validator=_eps)
     """Of `scaled` and `programme`: 0.1 reproduces 000's Table 1, which states 0.3."""
     placement: str | None = None
-    """Of a queue, which free workers a run gets: `lowest`, `compact`, `programmed`, `IP`, `IE`,
-    `IY`, `IAY`; of copies: `uniform` (the default), `lowest`."""
+    """Of a queue, which free workers a run gets: `lowest` (the default), `compact`, `programmed`,
+    `IP`, `IE`, `IY`, `IAY`; of copies: `uniform` (the default), `lowest`."""
     expectation: Expectation = Expectation.EXACT
     """Which E(S)(W) of 002, Theorem 5.1, enrolment computes with: `exact` or `printed`."""
     reuse: bool = True

@@ -119,7 +119,6 @@ def _refuse_without_processors(jobs: Workload) -> None:
 def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path) -> Take | None:
     """Which free workers a run gets, where they differ; None: where numbers alone say it.
 
-    `compact` is the default where nothing but names hangs on the numbers, as it is faster.
     Raises InputError for a placement that there is not.
     """
     name = scenario.policy.placement
