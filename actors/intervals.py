@@ -121,18 +121,19 @@ class Numbers:
     def lowest(self, count: int) -> Intervals:
         """Take the `count` lowest of them. The caller knows that there are enough."""
         starts, ends = self._starts, self._ends
-        taken: list[tuple[int, int]] = []
-        for start, end in zip(starts, ends, strict=True):
-            last = min(end, start + count - 1)
-            taken.append((start, last))
-            count -= last - start + 1
-            if not count:
-                break
-        whole = len(taken) - (taken[-1][1] < ends[len(taken) - 1])
-        if whole < len(taken):
-            starts[whole] = taken[-1][1] + 1
+        whole, left = 0, count
+        while (size := ends[whole] - starts[whole] + 1) < left:
+            left -= size
+            whole += 1
+        first = starts[whole]
+        last = first + left - 1
+        taken = (*zip(starts[:whole], ends[:whole], strict=True), (first, last))
+        if left == size:
+            whole += 1
+        else:
+            starts[whole] = last + 1
         del starts[:whole], ends[:whole]
-        return tuple(taken)
+        return taken
 
     def remove(self, numbers: Intervals) -> None:
         """Take these, which are free."""
