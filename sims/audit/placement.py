@@ -55,7 +55,7 @@ class PlacementAuditor(Auditor):
         if rule is None or event.keeps is not None:
             return
         run = self.world.present
-        if run is None or run.told or event.share < 1:
+        if run is None or event.share < 1:
             self.rule = None
             return
         free, copy = self.capacity.free, run.copy

@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from actors.events import (
+    EndExpected,
+    JobCompleted,
     RedistributionPlanned,
+    RunEnded,
     RunStarted,
     Stage,
     StageStarted,
@@ -101,3 +104,33 @@ def test_who_joins_fetches_program_and_data_before_the_run_computes() -> None:
                     missing.discard(worker)
             case StageStarted(job=job, stage=Stage.COMPUTING | Stage.REDISTRIBUTING):
                 assert not lacking[job], record
+
+
+def test_nothing_is_expected_of_whom_another_copy_completes_as_the_oldest_fails() -> None:
+    """The second copy starts at 12 with the first one's 11 of 19 units of work; both verify at 23,
+    where errors strike the first alone."""
+    copied = {"kind": "images", "period": 6, "cost": 1, "recovery": 1, "copies": 2}
+    records = play(
+        {
+            **TWO,
+            "seed": 102074,
+            "job": {
+                "kind": "malleable",
+                "verification": 1,
+                "jobs": [
+                    {"footprint": 12, "speedup": table([36.5, 19, 13.5, 11])},
+                    {"footprint": 9, "speedup": table([18.5, 10, 7.5, 6.5])},
+                ],
+            },
+            "link": {"unit": 0.05},
+            "errors": {"rate": 0.01},
+            "protection": {**copied, "cloning": True, "delay": 1, "fatal": "possible"},
+            "policy": {},
+        }
+    )
+    ends = [it.event.outcome.value for it in records if isinstance(it.event, RunEnded)]
+    assert ends[-2:] == ["failed", "completed"]
+    [done] = [
+        it.seq for it in records if isinstance(it.event, JobCompleted) and it.event.job == "J1"
+    ]
+    assert not [it for it in records[done:] if isinstance(it.event, EndExpected)]

@@ -63,6 +63,9 @@ class PackDecider:
     """By application index: seq of that end."""
     struck: dict[int, int] = field(init=False, factory=dict)
     """Copies that kept their workers when one of them went DOWN -> seq of that."""
+    heirs: dict[int, int] = field(init=False, factory=dict)
+    """Applications whose oldest copy is over, and not they: only once all of the instant has been
+    heard of, as another copy may have completed them -> seq of that end."""
     freed: int | None = field(init=False, default=None)
     """seq of that for which there may be more free workers than at the last decision."""
 
@@ -86,8 +89,9 @@ class PackDecider:
         self.freed = cause = self.scheduler.system.loop.cause
         if message.gone:
             self.ended[message.index] = cause
+            self.heirs.pop(message.index, None)
         elif led and message.outcome is not WITHDRAWN:
-            self._follow(message.index)
+            self.heirs[message.index] = cause
 
     def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
         """See Decider."""
@@ -113,13 +117,19 @@ class PackDecider:
         standing = self.books.settle(message)
         if standing is not None:
             self.scheduler.record(EndExpected, *self._told(standing))
+            self.heirs.pop(standing.index, None)
 
-    def _follow(self, index: int) -> None:
+    def _tell_heirs(self) -> None:
         """The next copy is the oldest now: what it has said before counts from now on."""
-        copies = self.books.sizes.get(index)
-        standing = self.books.standings.get(next(iter(copies))) if copies else None
-        if standing is not None:
-            self.scheduler.system.journal.describe(EndExpected, *self._told(standing))
+        loop = self.scheduler.system.loop
+        for index, cause in self.heirs.items():
+            copies = self.books.sizes.get(index)
+            standing = self.books.standings.get(next(iter(copies))) if copies else None
+            if standing is not None:
+                loop.cause = cause
+                self.scheduler.system.journal.describe(EndExpected, *self._told(standing))
+        self.heirs.clear()
+        loop.cause = self.scheduler.trigger
 
     def _told(self, standing: Standing) -> tuple[str, int, float, float | None, float | None]:
         known = (standing.since, standing.expected) if standing.known else (None, None)
@@ -146,6 +156,7 @@ class PackDecider:
 
     def decide(self) -> None:
         """See Decider."""
+        self._tell_heirs()
         self._admit()
         if self.ended:
             trigger = min(self.ended)

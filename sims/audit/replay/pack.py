@@ -137,7 +137,9 @@ class PackReplay:
         """As often as it is called for, until something comes of it."""
         scheduler = self.scheduler
         while not self.wanted and scheduler.decides():
-            self.wanted.extend((event, -1) for event in scheduler.said)
+            # What is expected of whom it heard from the log.
+            decided = (it for it in scheduler.said if not isinstance(it, EndExpected))
+            self.wanted.extend((event, -1) for event in decided)
             for it in scheduler.orders:
                 name = self.decider.names[scheduler.held[it.copy][0]]
                 self.wanted.append((order_of(it, name), it.copy))

@@ -110,9 +110,7 @@ def mtbf_of(pack: PackDescribed, told: ApplicationDescribed) -> float:
     return inf if mtbf is None else mtbf
 
 
-def _period(
-    told: ApplicationDescribed,
-) -> Callable[[Sizes, Sizes], Sizes]:
+def _period(told: ApplicationDescribed) -> Callable[[Sizes, Sizes], Sizes]:
     """tau, the checkpoint included."""
     if told.rule is PeriodRule.YOUNG:
         return young_period

@@ -157,9 +157,9 @@ def _check(scenario: Scenario, jobs: Workload) -> None:
 
 
 def _check_application(scenario: Scenario, submission: Submission) -> None:
-    own, width = submission.own is not None, pair(scenario)
+    asked, own, width = _application(submission), submission.own is not None, pair(scenario)
     listed = f"job.jobs.{submission.job.index}." if own else "job."
-    speedup, footprint = _application(submission).speedup, _application(submission).footprint
+    speedup, footprint = asked.speedup, asked.footprint
     if isinstance(speedup, Times):
         if len(speedup.times) < width:
             problem = f"{len(speedup.times)} times: too few for a group"
