@@ -1,0 +1,205 @@
+"""Jobs, their runs, who holds processors for them, and messages."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from attrs import define, field, frozen
+
+from tests.oracle.words import SPENT, Cargo, Outcome, Part, Protection, Use
+
+ZERO = Fraction(0)
+
+Members = list[int]
+
+
+class Job:
+    """What a scenario says of a job, and what has become of it."""
+
+    def __init__(self, index: int, said: dict[str, Any], shared_program: bool) -> None:
+        self.index, self.processors, self.copies = index, int(said["p"]), int(said["copies"])
+        self.cloning = bool(said["cloning"])
+        self.kind = str(said["kind"])
+        self.iterative = self.kind == "iterative"
+        self.iterations_left = int(said["iterations"]) if self.iterative else 1
+        self.protection = Protection(said["protection"])
+        protected = self.protection is not Protection.NONE
+        self.verified = bool(said["verified"]) and protected
+        self.period = Fraction(said["period"]) if protected and said["period"] is not None else None
+        self.release, self.verification = Fraction(said["release"]), Fraction(said["verification"])
+        self.cost, self.recovery = Fraction(said["cost"]), Fraction(said["recovery"])
+        self.delay, self.program = Fraction(said["delay"]), Fraction(said["program"])
+        self.data, self.image_size = Fraction(said["data"]), Fraction(said["image"])
+        self.program_of = None if shared_program else index
+        """Whose program it is: its own, or everybody's (None)."""
+        self._said = said
+        self._failures = list(said["failures"])
+        self.copies_held: list[Group] = []
+        """In the order of their placement."""
+        self.numbered = 0
+        """Runs started."""
+        self.image: State | None = None
+        """What the master keeps."""
+        self.completion: Fraction | None = None
+
+    @property
+    def time(self) -> Fraction:
+        """t_j(p) of a job that is not iterative."""
+        if self.iterative:
+            raise ValueError(f"job {self.index} is iterative: its work hangs on its members")
+        if self.kind == "moldable":
+            return Fraction(self._said["times"][self.processors - 1])
+        return Fraction(self._said["t"])
+
+    def units(self, members: Members) -> dict[int, int]:
+        """x_q of each member: its tasks, dealt in turn; 1 of a job that is not iterative."""
+        if not self.iterative:
+            return dict.fromkeys(members, 1)
+        tasks = dict.fromkeys(members, 0)
+        for k in range(self._said["tasks"]):
+            tasks[members[k % len(members)]] += 1
+        return tasks
+
+    def work(self, members: Members) -> Fraction:
+        """Time units at speed 1."""
+        if not self.iterative:
+            return self.time
+        task_times = self._said["w"]
+        return max(tasks * Fraction(task_times[q]) for q, tasks in self.units(members).items())
+
+    def finds_error(self) -> bool:
+        """A verification ends: what the list says of it."""
+        return bool(self._failures.pop(0)) if self._failures else False
+
+
+@frozen(eq=False)
+class State:
+    """What a run had computed when it had done this work."""
+
+    run: Run
+    work: Fraction
+
+    @property
+    def fraction(self) -> Fraction:
+        """Of the run's own work: what another configuration begins from."""
+        return self.work / self.run.work
+
+
+class Group:
+    """Members held by one copy of a job: for one run, or with buddies for one after the other."""
+
+    def __init__(self, job: Job, members: Members) -> None:
+        self.job, self.members = job, members
+        self.run: Run | None = None
+        """The one under way."""
+        self.checkpoint: State | None = None
+        """Kept among buddies."""
+        self.hits: set[int] = set()
+        """Who has gone DOWN since the last recovery was over."""
+        self.data = dict.fromkeys(members, 0)
+        """Complete units held."""
+
+    @property
+    def rings(self) -> list[set[int]]:
+        """Pairs; an odd last one makes a ring of three with the pair before it."""
+        rings, left = [], self.members
+        while left:
+            size = 3 if len(left) == 3 else 2
+            rings.append(set(left[:size]))
+            left = left[size:]
+        return rings
+
+    @property
+    def fatal(self) -> bool:
+        """Whether two of one ring were hit; a single member is a ring of its own."""
+        return any(len(ring & self.hits) >= min(2, len(ring)) for ring in self.rings)
+
+
+@define(eq=False)
+class Message:
+    """One way over the link, between the master and a worker."""
+
+    worker: int
+    cargo: Cargo
+    left: Fraction
+    run: Run
+    spans: list[list[Fraction]] = field(factory=list)
+    """When it had a channel: starts, and ends of those that are over."""
+    outcome: str = ""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it has a channel now."""
+        return bool(self.spans) and len(self.spans[-1]) == 1
+
+    def begin(self, now: Fraction) -> None:
+        """It gets a channel."""
+        self.spans.append([now])
+
+    def stop(self, now: Fraction) -> None:
+        """It gives its channel back, if it has one."""
+        if self.under_way:
+            self.spans[-1].append(now)
+
+
+class Run:
+    """One execution of (part of) a job's work on the members of a group."""
+
+    def __init__(self, group: Group, now: Fraction, origin: State | None) -> None:
+        self.group, self.job, self.number = group, group.job, group.job.numbered
+        self.start, self.end = now, now
+        self.outcome: Outcome | None = None
+        self.work = self.job.work(group.members)
+        self.origin = origin
+        self.begun = origin.fraction * self.work if origin else ZERO
+        """The work that it begins from."""
+        self.done = self.begun
+        self.part = Part.MESSAGES
+        self.left = ZERO
+        """Time left of its part, unless that is messages or computing."""
+        self.target = self.work
+        """Work at which this computing stops."""
+        self.lead = ZERO
+        """Recovery or delay, after the messages."""
+        self.pending: dict[int, list[Message]] = {q: [] for q in group.members}
+        self.computed: list[tuple[Fraction, Fraction]] = []
+        """(work reached, time that it took since the entry before)."""
+        self.useful: Fraction | None = None
+        """Up to this work its computing is in what completed the job."""
+
+    @property
+    def fed(self) -> bool:
+        """Whether no member waits for a message, or for one of its own to arrive."""
+        return not any(self.pending.values())
+
+    @property
+    def part_is_over(self) -> bool:
+        """A final verification ends in a step of its own: never here."""
+        if self.outcome is not None or self.part is Part.FINAL:
+            return False
+        if self.part is Part.COMPUTING:
+            return self.done >= self.target
+        return self.left <= 0 and self.fed
+
+    @property
+    def to_do(self) -> Fraction:
+        """Of its part."""
+        return self.target - self.done if self.part is Part.COMPUTING else self.left
+
+    def compute(self) -> None:
+        """Up to the next checkpoint, or the end."""
+        self.part, self.target = Part.COMPUTING, self.work
+        if self.job.period is not None:
+            self.target = min(self.work, self.done + self.job.period)
+
+    def advance(self, rate: Fraction, time: Fraction) -> Use | None:
+        """What its members' time goes to; None for computing, whose use is known in the end."""
+        if rate == 0 or (self.part is not Part.COMPUTING and self.left <= 0):
+            return Use.WAITING
+        if self.part is Part.COMPUTING:
+            self.done += rate * time
+            self.computed.append((self.done, time))
+            return None
+        self.left -= rate * time
+        return SPENT[self.part]

@@ -1,0 +1,65 @@
+"""What a case expects of a run of the world: its lists and its ledger."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from tests.oracle.jobs import ZERO, Message, Run
+from tests.oracle.parts import Parts
+from tests.oracle.words import Outcome, Use
+
+
+class Ledger:
+    """Workers' time, by use."""
+
+    def __init__(self) -> None:
+        self.time = dict.fromkeys(Use, ZERO)
+
+    def spend(self, use: Use | None, time: Fraction) -> None:
+        """One worker's; None is computing, whose use only the end tells."""
+        if use is not None:
+            self.time[use] += time
+
+    def settle(self, run: Run) -> None:
+        """What its members computed, when all is known."""
+        wasted = Use.REDUNDANT if run.outcome is Outcome.WITHDRAWN else Use.LOST
+        for reached, time in run.computed:
+            useful = run.useful is not None and reached <= run.useful
+            self.time[Use.USEFUL if useful else wasted] += time * len(run.group.members)
+
+
+def told(parts: Parts, ledger: Ledger) -> dict[str, Any]:
+    """The `expected` of a case."""
+    for run in parts.runs:
+        ledger.settle(run)
+    runs = sorted(parts.runs, key=lambda run: (run.job.index, run.number))
+    transfers = sorted(parts.transfers, key=lambda message: (message.spans[0][0], message.worker))
+    return {
+        "makespan": plain(parts.now),
+        "completions": [plain(job.completion) for job in parts.jobs if job.completion is not None],
+        "runs": [told_run(run) for run in runs],
+        "checkpoints": [[j, r, plain(t), plain(w)] for j, r, t, w in sorted(parts.checkpoints)],
+        "transfers": [told_transfer(message) for message in transfers],
+        "ledger": {use.value: plain(time) for use, time in ledger.time.items()},
+    }
+
+
+def told_run(run: Run) -> list[Any]:
+    """[job, run, members, start, end, outcome, work that it begins from]."""
+    assert run.outcome is not None
+    times = [plain(run.start), plain(run.end)]
+    members = list(run.group.members)
+    return [run.job.index, run.number, members, *times, run.outcome.value, plain(run.begun)]
+
+
+def told_transfer(message: Message) -> list[Any]:
+    """[first start, worker, what, job, run, spans, outcome]."""
+    spans = [[plain(start), plain(end)] for start, end in message.spans]
+    about = [message.worker, message.cargo.value, message.run.job.index, message.run.number]
+    return [spans[0][0], *about, spans, message.outcome]
+
+
+def plain(number: Fraction) -> int | float:
+    """An int where whole, else the float (exact for dyadic numbers)."""
+    return int(number) if number.denominator == 1 else float(number)

@@ -1,0 +1,182 @@
+"""How a run starts, goes from part to part, and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from attrs import define, field
+
+from tests.oracle.jobs import ZERO, Group, Job, Message, Run, State
+from tests.oracle.timeline import Timeline
+from tests.oracle.words import Cargo, Outcome, Part, Protection, Source
+
+BY_THE_MASTER = frozenset((Source.IMAGE, Source.CLONE))
+"""What comes over the link, where there is one."""
+
+
+class Worker:
+    """Who holds it, and what it holds."""
+
+    def __init__(self, index: int, timeline: Timeline) -> None:
+        self.index, self.timeline = index, timeline
+        self.group: Group | None = None
+        self.programs: set[int | None] = set()
+        """Complete ones: a job's own, or everybody's (None)."""
+
+
+@define
+class Parts:
+    """All that runs change: workers' memories, jobs' states, and what is told in the end."""
+
+    workers: list[Worker]
+    jobs: list[Job]
+    channels: int | None
+    """None: communication takes no time."""
+    now: Fraction = ZERO
+    runs: list[Run] = field(factory=list)
+    """All that ever started."""
+    checkpoints: list[tuple[int, int, Fraction, Fraction]] = field(factory=list)
+    """(job, run, end, work)."""
+    transfers: list[Message] = field(factory=list)
+    """Those over that ever had a channel."""
+
+    # --- its start ---
+
+    def start(self, group: Group, origin: State | None, source: Source) -> None:
+        """What has length 0 is passed at once."""
+        run = Run(group, self.now, origin)
+        group.job.numbered += 1
+        group.run = run
+        self.runs.append(run)
+        run.lead = self._lead(group.job, source)
+        if self.channels is not None:
+            for member, units in group.job.units(group.members).items():
+                run.pending[member] = list(self._needs(run, member, units, source))
+        self.pass_parts(run)
+
+    def _lead(self, job: Job, source: Source) -> Fraction:
+        """Time spent between the messages and computing."""
+        if source is Source.KEPT:
+            return job.recovery
+        if self.channels is not None:
+            return ZERO
+        return {Source.IMAGE: job.recovery, Source.CLONE: job.delay}.get(source, ZERO)
+
+    def _needs(self, run: Run, member: int, units: int, source: Source) -> Iterator[Message]:
+        """What it lacks, in the order in which it is sent; what has size 0 is held."""
+        job = run.job
+        if job.program and job.program_of not in self.workers[member].programs:
+            yield Message(member, Cargo.PROGRAM, job.program, run)
+        if job.data:
+            for _ in range(units - run.group.data[member]):
+                yield Message(member, Cargo.DATA, job.data, run)
+        if source in BY_THE_MASTER and job.image_size:
+            yield Message(member, Cargo.IMAGE, job.image_size, run)
+
+    # --- its parts ---
+
+    def pass_parts(self, run: Run) -> None:
+        """All that are over, up to the final verification."""
+        while run.part_is_over:
+            self._next_part(run)
+
+    def _next_part(self, run: Run) -> None:
+        match run.part:
+            case Part.MESSAGES:
+                run.part, run.left = Part.RECOVERY, run.lead
+            case Part.RECOVERY:
+                run.group.hits.clear()
+                run.compute()
+            case Part.COMPUTING:
+                self._stop_computing(run)
+            case Part.VERIFICATION if run.job.finds_error():
+                self.finish(run, Outcome.FAILED)
+            case Part.VERIFICATION:
+                self._begin_checkpoint(run)
+            case Part.CHECKPOINT:
+                self._keep(run)
+                run.compute()
+
+    def _stop_computing(self, run: Run) -> None:
+        if run.done == run.work:
+            run.part, run.left = Part.FINAL, run.job.verification
+        elif run.job.verified:
+            run.part, run.left = Part.VERIFICATION, run.job.verification
+        else:
+            self._begin_checkpoint(run)
+
+    def _begin_checkpoint(self, run: Run) -> None:
+        job = run.job
+        run.part, run.left = Part.CHECKPOINT, job.cost
+        if job.protection is Protection.IMAGES and self.channels is not None:
+            run.left = ZERO
+            if job.image_size:
+                for q in run.group.members:
+                    run.pending[q].append(Message(q, Cargo.SAVE, job.image_size, run))
+
+    def _keep(self, run: Run) -> None:
+        job, state = run.job, State(run, run.done)
+        self.checkpoints.append((job.index, run.number, self.now, run.done))
+        if job.protection is Protection.BUDDIES:
+            run.group.checkpoint = state
+        elif job.image is None or state.fraction > job.image.fraction:
+            job.image = state
+
+    # --- its end ---
+
+    def finish(self, run: Run, outcome: Outcome) -> None:
+        """Members are free at once, unless buddies are kept for the next run."""
+        job, group = run.job, run.group
+        run.end, run.outcome = self.now, outcome
+        self._drop_messages(run)
+        group.run = None
+        if outcome is Outcome.FAILED and not job.verified:
+            # What was saved may be corrupt.
+            group.checkpoint = None
+            if job.protection is Protection.IMAGES:
+                job.image = None
+        over = outcome in (Outcome.COMPLETED, Outcome.WITHDRAWN)
+        if over or job.protection is not Protection.BUDDIES:
+            self._release(group)
+
+    def _drop_messages(self, run: Run) -> None:
+        for messages in run.pending.values():
+            if messages:
+                messages[0].stop(self.now)
+                self.tell(messages[0], "dropped")
+            messages.clear()
+
+    def tell(self, message: Message, outcome: str) -> None:
+        """One that is over; one that never had a channel is none."""
+        message.outcome = outcome
+        if message.spans:
+            self.transfers.append(message)
+
+    def _release(self, group: Group) -> None:
+        group.job.copies_held.remove(group)
+        for q in group.members:
+            self.workers[q].group = None
+
+    def complete(self, run: Run) -> None:
+        """The job's other copies are withdrawn; what was saved of the iteration is forgotten."""
+        job = run.job
+        self.finish(run, Outcome.COMPLETED)
+        for group in list(job.copies_held):
+            if group.run:
+                self.finish(group.run, Outcome.WITHDRAWN)
+            else:
+                self._release(group)
+        mark_useful(run)
+        job.image = None
+        job.iterations_left -= 1
+        if job.iterations_left == 0:
+            job.completion = self.now
+
+
+def mark_useful(run: Run) -> None:
+    """All of it, what the run that it began from computed up to that state, and so on back."""
+    run.useful = run.done
+    while run.origin is not None:
+        run.origin.run.useful = run.origin.work
+        run = run.origin.run

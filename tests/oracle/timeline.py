@@ -1,0 +1,70 @@
+"""Workers' states and speeds over time, known beforehand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+Span = tuple[Fraction, Fraction]
+
+UP, RECLAIMED, DOWN = "u", "r", "d"
+
+
+class Timeline:
+    """A worker's whole future: its owner's letters, one a time unit, its faults and its speeds."""
+
+    def __init__(self, index: int, scenario: dict[str, Any]) -> None:
+        owners, speeds = scenario["owner"], scenario["speeds"]
+        self._owner: str = owners[index] if owners else ""
+        self._speeds = [(Fraction(t), Fraction(s)) for t, s in speeds[index]] if speeds else []
+        faults = sorted(Fraction(t) for t, worker in scenario["faults"] if worker == index)
+        struck = self._struck(faults, Fraction(scenario["downtime"]))
+        owned = [(Fraction(k), Fraction(k + 1)) for k, s in enumerate(self._owner) if s == DOWN]
+        self._downs = union(owned + struck)
+        self.strikes = {start for start, _ in self._downs}
+        """When it goes DOWN; with a downtime of 0 it is back at once."""
+
+    def _struck(self, faults: list[Fraction], downtime: Fraction) -> list[Span]:
+        """The DOWNs of the faults that strike."""
+        struck: list[Span] = []
+        for fault in faults:
+            # A fault is judged by the state that the worker would have without it.
+            if self._owner_at(fault) != DOWN and not (struck and fault < struck[-1][1]):
+                struck.append((fault, fault + downtime))
+        return struck
+
+    @property
+    def times(self) -> set[Fraction]:
+        """When its state or speed changes."""
+        letters = [Fraction(k) for k in range(1, len(self._owner) + 1)]
+        turns = {t for t in letters if self._owner_at(t) != self._owner_at(t - 1)}
+        return turns | {t for down in self._downs for t in down} | {t for t, _ in self._speeds}
+
+    def _owner_at(self, time: Fraction) -> str:
+        letter = int(time)
+        return self._owner[letter] if letter < len(self._owner) else UP
+
+    def state_at(self, time: Fraction) -> str:
+        """UP, RECLAIMED or DOWN."""
+        if any(start <= time < end for start, end in self._downs):
+            return DOWN
+        return self._owner_at(time)
+
+    def speed_at(self, time: Fraction) -> Fraction:
+        """1 before any change."""
+        speed = Fraction(1)
+        for since, value in self._speeds:
+            if since <= time:
+                speed = value
+        return speed
+
+
+def union(spans: list[Span]) -> list[Span]:
+    """Those without a gap between them are one."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged

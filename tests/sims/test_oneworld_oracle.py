@@ -1,0 +1,25 @@
+"""The one world against an independent simulator of its rules: tests/oracle/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.case_files import case_file
+from tests.oracle.__main__ import differences
+from tests.oracle.world import simulate
+
+
+def test_the_oracle_gives_every_expected_value_of_every_case(cases_dir: Path) -> None:
+    """Else what it says of random scenarios would say nothing."""
+    cases = case_file(cases_dir, "oneworld.json")["cases"]
+    assert len(cases) > 100
+    wrong = [case["name"] for case in cases if simulate(case["scenario"]) != case["expected"]]
+    assert wrong == []
+
+
+@pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")
+def test_our_world_does_what_the_oracle_says_in_random_scenarios() -> None:
+    wrong = [problem for seed in range(300) for problem in differences(seed)]
+    assert wrong == []
