@@ -12,8 +12,8 @@ from numpy.random import PCG64, Generator, SeedSequence
 
 from policies.maths.gains import (
     ConstantGain,
-    Estimate,
     Gain,
+    GainEstimate,
     GainFunction,
     SimulatedService,
     two_state_gain,
@@ -24,7 +24,7 @@ PER_OCTAVE = 4
 """Grid times per doubling. g(r, t)/t is smooth in log t: for the two-point speeds of 004's study
 the interpolation errs by less than 1e-3 relative."""
 
-GainAt = Callable[[int, float], Estimate]
+GainAt = Callable[[int, float], GainEstimate]
 """g(r, t) with its error."""
 
 
@@ -32,7 +32,7 @@ def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
     """g(r, t) of `process`: integrated for two-state speeds, otherwise simulated with `sample`
     servers per time (and the error that this leaves)."""
     if isinstance(process, ConstantSpeed):
-        return lambda copies, time: Estimate(time, 0.0)
+        return lambda copies, time: GainEstimate(time, 0.0)
     if isinstance(process, TwoPoint | OnOff):
         return lambda copies, time: two_state_gain(copies, time, process)
     seed = int(rng.integers(2**63))

@@ -92,7 +92,7 @@ class GainFunction:
 
 
 @frozen
-class Estimate:
+class GainEstimate:
     """A number with its error."""
 
     value: float
@@ -100,7 +100,7 @@ class Estimate:
     """Standard error where it was simulated, a bound where it was integrated; same unit."""
 
 
-def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> Estimate:
+def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> GainEstimate:
     """g(r, t) of a two-speed process by numerical integration of E[max] = integral of 1 - F^r.
 
     The number of redraws in t is Poisson; with n, the n + 1 intervals have Dirichlet lengths, so
@@ -114,7 +114,7 @@ def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> Estim
         lambda share: 1 - law.cdf(share) ** copies, 0, 1, epsabs=1e-11, epsrel=1e-9, limit=200
     )
     scale = (high - low) * time
-    return Estimate(low * time + scale * value, scale * (error + copies * NEGLIGIBLE))
+    return GainEstimate(low * time + scale * value, scale * (error + copies * NEGLIGIBLE))
 
 
 class _Occupation:
@@ -162,7 +162,7 @@ class SimulatedService:
         paths = (service_until(process, time, rng) for _ in range(servers))
         return cls(np.fromiter(paths, dtype=float, count=servers))
 
-    def gain(self, copies: int) -> Estimate:
+    def gain(self, copies: int) -> GainEstimate:
         """The mean of the maximum over all subsets of r servers, with its standard error, from
         up to 20 parts of the sample.
 
@@ -173,7 +173,7 @@ class SimulatedService:
             raise ValueError(f"{copies} copies cannot be estimated from {n} servers.")
         parts = np.array_split(self.samples, min(20, n // copies))
         error = float(np.std([_mean_maximum(part, copies) for part in parts], ddof=1))
-        return Estimate(_mean_maximum(self.samples, copies), error / math.sqrt(len(parts)))
+        return GainEstimate(_mean_maximum(self.samples, copies), error / math.sqrt(len(parts)))
 
 
 def service_until(process: SpeedProcess, time: float, rng: Generator) -> float:

@@ -38,13 +38,13 @@ def _count_in(axes: Axes, scale: float) -> None:
     """Ticks at round numbers of `scale` seconds."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    class Scaled(MaxNLocator):
+    class ScaledLocator(MaxNLocator):
         """Places that are round in the other unit."""
 
         def tick_values(self, vmin: float, vmax: float) -> Any:
             return np.asarray(super().tick_values(vmin / scale, vmax / scale)) * scale
 
-    axes.xaxis.set_major_locator(Scaled(nbins="auto", steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_locator(ScaledLocator(nbins="auto", steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda t, _: PLAIN.format(x=t / scale)))
 
 

@@ -9,7 +9,7 @@ from attrs import frozen
 from numpy.random import Generator, default_rng
 
 from policies.maths.gain_table import gain_at
-from policies.maths.gains import Estimate
+from policies.maths.gains import GainEstimate
 from policies.maths.single_machine import srpt_drain
 from policies.maths.speeds import (
     ConstantSpeed,
@@ -19,7 +19,7 @@ from policies.maths.speeds import (
     TwoPointSlots,
     UniformSlots,
 )
-from sims.campaign.intervals import Estimate as Interval
+from sims.campaign.intervals import Estimate
 from sims.metrics.flowtimes import FlowtimeFold
 from sims.papers.values import Value, exactly
 from sims.scenario.jobs.section import RigidSection
@@ -47,7 +47,7 @@ class GainRow:
 
     process: str
     time: float
-    gains: tuple[Estimate, ...]
+    gains: tuple[GainEstimate, ...]
     concave: bool
     """Lemma 1: g(r) - g(r - 1) never rises with r."""
     bounded: bool
@@ -63,12 +63,14 @@ def gain_row(
     return GainRow(name, time, gains, _concave(gains), _bounded(gains, process.peak, time))
 
 
-def _concave(gains: Sequence[Estimate]) -> bool:
-    steps = [(b.value - a.value, a.error + b.error) for a, b in pairwise((Estimate(0, 0), *gains))]
+def _concave(gains: Sequence[GainEstimate]) -> bool:
+    steps = [
+        (b.value - a.value, a.error + b.error) for a, b in pairwise((GainEstimate(0, 0), *gains))
+    ]
     return all(b - a <= ERRORS * (ea + eb) + 1e-12 for (a, ea), (b, eb) in pairwise(steps))
 
 
-def _bounded(gains: Sequence[Estimate], peak: float, time: float) -> bool:
+def _bounded(gains: Sequence[GainEstimate], peak: float, time: float) -> bool:
     limits = (min(peak * time, copies * time) for copies in range(1, len(gains) + 1))
     return all(
         gain.value <= limit * (1 + 1e-12) + ERRORS * gain.error
@@ -124,9 +126,9 @@ def _gains(copies: int, sample: int) -> Iterator[Value]:
             yield Value(place, "", "Lemma 2", exactly(row.bounded), "1")
 
 
-def _estimate(gain: Estimate) -> Interval:
+def _estimate(gain: GainEstimate) -> Estimate:
     half = ERRORS * gain.error
-    return Interval(gain.value, gain.value - half, gain.value + half, 2)
+    return Estimate(gain.value, gain.value - half, gain.value + half, 2)
 
 
 def _drains(instances: int) -> Value:
