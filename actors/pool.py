@@ -24,7 +24,8 @@ def lowest(numbers: Numbers, count: int, former: Intervals, index: int) -> Inter
 
 def compact(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
     """Those that the job had a moment ago, or the fewest gaps: where workers are alike, numbers are
-    only names, and it is intervals that cost (a tenth of a run of 50,000 jobs with its log)."""
+    only names, and it is intervals that cost (of a run of 50,000 jobs with its log, up to a
+    tenth)."""
     return numbers.take(count, former)
 
 

@@ -82,8 +82,8 @@ class ApplicationDescribed(Event):
     """Its place in the pack, from 0, which decides ties; None: an older log, which tells nothing of
     what follows either."""
     profile: tuple[str, ...] = ()
-    """How its time hangs on its workers, as a scenario file says it: `key=value`, all keys but a
-    table's times."""
+    """How its time hangs on its workers, as a scenario file says it: `key=value`, all keys that
+    have a value but a table's times."""
     times: tuple[Time, ...] = ()
     """Of a table, its times on 1, 2, 3... workers."""
     rule: PeriodRule | None = None

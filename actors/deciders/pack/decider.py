@@ -121,10 +121,9 @@ class PackDecider:
 
     def _tell_heirs(self) -> None:
         """The next copy is the oldest now: what it has said before counts from now on."""
-        loop = self.scheduler.system.loop
+        loop, books = self.scheduler.system.loop, self.books
         for index, cause in self.heirs.items():
-            copies = self.books.sizes.get(index)
-            standing = self.books.standings.get(next(iter(copies))) if copies else None
+            standing = books.standings.get(books.first(index)) if index in books.sizes else None
             if standing is not None:
                 loop.cause = cause
                 self.scheduler.system.journal.describe(EndExpected, *self._told(standing))

@@ -144,7 +144,7 @@ def _model(told: tuple[str, ...]) -> AnySpeedup:
 
 
 def words(model: AnySpeedup) -> tuple[str, ...]:
-    """All its keys, `key=value`; but for a table's times."""
+    """All its keys that have a value, `key=value`; but for a table's times."""
     if isinstance(model, Times):
         return TABLE
     said = asdict(model, filter=lambda _, value: value is not None)
