@@ -42,7 +42,7 @@ class JobOfAttempts(Job):
         return self.failures
 
     @handles(StartCopy, during=(Life.WAITING,))
-    def begin(self, message: StartCopy) -> None:
+    def begin(self, message: StartCopy, cause: int) -> None:
         self.become(RUNNING)
         self.attempt = attempt = self.attempt + 1
         self.copy = message.copy
@@ -51,42 +51,42 @@ class JobOfAttempts(Job):
         self.begun = self.system.loop.now
         # Summed once, as the scheduler does for `held`: equal instants must stay equal.
         held = time + described.verification
-        self.record(RunStarted, self.name, attempt, message.text, time)
+        cause = self.record(cause, RunStarted, self.name, attempt, message.text, time)
         if self.killed_at is not None and self.killed_at < held:
-            self.over = self.after(self.killed_at, LimitReached(attempt))
+            self.over = self.after(self.killed_at, LimitReached(attempt), cause)
         else:
-            self.over = self.after(held, OVER)
+            self.over = self.after(held, OVER, cause)
 
     @handles(AttemptOver, during=(Life.RUNNING,))
-    def detect(self, message: AttemptOver) -> None:
+    def detect(self, message: AttemptOver, cause: int) -> None:
         if self.attempt < self.sound:
             self.become(WAITING)
-            self.record(RunEnded, self.name, self.attempt, FAILED, self.time)
-            self.send(self.scheduler, CopyOver(self.index, self.copy, FAILED, True))
+            cause = self.record(cause, RunEnded, self.name, self.attempt, FAILED, self.time)
+            self.send(self.scheduler, CopyOver(self.index, self.copy, FAILED, True), cause)
         else:
-            self.record(RunEnded, self.name, self.attempt, COMPLETED, self.time)
-            self.send(self.scheduler, CopyOver(self.index, self.copy, COMPLETED, False, True))
-            self.complete()
+            cause = self.record(cause, RunEnded, self.name, self.attempt, COMPLETED, self.time)
+            over = CopyOver(self.index, self.copy, COMPLETED, False, True)
+            self.send(self.scheduler, over, cause)
+            self.complete(cause)
 
     @handles(MemberMoved, during=(Life.RUNNING,))
-    def lose(self, message: MemberMoved) -> None:
+    def lose(self, message: MemberMoved, cause: int) -> None:
         if message.state is WorkerState.DOWN and message.copy == self.copy:
             self.cancel(self.over)
             self.sound += 1
             self.become(WAITING)
-            self._end_early(LOST)
-            self.give_back(self.copy, LOST, True)
+            self.give_back(self.copy, LOST, self._end_early(LOST, cause), True)
 
     @handles(MemberMoved, during=(Life.WAITING, Life.COMPLETED, Life.KILLED))
-    def hear_too_late(self, message: MemberMoved) -> None:
+    def hear_too_late(self, message: MemberMoved, cause: int) -> None:
         """Another member of the same attempt went DOWN at this very instant."""
 
     @handles(LimitReached, during=(Life.RUNNING,))
-    def reach_limit(self, message: LimitReached) -> None:
-        self._end_early(WITHDRAWN)
-        self.give_back(self.copy, WITHDRAWN, False, True)
-        self.die()
+    def reach_limit(self, message: LimitReached, cause: int) -> None:
+        cause = self._end_early(WITHDRAWN, cause)
+        self.give_back(self.copy, WITHDRAWN, cause, False, True)
+        self.die(cause)
 
-    def _end_early(self, outcome: Outcome) -> None:
+    def _end_early(self, outcome: Outcome, cause: int) -> int:
         done = min(self.now - self.begun, self.time)
-        self.record(RunEnded, self.name, self.attempt, outcome, done)
+        return self.record(cause, RunEnded, self.name, self.attempt, outcome, done)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from attrs import define, field
@@ -14,18 +14,25 @@ from actors.events import (
     MessagesDescribed,
     Outcome,
     ProtectionDescribed,
+    Stage,
 )
 from actors.hazards import SilentErrors
 from actors.intervals import members
 from actors.job import RUNNING, WAITING, Job, Life
-from actors.messages import LimitReached, MembersWait, Settle, StartCopy, WithdrawCopy
+from actors.messages import (
+    LimitReached,
+    MembersWait,
+    RunProgress,
+    Settle,
+    StartCopy,
+    WithdrawCopy,
+)
 from actors.plan import Plan, State
 from actors.protection import Protection
 from actors.protection.by_size import alike
-from actors.run import Run
-from actors.runtime import handles
-from actors.worker_messages import LeaveRun, Needs
-from actors.workforce import Workforce
+from actors.run import IDLE, Run
+from actors.runtime import NOTHING, handles
+from actors.worker_messages import Needs
 from policies.availability import WorkerState
 
 COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
@@ -43,23 +50,23 @@ class JobOfCopies(Job):
     errors: SilentErrors = field(kw_only=True)
     needs: Needs | None = field(kw_only=True, default=None)
     """What members fetch; None: there is no master."""
-    workforce: Workforce | None = field(kw_only=True, default=None)
-    speeds: Sequence[float] | None = field(kw_only=True, default=None)
-    """Live: the speed of every worker; None: all 1, for ever."""
+    reports: bool = field(kw_only=True, default=False)
+    """Whether the scheduler is told how far its runs are."""
     reuse: bool = field(kw_only=True, default=False)
     """Whether a member of a run that ended early, enrolled again at that very decision, keeps its
     data and the part of a message that has passed (002)."""
     copies: dict[int, Copy] = field(init=False, factory=dict)
     """By number, in the order in which they were placed."""
     next_run: int = field(init=False, default=0)
-    former: dict[int, tuple[int, int]] = field(init=False, factory=dict)
-    """Under `reuse`: members of runs that ended at this instant -> their copy, seq of that end."""
+    former: dict[int, tuple[Copy, int]] = field(init=False, factory=dict)
+    """Under `reuse`: members of runs that ended at this instant -> their copy, number of that
+    event."""
 
-    def describe(self) -> None:
-        """See Job."""
-        super().describe()
-        rules, describe = self.protection.rules, self.system.journal.describe
-        describe(
+    def describe(self, cause: int) -> int:
+        super().describe(cause)
+        rules = self.protection.rules
+        self.record(
+            cause,
             ProtectionDescribed,
             self.name,
             rules.kind,
@@ -74,7 +81,8 @@ class JobOfCopies(Job):
         if self.needs is not None:
             needs = self.needs
             sizes = (needs.program, needs.data, needs.image, needs.label)
-            describe(MessagesDescribed, self.name, *sizes)
+            self.record(cause, MessagesDescribed, self.name, *sizes)
+        return cause
 
     # --- what its kind says -------------------------------------------------------------------
 
@@ -90,41 +98,52 @@ class JobOfCopies(Job):
         """The next run on members that were kept."""
         return self.protection.resumed(copy)
 
-    def settled(self, copy: Copy) -> None:
-        """Tell whoever counts on it that a copy goes on otherwise than before."""
+    def settled(self, copy: Copy, cause: int) -> None:
+        """A copy goes on otherwise than before: tell the scheduler, if it wants to know."""
+        if self.reports and copy.number in self.copies:
+            self.send(self.scheduler, self._progress(copy), cause)
 
-    def saved(self, run: Run) -> None:
+    def _progress(self, copy: Copy) -> RunProgress:
+        run, whose = copy.run, (self.index, copy.number)
+        if run is None:
+            return RunProgress(*whose, None, 0, 0, 0, 0, 0, NOTHING)
+        part = run.part if run.stage is Stage.COMPUTING else IDLE
+        account = part.done, part.rate, part.since
+        return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started)
+
+    def saved(self, run: Run, cause: int) -> None:
         """A checkpoint is complete."""
         self.protection.save(run)
 
     @abstractmethod
-    def over(self, run: Run, outcome: Outcome) -> None:
-        """A verification has ended this run."""
+    def over(self, run: Run, outcome: Outcome, cause: int) -> int:
+        """A verification has ended this run; the number of the last event of that."""
 
     def last_work(self) -> bool:
         """Whether the run that completes now completes the job."""
         return True
 
-    def complete_work(self) -> None:
+    def complete_work(self, cause: int) -> int:
         """Tell the log what its kind says of a completed run."""
+        return cause
 
     # --- copies -------------------------------------------------------------------------------
 
     @handles(StartCopy, during=(Life.WAITING, Life.RUNNING))
-    def begin_copy(self, message: StartCopy) -> None:
+    def begin_copy(self, message: StartCopy, cause: int) -> None:
         if self.state is WAITING:
             self.become(RUNNING)
         held = members(message.numbers)
-        known = self.speeds
-        speeds = None if known is None else {n: known[n] for n in held} if known else {}
+        speeds, addresses = message.speeds, message.addresses
         copy = Copy(
             *(message.copy, held, message.text, self.units(message)),
-            *(speeds or None, self.workforce),
+            speeds=dict(zip(held, speeds, strict=True)) if speeds else None,
+            addresses=dict(zip(held, addresses, strict=True)) if addresses else None,
         )
         for worker in held if self.former else ():
             self.former.pop(worker, None)
         self.copies[copy.number] = copy
-        self._start_run(copy, self.plan(copy), message)
+        self._start_run(copy, self.plan(copy), cause, message)
 
     def plan(self, copy: Copy) -> Plan:
         """What the first run of a copy is to do."""
@@ -142,6 +161,7 @@ class JobOfCopies(Job):
         self,
         copy: Copy,
         plan: Plan,
+        cause: int,
         message: StartCopy | None = None,
         keeps: int | None = None,
     ) -> None:
@@ -154,16 +174,16 @@ class JobOfCopies(Job):
             over=self.over,
         )
         copy.run, copy.last = run, number
-        run.begin(keeps)
+        cause = run.begin(cause, keeps)
         if self.killed_at is not None:
-            self.after(self.killed_at, LimitReached(number))
-        self.tell_tasks(copy, message)
+            self.after(self.killed_at, LimitReached(number), cause)
+        cause = self.tell_tasks(copy, message, cause)
         if self.needs is None:
-            run.advance()
+            cause = run.advance(cause)
         else:
-            run.feed()
-            copy.feed(self, self.needs, plan.image)
-        self.settled(copy)
+            cause = run.feed(cause)
+            copy.feed(self, self.needs, plan.image, cause)
+        self.settled(copy, cause)
 
     def _strike(self, copy: Copy) -> Callable[[float], bool]:
         if not self.errors.per_work:
@@ -171,101 +191,90 @@ class JobOfCopies(Job):
         area = len(copy.members) * self.work(copy)
         return partial(self.errors.strike, density=self.described.profile.work / area)
 
-    def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
+    def tell_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
         """Tell the log what its kind says of a run that starts."""
+        return cause
 
     def _recovered(self, run: Run) -> None:
         self.protection.recovered(run.copy)
 
     @handles(WithdrawCopy, during=AT_WORK)
-    def withdraw(self, message: WithdrawCopy) -> None:
+    def withdraw(self, message: WithdrawCopy, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is not None:
-            self._drop(copy, WITHDRAWN, early=True)
+            self._drop(copy, WITHDRAWN, cause, early=True)
 
     @handles(WithdrawCopy, during=(Life.WAITING, *GONE))
-    def withdrawn_too_late(self, message: WithdrawCopy) -> None:
+    def withdrawn_too_late(self, message: WithdrawCopy, cause: int) -> None:
         """It ended at this very instant."""
 
     @handles(Settle)
-    def settle(self, _: Settle) -> None:
+    def settle(self, _: Settle, __: int) -> None:
         """Whoever is not enrolled again leaves."""
-        if self.workforce is not None:
-            for worker, (copy, end) in self.former.items():
-                self.system.loop.cause = end
-                self.send(self.workforce(worker), LeaveRun(copy, keep=False))
+        for worker, (copy, end) in self.former.items():
+            copy.dismiss(self, (worker,), end, keep=False)
         self.former.clear()
 
-    def _drop(self, copy: Copy, outcome: Outcome, gone: bool = False, early: bool = False) -> None:
-        """End the copy, and give its members back."""
+    def _drop(
+        self, copy: Copy, outcome: Outcome, cause: int, gone: bool = False, early: bool = False
+    ) -> int:
+        """End the copy, and give its members back; the number of its end."""
         if copy.run is not None:
-            copy.run.end(outcome)
+            end = copy.run.end(outcome, cause)
         else:
-            self.record(MembersReleased, self.name, copy.last)
+            end = self.record(cause, MembersReleased, self.name, copy.last)
         copy.run = None
         if early and self.reuse:
-            left = copy.number, self.system.loop.cause
-            self.former.update(dict.fromkeys(copy.members, left))
-            self.send(self.scheduler, MembersWait(self))
+            self.former.update(dict.fromkeys(copy.members, (copy, end)))
+            self.send(self.scheduler, MembersWait(self), end)
         else:
-            copy.leave(self, keep=False)
+            copy.leave(self, end, keep=False)
         del self.copies[copy.number]
         waits = not self.copies and not gone
         if waits:
             self.become(WAITING)
-        self.give_back(copy.number, outcome, waits, gone and not self.copies)
+        self.give_back(copy.number, outcome, end, waits, gone and not self.copies)
+        return end
 
     # --- how they end -------------------------------------------------------------------------
 
-    def _complete_by(self, first: Copy) -> None:
-        """This copy was first: the others end at this instant."""
+    def _complete_by(self, first: Copy, cause: int) -> int:
+        """This copy was first: the others end at this instant; the number of its end."""
         gone = self.last_work()
         others = [copy for copy in self.copies.values() if copy is not first]
         assert first.run is not None
-        first.run.end(COMPLETED)
-        first.run, end = None, self.system.loop.cause
+        end = first.run.end(COMPLETED, cause)
+        first.run = None
         for copy in others:
-            self._drop(copy, WITHDRAWN, gone)
-            self.system.loop.cause = end
+            self._drop(copy, WITHDRAWN, end, gone)
         self.protection.forget()
-        self._leave(first, gone)
-
-    def _leave(self, first: Copy, gone: bool) -> None:
-        first.leave(self, keep=False)
+        first.leave(self, end, keep=False)
         self.copies.clear()
-        loop = self.system.loop
-        end = loop.cause
-        self.complete_work()
-        since, loop.cause = loop.cause, end
+        since = self.complete_work(end)
         if gone:
-            self.give_back(first.number, COMPLETED, False, True)
-            loop.cause = since
-            self.complete()
+            self.give_back(first.number, COMPLETED, end, False, True)
+            self.complete(since)
         else:
             self.become(WAITING)
-            self.give_back(first.number, COMPLETED, True, since=since)
+            self.give_back(first.number, COMPLETED, end, True, since=since)
+        return end
 
     @handles(LimitReached)
-    def reach_limit(self, message: LimitReached) -> None:
+    def reach_limit(self, message: LimitReached, cause: int) -> None:
         runs = {copy.run.number: copy for copy in self.copies.values() if copy.run is not None}
         reached = runs.get(message.run)
         if reached is None:
             return
-        cause = self.system.loop.cause
         # Last of all, as the job is over because of it.
         for copy in [*(it for it in self.copies.values() if it is not reached), reached]:
-            self.system.loop.cause = cause
-            self._drop(copy, WITHDRAWN, gone=True)
-        self.die()
+            end = self._drop(copy, WITHDRAWN, cause, gone=True)
+        self.die(end)
 
     def waits_for(self) -> str | None:
         copies = self.copies.values()
-        absent = sorted(worker for copy in copies for worker in copy.absent)
+        absent = sorted((worker, copy.name(worker)) for copy in copies for worker in copy.absent)
         if absent:
-            return f"{self._names(absent)} to be UP again"
-        lack = sorted(worker for copy in copies if copy.run for worker in copy.run.missing)
-        return f"messages of {self._names(lack)}" if lack else super().waits_for()
-
-    def _names(self, workers: Sequence[int]) -> str:
-        known = self.workforce.known if self.workforce is not None else {}
-        return ", ".join(known[n].name if n in known else f"worker {n}" for n in workers)
+            return f"{', '.join(name for _, name in absent)} to be UP again"
+        fed = [(copy, copy.run) for copy in copies if copy.run is not None]
+        lack = sorted((worker, copy.name(worker)) for copy, run in fed for worker in run.missing)
+        return f"messages of {', '.join(it for _, it in lack)}" if lack else super().waits_for()

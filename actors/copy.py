@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import define, field
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from actors.plan import State
     from actors.run import Run
     from actors.runtime import Actor
-    from actors.workforce import Workforce
 
 UP = WorkerState.UP
 
@@ -34,8 +33,8 @@ class Copy:
     """By member: units of data, tasks of an iterative job."""
     speeds: dict[int, float] | None = None
     """By member; None: all 1, for ever."""
-    workforce: Workforce | None = None
-    """Where there is a master: it feeds the members."""
+    addresses: Mapping[int, Actor] | None = None
+    """Of the members, where there is a master to feed them."""
     absent: set[int] = field(init=False, factory=set)
     """Members that are not UP."""
     run: Run | None = field(init=False, default=None)
@@ -47,34 +46,35 @@ class Copy:
     holders: int = field(init=False)
     """Members among which that, or the input, is spread."""
     cause: int = field(init=False, default=-1)
-    """seq of what its next run waited for last, or of the loss for which that begins anew."""
-    anew: bool = field(init=False, default=False)
-    """Whether its next run begins from scratch, as what was saved is lost."""
+    """Number of the event that its next run has waited for last."""
     struck: set[int] = field(init=False, factory=set)
     """Members that went DOWN since the last recovery was over."""
 
     def __attrs_post_init__(self) -> None:
         self.holders = len(self.members)
 
-    def exchange(self, message: ResizeCopy, speeds: Sequence[float] | None) -> tuple[int, ...]:
+    def exchange(self, message: ResizeCopy) -> tuple[int, ...]:
         """Have other members, each with one unit of data; who left."""
         held = members(message.numbers)
         left = tuple(sorted(set(self.members).difference(held)))
         self.members, self.text, self.units = held, message.text, (1,) * len(held)
-        if speeds:
-            self.speeds = {n: speeds[n] for n in held}
+        if message.speeds:
+            self.speeds = dict(zip(held, message.speeds, strict=True))
+        if message.addresses:
+            came = dict(zip(held, message.addresses, strict=True))
+            self.addresses = {**(self.addresses or {}), **came}
         self.absent.difference_update(left)
         self.struck.difference_update(left)
         return left
 
-    def awaited(self, cause: int) -> None:
-        """This is what its next run has waited for."""
-        if not self.anew:
-            self.cause = cause
-
     def speed(self) -> float:
         """The slowest member's (R1)."""
         return 1 if self.speeds is None else min(self.speeds.values())
+
+    def name(self, worker: int) -> str:
+        """What a report calls a member."""
+        known = (self.addresses or {}).get(worker)
+        return f"worker {worker}" if known is None else known.name
 
     def move(self, worker: int, state: WorkerState) -> None:
         """A member changed state."""
@@ -85,26 +85,26 @@ class Copy:
 
     # --- what its members are told, where there is a master -----------------------------------
 
-    def feed(self, actor: Actor, needs: Needs, image: bool) -> None:
+    def feed(self, actor: Actor, needs: Needs, image: bool, cause: int) -> None:
         """Have every member fetch what it lacks."""
-        assert self.workforce is not None and self.run is not None
-        run = self.run.number
-        number, send, workforce = self.number, actor.send, self.workforce
+        assert self.addresses is not None and self.run is not None
+        run, number, addresses = self.run.number, self.number, self.addresses
         for worker, units in zip(self.members, self.units, strict=True):
-            send(workforce(worker), Feed(actor, number, run, needs, units, image))
+            feed = Feed(actor, number, run, needs, units, image)
+            actor.send(addresses[worker], feed, cause)
 
-    def send_images(self) -> None:
+    def send_images(self, actor: Actor, cause: int) -> None:
         """Have every member send its image."""
-        assert self.workforce is not None and self.run is not None
+        assert self.addresses is not None
         for worker in self.members:
-            self.run.actor.send(self.workforce(worker), SendImage())
+            actor.send(self.addresses[worker], SendImage(), cause)
 
-    def leave(self, actor: Actor, keep: bool) -> None:
+    def leave(self, actor: Actor, cause: int, keep: bool) -> None:
         """The run has ended: nobody fetches anything for it any more."""
-        self.dismiss(actor, self.members, keep)
+        self.dismiss(actor, self.members, cause, keep)
 
-    def dismiss(self, actor: Actor, workers: Sequence[int], keep: bool) -> None:
+    def dismiss(self, actor: Actor, workers: Sequence[int], cause: int, keep: bool) -> None:
         """The same for some."""
-        if self.workforce is not None:
+        if self.addresses is not None:
             for worker in workers:
-                actor.send(self.workforce(worker), LeaveRun(self.number, keep))
+                actor.send(self.addresses[worker], LeaveRun(self.number, keep), cause)

@@ -2,44 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from actors.messages import CopyOver, Stood
+from actors.messages import CopyOver, HoldingsChanged, RunProgress, StateSaved, Stood
 from policies.availability import WorkerState
+from policies.interface.queue import BatchJob
 
 if TYPE_CHECKING:
-    from actors.job import Job
     from actors.scheduler import Scheduler
 
 
-class Decider(Protocol):
+class Decider:
     """What differs between schedulers: it keeps its books, asks its policies, and answers by
-    calling the scheduler's `start_some`, `start_on` and `withdraw`."""
+    calling the scheduler's `start_some`, `start_on`, `resize` and `withdraw`.
+
+    `cause` is everywhere the number of the event that leads to the call.
+    """
+
+    __slots__ = ()
+
+    wants_holdings = False
+    """Whether workers are to report what they hold."""
+
+    @property
+    def wants_progress(self) -> bool:
+        """Whether jobs are to report how far their runs are; known once it is attached."""
+        return False
 
     def attach(self, scheduler: Scheduler) -> None:
         """Called once, before anything else."""
 
-    def submitted(self, job: Job) -> None:
+    def submitted(self, job: BatchJob, cause: int) -> None:
         """A job asks to be scheduled."""
 
-    def over(self, message: CopyOver) -> None:
+    def over(self, message: CopyOver, cause: int) -> None:
         """A copy has given its workers back; they are free already."""
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
+    def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         """A worker changed state, and the pool knows; whether that calls for a decision."""
+        return False
 
-    def programmed(self, worker: int, label: str) -> bool:
+    def programmed(self, worker: int, label: str, cause: int) -> bool:
         """A worker holds this program now; whether that calls for a decision."""
+        return False
 
-    def stood(self, message: Stood) -> None:
+    def stood(self, message: Stood, cause: int) -> None:
         """A malleable job tells where it stands."""
 
-    def sped(self, worker: int, speed: float) -> None:
+    def progressed(self, message: RunProgress) -> None:
+        """A job that reports tells how far a run is."""
+
+    def saved(self, message: StateSaved) -> None:
+        """A job that reports tells of a saved state."""
+
+    def holds(self, message: HoldingsChanged) -> None:
+        """A worker that reports tells what it holds."""
+
+    def sped(self, worker: int, speed: float, cause: int) -> None:
         """A worker changed speed, and the pool knows."""
 
-    def woken(self) -> bool:
-        """Whether a wake-up call counts: False for one of a decision since replaced, or in an
-        instant decided on."""
+    def ignores(self, worker: int, cause: int) -> bool:
+        """Whether a fault of this worker changes nothing in its model; the log says so then."""
+        return False
 
-    def decide(self) -> None:
+    def woken(self, cause: int) -> int | None:
+        """What a wake-up call leads to a decision for; None: it does not count, as the decision
+        that asked for it has been replaced, or the instant has been decided on."""
+        return None
+
+    def decide(self, cause: int) -> None:
         """All of this instant is known."""

@@ -9,9 +9,11 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.messages import FaultComes
 from actors.runtime import Actor, Phase, handles, message
-from actors.worker import Worker
 from actors.worker_messages import Strike
+
+STRIKE = Strike()
 
 
 @define(eq=False)
@@ -94,8 +96,8 @@ class Hazard(Actor):
     """Strikes workers at the times that `faults` yields; it knows nothing of what they run."""
 
     faults: Faults
-    worker: Callable[[int], Worker]
-    """The actor of a worker, which it gets when something of its own begins."""
+    worker: Callable[[int], Actor]
+    """The address of a worker, whose actor is made when something of its own begins."""
 
     def started(self) -> None:
         self._await_fault()
@@ -104,10 +106,22 @@ class Hazard(Actor):
         fault = next(self.faults, None)
         if fault is not None:
             time, worker = fault
-            self.at(time, FaultDue(worker), Phase.FAULTS_STRIKE)
+            due = FaultDue(worker)
+            self.at(time, due, self.system.origin, Phase.FAULTS_STRIKE)
 
     @handles(FaultDue)
-    def strike(self, message: FaultDue) -> None:
-        # First: no fault is caused by the one before.
+    def strike(self, message: FaultDue, cause: int) -> None:
         self._await_fault()
-        self.send(self.worker(message.worker), Strike())
+        self.send(self.worker(message.worker), STRIKE, cause)
+
+
+@define(eq=False)
+class PaperFaults(Hazard):
+    """003's own faults: what a fault changes is its scheduler's to say (section 6.1)."""
+
+    scheduler: Actor
+
+    @handles(FaultDue)
+    def strike(self, message: FaultDue, cause: int) -> None:
+        self._await_fault()
+        self.send(self.scheduler, FaultComes(message.worker), cause)

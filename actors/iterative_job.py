@@ -26,13 +26,12 @@ class IterativeJob(JobOfRuns):
     """w_q: time units per task, by worker."""
     iteration: int = field(init=False, default=0)
 
-    def describe(self) -> None:
+    def describe(self, cause: int) -> int:
         """See Job; its first iteration begins."""
-        super().describe()
-        journal = self.system.journal
-        times = grouped(self.task_times) if journal.wants(TasksDescribed) else ()
-        journal.describe(TasksDescribed, self.name, self.tasks, self.iterations, times)
-        self.record(IterationStarted, self.name, self.iteration)
+        super().describe(cause)
+        times = grouped(self.task_times) if self.system.journal.wants(TasksDescribed) else ()
+        self.record(cause, TasksDescribed, self.name, self.tasks, self.iterations, times)
+        return self.record(cause, IterationStarted, self.name, self.iteration)
 
     def work_told(self) -> float:
         """See Job: it hangs on the workers."""
@@ -50,23 +49,22 @@ class IterativeJob(JobOfRuns):
         pairs = zip(copy.members, copy.units, strict=True)
         return max(units * self.task_times[worker] for worker, units in pairs)
 
-    def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
-        """See JobOfRuns."""
+    def tell_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
         wanted = self.system.journal.wants(TasksDealt)
         tasks = tuple(zip(copy.members, copy.units, strict=True)) if wanted else ()
         reason = message.reason if message is not None else None
-        self.record(TasksDealt, self.name, self.iteration, copy.last, tasks, reason)
+        return self.record(cause, TasksDealt, self.name, self.iteration, copy.last, tasks, reason)
 
     def last_work(self) -> bool:
         """See JobOfRuns."""
         return self.iteration + 1 == self.iterations
 
-    def complete_work(self) -> None:
-        """See JobOfRuns."""
-        self.record(IterationCompleted, self.name, self.iteration)
+    def complete_work(self, cause: int) -> int:
+        cause = self.record(cause, IterationCompleted, self.name, self.iteration)
         self.iteration += 1
         if self.iteration < self.iterations:
-            self.record(IterationStarted, self.name, self.iteration)
+            cause = self.record(cause, IterationStarted, self.name, self.iteration)
+        return cause
 
     def waits_for(self) -> str | None:
         if self.state is WAITING:

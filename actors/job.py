@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from attrs import define, field
 
 from actors.events import JobCompleted, JobDescribed, JobKilled, JobSubmitted, Outcome
 from actors.messages import Arrive, CopyOver, Submit
-from actors.runtime import Actor, handles
+from actors.runtime import NOTHING, Actor, handles
 from policies.interface.queue import BatchJob
-
-if TYPE_CHECKING:
-    from actors.scheduler import Scheduler
 
 
 class Life(enum.IntEnum):
@@ -49,34 +46,37 @@ class Job(Actor):
     initial: ClassVar[Life] = Life.PLANNED
 
     described: BatchJob
-    scheduler: Scheduler
+    scheduler: Actor
     killed_at: float | None = None
     """How long a run may take, verification included; None: as long as it does."""
     index: int = field(init=False, default=0)
 
     def started(self) -> None:
         self.index = self.described.index
-        if self.described.submitted > self.system.loop.now:
-            self.at(self.described.submitted, ARRIVE)
+        origin = self.system.origin
+        if self.described.submitted > self.now:
+            self.at(self.described.submitted, ARRIVE, origin)
         else:
-            self.arrive(ARRIVE)
+            self.arrive(ARRIVE, origin)
 
     @handles(Arrive, during=(Life.PLANNED,))
-    def arrive(self, message: Arrive) -> None:
+    def arrive(self, message: Arrive, cause: int) -> None:
         self.become(WAITING)
         job = self.described
-        self.record(JobSubmitted, self.name, job.user, job.group, job.queue, job.priority)
-        self.describe()
-        self.send(self.scheduler, Submit(self))
+        whose = job.user, job.group, job.queue, job.priority
+        cause = self.describe(self.record(cause, JobSubmitted, self.name, *whose))
+        self.send(self.scheduler, Submit(self, job), cause)
 
-    def describe(self) -> None:
-        """Tell the log what its laws are measured against."""
+    def describe(self, cause: int) -> int:
+        """Tell the log what its laws are measured against; the cause of what follows."""
         described = self.described
-        self.system.journal.describe(
+        self.record(
+            cause,
             JobDescribed,
             *(self.name, described.kind, self.work_told(), described.verification),
             *(self.failures_told(), described.estimate, self.killed_at),
         )
+        return cause
 
     def work_told(self) -> float:
         """Its work, where that does not hang on its workers."""
@@ -86,21 +86,28 @@ class Job(Actor):
         """f_j, where it is known beforehand."""
         return None
 
-    def complete(self) -> None:
+    def complete(self, cause: int) -> int:
         """All its work is done."""
         self.become(DONE)
-        self.record(JobCompleted, self.name)
+        return self.record(cause, JobCompleted, self.name)
 
-    def die(self) -> None:
+    def die(self, cause: int) -> None:
         """It has outlived the user's estimate."""
         self.become(KILLED)
-        self.record(JobKilled, self.name)
+        self.record(cause, JobKilled, self.name)
 
     def give_back(
-        self, copy: int, outcome: Outcome, waits: bool, gone: bool = False, since: int = -1
+        self,
+        copy: int,
+        outcome: Outcome,
+        cause: int,
+        waits: bool,
+        gone: bool = False,
+        since: int = NOTHING,
     ) -> None:
         """The workers of this copy are the scheduler's again."""
-        self.send(self.scheduler, CopyOver(self.index, copy, outcome, waits, gone, since))
+        over = CopyOver(self.index, copy, outcome, waits, gone, since)
+        self.send(self.scheduler, over, cause)
 
     def waits_for(self) -> str | None:
         return "its release" if self.state is Life.PLANNED else None

@@ -21,11 +21,11 @@ class TimeLimit(Actor):
     time: float
 
     def started(self) -> None:
-        self.at(self.time, TimeIsUp(), Phase.SERVICE)
+        self.at(self.time, TimeIsUp(), self.system.origin, Phase.SERVICE)
 
     @handles(TimeIsUp)
-    def end(self, _: TimeIsUp) -> None:
-        self.system.finish(End.CAPPED)
+    def end(self, _: TimeIsUp, cause: int) -> None:
+        self.system.finish(cause, End.CAPPED)
 
 
 @define(eq=False)
@@ -37,8 +37,8 @@ class Cap(Actor):
     scheduler: Actor
 
     def started(self) -> None:
-        self.at(self.time, TimeIsUp(), Phase.DECISION)
+        self.at(self.time, TimeIsUp(), self.system.origin, Phase.DECISION)
 
     @handles(TimeIsUp)
-    def end(self, _: TimeIsUp) -> None:
-        self.send(self.scheduler, GiveUp())
+    def end(self, _: TimeIsUp, cause: int) -> None:
+        self.send(self.scheduler, GiveUp(), cause)

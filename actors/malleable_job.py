@@ -46,61 +46,60 @@ class MalleableJob(JobOfRuns):
     application: ApplicationDescribed = field(kw_only=True, repr=False)
     """What `costs` are made of."""
 
-    def describe(self) -> None:
-        """See Job."""
-        super().describe()
-        told = astuple(self.application, recurse=False)
-        self.system.journal.describe(ApplicationDescribed, *told)
+    def describe(self, cause: int) -> int:
+        super().describe(cause)
+        self.record(cause, ApplicationDescribed, *astuple(self.application, recurse=False))
+        return cause
 
     def work(self, copy: Copy) -> float:
         """t_ij, promised members included (003, section 5)."""
         return self.costs.times[self.costs.row(len(copy.members))]
 
-    def tell_tasks(self, copy: Copy, message: StartCopy | None) -> None:
+    def tell_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
         """See JobOfRuns: whether this run moves data."""
         assert copy.run is not None
         if any(stage is MOVING for stage, _ in copy.run.plan.before):
             before, after = copy.holders, len(copy.members)
-            rounds = round_count(before, after)
-            self.record(RedistributionPlanned, self.name, copy.last, before, after, rounds)
+            sizes = before, after, round_count(before, after)
+            cause = self.record(cause, RedistributionPlanned, self.name, copy.last, *sizes)
+        return cause
 
     # --- its size changes ---------------------------------------------------------------------
 
     @handles(ResizeCopy, during=AT_WORK)
-    def resize(self, message: ResizeCopy) -> None:
+    def resize(self, message: ResizeCopy, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is None:
             return
         run, size = copy.run, len(copy.members)
         if run is None:
-            self._resize_kept(copy, message)
+            self._resize_kept(copy, message, cause)
         elif run.computes:
-            state = run.hand_over()
-            self._exchange(copy, message)
+            state, cause = run.hand_over(cause)
+            self._exchange(copy, message, cause)
             copy.holders = size
             plan = evolve(self.protection.plan(copy), begins=state)
             plan = self._moved(copy, plan)
-            self._start_run(copy, plan)
+            self._start_run(copy, plan, cause)
             if not plan.closes:
                 copy.holders = len(copy.members)
         else:
             # Struck at this instant, and without a downtime recovering already.
-            run.end(Outcome.WITHDRAWN)
-            self._exchange(copy, message)
-            self._start_run(copy, self.resumed(copy))
+            cause = run.end(Outcome.WITHDRAWN, cause)
+            self._exchange(copy, message, cause)
+            self._start_run(copy, self.resumed(copy), cause)
 
-    def _resize_kept(self, copy: Copy, message: ResizeCopy) -> None:
-        self._exchange(copy, message)
-        self.record(MembersChanged, self.name, copy.last, copy.text)
-        copy.awaited(self.system.loop.cause)
-        self.settled(copy)
+    def _resize_kept(self, copy: Copy, message: ResizeCopy, cause: int) -> None:
+        self._exchange(copy, message, cause)
+        copy.cause = self.record(cause, MembersChanged, self.name, copy.last, copy.text)
+        self.settled(copy, copy.cause)
         self._resume_soon()
 
-    def _exchange(self, copy: Copy, message: ResizeCopy) -> None:
+    def _exchange(self, copy: Copy, message: ResizeCopy, cause: int) -> None:
         stayed = copy.members
-        left = copy.exchange(message, self.speeds)
-        copy.dismiss(self, left, keep=False)
-        copy.dismiss(self, sorted(set(stayed).difference(left)), keep=True)
+        left = copy.exchange(message)
+        copy.dismiss(self, left, cause, keep=False)
+        copy.dismiss(self, sorted(set(stayed).difference(left)), cause, keep=True)
 
     def resumed(self, copy: Copy) -> Plan:
         """See JobOfRuns: a redistribution that was interrupted, or decided since, comes after the
@@ -116,32 +115,33 @@ class MalleableJob(JobOfRuns):
     # --- workers that are promised ------------------------------------------------------------
 
     @handles(PromiseCopy, during=AT_WORK)
-    def promise(self, message: PromiseCopy) -> None:
+    def promise(self, message: PromiseCopy, cause: int) -> None:
         copy = self.copies[message.copy]
-        self.record(MembersPromised, self.name, copy.last, copy.text)
+        self.record(cause, MembersPromised, self.name, copy.last, copy.text)
 
     @handles(MembersCame, during=AT_WORK)
-    def join(self, message: MembersCame) -> None:
+    def join(self, message: MembersCame, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is not None:
             copy.text = message.text
-            self.record(MembersJoined, self.name, copy.last, message.joined)
+            self.record(cause, MembersJoined, self.name, copy.last, message.joined)
 
     # --- where it stands ----------------------------------------------------------------------
 
-    def settled(self, copy: Copy) -> None:
+    def settled(self, copy: Copy, cause: int) -> None:
         """See JobOfRuns: the scheduler is told where it stands."""
         if copy.number not in self.copies:
             return
         run = copy.run
         stood = self._kept(copy) if run is None else self._under_way(copy, run)
-        self.send(self.scheduler, stood)
+        self.send(self.scheduler, stood, cause)
 
-    def saved(self, run: Run) -> None:
+    def saved(self, run: Run, cause: int) -> None:
         """See JobOfRuns: where periods are not all alike, the next one is told of."""
-        super().saved(run)
+        super().saved(run, cause)
         if run.plan.verified or run.copy.speeds is not None:
-            self.send(self.scheduler, self._standing(run.copy, self.now, (), run.base / run.work))
+            stood = self._standing(run.copy, self.now, (), run.base / run.work)
+            self.send(self.scheduler, stood, cause)
 
     def _kept(self, copy: Copy) -> Stood:
         plan = self.resumed(copy)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from attrs import define, field
 
-from actors.member import Member
-from actors.runtime import Actor, Phase, handles
+from actors.decisions import answer, items, refusal
+from actors.runtime import NOTHING, Actor, Phase, handles
 from actors.worker_messages import (
     AskForChannel,
     Granted,
@@ -15,32 +15,45 @@ from actors.worker_messages import (
     Preempted,
     Serve,
     SlotBegan,
+    YieldChannel,
 )
-from policies.interface import ServiceOrder, Waiting
+from policies.interface import ServiceOrder
 
 SERVE, GRANTED, PREEMPTED = Serve(), Granted(), Preempted()
-NOBODY = -1
 
 
-@define
-class _Request:
-    """One worker that wants a channel, as the order of service sees it."""
+@define(eq=False)
+class Request:
+    """One worker that wants a channel, as it said itself (satisfies policies.interface.Waiting)."""
 
-    worker: Member
-    serving: bool
-    """Its message is under way."""
+    worker: Actor = field(repr=False)
+    index: int
+    begun: bool
+    lacked: float
+    """Time of communication that it lacked in all when it said so, or was served last."""
+    cause: int = field(repr=False)
+    """Number of the event for which it wants one."""
+    since: float | None = None
+    """When its channel was granted; None: it has none."""
+    master: Master = field(kw_only=True, repr=False)
 
     @property
-    def index(self) -> int:
-        return self.worker.index
+    def serving(self) -> bool:
+        return self.since is not None
 
     @property
     def started(self) -> bool:
-        return self.worker.begun
+        return self.begun or self.since is not None
 
     @property
     def left(self) -> float:
-        return self.worker.left
+        if self.since is None:
+            return self.lacked
+        return max(self.lacked - (self.master.now - self.since), 0)
+
+    def suspend(self) -> None:
+        """Its channel is taken away; what has passed is kept."""
+        self.lacked, self.begun, self.since = self.left, True, None
 
 
 @define(eq=False)
@@ -50,68 +63,109 @@ class Master(Actor):
     channels: int
     """n_com."""
     order: ServiceOrder
-    requests: dict[int, Member] = field(init=False, factory=dict)
-    serving: dict[int, Member] = field(init=False, factory=dict)
+    requests: dict[int, Request] = field(init=False, factory=dict)
+    """By worker."""
     _asks: dict[int, int] = field(init=False, factory=dict)
     """By worker that asked at this instant: seq of why."""
-    _freed: int = field(init=False, default=NOBODY)
+    _freed: int = field(init=False, default=NOTHING)
     """seq of what freed a channel at this instant."""
     _due: bool = field(init=False, default=False)
+    _chosen: Sequence[Request] = field(init=False, default=())
+    """Who gets channels that others are about to yield."""
+    _yielding: set[int] = field(init=False, factory=set)
 
     @handles(AskForChannel)
-    def ask(self, request: AskForChannel) -> None:
-        index, cause = request.index, self.system.loop.cause
-        self.requests[index] = request.worker
-        if self.serving.pop(index, None) is not None:
+    def ask(self, message: AskForChannel, cause: int) -> None:
+        index, before = message.index, self.requests.get(message.index)
+        if before is not None and not message.anew:
+            before.lacked, before.begun = message.left, message.begun
+            return
+        if before is not None and before.serving:
             self._freed = cause
+        said = message.worker, index, message.begun, message.left, cause
+        self.requests[index] = Request(*said, master=self)
         self._asks[index] = cause
         self._serve_soon()
 
     @handles(NeedNoChannel)
-    def forget(self, message: NeedNoChannel) -> None:
-        if self.requests.pop(message.index, None) is not None:
-            if self.serving.pop(message.index, None) is not None:
-                self._freed = self.system.loop.cause
+    def forget(self, message: NeedNoChannel, cause: int) -> None:
+        request = self.requests.pop(message.index, None)
+        if request is not None:
+            if request.serving:
+                self._freed = cause
             self._serve_soon()
 
     def _serve_soon(self) -> None:
         if not self._due:
             self._due = True
-            self.later(SERVE, Phase.SERVICE)
+            self.later(SERVE, NOTHING, Phase.SERVICE)
 
     @handles(SlotBegan)
-    def slot_began(self, _: SlotBegan) -> None:
+    def slot_began(self, _: SlotBegan, __: int) -> None:
         self._serve_soon()
 
     @handles(Serve)
-    def serve(self, _: Serve) -> None:
+    def serve(self, _: Serve, __: int) -> None:
         self._due = False
         requests = self.requests
         if len(requests) <= self.channels and not self.order.every_slot:
-            chosen = {index: requests[index] for index in sorted(requests)}  # no choice
+            chosen: Sequence[Request] = [requests[it] for it in sorted(requests)]  # no choice
         else:
-            chosen = {waiting.index: requests[waiting.index] for waiting in self._choose()}
-        self._tell(chosen)
-        self.serving = chosen
+            chosen = choose(self.order, list(requests.values()), self.channels, self.now)
+        self._deal(chosen)
         self._asks.clear()
-        self._freed = NOBODY
+        self._freed = NOTHING
         if self.order.every_slot and requests:
-            self.after(1, SlotBegan(), Phase.STATES_CHANGE)
+            self.after(1, SlotBegan(), NOTHING, Phase.STATES_CHANGE)
 
-    def _tell(self, chosen: dict[int, Member]) -> None:
-        """Who loses his channel, to somebody who asks now; who gets one, as one became free."""
-        loop, serving = self.system.loop, self.serving
-        loop.cause = next((cause for it, cause in self._asks.items() if it in chosen), NOBODY)
-        for index in serving:
-            if index not in chosen:
-                self.send(serving[index], PREEMPTED)
-        loop.cause = self._freed
-        for index, worker in chosen.items():
-            if index not in serving:
-                self.send(worker, GRANTED)
+    def _deal(self, chosen: Sequence[Request]) -> None:
+        gaining = [request for request in chosen if not request.serving]
+        kept = {request.index for request in chosen}
+        losing = [it for it in self.requests.values() if it.serving and it.index not in kept]
+        if losing:
+            # They stop before others begin, who name that for their cause.
+            cause = self._claim(chosen, gaining)
+            self._chosen, self._yielding = gaining, {request.index for request in losing}
+            for request in losing:
+                request.suspend()
+                self.send(request.worker, PREEMPTED, cause)
+        else:
+            self._grant(gaining, self._freed)
 
-    def _choose(self) -> Sequence[Waiting]:
-        waiting: list[Waiting] = [
-            _Request(worker, index in self.serving) for index, worker in self.requests.items()
-        ]
-        return self.order(waiting, self.channels, self.now)
+    def _claim(self, chosen: Sequence[Request], gaining: Sequence[Request]) -> int:
+        """Why others lose their channels: one of those that are served asks now, or has waited."""
+        served = {request.index for request in chosen}
+        asked = (cause for index, cause in self._asks.items() if index in served)
+        return next(asked, gaining[0].cause if gaining else self.system.origin)
+
+    @handles(YieldChannel)
+    def take(self, message: YieldChannel, cause: int) -> None:
+        self._yielding.discard(message.index)
+        if not self._yielding:
+            self._grant(self._chosen, cause)
+
+    def _grant(self, requests: Sequence[Request], cause: int) -> None:
+        now = self.now
+        for request in requests:
+            request.since = now
+            self.send(request.worker, GRANTED, cause)
+
+
+def choose(
+    order: ServiceOrder, waiting: Sequence[Request], channels: int, now: float
+) -> Sequence[Request]:
+    """Those that are served from now on. Raises BadDecision, naming the order and what it saw,
+    unless it answers with at most `channels` of those that wait, each once."""
+    answered = answer(order, waiting, channels, now)
+    chosen = items(order, answered)
+    problem = None
+    known = set(map(id, waiting))
+    if chosen is None or not known.issuperset(map(id, chosen)):
+        problem = "an answer is a sequence of those that wait, as they were shown"
+    elif len(set(map(id, chosen))) < len(chosen):
+        problem = "it names a worker twice"
+    elif len(chosen) > channels:
+        problem = f"it serves {len(chosen)}; there are {channels} channels"
+    if problem is not None:
+        raise refusal(order, repr(answered), problem, f"now = {now!r}, waiting: {waiting!r}")
+    return chosen  # type: ignore[return-value]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from actors.events import Outcome
+from actors.events import Outcome, Stage
 from actors.intervals import Intervals
-from actors.runtime import message
+from actors.memory import Holdings
+from actors.runtime import Actor, message
 from policies.availability import WorkerState
-
-if TYPE_CHECKING:
-    from actors.job import Job
-    from actors.run import Run
+from policies.interface.queue import BatchJob
 
 # --- to a job ---------------------------------------------------------------------------------
 
@@ -32,6 +30,10 @@ class StartCopy:
     """Who they are; () where that matters to nobody."""
     text: str
     """The same, as logs write it."""
+    speeds: Sequence[float] = ()
+    """By member; (): all 1, for ever."""
+    addresses: Sequence[Actor] = ()
+    """By member, where there is a master to fetch from; else ()."""
     tasks: tuple[int, ...] = ()
     """By member: tasks of an iteration, where the decider deals them."""
     reason: str | None = None
@@ -53,6 +55,8 @@ class ResizeCopy:
     numbers: Intervals
     text: str
     """Those of them that are there already, as logs write them: others were promised."""
+    speeds: Sequence[float] = ()
+    addresses: Sequence[Actor] = ()
 
 
 @message
@@ -81,7 +85,7 @@ class Settle:
 class MembersWait:
     """Job to scheduler: who was in my run, which ended early, waits to hear of your decision."""
 
-    job: Job
+    job: Actor
 
 
 @message
@@ -127,9 +131,10 @@ class MemberSaved:
 
 @message
 class PartDue:
-    """A job to itself: a part of this run has ended."""
+    """A job to itself: a part of this copy's run has ended."""
 
-    run: Run
+    copy: int
+    run: int
 
 
 @message
@@ -162,7 +167,8 @@ class FirstCopyEnded:
 class Submit:
     """Job to scheduler: schedule me."""
 
-    job: Job
+    job: Actor
+    described: BatchJob
 
 
 @message
@@ -203,6 +209,43 @@ class Stood:
 
 
 @message
+class RunProgress:
+    """Job to scheduler: where a copy's run is, whenever that changes otherwise than by computing
+    on, where the decider asks to be told."""
+
+    index: int
+    """The job's."""
+    copy: int
+    stage: Stage | None
+    """None: its members are kept, and wait to be UP."""
+    work: float
+    """All the work of the run."""
+    base: float
+    """Work done when its present stage began."""
+    done: float
+    """Work of the stage done until `since`: less than `work - base`."""
+    rate: float
+    """Work per unit of time since then; 0 outside of computing."""
+    since: float
+    started: int
+    """Number of the event with which the run started."""
+
+    def at(self, now: float) -> float:
+        """Work done until `now`."""
+        return self.base + (self.done + self.rate * (now - self.since))
+
+
+@message
+class StateSaved:
+    """Job to scheduler: how far the furthest state is from which a copy could go on though no run
+    under way has it, where the decider asks to be told."""
+
+    index: int
+    done: float | None
+    """Work done in it; None: there is none."""
+
+
+@message
 class JobOver:
     """Job to scheduler: I am over, and no copy of mine was yours to take back."""
 
@@ -225,6 +268,23 @@ class WorkerSped:
 
     index: int
     speed: float
+
+
+@message
+class HoldingsChanged:
+    """Worker to scheduler: what I hold now of a run's input."""
+
+    index: int
+    job: str | None
+    """Name of the job whose run it is a member of."""
+    holdings: Holdings
+
+
+@message
+class FaultComes:
+    """Hazard to scheduler: this worker fails now, unless your model of faults says otherwise."""
+
+    worker: int
 
 
 @message

@@ -5,9 +5,7 @@ from __future__ import annotations
 from attrs import define, field
 
 from actors.intervals import Intervals, meet
-from actors.runtime import VirtualTimeLoop
-
-NOTHING = -1
+from actors.runtime import NOTHING
 
 
 @define(eq=False)
@@ -18,7 +16,6 @@ class News:
     since, if that is of this instant; else what freed some of them.
     """
 
-    loop: VirtualTimeLoop
     wants: dict[int, int] = field(init=False, factory=dict)
     """By job index."""
     freed: list[tuple[int, Intervals]] = field(init=False, factory=list)
@@ -26,33 +23,32 @@ class News:
     """The shelf or batch in which all start that start now."""
     _at: float = field(init=False, default=-1)
 
-    def want(self, index: int, seq: int) -> None:
+    def want(self, now: float, index: int, seq: int) -> None:
         """A job was submitted, or has come to the end of a run."""
-        self._renew()
+        self._renew(now)
         self.wants[index] = seq
 
-    def free(self, numbers: Intervals, seq: int) -> None:
+    def free(self, now: float, numbers: Intervals, seq: int) -> None:
         """Workers are free now, or UP."""
-        self._renew()
+        self._renew(now)
         self.freed.append((seq, numbers))
 
-    def called(self, otherwise: int) -> int:
+    def called(self, now: float, otherwise: int) -> int:
         """What opened at this instant, or else freed workers last."""
-        self._renew()
+        self._renew(now)
         if self.opened != NOTHING:
             return self.opened
         return self.freed[-1][0] if self.freed else otherwise
 
-    def why(self, index: int, numbers: Intervals) -> int:
+    def why(self, now: float, index: int, numbers: Intervals) -> int:
         """The cause of a start of this job on these workers, or NOTHING of the kind."""
-        self._renew()
+        self._renew(now)
         seq = self.wants.get(index, NOTHING) if self.opened == NOTHING else self.opened
         if seq != NOTHING or not self.freed:
             return seq
         return next((seq for seq, freed in self.freed if meet(freed, numbers)), NOTHING)
 
-    def _renew(self) -> None:
-        now = self.loop.now
+    def _renew(self, now: float) -> None:
         if now != self._at:
             self._at, self.opened = now, NOTHING
             self.wants.clear()

@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from actors.events import CheckpointTaken, Outcome, RateChanged, RunEnded, RunStarted, Stage
-from actors.events.runs import StageStarted
+from actors.events import (
+    CheckpointTaken,
+    Outcome,
+    RateChanged,
+    RunEnded,
+    RunStarted,
+    Stage,
+    StageStarted,
+)
 from actors.messages import PartDue
 from actors.plan import Plan, State
 from actors.progress import Progress
-from actors.runtime import Phase, Timer
+from actors.runtime import NOTHING, Phase, Timer
 
 if TYPE_CHECKING:
     from actors.copy import Copy
-    from actors.runtime import Actor
+    from actors.runtime import Actor, Event
 
 FEEDING, COMPUTING, VERIFYING = Stage.FEEDING, Stage.COMPUTING, Stage.VERIFYING
 SAVING, CHECKPOINTING, RECOVERING = Stage.SAVING, Stage.CHECKPOINTING, Stage.RECOVERING
@@ -45,11 +52,11 @@ class Run:
     plan: Plan
     strike: Callable[[float], bool]
     """Whether a verification finds an error, by exposure."""
-    saved: Callable[[Run], None]
+    saved: Callable[[Run, int], None]
     """What to do with a complete checkpoint."""
     recovered: Callable[[Run], None]
     """Tells that the recovery is over."""
-    over: Callable[[Run, Outcome], None]
+    over: Callable[[Run, Outcome, int], int]
     stage: Stage = field(init=False, default=FEEDING)
     part: Progress = field(init=False, default=IDLE)
     base: float = field(init=False)
@@ -63,9 +70,11 @@ class Run:
     timer: Timer | None = field(init=False, default=None)
     due: float = field(init=False, default=math.inf)
     phase: Phase = field(init=False, default=Phase.PARTS_END)
+    cause: int = field(init=False, default=NOTHING)
+    """Number of the event since which the timer is set."""
     ended: bool = field(init=False, default=False)
-    told: int = field(init=False, default=-1)
-    """seq of its start."""
+    started: int = field(init=False, default=NOTHING)
+    """Number of the event with which it started."""
     _left: int = field(init=False, default=0)
     """Parts of the plan before computing that are over."""
     _reach: float = field(init=False, default=0)
@@ -102,147 +111,144 @@ class Run:
 
     # --- from start to end --------------------------------------------------------------------
 
-    def begin(self, keeps: int | None) -> None:
+    def begin(self, cause: int, keeps: int | None) -> int:
         """The run holds its members from now on."""
         begins = self.plan.begins
         source, saved = (begins.run, begins.done) if begins else (None, 0)
-        self.actor.record(
-            RunStarted,
-            self.actor.name,
-            self.number,
-            self.copy.text,
-            self.work,
-            self.base,
-            source,
-            saved,
-            keeps,
-        )
-        self.told = self.actor.system.loop.cause
+        copy, numbers = self.copy, (self.work, self.base, source, saved, keeps)
+        self.started = self._record(cause, RunStarted, copy.text, *numbers)
+        return self.started
 
-    def feed(self) -> None:
+    def feed(self, cause: int) -> int:
         """Wait for all members to hold what they need."""
         self.missing = set(self.copy.members)
-        self._enter(FEEDING, math.inf)
+        return self._enter(FEEDING, math.inf, cause)[1]
 
-    def fed(self, worker: int) -> None:
+    def fed(self, worker: int, cause: int) -> int:
         """This member holds all that it needs, or has sent its image."""
         self.missing.discard(worker)
         if not self.missing and self.stage in WAITING and not self.ended:
-            self.advance()
+            return self.advance(cause)
+        return cause
 
-    def advance(self) -> None:
-        """Go over to the next part; those of length 0 are passed at once."""
-        while not self.ended and self._next():
-            pass
+    def advance(self, cause: int) -> int:
+        """Go over to the next part; those of length 0 are passed at once. Returns the number of the
+        last event, of which this is the way for all that follows it."""
+        over = True
+        while over and not self.ended:
+            over, cause = self._next(cause)
+        return cause
 
-    def pass_part(self) -> None:
+    def pass_part(self, cause: int) -> int:
         """The present part's time is over."""
         self._stop()
         if self.stage is COMPUTING:
             self._settle_exposure()
-        self.advance()
+        return self.advance(cause)
 
-    def review(self) -> None:
+    def review(self, cause: int) -> int:
         """Its members' states or speeds have changed."""
         if self.ended or self.stage in WAITING:
-            return
+            return cause
         rate = self._rate()
         if rate == self.part.rate:
-            return
+            return cause
         now = self.actor.now
         if self.stage is COMPUTING:
             self._settle_exposure()
         self._stop()
         self.part.change(now, rate)
-        self.actor.record(RateChanged, self.actor.name, self.number, rate, self.done(now))
-        self._aim()
+        cause = self._record(cause, RateChanged, rate, self.done(now))
+        self._aim(cause)
+        return cause
 
-    def end(self, outcome: Outcome, kept: bool = False) -> None:
+    def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
         """It is over; its job knows why."""
-        now = self.actor.now
         self._stop()
         self.ended = True
-        self.base = self.done(now)
+        self.base = self.done(self.actor.now)
         self.part = IDLE
-        self.actor.record(RunEnded, self.actor.name, self.number, outcome, self.base, kept)
+        return self._record(cause, RunEnded, outcome, self.base, kept)
 
-    def hand_over(self) -> State:
+    def hand_over(self, cause: int) -> tuple[State, int]:
         """End it for a run on other members, which keeps all its work, saved or not. The part of a
         checkpoint that has passed counts as work (003, section 3.3.2, read literally)."""
         now = self.actor.now
         if self.stage is CHECKPOINTING and self.computes:
             self.base = min(self.base + self.part.at(now), self.work)
         state = self.state(now)
-        self.end(Outcome.WITHDRAWN)
-        return state
+        return state, self.end(Outcome.WITHDRAWN, cause)
+
+    def _record(self, cause: int, kind: Callable[..., Event], *values: object) -> int:
+        return self.actor.record(cause, kind, self.actor.name, self.number, *values)
 
     # --- its parts ----------------------------------------------------------------------------
 
-    def _next(self) -> bool:
+    def _next(self, cause: int) -> tuple[bool, int]:
         """Begin the part after the present one; whether it is over already."""
         plan, stage = self.plan, self.stage
         if stage is COMPUTING:
             self.base = self._reach
             self.part = IDLE
-            return self._after_computing()
+            return self._after_computing(cause)
         if stage is VERIFYING:
-            return self._verified()
+            return self._verified(cause)
         if stage in (SAVING, CHECKPOINTING):
-            self.actor.record(CheckpointTaken, self.actor.name, self.number, self.base)
-            self.saved(self)
-            return self._compute()
+            cause = self._record(cause, CheckpointTaken, self.base)
+            self.saved(self, cause)
+            return self._compute(cause)
         if stage is RECOVERING:
             self.recovered(self)
         if self._left < len(plan.before):
             part, length = plan.before[self._left]
             self._left += 1
-            return self._enter(part, length)
-        return self._secure() if plan.closes else self._compute()
+            return self._enter(part, length, cause)
+        return self._secure(cause) if plan.closes else self._compute(cause)
 
-    def _compute(self) -> bool:
+    def _compute(self, cause: int) -> tuple[bool, int]:
         self.computes = True
         left, period = self.work - self.base, self.plan.period
         self._reach = self.base + period if period < left else self.work
-        return self._enter(COMPUTING, min(period, left))
+        return self._enter(COMPUTING, min(period, left), cause)
 
-    def _after_computing(self) -> bool:
+    def _after_computing(self, cause: int) -> tuple[bool, int]:
         if self.base >= self.work:
             # Always as a timer: the last verifications of an instant come after all other parts.
             self.phase = Phase.RUNS_END
-            return self._enter(VERIFYING, self.plan.verification, at_once=False)
-        return self._secure()
+            return self._enter(VERIFYING, self.plan.verification, cause, at_once=False)
+        return self._secure(cause)
 
-    def _secure(self) -> bool:
+    def _secure(self, cause: int) -> tuple[bool, int]:
         """Save the present state, after a verification where one precedes checkpoints."""
         if self.plan.verified:
-            return self._enter(VERIFYING, self.plan.verification)
-        return self._checkpoint()
+            return self._enter(VERIFYING, self.plan.verification, cause)
+        return self._checkpoint(cause)
 
-    def _verified(self) -> bool:
+    def _verified(self, cause: int) -> tuple[bool, int]:
         struck = self.strike(self.exposed)
         if struck:
-            self.over(self, Outcome.FAILED)
-            return False
+            return False, self.over(self, Outcome.FAILED, cause)
         self.exposed = 0
         if self.base >= self.work:
-            self.over(self, Outcome.COMPLETED)
-            return False
-        return self._checkpoint()
+            return False, self.over(self, Outcome.COMPLETED, cause)
+        return self._checkpoint(cause)
 
-    def _checkpoint(self) -> bool:
+    def _checkpoint(self, cause: int) -> tuple[bool, int]:
         if self.plan.cost is not None:
-            return self._enter(CHECKPOINTING, self.plan.cost)
+            return self._enter(CHECKPOINTING, self.plan.cost, cause)
         self.missing = set(self.copy.members)
-        self._enter(SAVING, math.inf)
-        self.copy.send_images()
-        return not self.missing
+        _, cause = self._enter(SAVING, math.inf, cause)
+        self.copy.send_images(self.actor, cause)
+        return not self.missing, cause
 
-    def _enter(self, stage: Stage, length: float, at_once: bool = True) -> bool:
+    def _enter(
+        self, stage: Stage, length: float, cause: int, at_once: bool = True
+    ) -> tuple[bool, int]:
         """Begin a part of this length; whether it is over already."""
         self.stage = stage
         if at_once and length <= 0:
             self.part = IDLE
-            return True
+            return True, cause
         rate = 0.0
         if stage in WAITING:
             self.part = IDLE
@@ -250,9 +256,9 @@ class Run:
             rate = self._rate()
             self.part = Progress(length, 0, rate, self.actor.now)
         if length:
-            self.actor.record(StageStarted, self.actor.name, self.number, stage, rate, self.base)
-        self._aim()
-        return False
+            cause = self._record(cause, StageStarted, stage, rate, self.base)
+        self._aim(cause)
+        return False, cause
 
     # --- its rate and its timer ---------------------------------------------------------------
 
@@ -266,13 +272,14 @@ class Run:
         now = self.actor.now
         self.exposed = self._exposure(now)
 
-    def _aim(self) -> None:
+    def _aim(self, cause: int) -> None:
         part = self.part
         end = part.end() if part.work else part.since
         if end is None or end == math.inf or part is IDLE:
             return
-        self.due = end
-        self.timer = self.actor.at(end, PartDue(self), self.phase)
+        self.due, self.cause = end, cause
+        due = PartDue(self.copy.number, self.number)
+        self.timer = self.actor.at(end, due, cause, self.phase)
 
     def _stop(self) -> None:
         if self.timer is not None:

@@ -14,7 +14,7 @@ from actors.events import (
 from actors.job import Life
 from actors.messages import MemberFed, MemberMoved, MemberSaved, MemberSped, PartDue, Resume
 from actors.run import Run
-from actors.runtime import Phase, handles
+from actors.runtime import NOTHING, Phase, handles
 from policies.availability import WorkerState
 
 FAILED, LOST, DOWN = Outcome.FAILED, Outcome.LOST, WorkerState.DOWN
@@ -30,116 +30,116 @@ class JobOfRuns(JobOfCopies):
     # --- its members --------------------------------------------------------------------------
 
     @handles(MemberMoved, during=AT_WORK)
-    def member_moved(self, message: MemberMoved) -> None:
+    def member_moved(self, message: MemberMoved, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is None:
             return
         copy.move(message.worker, message.state)
         if message.state is DOWN:
-            self._lose(copy, message.worker)
+            cause = self._lose(copy, message.worker, cause)
         elif copy.run is not None:
-            copy.run.review()
+            cause = copy.run.review(cause)
         else:
-            copy.awaited(self.system.loop.cause)
+            copy.cause = cause
             self._resume_soon()
-        self.settled(copy)
+        self.settled(copy, cause)
 
     @handles(MemberSped, during=AT_WORK)
-    def member_sped(self, message: MemberSped) -> None:
+    def member_sped(self, message: MemberSped, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is not None and copy.speeds is not None:
             copy.speeds[message.worker] = message.speed
             if copy.run is not None:
-                copy.run.review()
-            self.settled(copy)
+                cause = copy.run.review(cause)
+            self.settled(copy, cause)
 
     @handles(MemberFed, during=AT_WORK)
-    def member_fed(self, message: MemberFed) -> None:
-        self._fed(message.copy, message.run, message.worker)
+    def member_fed(self, message: MemberFed, cause: int) -> None:
+        self._fed(message.copy, message.run, message.worker, cause)
 
     @handles(MemberSaved, during=AT_WORK)
-    def member_saved(self, message: MemberSaved) -> None:
-        self._fed(message.copy, message.run, message.worker)
+    def member_saved(self, message: MemberSaved, cause: int) -> None:
+        self._fed(message.copy, message.run, message.worker, cause)
 
-    def _fed(self, number: int, run: int, worker: int) -> None:
+    def _fed(self, number: int, run: int, worker: int, cause: int) -> None:
         copy = self.copies.get(number)
         if copy is not None and copy.run is not None and copy.run.number == run:
-            copy.run.fed(worker)
-            self.settled(copy)
+            self.settled(copy, copy.run.fed(worker, cause))
 
     @handles(MemberMoved, during=(Life.WAITING, *GONE))
     @handles(MemberSped, during=(Life.WAITING, *GONE))
     @handles(MemberFed, during=(Life.WAITING, *GONE))
     @handles(MemberSaved, during=(Life.WAITING, *GONE))
-    def hear_too_late(self, message: object) -> None:
+    def hear_too_late(self, message: object, cause: int) -> None:
         """The copy ended at this very instant."""
 
-    def _lose(self, copy: Copy, worker: int) -> None:
-        loop = self.system.loop
-        lost, cause = self.protection.struck(copy, worker), loop.cause
+    def _lose(self, copy: Copy, worker: int, cause: int) -> int:
+        lost, end = self.protection.struck(copy, worker), cause
         if copy.run is not None:
-            self._end_run(copy, LOST)
-        if lost is not None:
-            loop.cause = cause
-            struck = tuple(sorted(copy.struck))
-            self.record(CheckpointLost, self.name, copy.last, struck)
-            self._give_up(copy, lost)
-            copy.cause, copy.anew = loop.cause, True
+            end = self._end_run(copy, LOST, cause)
+        if lost is None:
+            return end
+        struck = tuple(sorted(copy.struck))
+        cause = self.record(cause, CheckpointLost, self.name, copy.last, struck)
+        copy.cause = self._give_up(copy, lost, cause)
+        return copy.cause
 
-    def _give_up(self, copy: Copy, lost: float | None) -> None:
-        if lost:
-            self.record(RestartedFromScratch, self.name, copy.last, lost)
+    def _give_up(self, copy: Copy, lost: float | None, cause: int) -> int:
+        if not lost:
+            return cause
+        return self.record(cause, RestartedFromScratch, self.name, copy.last, lost)
 
-    def _end_run(self, copy: Copy, outcome: Outcome) -> None:
+    def _end_run(self, copy: Copy, outcome: Outcome, cause: int) -> int:
         """The run is lost or has failed: its copy waits for the next one, or is over."""
         if not self.protection.keeps:
-            self._drop(copy, outcome, early=True)
-            return
+            return self._drop(copy, outcome, cause, early=True)
         assert copy.run is not None
-        copy.run.end(outcome, kept=True)
+        copy.cause = end = copy.run.end(outcome, cause, kept=True)
         copy.run = None
-        copy.awaited(self.system.loop.cause)
-        copy.leave(self, keep=True)
+        copy.leave(self, end, keep=True)
         self._resume_soon()
+        return end
 
     def _resume_soon(self) -> None:
         if not self._resuming:
             self._resuming = True
-            self.later(RESUME, Phase.RUNS_RESUME)
+            self.later(RESUME, NOTHING, Phase.RUNS_RESUME)
 
     @handles(Resume)
-    def resume(self, _: Resume) -> None:
+    def resume(self, _: Resume, __: int) -> None:
         self._resuming = False
         for copy in list(self.copies.values()):
             if copy.run is None and not copy.absent:
-                self.system.loop.cause, copy.anew = copy.cause, False
-                self._start_run(copy, self.resumed(copy), keeps=copy.last)
+                self._start_run(copy, self.resumed(copy), copy.cause, keeps=copy.last)
 
     # --- parts and ends of runs ---------------------------------------------------------------
 
     @handles(PartDue)
-    def pass_parts(self, message: PartDue) -> None:
+    def pass_parts(self, message: PartDue, cause: int) -> None:
         """All its runs' parts that end at this instant, by run number."""
+        first = self.copies[message.copy].run
+        assert first is not None
         if len(self.copies) == 1:
-            message.run.pass_part()
+            self._pass_part(first)
             return
-        now, phase = self.now, message.run.phase
+        now, phase = self.now, first.phase
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
         due = [run for run in runs if run.due == now and run.phase is phase]
         for run in sorted(due, key=lambda run: run.number):
             if not run.ended:
-                assert run.timer is not None
-                self.system.loop.cause = run.timer[4]
-                run.pass_part()
+                self._pass_part(run)
 
-    def over(self, run: Run, outcome: Outcome) -> None:
-        """See JobOfCopies."""
+    def _pass_part(self, run: Run) -> None:
+        cause = run.pass_part(run.cause)
+        if self.reports:
+            self.settled(run.copy, cause)
+
+    def over(self, run: Run, outcome: Outcome, cause: int) -> int:
         copy = run.copy
-        if outcome is FAILED:
-            lost = self.protection.failed(copy)
-            self._end_run(copy, FAILED)
-            if lost:
-                self._give_up(copy, lost)
-                copy.cause, copy.anew = self.system.loop.cause, True
-            return
-        self._complete_by(copy)
+        if outcome is not FAILED:
+            return self._complete_by(copy, cause)
+        lost = self.protection.failed(copy)
+        cause = self._end_run(copy, FAILED, cause)
+        if lost:
+            copy.cause = cause = self._give_up(copy, lost, cause)
+        return cause

@@ -10,11 +10,12 @@ from attrs import define, field
 from actors.decider import Decider
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
 from actors.intervals import Intervals, intervals_of, members, text
-from actors.job import Job
 from actors.messages import (
     CopyOver,
     Decide,
+    FaultComes,
     GiveUp,
+    HoldingsChanged,
     JobOver,
     MemberMoved,
     MembersCame,
@@ -23,20 +24,24 @@ from actors.messages import (
     ProgramReceived,
     PromiseCopy,
     ResizeCopy,
+    RunProgress,
     Settle,
     StartCopy,
+    StateSaved,
     Stood,
     Submit,
     WithdrawCopy,
     WorkerMoved,
     WorkerSped,
 )
-from actors.news import NOTHING, News
+from actors.news import News
 from actors.pool import Pool
-from actors.runtime import Actor, Phase, handles
+from actors.runtime import NOTHING, Actor, Phase, handles
+from actors.worker_messages import Strike
 from policies.availability import WorkerState
+from policies.interface.queue import BatchJob
 
-DECIDE, SETTLE = Decide(), Settle()
+DECIDE, SETTLE, STRIKE = Decide(), Settle(), Strike()
 NOBODY: Intervals = ()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
@@ -47,14 +52,21 @@ UP, DOWN = WorkerState.UP, WorkerState.DOWN
 class Scheduler(Actor):
     """Checks what its decider wants and carries it out as messages to jobs.
 
-    The run ends when `jobs` jobs have completed or been killed.
+    The run ends when `jobs` jobs have completed or been killed. Its decider and its pool are parts
+    of it: they are called, not sent messages.
     """
 
     pool: Pool
     decider: Decider
     jobs: int
-    actors: dict[int, Job] = field(init=False, factory=dict)
-    """By index: the jobs that have been submitted and are not gone."""
+    workers: Callable[[int], Actor] | None = None
+    """Addresses of workers, which get their actors when they are first addressed."""
+    linked: bool = False
+    """Whether there is a master, so that jobs have to address their members."""
+    actors: dict[int, Actor] = field(init=False, factory=dict)
+    """By index: addresses of the jobs that have been submitted and are not gone."""
+    described: dict[int, BatchJob] = field(init=False, factory=dict)
+    """By index: what these jobs are."""
     held: dict[int, tuple[int, int, Intervals]] = field(init=False, factory=dict)
     """By copy: the job's index, how many workers, which ones."""
     programmed: dict[str, set[int]] = field(init=False, factory=dict)
@@ -66,135 +78,154 @@ class Scheduler(Actor):
     runs: int = field(init=False, default=0)
     """Copies that are over."""
     deciding: bool = field(init=False, default=False)
-    unsettled: list[Job] = field(init=False, factory=list)
+    unsettled: list[Actor] = field(init=False, factory=list)
     """Jobs that wait to hear whom they have got again."""
     news: News | None = field(init=False, default=None)
     """None: nobody reads why runs start."""
     trigger: int = field(init=False, default=NOTHING)
-    """seq of what called for the present decision."""
+    """Number of the event that calls for a decision at this instant."""
     _copies: count[int] = field(init=False, factory=count)
 
     def started(self) -> None:
         if self.system.journal.wants(RunStarted):
-            self.news = News(self.system.loop)
+            self.news = News()
         self.decider.attach(self)
 
     # --- what it hears ------------------------------------------------------------------------
 
     @handles(Submit)
-    def hear_of(self, message: Submit) -> None:
-        job = message.job
-        self.actors[job.index] = job
+    def hear_of(self, message: Submit, cause: int) -> None:
+        described = message.described
+        self.actors[described.index], self.described[described.index] = message.job, described
         if self.news is not None:
-            self.news.want(job.index, self.system.loop.cause)
-        self.decider.submitted(job)
+            self.news.want(self.now, described.index, cause)
+        self.decider.submitted(described, cause)
         if not self.deciding:
-            self.decide_soon()
+            self.decide_soon(cause)
 
     @handles(CopyOver)
-    def take_back(self, message: CopyOver) -> None:
+    def take_back(self, message: CopyOver, cause: int) -> None:
         _, processors, numbers = self.held.pop(message.copy)
         if numbers:
             self.pool.take_back(processors, numbers)
         else:
             self.pool.free += processors
         if self.news is not None:
-            cause = self.system.loop.cause
-            self.news.free(numbers, cause)
+            self.news.free(self.now, numbers, cause)
             if not message.gone:
-                self.news.want(message.index, cause if message.since < 0 else message.since)
+                since = cause if message.since == NOTHING else message.since
+                self.news.want(self.now, message.index, since)
         if self.promised:
-            self._hand_on(message.copy)
+            self._hand_on(message.copy, cause)
         self.runs += 1
-        self.decider.over(message)
+        self.decider.over(message, cause)
         if message.gone:
-            self._count_out(message.index, message.outcome)
+            self._count_out(message.index, message.outcome, cause)
         if not self.deciding:
-            self.decide_soon()
+            self.decide_soon(cause)
 
     @handles(Stood)
-    def hear_standing(self, message: Stood) -> None:
-        self.decider.stood(message)
+    def hear_standing(self, message: Stood, cause: int) -> None:
+        self.decider.stood(message, cause)
+
+    @handles(RunProgress)
+    def hear_progress(self, message: RunProgress, _: int) -> None:
+        self.decider.progressed(message)
+
+    @handles(StateSaved)
+    def hear_of_state(self, message: StateSaved, _: int) -> None:
+        self.decider.saved(message)
+
+    @handles(HoldingsChanged)
+    def hear_of_holdings(self, message: HoldingsChanged, _: int) -> None:
+        self.decider.holds(message)
 
     @handles(WorkerMoved)
-    def worker_moved(self, message: WorkerMoved) -> None:
+    def worker_moved(self, message: WorkerMoved, cause: int) -> None:
         worker, state = message.index, message.state
         self.pool.move(worker, state, message.until)
         if state is DOWN:
             for workers in self.programmed.values():
                 workers.discard(worker)
         elif state is UP and self.news is not None:
-            self.news.free(((worker, worker),), self.system.loop.cause)
+            self.news.free(self.now, ((worker, worker),), cause)
         copy = self.pool.holder(worker)
         if copy >= 0:
             job = self.actors.get(self.held[copy][0])
             if job is not None:
-                self.send(job, MemberMoved(copy, worker, state))
-        if self.decider.changed(worker, state, message.until) and not self.deciding:
-            self.decide_soon()
+                self.send(job, MemberMoved(copy, worker, state), cause)
+        if self.decider.changed(worker, state, cause) and not self.deciding:
+            self.decide_soon(cause)
 
     @handles(WorkerSped)
-    def worker_sped(self, message: WorkerSped) -> None:
+    def worker_sped(self, message: WorkerSped, cause: int) -> None:
         self.pool.change_speed(message.index, message.speed)
         copy = self.pool.holder(message.index)
         if copy >= 0:
             job = self.actors.get(self.held[copy][0])
             if job is not None:
-                self.send(job, MemberSped(copy, message.index, message.speed))
-        self.decider.sped(message.index, message.speed)
+                self.send(job, MemberSped(copy, message.index, message.speed), cause)
+        self.decider.sped(message.index, message.speed, cause)
+
+    @handles(FaultComes)
+    def hear_of_fault(self, message: FaultComes, cause: int) -> None:
+        if not self.decider.ignores(message.worker, cause):
+            assert self.workers is not None
+            self.send(self.workers(message.worker), STRIKE, cause)
 
     @handles(JobOver)
-    def count_job_out(self, message: JobOver) -> None:
-        self._count_out(message.index, COMPLETED)
+    def count_job_out(self, message: JobOver, cause: int) -> None:
+        self._count_out(message.index, COMPLETED, cause)
 
     @handles(ProgramReceived)
-    def program_received(self, message: ProgramReceived) -> None:
+    def program_received(self, message: ProgramReceived, cause: int) -> None:
         self.programmed.setdefault(message.label, set()).add(message.index)
-        if self.decider.programmed(message.index, message.label) and not self.deciding:
-            self.decide_soon()
+        if self.decider.programmed(message.index, message.label, cause) and not self.deciding:
+            self.decide_soon(cause)
 
     @handles(MembersWait)
-    def members_wait(self, message: MembersWait) -> None:
+    def members_wait(self, message: MembersWait, _: int) -> None:
         self.unsettled.append(message.job)
 
     @handles(GiveUp)
-    def give_up(self, _: GiveUp) -> None:
+    def give_up(self, _: GiveUp, cause: int) -> None:
         for copy in self.held:
-            self.withdraw(copy)
-        self.system.finish(End.CAPPED)
+            self.withdraw(copy, cause)
+        self.system.finish(cause, End.CAPPED)
         self.stop()
 
-    def _count_out(self, index: int, outcome: Outcome) -> None:
-        del self.actors[index]
+    def _count_out(self, index: int, outcome: Outcome, cause: int) -> None:
+        del self.actors[index], self.described[index]
         if outcome is COMPLETED:
             self.completed += 1
         else:
             self.killed += 1
         if self.completed + self.killed == self.jobs:
-            self.finish()
+            self.finish(cause)
 
-    def finish(self) -> None:
+    def finish(self, cause: int) -> None:
         """All jobs are over."""
-        self.record(WorkloadEnded, self.completed, self.killed, self.runs)
-        self.system.finish()
+        counts = self.completed, self.killed, self.runs
+        self.system.finish(self.record(cause, WorkloadEnded, *counts))
 
-    def decide_soon(self) -> None:
+    def decide_soon(self, cause: int) -> None:
         """Decide when all else of this instant has been handled."""
-        self.deciding, self.trigger = True, self.system.loop.cause
-        self.later(DECIDE, DECISION)
+        self.deciding, self.trigger = True, cause
+        self.later(DECIDE, cause, DECISION)
 
     @handles(Decide)
-    def decide(self, message: Decide) -> None:
+    def decide(self, message: Decide, cause: int) -> None:
         if self.deciding:
             # Not this message's cause: a decider's wake of this instant may have come before.
-            self.deciding, self.system.loop.cause = False, self.trigger
-            self.decider.decide()
-        elif self.decider.woken():
-            self.trigger = self.system.loop.cause
-            self.decider.decide()
+            self.deciding = False
+            self.decider.decide(self.trigger)
+        else:
+            woken = self.decider.woken(cause)
+            if woken is not None:
+                self.decider.decide(woken)
         if self.unsettled:
             for job in self.unsettled:
-                self.send(job, SETTLE)
+                self.send(job, SETTLE, NOTHING)
             self.unsettled.clear()
 
     # --- what it carries out ------------------------------------------------------------------
@@ -203,11 +234,13 @@ class Scheduler(Actor):
         self,
         index: int,
         processors: int,
+        cause: int,
         former: Intervals = (),
         otherwise: Callable[[], int] | None = None,
     ) -> tuple[int, Intervals]:
         """Give job `index` one more copy on so many free workers; the copy and who they are.
-        `otherwise` tells its cause where it has not just come to want them, and all were free."""
+        `otherwise` tells its cause where it has not just come to want them, and all were free; else
+        it is the decision's `cause`."""
         copy, pool, numbers, named = next(self._copies), self.pool, NOBODY, ""
         if pool.numbers is None:
             pool.free -= processors  # a call for each attempt took 3 % of the run
@@ -216,40 +249,64 @@ class Scheduler(Actor):
             named = self._present(numbers)
         self.held[copy] = index, processors, numbers
         if self.news is not None:
-            self._give_cause(self.news, index, numbers, otherwise)
-        self.send(self.actors[index], StartCopy(copy, processors, numbers, named))
+            cause = self._why(self.news, index, numbers, cause, otherwise)
+        if self.linked or pool.speeds:
+            about = self._about(members(numbers))
+            message = StartCopy(copy, processors, numbers, named, *about)
+        else:
+            message = StartCopy(copy, processors, numbers, named)
+        self.send(self.actors[index], message, cause)
         return copy, numbers
 
     def start_on(
-        self, index: int, workers: Sequence[int], tasks: tuple[int, ...], reason: str | None
+        self,
+        index: int,
+        workers: Sequence[int],
+        cause: int,
+        tasks: tuple[int, ...] = (),
+        reason: str | None = None,
     ) -> int:
         """Give job `index` one more copy on these free workers. Raises ValueError for others."""
         copy = next(self._copies)
         numbers = self.pool.give(copy, workers)
         self.held[copy] = index, len(workers), numbers
         named = text(numbers) if self.system.journal.wants(RunStarted) else ""
-        message = StartCopy(copy, len(workers), numbers, named, tasks, reason)
+        about = self._about(workers)
+        message = StartCopy(copy, len(workers), numbers, named, *about, tasks, reason)
         if self.news is not None:
-            self._give_cause(self.news, index, numbers, None)
-        self.send(self.actors[index], message)
+            cause = self._why(self.news, index, numbers, cause, None)
+        self.send(self.actors[index], message, cause)
         return copy
 
-    def _give_cause(
-        self, news: News, index: int, numbers: Intervals, otherwise: Callable[[], int] | None
-    ) -> None:
-        cause = news.why(index, numbers)
-        if cause == NOTHING:
-            cause = self.trigger if otherwise is None else otherwise()
-        self.system.loop.cause = cause
+    def _about(self, workers: Sequence[int]) -> tuple[Sequence[float], Sequence[Actor]]:
+        """Speeds and addresses of these workers, as far as a job has to know them."""
+        speeds, address = self.pool.speeds, self.workers
+        known = tuple(map(speeds.__getitem__, workers)) if speeds else ()
+        return known, tuple(map(address, workers)) if address and self.linked else ()
 
-    def resize(self, copy: int, processors: int) -> None:
+    def _why(
+        self,
+        news: News,
+        index: int,
+        numbers: Intervals,
+        cause: int,
+        otherwise: Callable[[], int] | None,
+    ) -> int:
+        found = news.why(self.now, index, numbers)
+        if found != NOTHING:
+            return found
+        return cause if otherwise is None else otherwise()
+
+    def resize(self, copy: int, processors: int, cause: int) -> None:
         """Give this copy's job that many workers in place of those that it has."""
         index, _, held = self.held[copy]
         numbers = self.pool.exchange(copy, held, processors, index)
         self.held[copy] = index, processors, numbers
-        self.send(self.actors[index], ResizeCopy(copy, numbers, self._present(numbers)))
+        about = self._about(members(numbers))
+        message = ResizeCopy(copy, numbers, self._present(numbers), *about)
+        self.send(self.actors[index], message, cause)
 
-    def promise(self, copy: int) -> None:
+    def promise(self, copy: int, cause: int) -> None:
         """Free this copy's workers, on which it computes to its end: whoever gets one of them can
         use it from then on only (003, section 5)."""
         index, processors, numbers = self.held[copy]
@@ -257,7 +314,7 @@ class Scheduler(Actor):
         self.held[copy] = index, 0, ()
         for worker in members(numbers):
             self.promised.setdefault(worker, copy)
-        self.send(self.actors[index], PromiseCopy(copy))
+        self.send(self.actors[index], PromiseCopy(copy), cause)
 
     def _present(self, numbers: Intervals) -> str:
         """Those that nobody computes on any more to his end, as logs write them."""
@@ -265,7 +322,7 @@ class Scheduler(Actor):
             return text(numbers)
         return text(intervals_of(n for n in members(numbers) if n not in self.promised))
 
-    def _hand_on(self, over: int) -> None:
+    def _hand_on(self, over: int, cause: int) -> None:
         """This copy is over: what it had promised joins its new holders."""
         joined: dict[int, list[int]] = {}
         for worker in sorted(worker for worker, copy in self.promised.items() if copy == over):
@@ -275,11 +332,11 @@ class Scheduler(Actor):
             if copy >= 0:
                 index, _, numbers = self.held[copy]
                 came = MembersCame(copy, text(intervals_of(workers)), self._present(numbers))
-                self.send(self.actors[index], came)
+                self.send(self.actors[index], came, cause)
 
-    def withdraw(self, copy: int) -> None:
+    def withdraw(self, copy: int, cause: int) -> None:
         """End this copy's run."""
-        self.send(self.actors[self.held[copy][0]], WithdrawCopy(copy))
+        self.send(self.actors[self.held[copy][0]], WithdrawCopy(copy), cause)
 
     def waits_for(self) -> str | None:
         gone = self.completed + self.killed

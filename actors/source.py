@@ -23,7 +23,7 @@ class Source(Actor):
         self._await_next()
 
     @handles(Arrive)
-    def arrive(self, message: Arrive) -> None:
+    def arrive(self, message: Arrive, cause: int) -> None:
         job = self.following
         if job is not None:
             self.system.spawn(job)
@@ -32,4 +32,4 @@ class Source(Actor):
     def _await_next(self) -> None:
         self.following = next(self.jobs, None)
         if self.following is not None:
-            self.at(self.following.described.submitted, Arrive())
+            self.at(self.following.described.submitted, Arrive(), self.system.origin)

@@ -52,34 +52,31 @@ class Worker(Member):
 
     def started(self) -> None:
         _, self._owned = next(self.owner)
-        loop = self.system.loop
-        loop.cause = self.system.origin
+        origin = self.system.origin
         self._await_owner()
         if self._owned is not UP:
             self.become(self._owned)
-            self.record(WorkerChanged, self.index, self._owned, None, None)
-            self.send(self.scheduler, WorkerMoved(self.index, self._owned, None))
-            loop.cause = self.system.origin
+            cause = self.record(origin, WorkerChanged, self.index, self._owned, None, None)
+            self.send(self.scheduler, WorkerMoved(self.index, self._owned, None), cause)
         if self.speeds is not None:
-            self._speed_up(next(self.speeds)[1])
+            self._speed_up(next(self.speeds)[1], origin)
 
     # --- what befalls it ----------------------------------------------------------------------
 
     def _await_owner(self) -> None:
         self._next = following = next(self.owner, None)
         if following is not None:
-            self.at(following[0], TURN, STATES_CHANGE)
+            self.at(following[0], TURN, self.system.origin, STATES_CHANGE)
 
     @handles(Strike)
-    def struck(self, _: Strike) -> None:
+    def struck(self, _: Strike, cause: int) -> None:
         self._struck = True
-        self.later(TURN, STATES_CHANGE)
+        self.later(TURN, cause, STATES_CHANGE)
 
     @handles(Turn)
-    def turn(self, _: Turn) -> None:
+    def turn(self, _: Turn, __: int) -> None:
         """Look at all that is due at this instant at once, whichever of it came first."""
-        loop, following = self.system.loop, self._next
-        now, loop.cause = loop.now, self.system.origin
+        now, following = self.now, self._next
         if following is not None and following[0] <= now:
             self._owned = following[1]
             self._await_owner()
@@ -97,36 +94,34 @@ class Worker(Member):
     def _fail(self, now: float) -> None:
         self._until = now + self.downtime
         if self.downtime:
-            self.at(self._until, TURN, STATES_CHANGE)
+            self.at(self._until, TURN, self.system.origin, STATES_CHANGE)
         if self.state is not DOWN:
-            self._change(DOWN)
-            self._fallen = self._until, self.system.loop.cause
+            self._fallen = self._until, self._change(DOWN)
 
-    def _change(self, state: WorkerState) -> None:
-        loop, was, until = self.system.loop, self.state, None
+    def _change(self, state: WorkerState) -> int:
+        """Its state from now on; the number of that event."""
+        now, was, until = self.now, self.state, None
         over, fall = self._fallen
-        # What a change makes of the worker's messages is the cause of no other change.
-        loop.cause = fall if was is DOWN and over == loop.now else self.system.origin
-        if state is DOWN and self._until > loop.now:
+        cause = fall if was is DOWN and over == now else self.system.origin
+        if state is DOWN and self._until > now:
             until = self._until
         self.become(state)
-        self.record(WorkerChanged, self.index, state, was, until)
-        cause = loop.cause
-        self.send(self.scheduler, WorkerMoved(self.index, state, until))
+        cause = self.record(cause, WorkerChanged, self.index, state, was, until)
+        self.send(self.scheduler, WorkerMoved(self.index, state, until), cause)
         if self.master is not None:
-            self.moved(state)
-            loop.cause = cause
+            self.moved(state, cause)
+        return cause
 
     @handles(SpeedDue)
-    def change_speed(self, _: SpeedDue) -> None:
-        self._speed_up(self._speed)
+    def change_speed(self, _: SpeedDue, cause: int) -> None:
+        self._speed_up(self._speed, cause)
 
-    def _speed_up(self, speed: float) -> None:
+    def _speed_up(self, speed: float, cause: int) -> None:
         """This is its speed from now on; wait for the next one."""
         following = next(self.speeds, None) if self.speeds is not None else None
         if following is not None:
             time, self._speed = following
-            self.at(time, SPEED_DUE, STATES_CHANGE)
+            self.at(time, SPEED_DUE, cause, STATES_CHANGE)
         if speed != 1 or self.now > 0:
-            self.record(WorkerSpeedChanged, self.index, speed)
-            self.send(self.scheduler, WorkerSped(self.index, speed))
+            cause = self.record(cause, WorkerSpeedChanged, self.index, speed)
+            self.send(self.scheduler, WorkerSped(self.index, speed), cause)

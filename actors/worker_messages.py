@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from attrs import frozen
 
 from actors.runtime import Actor, message
-
-if TYPE_CHECKING:
-    from actors.member import Member
 
 # --- to a worker ------------------------------------------------------------------------------
 
@@ -93,7 +88,20 @@ class TransferDue:
 class AskForChannel:
     """Worker to master: I am UP and have something to fetch or to send."""
 
-    worker: Member
+    worker: Actor
+    index: int
+    begun: bool
+    """Whether a part of the message that it fetches or sends next has passed already."""
+    left: float
+    """Time of communication that it lacks in all."""
+    anew: bool
+    """Whether it gives back the channel that it may have."""
+
+
+@message
+class YieldChannel:
+    """Worker to master: the channel that you took from me is free."""
+
     index: int
 
 

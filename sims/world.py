@@ -10,7 +10,7 @@ from attrs import frozen
 
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.limit import TimeLimit
-from actors.runtime import Sink, System
+from actors.runtime import NOTHING, Sink, System
 from sims.errors import InputError
 from sims.scenario.build import populate
 from sims.scenario.scenario import Scenario
@@ -48,7 +48,8 @@ def run(
     """
     system = System(scenario.seed, sinks, debug, start=0)
     header = scenario.header()
-    system.journal.record(
+    system.origin = system.journal.record(
+        NOTHING,
         ScenarioStarted,
         *(SCHEMA, scenario.name, scenario.seed, header.kinds, header.policy),
         *(header.processors, header.workers, header.unit, settings(scenario.policy)),
@@ -61,7 +62,7 @@ def run(
         begins(jobs, lambda: system.loop.now)
     system.run()
     end = system.result if isinstance(system.result, End) else End.COMPLETED
-    system.journal.record(ScenarioEnded, end)
+    system.journal.record(system.last, ScenarioEnded, end)
     return Ending(end, system.loop.now, system.journal.length)
 
 

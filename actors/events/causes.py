@@ -98,14 +98,14 @@ CAUSES: Mapping[type[Event], tuple[May, ...]] = {
         at_once(r.asks, e.StageStarted),
         at_once(r.makes_room, e.TransferEnded, e.TransferDropped, e.TransferSuspended),
         at_once(r.same_worker, e.WorkerChanged),
-        later(r.asked_before, e.StageStarted, e.TransferEnded, e.TransferSuspended),
-        later(r.asked_before, e.WorkerChanged),
+        later(r.asked_before, e.StageStarted, e.TransferEnded, e.WorkerChanged),
     ),
     e.TransferEnded: (later(r.asked, e.TransferStarted),),
     e.TransferSuspended: (
         at_once(r.turned_away, e.WorkerChanged),
         at_once(r.hungry, e.StageStarted, e.TransferEnded, e.WorkerChanged),
-        later(r.asked, e.TransferStarted),
+        later(r.waited, e.StageStarted, e.TransferEnded, e.WorkerChanged),
+        later(r.unserved, e.ScenarioStarted),
     ),
     e.TransferDropped: (
         at_once(r.forgets, e.WorkerChanged),

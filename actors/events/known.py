@@ -94,6 +94,8 @@ class Known:
     """Whether a channel became free at this instant."""
     sent: dict[int, int] = field(factory=dict)
     """By worker: seq of its message's last event."""
+    ended: dict[int, int] = field(factory=dict)
+    """By worker: seq of the end of its last complete message."""
     changed: dict[int, int] = field(factory=dict)
     """By worker: seq of its last change of state."""
     promises: dict[str, int] = field(factory=dict)
@@ -234,9 +236,13 @@ class Known:
             self.came.discard(event.worker)
 
     def _send(self, event: TransferStarted | TransferEnded | TransferSuspended, seq: int) -> None:
-        self.lasting.pop(self.sent.get(event.worker, -1), None)
-        self.sent[event.worker] = seq
+        self.lasting.pop(self.sent.pop(event.worker, -1), None)
         self.lasting[seq] = event
+        if isinstance(event, TransferEnded):
+            self.lasting.pop(self.ended.get(event.worker, -1), None)
+            self.ended[event.worker] = seq
+        else:
+            self.sent[event.worker] = seq
         if isinstance(event, TransferEnded) or (
             isinstance(event, TransferSuspended) and self.changed.get(event.worker) in self.instant
         ):

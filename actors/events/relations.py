@@ -201,6 +201,7 @@ def makes_room(known: Known, effect: Any, cause: Any, seq: int) -> bool:
     now = known.instant
     return (
         known.sent.get(effect.worker, -1) not in now
+        and known.ended.get(effect.worker, -1) not in now
         and known.changed.get(effect.worker, -1) not in now
         and not (begins and known.held(effect.job, effect.run).last in now)
     )
@@ -209,16 +210,33 @@ def makes_room(known: Known, effect: Any, cause: Any, seq: int) -> bool:
 def asked_before(known: Known, effect: Any, cause: Any, seq: int) -> bool:
     """What the worker has asked for a channel since, where none became free: the order of service
     looks again in every slot."""
-    if known.room:
-        return False
+    return not known.room and wanted_since(known, effect, cause, seq)
+
+
+def wanted_since(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """What a worker has wanted its message since: its run's stage, its last message's end, its
+    return."""
     if isinstance(cause, StageStarted):
-        return cause.stage in SENDING and part_over(known, effect, cause, seq)
-    return asked(known, effect, cause, seq)
+        held = known.held(cause.job, cause.run)
+        return cause.stage in SENDING and held.last == seq
+    since = known.changed if isinstance(cause, WorkerChanged) else known.ended
+    return since.get(cause.worker) == seq
+
+
+def waited(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """Another worker has waited for a channel."""
+    another = isinstance(cause, StageStarted) or effect.worker != cause.worker
+    return another and wanted_since(known, effect, cause, seq)
 
 
 def hungry(known: Known, effect: Any, cause: Any, seq: int) -> bool:
     """Another worker asked for a channel."""
     return not hasattr(cause, "stage") or cause.stage in SENDING
+
+
+def unserved(known: Known, effect: Any, cause: Any, seq: int) -> bool:
+    """Nobody is served: a timetable says so."""
+    return not known.room
 
 
 def turned_away(known: Known, effect: Any, cause: WorkerChanged, seq: int) -> bool:

@@ -4,7 +4,7 @@ The rest of the project uses these names and knows nothing of asyncio's insides.
 """
 
 from actors.runtime.actor import Actor, handles, message
-from actors.runtime.entries import Timer
+from actors.runtime.entries import NOTHING, Timer
 from actors.runtime.errors import (
     ActorFailed,
     Deadlock,
@@ -21,6 +21,7 @@ from actors.runtime.streams import stream
 from actors.runtime.system import System, rare_collections
 
 __all__ = [
+    "NOTHING",
     "Actor",
     "ActorFailed",
     "Deadlock",

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from actors.runtime.journal import Event
     from actors.runtime.system import System
 
-Table = Mapping[type, Callable[[Any, Any], None]]
-"""Message class -> the function that handles it."""
+Table = Mapping[type, Callable[[Any, Any, int], None]]
+"""Message class -> the function that handles it, with the number of the event that caused it."""
 
 C = TypeVar("C")
 P = ParamSpec("P")
@@ -42,7 +42,9 @@ Method = TypeVar("Method", bound=Callable[..., None])
 class Recorder(Protocol):
     """How an event is journalled; see Journal.record."""
 
-    def __call__(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None: ...
+    def __call__(
+        self, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs
+    ) -> int: ...
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(attrs.field,))
@@ -56,7 +58,9 @@ def message(cls: type[C]) -> type[C]:
 
 
 def handles(kind: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Method], Method]:
-    """Mark a method as the handler of messages of class `kind`.
+    """Mark a method `(self, message, cause)` as the handler of messages of class `kind`; `cause` is
+    the number of the event that led to the message, to be handed on to what the handler records
+    and sends.
 
     `during` names the states of the actor's life in which it may come (default: all); in another
     state it raises `UnexpectedMessage`.
@@ -70,25 +74,25 @@ def handles(kind: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Method]
     return mark
 
 
-class _Handlers(dict[type, Callable[[Any, Any], None]]):
+class _Handlers(dict[type, Callable[[Any, Any, int], None]]):
     """Message class -> function, for one class of actors in one state."""
 
     def __init__(self, owner: str, state: enum.Enum | None) -> None:
         super().__init__()
         self.where = owner if state is None else f"{owner} that is {state.name}"
 
-    def __missing__(self, kind: type) -> Callable[[Any, Any], None]:
+    def __missing__(self, kind: type) -> Callable[[Any, Any, int], None]:
         raise UnexpectedMessage(f"a {self.where} does not expect {kind.__name__}")
 
 
-class _Stopped(dict[type, Callable[[Any, Any], None]]):
+class _Stopped(dict[type, Callable[[Any, Any, int], None]]):
     """What a stopped actor does with any message: nothing."""
 
-    def __missing__(self, kind: type) -> Callable[[Any, Any], None]:
+    def __missing__(self, kind: type) -> Callable[[Any, Any, int], None]:
         return _ignore
 
 
-def _ignore(_: object, __: object) -> None:
+def _ignore(_: object, __: object, ___: int) -> None:
     """A stopped actor's timers may still be under way; they mean nothing any more."""
 
 
@@ -115,9 +119,9 @@ class Actor:
     """Unique in its system; what logs and errors call it."""
     system: System = field(init=False, repr=False)
     record: Recorder = field(init=False, repr=False)
-    """`record(Kind, *args)` journals the event `Kind(*args)`; it becomes the cause of what the
-    handler sends on. The event is built only where somebody wants it. The journal's own method, not
-    one of the actor's: a run without a log pays one call an event."""
+    """`record(cause, Kind, *args)` journals the event `Kind(*args)` and returns its number, which
+    is the cause of what follows from it. The event is built only where a sink wants it. The
+    journal's own method, not one of the actor's: a run without a log pays one call an event."""
     handlers: Table = field(init=False, repr=False)
     state: Any = field(init=False, default=None)
 
@@ -140,28 +144,30 @@ class Actor:
         """Virtual time, in the scenario's unit."""
         return self.system.loop.now
 
-    def send(self, target: Actor, message: object) -> None:
-        """Deliver `message` to `target` at this instant, after all that was sent before."""
-        loop = self.system.loop
-        loop._queue.append((target, message, loop.cause))
+    def send(self, target: Actor, message: object, cause: int) -> None:
+        """Deliver `message` to `target` at this instant, after all that was sent before; `cause`:
+        number of the event that leads to it."""
+        self.system.loop._queue.append((target, message, cause))
 
-    def after(self, delay: float, message: object, phase: Phase = Phase.WORK_ENDS) -> Timer:
+    def after(
+        self, delay: float, message: object, cause: int, phase: Phase = Phase.WORK_ENDS
+    ) -> Timer:
         """Send `message` to oneself `delay` time units from now."""
         loop = self.system.loop
-        return loop.schedule(loop.now + delay, phase, self, message)
+        return loop.schedule(loop.now + delay, phase, self, message, cause)
 
-    def at(self, time: float, message: object, phase: Phase = Phase.WORK_ENDS) -> Timer:
+    def at(self, time: float, message: object, cause: int, phase: Phase = Phase.WORK_ENDS) -> Timer:
         """Send `message` to oneself at `time`, exactly."""
-        return self.system.loop.schedule(time, phase, self, message)
+        return self.system.loop.schedule(time, phase, self, message, cause)
 
-    def later(self, message: object, phase: Phase) -> None:
+    def later(self, message: object, cause: int, phase: Phase) -> None:
         """Send `message` to oneself in a later `phase` of this instant; it cannot be taken back.
 
         In order with the timers `at` this instant, but without their heap: a scheduler that decides
         by a timer makes an attempt of a rigid or moldable job take 6 to 8 % longer.
         """
         loop = self.system.loop
-        loop._later.append((next(loop._orders[phase]), self, message, loop.cause))
+        loop._later.append((next(loop._orders[phase]), self, message, cause))
 
     def cancel(self, timer: Timer) -> None:
         """Take a delayed message back; without effect where it has come already."""
@@ -206,7 +212,9 @@ def _states(cls: type[Actor]) -> dict[enum.Enum | None, None]:
     return dict.fromkeys((None, cls.initial, *cls.transitions, *following))
 
 
-def _marks(cls: type) -> Iterator[tuple[type, tuple[enum.Enum, ...], Callable[[Any, Any], None]]]:
+def _marks(
+    cls: type,
+) -> Iterator[tuple[type, tuple[enum.Enum, ...], Callable[[Any, Any, int], None]]]:
     for name in dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base)):
         method = getattr(cls, name)
         for kind, during in getattr(method, "__handles__", ()):

@@ -8,14 +8,16 @@ from typing import Any, Protocol
 
 from actors.runtime.errors import ActorFailed
 
-Handler = Callable[[Any, Any], None]
+Handler = Callable[[Any, Any, int], None]
+NOTHING = -1
+"""In place of an event's number: no event is the cause."""
 Timer = list[Any]
 """One heap entry: [due time, order, target, message, cause]; the target is None once it ran or was
 cancelled. A list, because a class of its own costs a tenth of the message rate."""
 
 
 class Receiver(Protocol):
-    """Whom a message can be delivered to: `handlers[type(message)](receiver, message)`."""
+    """Whom a message can be delivered to: `handlers[type(message)](receiver, message, cause)`."""
 
     handlers: Mapping[type, Handler]
 
@@ -43,12 +45,12 @@ class _Callbacks:
         }
 
 
-def _run_handle(_: object, handle: asyncio.Handle) -> None:
+def _run_handle(_: object, handle: asyncio.Handle, __: int = -1) -> None:
     if not handle._cancelled:
         handle._run()
 
 
-def _run_timer(_: object, handle: TimerHandle) -> None:
+def _run_timer(_: object, handle: TimerHandle, __: int) -> None:
     # Handle and entry name each other: left so, each would wait for the garbage collector.
     handle.entry = None
     _run_handle(_, handle)
@@ -64,13 +66,13 @@ class _Due:
         self.handlers: Mapping[type, Handler] = {list: _run_due}
 
 
-def _run_due(_: object, timer: Timer) -> None:
+def _run_due(_: object, timer: Timer, cause: int) -> None:
     target, message = timer[2], timer[3]
     if target is None:
         return
     timer[2] = None
     try:
-        target.handlers[message.__class__](target, message)
+        target.handlers[message.__class__](target, message, cause)
     except Exception as error:
         raise ActorFailed(target.name, message, error) from error
 

@@ -95,32 +95,33 @@ class Journal:
         """Whether some sink wants events of this class: ask before computing a costly argument."""
         return bool(self._wanted[kind])
 
-    def record(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Journal `kind(*args)` now; built only where a sink wants it, counted in any case."""
+    def record(
+        self, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs
+    ) -> int:
+        """Journal `kind(*args)` now; built only where a sink wants it, counted in any case.
+
+        `cause` is the number of the event that led to it, or NOTHING. Returns the event's own
+        number; `cause` where this journal's level leaves such events out.
+        """
+        seq = self.length
         sinks = self._wanted[kind]
-        if sinks is None:
-            return
-        loop, seq = self._loop, self.length
-        if sinks:
-            cause = loop.cause if loop.cause >= 0 else None
-            record = Record(seq, loop.now, cause, kind(*args, **kwargs))
+        if not sinks:
+            if sinks is None:
+                return cause
+        else:
+            known = cause if cause >= 0 else None
+            record = Record(seq, self._loop.now, known, kind(*args, **kwargs))
             for sink in sinks:
                 sink(record)
         self.length = seq + 1
-        loop.cause = seq
-
-    def describe(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
-        """As `record`, for what is so rather than happens: it is the cause of nothing."""
-        cause = self._loop.cause
-        self.record(kind, *args, **kwargs)
-        self._loop.cause = cause
+        return seq
 
     def record_costly(
-        self, kind: Callable[[*Ts], Event], arguments: Callable[[], tuple[*Ts]]
-    ) -> None:
+        self, cause: int, kind: Callable[[*Ts], Event], arguments: Callable[[], tuple[*Ts]]
+    ) -> int:
         """As `record`; `arguments` is called only where a sink wants the event."""
         values: tuple[object, ...] = arguments() if self._wanted[kind] else ()
-        self.record(kind, *values)  # type: ignore[arg-type]
+        return self.record(cause, kind, *values)  # type: ignore[arg-type]
 
 
 class _Bound(structlog.BoundLoggerBase):

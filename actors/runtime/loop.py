@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
 
-from actors.runtime.entries import CALLBACKS, DUE, Receiver, Timer, TimerHandle
+from actors.runtime.entries import CALLBACKS, DUE, NOTHING, Receiver, Timer, TimerHandle
 from actors.runtime.errors import ActorFailed, Deadlock, Livelock
 from actors.runtime.phases import Phase
 from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
@@ -55,8 +55,6 @@ class VirtualTimeLoop(NoOutsideWorld):
     def __init__(self, start: float = 0.0) -> None:
         super().__init__()
         self.now = start
-        self.cause = -1
-        """Sequence number of the journalled event that leads to what runs now; -1: none."""
         self.idle_report: Callable[[], Sequence[str]] = self.pending_tasks
         self._queue: Any = self._ready  # type: ignore[attr-defined]
         self._heap: list[Timer] = self._scheduled  # type: ignore[attr-defined]
@@ -71,19 +69,22 @@ class VirtualTimeLoop(NoOutsideWorld):
 
     # --- messages to actors -------------------------------------------------------------------
 
-    def schedule(self, when: float, phase: Phase, target: Receiver, message: object) -> Timer:
-        """Deliver `message` at time `when`, in `phase`; the entry can be cancelled.
+    def schedule(
+        self, when: float, phase: Phase, target: Receiver, message: object, cause: int
+    ) -> Timer:
+        """Deliver `message` with its `cause` at time `when`, in `phase`; the entry can be
+        cancelled.
 
         At infinity it never comes. Raises ValueError where `when` lies in the past or is not a
         number.
         """
         now = self.now
-        entry = [when, next(self._orders[phase]), target, message, self.cause]
+        entry = [when, next(self._orders[phase]), target, message, cause]
         if now < when < FOREVER:
             heappush(self._heap, entry)
         elif when == now:
             if phase is WORK_ENDS:
-                self._queue.append((DUE, entry, self.cause))
+                self._queue.append((DUE, entry, cause))
             else:
                 heappush(self._heap, entry)
         elif when != FOREVER:
@@ -115,7 +116,7 @@ class VirtualTimeLoop(NoOutsideWorld):
     ) -> asyncio.Handle:
         self._check_closed()  # type: ignore[attr-defined]
         handle = asyncio.Handle(callback, args, self, context)
-        self._queue.append((CALLBACKS, handle, self.cause))
+        self._queue.append((CALLBACKS, handle, NOTHING))
         return handle
 
     def call_later(
@@ -138,9 +139,9 @@ class VirtualTimeLoop(NoOutsideWorld):
         handle = TimerHandle(when, callback, args, self, context)
         if when <= self.now:
             handle.entry = None
-            self._overdue.append((CALLBACKS, handle, self.cause))
+            self._overdue.append((CALLBACKS, handle, NOTHING))
         else:
-            handle.entry = self.schedule(when, Phase.WORK_ENDS, CALLBACKS, handle)
+            handle.entry = self.schedule(when, WORK_ENDS, CALLBACKS, handle, NOTHING)
         return handle
 
     def call_soon_threadsafe(
@@ -187,8 +188,8 @@ class VirtualTimeLoop(NoOutsideWorld):
                 left = len(queue)
                 while left:
                     left -= 1
-                    target, message, self.cause = take()
-                    target.handlers[message.__class__](target, message)
+                    target, message, cause = take()
+                    target.handlers[message.__class__](target, message, cause)
                 if self._stopping:  # type: ignore[attr-defined]
                     return
                 if queue or overdue:
@@ -202,8 +203,8 @@ class VirtualTimeLoop(NoOutsideWorld):
                         continue
                     # Alone, as one decision an instant is; by way of the queue, a rigid attempt
                     # takes a tenth longer.
-                    _, target, message, self.cause = later.pop()
-                    target.handlers[message.__class__](target, message)
+                    _, target, message, cause = later.pop()
+                    target.handlers[message.__class__](target, message, cause)
                     continue
                 if not heap:
                     break
@@ -222,9 +223,9 @@ class VirtualTimeLoop(NoOutsideWorld):
                 if target is callbacks or (heap and heap[0][0] == now):
                     self._gather(timer)
                     continue
-                message, self.cause = timer[3], timer[4]
+                message = timer[3]
                 timer[2] = None
-                target.handlers[message.__class__](target, message)
+                target.handlers[message.__class__](target, message, timer[4])
         except (ActorFailed, Livelock):
             raise
         except Exception as error:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from numpy.random import Generator
 
 from actors.runtime.actor import STOPPED, Actor
+from actors.runtime.entries import NOTHING
 from actors.runtime.errors import ActorFailed, RuntimeFault
 from actors.runtime.journal import Journal, Sink
 from actors.runtime.loop import VirtualTimeLoop
@@ -51,15 +52,15 @@ class System:
         self.journal = Journal(self.loop, sinks, debug)
         self._record = self.journal.record  # one bound method for all actors
         self.seed = seed
-        self.origin = -1
-        """seq of the event that nothing in the world precedes: the cause of what comes from without
-        it, of arrivals, faults and owners; -1: there is none."""
+        self.origin = NOTHING
+        """Number of the event that nothing in the world precedes: the cause of what comes from
+        without it, of arrivals, faults and owners."""
+        self.last = NOTHING
+        """Number of the event that ended the run."""
         self.result: object = None
         self.actors: dict[str, Actor] = {}
         self._tasks: dict[str, dict[asyncio.Task[None], None]] = {}
         """By actor's name, in the order of their making: sets of tasks have none."""
-        self._last = -1
-        """Cause of the end."""
         self._end: asyncio.Future[None] = self.loop.create_future()
         self._fault: ActorFailed | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -74,13 +75,8 @@ class System:
             raise RuntimeFault(f"there are two actors called {actor.name!r}")
         actor.system = self
         actor.record = self._record
-        # What one actor's start records is not the cause of the next one's.
-        cause = self.loop.cause
-        if not self.actors:
-            self.origin = cause
         self.actors[actor.name] = actor
         actor.started()
-        self.loop.cause = cause
         return actor
 
     def run(self) -> None:
@@ -100,16 +96,16 @@ class System:
         finally:
             self._silence()
             self._clear_up()
-            self.loop.cause = self._last
 
-    def finish(self, result: object = None) -> None:
-        """End the run with `result`: nothing that lies in the future happens any more.
+    def finish(self, cause: int, result: object = None) -> None:
+        """End the run with `result`, because of the event numbered `cause`: nothing that lies in
+        the future happens any more.
 
         What has been said at this instant is still heard, and what is said because of it; timers
         are not, even those that are due now.
         """
         if not self._end.done():
-            self.result, self._last = result, self.loop.cause
+            self.result, self.last = result, cause
             self._end.set_result(None)
 
     def fail(self, actor: Actor, error: BaseException) -> None:
@@ -117,7 +113,7 @@ class System:
         if self._fault is None:
             self._fault = ActorFailed(actor.name, "its task", error)
             self._fault.__cause__ = error
-            self.finish()
+            self.finish(NOTHING)
 
     def start(self, actor: Actor, life: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine as a task of `actor`; see `Actor.start`."""

@@ -41,7 +41,7 @@ def simulate(workers: int, slots: int, stay: float) -> tuple[float, float, int]:
     for k in range(workers):
         name = f"P{k + 1}"
         owner = markov_changes(law, system.stream(name))
-        system.spawn(Worker(name, k, scheduler, master, owner))
+        system.spawn(Worker(name, k, scheduler, master, owner=owner))
     system.spawn(TimeLimit("end", slots))
     built = time.perf_counter()
     before = system.journal.length

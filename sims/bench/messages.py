@@ -13,7 +13,7 @@ from attrs import define
 from rich.console import Console
 from rich.table import Table
 
-from actors.runtime import Actor, System, handles, message
+from actors.runtime import NOTHING, Actor, System, handles, message
 from sims.bench.simpy_loop import durations, run_simpy
 
 
@@ -43,12 +43,12 @@ class BenchWorker(Actor):
     master: Actor
 
     @handles(Hold)
-    def take(self, task: Hold) -> None:
-        self.after(task.duration, TaskOver())
+    def take(self, task: Hold, cause: int) -> None:
+        self.after(task.duration, TaskOver(), cause)
 
     @handles(TaskOver)
-    def report(self, _: TaskOver) -> None:
-        self.send(self.master, Finished(self))
+    def report(self, _: TaskOver, cause: int) -> None:
+        self.send(self.master, Finished(self), cause)
 
 
 @define(eq=False)
@@ -59,13 +59,13 @@ class BenchMaster(Actor):
     unfinished: int
 
     @handles(Finished)
-    def next_task(self, report: Finished) -> None:
+    def next_task(self, report: Finished, cause: int) -> None:
         self.unfinished -= 1
         duration = next(self.left, None)
         if duration is not None:
-            self.send(report.worker, Hold(duration))
+            self.send(report.worker, Hold(duration), cause)
         elif self.unfinished == 0:
-            self.system.finish()
+            self.system.finish(cause)
 
 
 def run_actors(workers: int, tasks: Sequence[float]) -> tuple[float, float]:
@@ -75,7 +75,7 @@ def run_actors(workers: int, tasks: Sequence[float]) -> tuple[float, float]:
     master = system.spawn(BenchMaster("master", iter(tasks), len(tasks) + workers))
     for k in range(workers):
         worker = system.spawn(BenchWorker(f"worker {k}", master))
-        worker.send(master, Finished(worker))
+        worker.send(master, Finished(worker), NOTHING)
     gc.collect()
     began = time.perf_counter()
     system.run()

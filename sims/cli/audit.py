@@ -8,12 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from sims.audit.audit import audit
-from sims.audit.law import Violation
-from sims.audit.replay.replay import replay
-from sims.audit.replay.shadow import Unreplayable
 from sims.cli.logs import reading
-from sims.errors import InputError
-from sims.log import LogFile
 from sims.telling import counted
 
 SHOWN = 20
@@ -23,11 +18,6 @@ SHOWN = 20
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("log", metavar="LOG", type=Path, help="a log of `holdfast run`")
-    parser.add_argument(
-        "--policy",
-        action="store_true",
-        help="where every law holds, replay the decisions through the policy that the log names",
-    )
     parser.add_argument("--json", action="store_true", help="print all violations as JSON")
 
 
@@ -35,8 +25,6 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit code: 0 where every law holds, 1 otherwise."""
     with reading(arguments.log, ordered=False) as log:
         violations = list(audit(log))
-    if arguments.policy and not violations:
-        violations = _replayed(arguments.log)
     if arguments.json:
         found = [{"law": v.law.name, "events": v.events, "why": v.why} for v in violations]
         print(json.dumps(found))
@@ -44,15 +32,5 @@ def execute(arguments: argparse.Namespace) -> int:
         print("\n".join(str(violation) for violation in islice(violations, SHOWN)))
         print(f"{counted(len(violations), 'violation')} in {counted(log.read, 'event')}")
     else:
-        replayed = ", and its policy decides so" if arguments.policy else ""
-        print(f"{counted(log.read, 'event')}: every law holds{replayed}")
+        print(f"{counted(log.read, 'event')}: every law holds")
     return 1 if violations else 0
-
-
-def _replayed(path: Path) -> list[Violation]:
-    try:
-        return list(replay(LogFile(path)))
-    except Unreplayable as untold:
-        problem = f"its decisions cannot be replayed: the log does not tell {untold}"
-        accepted = "audit without --policy"
-        raise InputError(str(path), "", problem, accepted) from None

@@ -11,7 +11,6 @@ from actors.decider import Decider
 from actors.events import DeciderKind, RunStarted
 from actors.pool import Pool, compact, lowest
 from actors.runtime import System
-from actors.worker import Worker
 from sims.errors import InputError
 from sims.scenario.build_crew import spawn_crew
 from sims.scenario.build_jobs import plain, spawn_jobs
@@ -29,7 +28,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
     """
     scenario.errors.check()
     if scenario.measures is not None:
-        scenario.measures.tell(system.journal, scenario.times)
+        scenario.measures.tell(system, scenario.times)
     if not scenario.crew.size:
         accepted = "[platform], [[workers]] or [random_workers]"
         raise InputError("scenario", "platform", "there are no workers", accepted)
@@ -42,8 +41,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
 
 def _populate(scenario: Scenario, system: System, folder: Path) -> int:
     jobs, crew = workload(scenario, system, folder), scenario.crew
-    jobs.tell(system.journal)
-    workers: dict[int, Worker] = {}
+    jobs.tell(system)
     decider: Decider
     if scenario.decider is DeciderKind.PACK:
         from sims.scenario.deciders import pack
@@ -52,11 +50,11 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> int:
     elif scenario.decider is DeciderKind.ENROLMENT:
         from sims.scenario.deciders import enrolment
 
-        decider = enrolment.decider(scenario, crew, jobs, folder, workers)
+        decider = enrolment.decider(scenario, crew, jobs, folder)
     else:
-        decider = queue.decider(scenario, crew, jobs, folder, workers)
+        decider = queue.decider(scenario, crew, jobs, folder)
     pool, count = _pool(scenario, system, jobs), len(jobs.submissions)
-    makers = spawn_crew(scenario, system, folder, pool, decider, count, workers)
+    makers = spawn_crew(scenario, system, folder, pool, decider, count)
     pool.take = queue.take(scenario, jobs, makers.scheduler, folder) or pool.take
     spawn_jobs(scenario, system, jobs, makers)
     return count

@@ -9,9 +9,9 @@ from pathlib import Path
 from attrs import astuple
 
 from actors.decider import Decider
-from actors.deciders.pack import PackDecider, PaperFaults
+from actors.deciders.pack import PackDecider
 from actors.events import LinkDescribed, WorkerPriced
-from actors.hazards import Hazard
+from actors.hazards import Hazard, PaperFaults
 from actors.limit import Cap
 from actors.master import Master
 from actors.pool import Pool
@@ -34,32 +34,37 @@ def spawn_crew(
     pool: Pool,
     decider: Decider,
     jobs: int,
-    workers: dict[int, Worker] | None = None,
 ) -> Makers:
     """Spawn the scheduler, the master, the workers that have a life of their own, and what befalls
-    them; `jobs`: how many will come; `workers` gets each worker that has an actor, by number.
-    Raises InputError where one of them cannot be."""
+    them; `jobs`: how many will come. Raises InputError where one of them cannot be."""
     scheduler = system.spawn(Scheduler(SCHEDULER, pool, decider, jobs))
     master = _master(scenario, system)
-    make = _maker(scenario, system, scheduler, master, folder)
-    workforce = Workforce(system, make, {} if workers is None else workers)
+    make = _maker(scenario, system, scheduler, master, folder, decider.wants_holdings)
+    workforce = Workforce(system, make)
+    scheduler.workers, scheduler.linked = workforce, master is not None
     if scenario.crew.varies:
         pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
     for worker in _living(scenario):
         workforce(worker)
     if not isinstance(scenario.faults, NoFaults):
-        system.spawn(_hazard(scenario, system, decider, workforce))
+        system.spawn(_hazard(scenario, system, decider, scheduler, workforce))
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
     if isinstance(decider, PackDecider):
-        return Makers(scheduler, workforce, pool.speeds, decider.costs, decider.fatal)
-    return Makers(scheduler, workforce, pool.speeds)
+        return Makers(scheduler, costs=decider.costs, fatal=decider.fatal)
+    return Makers(scheduler, reports=decider.wants_progress)
 
 
-def _hazard(scenario: Scenario, system: System, decider: Decider, workforce: Workforce) -> Hazard:
+def _hazard(
+    scenario: Scenario,
+    system: System,
+    decider: Decider,
+    scheduler: Scheduler,
+    workforce: Workforce,
+) -> Hazard:
     faults = scenario.faults.faults(system.stream("faults"), scenario.crew.size)
     if isinstance(decider, PackDecider) and not decider.fatal:
-        return PaperFaults(HAZARD, faults, workforce, decider)
+        return PaperFaults(HAZARD, faults, workforce, scheduler)
     return Hazard(HAZARD, faults, workforce)
 
 
@@ -67,7 +72,7 @@ def _master(scenario: Scenario, system: System) -> Master | None:
     section = scenario.master
     if section is None:
         return None
-    system.journal.describe(LinkDescribed, section.channels, section.served)
+    system.journal.record(system.origin, LinkDescribed, section.channels, section.served)
     order = section.service(scenario.crew, scenario.cap)
     return system.spawn(Master(MASTER, section.channels, order))
 
@@ -88,12 +93,16 @@ def _maker(
     scheduler: Scheduler,
     master: Master | None,
     folder: Path,
+    reports: bool,
 ) -> Callable[[int], Worker]:
     crew, downtime = scenario.crew, scenario.faults.downtime
 
     def make(index: int) -> Worker:
         section, name = crew[index], crew.name(index)
-        worker = Worker(actor_name(crew, index), index, scheduler, master, downtime=downtime)
+        worker = Worker(
+            *(actor_name(crew, index), index, scheduler, master, reports),
+            downtime=downtime,
+        )
         if not section.plain:
             rng = system.stream(f"availability/{name}")
             worker.owner = section.availability.changes(rng, folder)
@@ -109,7 +118,7 @@ def _price(availability: object, worker: int, system: System, folder: Path) -> N
     under = availability.under if isinstance(availability, Overlaid) else availability
     priced = under.priced(worker, folder) if isinstance(under, SpotFile) else None
     if priced is not None:
-        system.journal.describe(WorkerPriced, *astuple(priced))
+        system.journal.record(system.origin, WorkerPriced, *astuple(priced))
 
 
 def actor_name(crew: Platform, worker: int) -> str:

@@ -18,7 +18,6 @@ from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
 from actors.worker_messages import Needs
-from actors.workforce import Workforce
 from policies.interface.queue import BatchJob
 from policies.maths.cosched import Costs
 from policies.maths.makespan_bounds import draw_failures
@@ -45,9 +44,8 @@ class Makers:
     """Whom a job's actor talks to."""
 
     scheduler: Scheduler
-    workforce: Workforce
-    speeds: Sequence[float]
-    """Live, by worker; empty: all 1, for ever."""
+    reports: bool = False
+    """Whether jobs tell the scheduler how far their runs are."""
     costs: Mapping[int, Costs] | None = None
     """Of a pack, by job."""
     fatal: bool = True
@@ -121,8 +119,7 @@ def _job_of_runs(
         protection=protection(rules),
         errors=errors,
         needs=needs,
-        workforce=makers.workforce if needs else None,
-        speeds=makers.speeds or None,
+        reports=makers.reports,
         reuse=scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
     )
 

@@ -6,7 +6,7 @@ from attrs import astuple, field, frozen
 from attrs.validators import optional
 
 from actors.events import MeasuresDescribed
-from actors.runtime import Journal
+from actors.runtime import System
 from sims.errors import InputError
 from sims.metrics.blocks import WEEK, Blocks
 from sims.metrics.jobs import BOUND
@@ -56,11 +56,11 @@ class MeasuresSection:
             return None
         return Blocks(length, length if self.warm_up is None else self.warm_up)
 
-    def tell(self, journal: Journal, unit: Unit) -> None:
+    def tell(self, system: System, unit: Unit) -> None:
         """What the log says of it. Raises InputError where an hour's length is not known."""
         hour = HOUR if self.hour is None and unit is Unit.S else self.hour
         if hour is None and (self.prices or self.watts):
             problem = "missing: prices and watts are of hours, and the unit is a slot"
             raise InputError("scenario", "measures.hour", problem, "slots in an hour")
         rates = (astuple(rates) if rates else () for rates in (self.prices, self.watts))
-        journal.describe(MeasuresDescribed, self.bound, hour, *rates)
+        system.journal.record(system.origin, MeasuresDescribed, self.bound, hour, *rates)

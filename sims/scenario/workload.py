@@ -11,7 +11,7 @@ from typing import cast
 from attrs import astuple, evolve, frozen
 
 from actors.events import DeciderKind, JobsChanged, JobsLeftOut
-from actors.runtime import Journal, System
+from actors.runtime import System
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Fixed, Lockstep, Profile, Rigid, Table
 from sims.errors import InputError
@@ -56,12 +56,12 @@ class Workload:
     changed: tuple[tuple[str, int], ...] = ()
     """(how, jobs)."""
 
-    def tell(self, journal: Journal) -> None:
+    def tell(self, system: System) -> None:
         """What the run's log begins with."""
         for reason, jobs in self.left_out:
-            journal.describe(JobsLeftOut, reason, jobs)
+            system.journal.record(system.origin, JobsLeftOut, reason, jobs)
         for how, jobs in self.changed:
-            journal.describe(JobsChanged, how, jobs)
+            system.journal.record(system.origin, JobsChanged, how, jobs)
 
 
 def workload(scenario: Scenario, system: System, folder: Path) -> Workload:

@@ -8,6 +8,7 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.decider import Decider
 from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.copies.mean import RunningMean
 from actors.deciders.copies.placed import Placed
@@ -18,7 +19,7 @@ from actors.deciders.copies.service import NEVER, Delivered
 from actors.deciders.copies.states import OwnStates
 from actors.deciders.copies.table import ActiveTable
 from actors.events import CopiesPlaced, CopiesSettled, GainDescribed
-from actors.messages import CopyOver, Decide, FirstCopyEnded, Stood
+from actors.messages import CopyOver, Decide, FirstCopyEnded
 from actors.runtime import Phase, Timer
 from policies.availability import WorkerState
 from policies.interface.copies import (
@@ -29,10 +30,10 @@ from policies.interface.copies import (
     RedundancyPolicy,
     Sharing,
 )
+from policies.interface.queue import BatchJob
 from policies.maths.gains import Gain
 
 if TYPE_CHECKING:
-    from actors.job import Job
     from actors.scheduler import Scheduler
 
 DECIDE, ENDED = Decide(), FirstCopyEnded()
@@ -40,7 +41,7 @@ NOBODY = np.zeros(0, dtype=np.intp)
 
 
 @define(eq=False)
-class Columns:
+class Columns(Decider):
     """Asks the policy at each arrival and departure, and is itself the account of all copies.
 
     Twice per arrival every copy is placed afresh: M runs of their own, and messages to each, would
@@ -66,7 +67,7 @@ class Columns:
     rng: Generator = field(init=False)
     logging: bool = field(init=False)
     states: OwnStates = field(init=False, factory=OwnStates)
-    arrived: list[Job] = field(init=False, factory=list)
+    arrived: list[BatchJob] = field(init=False, factory=list)
     placed: Placed | None = field(init=False, default=None)
     served: Counts = field(init=False, default=NOBODY)
     """Columns of the jobs that the last decision serves, in its order."""
@@ -75,7 +76,6 @@ class Columns:
     """When `timer` comes: the end of the copy that ends first."""
 
     def attach(self, scheduler: Scheduler) -> None:
-        """See Decider."""
         self.scheduler = scheduler
         system, workers = scheduler.system, scheduler.pool.size
         self.table = ActiveTable(self.exact)
@@ -87,31 +87,20 @@ class Columns:
         journal = system.journal
         self.logging = journal.wants(CopiesPlaced) or journal.wants(CopiesSettled)
         if self.gain is not None:
-            journal.describe(GainDescribed, float(self.augmentation))
+            journal.record(system.origin, GainDescribed, float(self.augmentation))
 
     # --- what it hears of ---------------------------------------------------------------------
 
-    def submitted(self, job: Job) -> None:
-        """See Decider."""
+    def submitted(self, job: BatchJob, cause: int) -> None:
         self.arrived.append(job)
 
-    def over(self, message: CopyOver) -> None:
-        """See Decider."""
+    def over(self, message: CopyOver, cause: int) -> None:
         raise AssertionError("no job carries a copy of its own")
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
-        """See Decider."""
+    def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         raise AssertionError("nothing befalls workers but their speed")
 
-    def programmed(self, worker: int, label: str) -> bool:
-        """See Decider."""
-        return False
-
-    def stood(self, message: Stood) -> None:
-        """See Decider: nobody is resized."""
-
-    def sped(self, worker: int, speed: float) -> None:
-        """See Decider."""
+    def sped(self, worker: int, speed: float, cause: int) -> None:
         now, placed = self.scheduler.now, self.placed
         if placed is not None and now >= self.due:
             placed.running.mark_ended(now)
@@ -121,37 +110,37 @@ class Columns:
             if now < self.due:
                 end = placed.running.earliest()
                 if end != self.due:  # else it has no part in it
-                    self._aim(end)
+                    self._aim(end, cause)
 
-    def woken(self) -> bool:
+    def woken(self, cause: int) -> int | None:
         """See Decider: a copy ends now."""
-        return self.scheduler.now >= self.due
+        return cause if self.scheduler.now >= self.due else None
 
-    def _aim(self, end: float) -> None:
+    def _aim(self, end: float, cause: int) -> None:
         """Have one timer, for the copy that ends first: whatever ends, all copies are placed
         afresh, so that no later end ever counts."""
         if end == self.due:
             if self.timer is not None:
-                self.timer[4] = self.scheduler.system.loop.cause
+                self.timer[4] = cause
             return
         if self.timer is not None:
             self.scheduler.cancel(self.timer)
         at, self.due = self.scheduler.at, end
-        self.timer = at(end, DECIDE, Phase.DECISION) if end < NEVER else None
+        self.timer = at(end, DECIDE, cause, Phase.DECISION) if end < NEVER else None
 
     # --- checkpoints --------------------------------------------------------------------------
 
-    def decide(self) -> None:
+    def decide(self, cause: int) -> None:
         """See Decider: settle every copy, and place all jobs afresh."""
         if self.placed is not None:
-            self._settle(self.placed)
+            cause = self._settle(self.placed, cause)
         for job in self.arrived:
             self.table.add(job, self.scheduler.now)
         self.arrived.clear()
         if self.table.jobs:
-            self._place()
+            self._place(cause)
 
-    def _settle(self, placed: Placed) -> None:
+    def _settle(self, placed: Placed, cause: int) -> int:
         now = self.scheduler.now
         if now >= self.due:
             placed.running.mark_ended(now)
@@ -160,8 +149,8 @@ class Columns:
         left = placed.left(lefts, self.exact)
         if self.logging:
             self.log.note(placed, lefts)
-        self.scheduler.system.journal.record_costly(
-            CopiesSettled, lambda: self.log.settlement(placed, lefts, left)
+        cause = self.scheduler.system.journal.record_costly(
+            cause, CopiesSettled, lambda: self.log.settlement(placed, lefts, left)
         )
         self.scheduler.runs += len(lefts)
         self.placed = None
@@ -170,16 +159,17 @@ class Columns:
             self.states.keep(placed.names, placed.allocation.copies, lefts, runs)
         self.table.update(self.served, left)
         if np.count_nonzero(left) < len(left):
-            self._depart(self.served[left == 0])
+            self._depart(self.served[left == 0], cause)
+        return cause
 
-    def _depart(self, columns: Counts) -> None:
+    def _depart(self, columns: Counts, cause: int) -> None:
         for column in sorted(columns.tolist(), reverse=True):
             job = self.table.remove(column)
             self.log.forget(job.name)
             self.states.forget(job.name)
-            self.scheduler.send(job, ENDED)
+            self.scheduler.send(self.scheduler.actors[job.index], ENDED, cause)
 
-    def _place(self) -> None:
+    def _place(self, cause: int) -> None:
         view = self.table.view(self.service.workers)
         allocation = self.ask(view, self.rng)
         served = self.served = allocation.jobs
@@ -188,10 +178,11 @@ class Columns:
         running = self._running(allocation, names, view, workers, first)
         self.placed = placed = Placed(allocation, names, sizes, workers, first, running)
         # Before the timer is set: the copies' end has their beginning for its cause.
-        self.scheduler.system.journal.record_costly(
-            CopiesPlaced, lambda: self.log.placement(placed, self.scheduler.now, self._own(placed))
+        now, journal = self.scheduler.now, self.scheduler.system.journal
+        cause = journal.record_costly(
+            cause, CopiesPlaced, lambda: self.log.placement(placed, now, self._own(placed))
         )
-        self._aim(running.earliest())
+        self._aim(running.earliest(), cause)
 
     def _own(self, placed: Placed) -> list[int] | None:
         if placed.allocation.cloning:

@@ -10,16 +10,14 @@ from attrs import define, evolve, field
 
 from actors.copies import AT_WORK
 from actors.copy import Copy
-from actors.events import Outcome, ProtectionDescribed, ProtectionKind, Stage
+from actors.events import Outcome, ProtectionDescribed, ProtectionKind
 from actors.job import WAITING, Job, Life
-from actors.messages import FirstCopyEnded, JobOver, WithdrawCopy
+from actors.messages import FirstCopyEnded, JobOver, StateSaved, WithdrawCopy
 from actors.plan import Plan, State
 from actors.protection.copies import begun
 from actors.run import Run
 from actors.runs import FAILED, JobOfRuns
 from actors.runtime import handles
-
-FETCHING = (Stage.FEEDING, Stage.RECOVERING)
 
 
 @define(eq=False)
@@ -36,17 +34,16 @@ class JobInColumns(Job):
     """The most at once."""
     cloning: bool = field(kw_only=True, default=True)
 
-    def describe(self) -> None:
-        """See Job."""
-        super().describe()
+    def describe(self, cause: int) -> int:
+        super().describe(cause)
         nothing = (ProtectionKind.NONE, None, 0, 0, False)
         told = (self.name, *nothing, self.copies, self.cloning, 0)
-        self.system.journal.describe(ProtectionDescribed, *told)
+        self.record(cause, ProtectionDescribed, *told)
+        return cause
 
     @handles(FirstCopyEnded, during=(Life.WAITING,))
-    def leave(self, message: FirstCopyEnded) -> None:
-        self.complete()
-        self.send(self.scheduler, JobOver(self.index))
+    def leave(self, message: FirstCopyEnded, cause: int) -> None:
+        self.send(self.scheduler, JobOver(self.index), self.complete(cause))
         self.stop()
 
     def waits_for(self) -> str | None:
@@ -60,32 +57,12 @@ class PreemptibleJob(JobOfRuns):
 
     kept: list[State] = field(init=False, factory=list)
     """States of withdrawn runs, the furthest first; with cloning, only that one."""
-
-    def left(self) -> float:
-        """Work that the furthest known state lacks."""
-        work, best = self.described.profile.time(1), self._best()
-        return work if best is None else work - best.of(work)
-
-    def done(self, copy: int) -> float:
-        """Work that this copy has done; below 0 where it only waits for its members."""
-        run = self.copies[copy].run
-        return -1 if run is None else run.done(self.now)
-
-    def goes_on(self, copy: int) -> bool:
-        """Whether a copy that stays where it is need not be cloned: it is as far as the furthest,
-        fetches a state just now, or waits for its members."""
-        run, best = self.copies[copy].run, self._best()
-        if run is None or best is None or not self.protection.rules.cloning:
-            return True
-        return run.stage in FETCHING or run.done(self.now) >= best.of(run.work)
+    reported: float | None = field(init=False, default=None)
+    """Work done in the state that the scheduler knows of."""
 
     def furthest(self) -> State | None:
         """See JobOfRuns: under way, or kept."""
         return _furthest(super().furthest(), *self.kept[:1])
-
-    def _best(self) -> State | None:
-        """Of these and what the master has."""
-        return _furthest(self.furthest(), self.protection.saved)
 
     def plan(self, copy: Copy) -> Plan:
         """See JobOfRuns: from the furthest state, or from the furthest that no copy runs."""
@@ -97,12 +74,25 @@ class PreemptibleJob(JobOfRuns):
     def _next_kept(self) -> State | None:
         return self.kept.pop(0) if self.kept else None
 
+    def settled(self, copy: Copy, cause: int) -> None:
+        super().settled(copy, cause)
+        self._report_state(cause)
+
+    def _report_state(self, cause: int) -> None:
+        """Tell the scheduler of the furthest state that no run under way has."""
+        state = _furthest(*self.kept[:1], self.protection.saved)
+        done = None if state is None else state.of(self.described.profile.time(1))
+        if done != self.reported:
+            self.reported = done
+            self.send(self.scheduler, StateSaved(self.index, done), cause)
+
     @handles(WithdrawCopy, during=AT_WORK)
-    def withdraw(self, message: WithdrawCopy) -> None:
+    def withdraw(self, message: WithdrawCopy, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is not None and copy.run is not None:
             self._keep(copy.run.state(self.now))
-        super().withdraw(message)
+        super().withdraw(message, cause)
+        self._report_state(cause)
 
     def _keep(self, state: State) -> None:
         if not self.protection.rules.cloning:
@@ -110,12 +100,14 @@ class PreemptibleJob(JobOfRuns):
         elif not self.kept or state.fraction >= self.kept[0].fraction:
             self.kept = [state]
 
-    def over(self, run: Run, outcome: Outcome) -> None:
-        super().over(run, outcome)
+    def over(self, run: Run, outcome: Outcome, cause: int) -> int:
+        cause = super().over(run, outcome, cause)
         if outcome is FAILED and self.kept:
             # What was kept may be as corrupt as the run (P4).
-            self._give_up(run.copy, self.kept[0].done)
+            cause = self._give_up(run.copy, self.kept[0].done, cause)
             self.kept.clear()
+        self._report_state(cause)
+        return cause
 
 
 def _furthest(*states: State | None) -> State | None:

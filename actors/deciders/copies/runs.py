@@ -4,38 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.decider import Decider
 from actors.deciders.copies.checks import CheckedCopies
-from actors.deciders.copies.jobs import PreemptibleJob
 from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.deciders.copies.table import ActiveTable
-from actors.messages import CopyOver, Stood
+from actors.events import Stage
+from actors.messages import CopyOver, RunProgress, StateSaved
 from policies.availability import WorkerState
 from policies.interface.copies import Counts, RedundancyPolicy
+from policies.interface.queue import BatchJob
 
 if TYPE_CHECKING:
-    from actors.job import Job
     from actors.scheduler import Scheduler
 
 
-class Pair(NamedTuple):
-    """A copy: whose, and where."""
+FETCHING = (Stage.FEEDING, Stage.RECOVERING)
 
-    job: PreemptibleJob
+
+class Pair(NamedTuple):
+    """A copy: of which job, by index, and where."""
+
+    job: int
     worker: int
 
 
 @define(eq=False)
-class CopyRuns:
+class CopyRuns(Decider):
     """Asks the policy at each arrival and departure, each loss, and each change of who is UP.
 
     Jobs are `PreemptibleJob`. A worker holds one run: a policy that multitasks is refused.
     """
+
+    wants_progress = True
 
     policy: RedundancyPolicy
     rule: PlacementRule = PlacementRule.LOWEST
@@ -54,6 +60,10 @@ class CopyRuns:
     rng: Generator = field(init=False)
     held: dict[int, Pair] = field(init=False, factory=dict)
     """By copy."""
+    progress: dict[int, RunProgress] = field(init=False, factory=dict)
+    """What its job said last of each copy."""
+    states: dict[int, float | None] = field(init=False, factory=dict)
+    """By job index: work done in its furthest state that no run under way has."""
     up: frozenset[int] = field(init=False)
     leaving: set[int] = field(init=False, factory=set)
     """Copies that were told to leave."""
@@ -63,7 +73,6 @@ class CopyRuns:
     """Whether something has happened for which the policy is asked."""
 
     def attach(self, scheduler: Scheduler) -> None:
-        """See Decider."""
         self.scheduler = scheduler
         system = scheduler.system
         self.up = frozenset(range(scheduler.pool.size))
@@ -77,60 +86,50 @@ class CopyRuns:
 
     # --- what it hears of ---------------------------------------------------------------------
 
-    def submitted(self, job: Job) -> None:
-        """See Decider."""
+    def submitted(self, job: BatchJob, cause: int) -> None:
         self.table.add(job, self.scheduler.now)
         self.news = True
 
-    def over(self, message: CopyOver) -> None:
-        """See Decider."""
+    def progressed(self, message: RunProgress) -> None:
+        self.progress[message.copy] = message
+
+    def saved(self, message: StateSaved) -> None:
+        self.states[message.index] = message.done
+
+    def over(self, message: CopyOver, cause: int) -> None:
         held = self.held.pop(message.copy)
+        self.progress.pop(message.copy, None)
         if message.copy in self.leaving:
             self.leaving.discard(message.copy)
             return
         self.news = True
         if message.gone:
-            self.table.remove(self.table.jobs.index(held.job))
+            self.table.remove([job.index for job in self.table.jobs].index(held.job))
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
-        """See Decider."""
+    def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         up = self.up - {worker} if state is not WorkerState.UP else self.up | {worker}
         if up != self.up:
             self.up, self.news = up, True
             self.placer.workers = self._workers()
         return self.news
 
-    def programmed(self, worker: int, label: str) -> bool:
-        """See Decider."""
-        return False
-
-    def stood(self, message: Stood) -> None:
-        """See Decider: nobody is resized."""
-
-    def sped(self, worker: int, speed: float) -> None:
-        """See Decider: its run knows."""
-
-    def woken(self) -> bool:
-        """See Decider."""
-        return False
-
     # --- what it decides ----------------------------------------------------------------------
 
-    def decide(self) -> None:
+    def decide(self, cause: int) -> None:
         """See Decider: first those leave that do not stay, then the others start."""
         if self.news:
             self.news = False
-            self._choose()
+            self._choose(cause)
         if not self.leaving:
-            self._start()
+            self._start(cause)
 
-    def _start(self) -> None:
+    def _start(self, cause: int) -> None:
         for job, worker in self.starts:
-            copy = self.scheduler.start_on(job.index, (worker,), (), None)
+            copy = self.scheduler.start_on(job, (worker,), cause)
             self.held[copy] = Pair(job, worker)
         self.starts.clear()
 
-    def _choose(self) -> None:
+    def _choose(self, cause: int) -> None:
         chosen = self._chosen() if self.table.jobs and self.up else []
         going_on = set[Pair]() if self.afresh else self._going_on(chosen)
         self.starts = [pair for pair in chosen if pair not in going_on]
@@ -138,15 +137,16 @@ class CopyRuns:
         for copy, held in reversed(self.held.items()):
             if held not in going_on:
                 self.leaving.add(copy)
-                self.scheduler.withdraw(copy)
+                self.scheduler.withdraw(copy, cause)
 
     def _chosen(self) -> list[Pair]:
         """Each copy that the policy wants, and its worker."""
-        table, jobs = self.table, cast(list[PreemptibleJob], self.table.jobs)
-        lefts = np.array([job.left() for job in jobs], dtype=table.buffer.dtype)
-        table.update(np.arange(len(jobs)), lefts)
+        table, best = self.table, self._best()
+        sizes = [(job.index, job.profile.time(1)) for job in table.jobs]
+        lefts = [size - best.get(index, 0) for index, size in sizes]
+        table.update(np.arange(len(sizes)), np.array(lefts, dtype=table.buffer.dtype))
         allocation = self.ask(table.view(len(self.up)), self.rng)
-        served = [jobs[column] for column in allocation.jobs.tolist()]
+        served = [table.jobs[column].index for column in allocation.jobs.tolist()]
         counts = allocation.copies.tolist()
         if self.afresh:
             workers = self.placer.place(allocation, table.names_of(allocation.jobs)).tolist()
@@ -155,7 +155,17 @@ class CopyRuns:
         owners = [job for job, count in zip(served, counts, strict=True) for _ in range(count)]
         return list(map(Pair, owners, workers))
 
-    def _staying(self, jobs: Sequence[PreemptibleJob], counts: Sequence[int]) -> list[int]:
+    def _best(self) -> dict[int, float]:
+        """Work done in the furthest known state of each job that has one, by index."""
+        now = self.scheduler.now
+        best = {index: done for index, done in self.states.items() if done is not None}
+        for copy, progress in self.progress.items():
+            if progress.stage is not None:
+                index = self.held[copy].job
+                best[index] = max(best.get(index, 0), progress.at(now))
+        return best
+
+    def _staying(self, jobs: Sequence[int], counts: Sequence[int]) -> list[int]:
         """Workers by job: those that it has, where its copies are furthest; then others."""
         own = [self._own(job)[:count] for job, count in zip(jobs, counts, strict=True)]
         taken = {worker for workers in own for worker in workers}
@@ -167,12 +177,15 @@ class CopyRuns:
             for worker in (*workers, *islice(rest, count - len(workers)))
         ]
 
-    def _own(self, job: PreemptibleJob) -> list[int]:
-        """Workers of the job's copies that are UP, the furthest copy's first."""
+    def _own(self, job: int) -> list[int]:
+        """Workers of the job's copies that are UP, the furthest copy's first; those last whose
+        copy waits for them."""
+        now = self.scheduler.now
         own = [
-            (-job.done(copy), held.worker)
+            (1 if progress.stage is None else -progress.at(now), held.worker)
             for copy, held in self.held.items()
-            if held.job is job and held.worker in self.up
+            if held.job == job and held.worker in self.up
+            for progress in (self.progress[copy],)
         ]
         return [worker for _, worker in sorted(own)]
 
@@ -180,4 +193,16 @@ class CopyRuns:
         """Copies that stay where they are, and go on."""
         wanted = set(chosen)
         own = {held: copy for copy, held in self.held.items()}
-        return {pair for pair in wanted & own.keys() if pair.job.goes_on(own[pair])}
+        best = self._best()
+        return {
+            pair
+            for pair in wanted & own.keys()
+            if self._goes_on(self.progress[own[pair]], best.get(pair.job, 0))
+        }
+
+    def _goes_on(self, progress: RunProgress, best: float) -> bool:
+        """Whether a copy that stays where it is need not be cloned: it is as far as the furthest,
+        fetches a state just now, or waits for its members."""
+        if not self.cloning or progress.stage is None or progress.stage in FETCHING:
+            return True
+        return progress.at(self.scheduler.now) >= best

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from attrs import define, field
 
-from actors.job import Job
 from policies.interface.copies import ActiveJobs, Counts, Numbers
+from policies.interface.queue import BatchJob
 
 ARRIVAL, SIZE, REMAINING = range(3)
 CAPACITY = 64
@@ -17,7 +17,7 @@ class ActiveTable:
     """One column for each job; a job is known by its column, which changes as others leave."""
 
     exact: bool = False
-    jobs: list[Job] = field(init=False, factory=list)
+    jobs: list[BatchJob] = field(init=False, factory=list)
     names: list[str] = field(init=False, factory=list)
     buffer: Numbers = field(init=False)
     """Rows arrival, size, remaining work; columns from the last job's on are free."""
@@ -30,14 +30,14 @@ class ActiveTable:
         active = self.buffer[:, : len(self.jobs)]
         return ActiveJobs(workers, active[ARRIVAL], active[SIZE], active[REMAINING])
 
-    def add(self, job: Job, now: float) -> None:
+    def add(self, job: BatchJob, now: float) -> None:
         """The newest job."""
         column = len(self.jobs)
         if column == self.buffer.shape[1]:
             self.buffer = np.concatenate((self.buffer, np.zeros_like(self.buffer)), axis=1)
         buffer = self.buffer
         buffer[ARRIVAL, column] = now
-        buffer[SIZE, column] = buffer[REMAINING, column] = job.described.profile.time(1)
+        buffer[SIZE, column] = buffer[REMAINING, column] = job.profile.time(1)
         self.jobs.append(job)
         self.names.append(job.name)
 
@@ -45,7 +45,7 @@ class ActiveTable:
         """How much work the jobs in `columns` still lack."""
         self.buffer[REMAINING, columns] = remaining
 
-    def remove(self, column: int) -> Job:
+    def remove(self, column: int) -> BatchJob:
         """The job is over; those that are newer move up."""
         job = self.jobs.pop(column)
         del self.names[column]

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.decider import Decider
 from actors.deciders.enrolment.checks import answer, check
-from actors.deciders.enrolment.window import RunningConfiguration, Window
+from actors.deciders.enrolment.window import FREE, RunningConfiguration, Window
 from actors.events import BoundsDescribed, ChainsBelieved, End, Outcome
 from actors.intervals import grouped
-from actors.iterative_job import IterativeJob
-from actors.messages import CopyOver, Decide, Stood
-from actors.runtime import Phase
+from actors.messages import CopyOver, Decide, HoldingsChanged, RunProgress
+from actors.runtime import NOTHING, Phase
+from actors.worker_messages import Needs
 from policies.availability import WorkerState
 from policies.interface import Configuration, Enrolment, EnrolmentPolicy, Reason, Wake
+from policies.interface.queue import BatchJob
 
 if TYPE_CHECKING:
-    from actors.job import Job
     from actors.scheduler import Scheduler
-    from actors.worker import Worker
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 DECIDE = Decide()
@@ -58,8 +58,10 @@ class KnownJob:
     @property
     def told(self) -> int:
         """seq of what made it as it is: of its run's start, or of what it needs one since."""
-        held = self.running.held if self.running else None
-        return self.since if held is None or held.run is None else held.run.told
+        progress = self.running.progress if self.running else None
+        if progress is None or progress.started == NOTHING:
+            return self.since
+        return progress.started
 
     @property
     def taken(self) -> int:
@@ -78,18 +80,22 @@ class KnownJob:
 
 
 @define(eq=False)
-class EnrolmentDecider:
+class EnrolmentDecider(Decider):
     """Enrols workers in iterative jobs as a policy of 002 says, after checking its answer.
 
     Each job is asked for by itself, the lowest index first, and sees the workers that no other
     holds.
     """
 
+    wants_holdings = True
+
     policy: EnrolmentPolicy
     enrolments: Mapping[int, Enrolment]
     """By job index."""
-    workers: Mapping[int, Worker]
-    """Those that have an actor (live)."""
+    needs: Mapping[int, Needs]
+    """By job index, where there is a master."""
+    known: dict[int, HoldingsChanged] = field(init=False, factory=dict)
+    """What workers said last of what they hold."""
     wake: Wake = field(init=False)
     proactive: bool = field(init=False)
     rng: Generator = field(init=False)
@@ -111,7 +117,6 @@ class EnrolmentDecider:
     which goes back to the decision before."""
 
     def attach(self, scheduler: Scheduler) -> None:
-        """See Decider."""
         self.scheduler = scheduler
         self.wake = getattr(self.policy, "wake", Wake.NEVER)
         self.proactive = self.alert = self.wake is not Wake.NEVER
@@ -120,37 +125,39 @@ class EnrolmentDecider:
         self._describe_beliefs()
 
     def _describe_beliefs(self) -> None:
-        journal, first = self.scheduler.system.journal, next(iter(self.enrolments.values()), None)
+        system, first = self.scheduler.system, next(iter(self.enrolments.values()), None)
         if first is not None:  # all have the same belief
-            chains = first.belief.chains if journal.wants(ChainsBelieved) else ()
-            journal.describe(ChainsBelieved, grouped([chain.rows for chain in chains]))
+            chains = first.belief.chains if system.journal.wants(ChainsBelieved) else ()
+            rows = grouped([chain.rows for chain in chains])
+            self.scheduler.record(system.origin, ChainsBelieved, rows)
 
     # --- what it hears of ---------------------------------------------------------------------
 
-    def submitted(self, job: Job) -> None:
-        """See Decider."""
-        enrolment, journal = self.enrolments[job.index], self.scheduler.system.journal
-        bounds = grouped(enrolment.bounds) if journal.wants(BoundsDescribed) else ()
-        journal.describe(BoundsDescribed, job.name, bounds)
-        view = Window(cast(IterativeJob, job), enrolment, self.workers)
-        cause, now = self.scheduler.system.loop.cause, self.scheduler.now
-        self.applications[job.index] = KnownJob(view, since=cause, began=now)
-        self.applications = dict(sorted(self.applications.items()))
-        self.alert = self._call()
+    @property
+    def wants_progress(self) -> bool:
+        return self.proactive
 
-    def over(self, message: CopyOver) -> None:
-        """See Decider."""
+    def submitted(self, job: BatchJob, cause: int) -> None:
+        enrolment, scheduler = self.enrolments[job.index], self.scheduler
+        wanted = scheduler.system.journal.wants(BoundsDescribed)
+        bounds = grouped(enrolment.bounds) if wanted else ()
+        scheduler.record(cause, BoundsDescribed, job.name, bounds)
+        view = Window(job.name, enrolment, self.needs.get(job.index, FREE), self.known)
+        self.applications[job.index] = KnownJob(view, since=cause, began=scheduler.now)
+        self.applications = dict(sorted(self.applications.items()))
+        self.alert = self._call(cause)
+
+    def over(self, message: CopyOver, cause: int) -> None:
         application = self.applications[message.index]
         if message.gone:
             del self.applications[message.index]
         elif message.outcome is Outcome.WITHDRAWN:
-            self._switch(message.index, application)
+            self._switch(message.index, application, cause)
         else:
             self._need(application, REASONS[message.outcome])
-            cause = self.scheduler.system.loop.cause
-            application.since = cause if message.since < 0 else message.since
+            application.since = cause if message.since == NOTHING else message.since
         if self._needy():
-            self.alert = self._call()
+            self.alert = self._call(cause)
 
     def _need(self, application: KnownJob, reason: Reason) -> None:
         application.running, application.needed = None, reason
@@ -158,8 +165,7 @@ class EnrolmentDecider:
         if reason is Reason.START:
             application.began = self.scheduler.now
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
-        """See Decider."""
+    def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         bit = 1 << worker
         if state is UP:
             self.up |= bit
@@ -168,38 +174,37 @@ class EnrolmentDecider:
             if state is DOWN:
                 for label in self.holders:
                     self.holders[label] &= ~bit
-        return self._call() if self.alert else False
+        return self._call(cause) if self.alert else False
 
-    def programmed(self, worker: int, label: str) -> bool:
-        """See Decider."""
+    def programmed(self, worker: int, label: str, cause: int) -> bool:
         self.holders[label] = self.holders.get(label, 0) | 1 << worker
-        return self._call() if self.proactive else False
+        return self._call(cause) if self.proactive else False
 
-    def stood(self, message: Stood) -> None:
-        """See Decider: nobody is resized."""
+    def progressed(self, message: RunProgress) -> None:
+        running = self.applications[message.index].running
+        if running is not None and running.copy == message.copy:
+            running.progress = message
 
-    def sped(self, worker: int, speed: float) -> None:
-        """See Decider."""
+    def holds(self, message: HoldingsChanged) -> None:
+        self.known[message.index] = message
 
-    def woken(self) -> bool:
-        """See Decider."""
+    def woken(self, cause: int) -> int | None:
         if self.tick is None or self.scheduler.now < self.tick:
-            return False
+            return None
         self.due = True
-        return True
+        return cause
 
     def _needy(self) -> bool:
         return any(it.needed is not None for it in self.applications.values())
 
-    def _call(self) -> bool:
-        """The policy is to be asked, because of what is being heard."""
-        self.due, self.cause = True, self.scheduler.system.loop.cause
+    def _call(self, cause: int) -> bool:
+        """The policy is to be asked, because of this event."""
+        self.due, self.cause = True, cause
         return True
 
     # --- what it decides ----------------------------------------------------------------------
 
-    def decide(self) -> None:
-        """See Decider."""
+    def decide(self, cause: int) -> None:
         if self.tick is not None and self.tick <= self.scheduler.now:
             self.tick, self.due = None, True
         if not self.due:
@@ -208,24 +213,22 @@ class EnrolmentDecider:
         for index, application in self.applications.items():
             if self.proactive or application.needed is not None:
                 # Where nothing was heard, it is only time for another look.
-                self.scheduler.trigger = application.told if heard is None else heard
-                self._consider(index, application)
+                self._consider(index, application, application.told if heard is None else heard)
         self.alert = self.proactive or self._needy()
 
-    def _consider(self, index: int, application: KnownJob) -> None:
-        held = application.running.held if application.running else None
-        if held is not None and held.run is None:
+    def _consider(self, index: int, application: KnownJob, cause: int) -> None:
+        if application.running is not None and application.running.waits:
             return  # its members are kept for the next run
         chosen = self._ask(application)
         if chosen is not None:
-            self._configure(index, application, chosen)
+            self._configure(index, application, chosen, cause)
         elif application.needed is not None:
             # Nothing is held any more: what comes next starts from scratch.
             application.needed = Reason.START
         if application.needed is None:
-            self._wake_up(chosen)
+            self._wake_up(chosen, cause)
 
-    def _wake_up(self, chosen: Configuration | None) -> None:
+    def _wake_up(self, chosen: Configuration | None, cause: int) -> None:
         """Decide in the next slot whatever happens, where the policy wants that.
 
         Also once after each decision, for all proactive policies: after a failure the choice
@@ -235,15 +238,14 @@ class EnrolmentDecider:
             return
         if self.wake is Wake.EVERY_SLOT or chosen is not None:
             self.tick = self.scheduler.now + 1
-            self.scheduler.at(self.tick, DECIDE, Phase.DECISION)
+            self.scheduler.at(self.tick, DECIDE, cause, Phase.DECISION)
 
     def _ask(self, application: KnownJob) -> Configuration | None:
         view, now = application.view, self.scheduler.now
         view.now, view.elapsed = now, int(now - application.began)
         view.reason = application.needed or Reason.PROACTIVE
         view.up, view.running = self.up, application.running
-        view.alone = len(self.applications) == 1
-        if not view.alone:
+        if len(self.applications) > 1:
             view.up &= ~self._taken(application)
         view.programmed = self.holders.get(view.needs.label, 0)
         chosen = answer(self.policy, view, self.rng)
@@ -259,29 +261,34 @@ class EnrolmentDecider:
                 taken |= other.taken
         return taken
 
-    def _configure(self, index: int, application: KnownJob, chosen: Configuration) -> None:
+    def _configure(
+        self, index: int, application: KnownJob, chosen: Configuration, cause: int
+    ) -> None:
         check(self.policy, chosen, application.view)
         if application.needed is not None:
-            self._start(index, application, chosen, application.needed)
+            self._start(index, application, chosen, application.needed, cause)
         elif application.diverges():
-            self.scheduler.system.loop.cause = self.scheduler.trigger
-            self.scheduler.system.finish(End.DIVERGED)
+            self.scheduler.system.finish(cause, End.DIVERGED)
         else:
             assert application.running is not None
             application.next = chosen
-            self.scheduler.system.loop.cause = self.scheduler.trigger
-            self.scheduler.withdraw(application.running.copy)
+            self.scheduler.withdraw(application.running.copy, cause)
 
-    def _switch(self, index: int, application: KnownJob) -> None:
+    def _switch(self, index: int, application: KnownJob, cause: int) -> None:
         """What was configured is withdrawn: here is what comes in its place."""
         chosen, application.next = application.next, None
         assert chosen is not None
-        self._start(index, application, chosen, Reason.PROACTIVE)
+        self._start(index, application, chosen, Reason.PROACTIVE, cause)
 
     def _start(
-        self, index: int, application: KnownJob, chosen: Configuration, reason: Reason
+        self,
+        index: int,
+        application: KnownJob,
+        chosen: Configuration,
+        reason: Reason,
+        cause: int,
     ) -> None:
         workers, tasks = zip(*chosen.members, strict=True)
-        running = RunningConfiguration(application.view.job, self.workers, chosen)
-        running.copy = self.scheduler.start_on(index, workers, tasks, reason.value)
-        application.running, application.needed = running, None
+        copy = self.scheduler.start_on(index, workers, cause, tasks, reason.value)
+        application.running = RunningConfiguration(application.view, chosen, copy)
+        application.needed = None

@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
+from actors.decider import Decider
 from actors.deciders.pack.books import PackBooks, Standing
 from actors.deciders.pack.checks import allocate, redistribute
 from actors.deciders.pack.views import Newcomer, Occasion, Pack
-from actors.events import EndExpected, Outcome, RedistributionDecided, WhyIgnored
+from actors.events import (
+    EndExpected,
+    FaultIgnored,
+    Outcome,
+    RedistributionDecided,
+    WhyIgnored,
+)
 from actors.messages import CopyOver, Stood
 from policies.availability import WorkerState
 from policies.interface.pack import AllocationPolicy, Cause, RedistributionPolicy, Resize
+from policies.interface.queue import BatchJob
 from policies.maths.cosched import Costs
 
 if TYPE_CHECKING:
-    from actors.job import Job
     from actors.scheduler import Scheduler
 
 
@@ -27,7 +34,7 @@ WITHDRAWN = Outcome.WITHDRAWN
 
 
 @define(eq=False)
-class PackDecider:
+class PackDecider(Decider):
     """Decides once an instant, after all ends and faults of it (003, section 5).
 
     Only free workers that are UP are given, in whole groups of `pair`. In this order:
@@ -70,33 +77,28 @@ class PackDecider:
     """seq of that for which there may be more free workers than at the last decision."""
 
     def attach(self, scheduler: Scheduler) -> None:
-        """See Decider."""
         self.scheduler = scheduler
         self.books = PackBooks(scheduler, self.costs, self.pair)
 
     # --- what it hears of ---------------------------------------------------------------------
 
-    def submitted(self, job: Job) -> None:
-        """See Decider."""
+    def submitted(self, job: BatchJob, cause: int) -> None:
         self.names[job.index] = job.name
         self.books.waiting[job.index] = 0
 
-    def over(self, message: CopyOver) -> None:
-        """See Decider."""
+    def over(self, message: CopyOver, cause: int) -> None:
         led = self.books.first(message.index) == message.copy
         self.books.end(message.index, message.copy, message.waits)
         self.struck.pop(message.copy, None)
-        self.freed = cause = self.scheduler.system.loop.cause
+        self.freed = cause
         if message.gone:
             self.ended[message.index] = cause
             self.heirs.pop(message.index, None)
         elif led and message.outcome is not WITHDRAWN:
             self.heirs[message.index] = cause
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
-        """See Decider."""
+    def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         holder = self.scheduler.pool.holder(worker)
-        cause = self.scheduler.system.loop.cause
         if state is WorkerState.DOWN and holder >= 0:
             self.struck[holder] = cause
             return True
@@ -105,148 +107,136 @@ class PackDecider:
             return True
         return False
 
-    def programmed(self, worker: int, label: str) -> bool:
-        """See Decider."""
-        return False
-
-    def sped(self, worker: int, speed: float) -> None:
-        """See Decider: the job tells."""
-
-    def stood(self, message: Stood) -> None:
-        """See Decider."""
+    def stood(self, message: Stood, cause: int) -> None:
         standing = self.books.settle(message)
         if standing is not None:
-            self.scheduler.record(EndExpected, *self._told(standing))
+            self.scheduler.record(cause, EndExpected, *self._told(standing))
             self.heirs.pop(standing.index, None)
 
     def _tell_heirs(self) -> None:
         """The next copy is the oldest now: what it has said before counts from now on."""
-        loop, books = self.scheduler.system.loop, self.books
+        books = self.books
         for index, cause in self.heirs.items():
             standing = books.standings.get(books.first(index)) if index in books.sizes else None
             if standing is not None:
-                loop.cause = cause
-                self.scheduler.system.journal.describe(EndExpected, *self._told(standing))
+                self.scheduler.record(cause, EndExpected, *self._told(standing))
         self.heirs.clear()
-        loop.cause = self.scheduler.trigger
 
     def _told(self, standing: Standing) -> tuple[str, int, float, float | None, float | None]:
         known = (standing.since, standing.expected) if standing.known else (None, None)
         return self.names[standing.index], standing.size, standing.left, *known
 
-    def ignores(self, worker: int) -> tuple[str | None, WhyIgnored] | None:
-        """Whether a fault on this worker changes nothing in 003's own model, whose worker it is,
-        and why."""
+    def ignores(self, worker: int, cause: int) -> bool:
+        """In 003's own model no fault counts of a worker that is idle, or whose application is
+        still busy with its last fault or redistribution (section 6.1)."""
         copy = self.scheduler.pool.holder(worker)
         standing = self.books.standings.get(copy)
         if standing is None:
-            return None, WhyIgnored.IDLE
+            self.scheduler.record(cause, FaultIgnored, worker, None, WhyIgnored.IDLE)
+            return True
         if self.scheduler.now < standing.since or copy in self.struck:
-            return self.names[standing.index], WhyIgnored.BUSY
+            name = self.names[standing.index]
+            self.scheduler.record(cause, FaultIgnored, worker, name, WhyIgnored.BUSY)
+            return True
         # Of two faults at one instant, the second finds it busy; the first one's change is told.
-        self.struck[copy] = self.scheduler.system.loop.cause
-        return None
+        self.struck[copy] = cause
+        return False
 
     # --- what it decides ----------------------------------------------------------------------
 
-    def woken(self) -> bool:
-        """See Decider."""
-        return False
-
-    def decide(self) -> None:
-        """See Decider."""
+    def decide(self, cause: int) -> None:
         self._tell_heirs()
-        self._admit()
+        self._admit(cause)
         if self.ended:
             trigger = min(self.ended)
             if self.books.sizes:
-                self._redistribute(Cause.END, trigger, None, self.ended[trigger])
+                cause = self._redistribute(Cause.END, trigger, None, self.ended[trigger], cause)
             self.freed = None
             self.ended.clear()
             if self.struck:
                 # Once those that were just resized have said where they stand.
-                self.scheduler.decide_soon()
+                self.scheduler.decide_soon(cause)
         elif self.struck:
-            self._answer()
+            cause = self._answer(cause)
         elif self.freed is not None:
             if self.books.idle:
-                self._redistribute(Cause.END, None, None, self.freed)
+                cause = self._redistribute(Cause.END, None, None, self.freed, cause)
             self.freed = None
         if self.most:
-            self._copy()
+            self._copy(cause)
 
-    def _admit(self) -> None:
+    def _admit(self, cause: int) -> None:
         waiting = self.books.waiting
         if not waiting:
             return
         for index, size in sorted(waiting.items()):
             if size and self.books.idle:
-                self._start(index, min(size, self.books.idle))
+                self._start(index, min(size, self.books.idle), cause)
         indices = sorted(waiting)[: self.books.idle // self.pair]
         newcomers = [Newcomer(i, self.costs[i]) for i in indices if not waiting[i]]
         if newcomers:
             sizes = allocate(self.allocation, Pack(self.pair, self.books.idle, newcomers))
             for newcomer, size in zip(newcomers, sizes, strict=True):
-                self._start(newcomer.index, size)
+                self._start(newcomer.index, size, cause)
 
-    def _start(self, index: int, size: int) -> None:
-        copy, _ = self.scheduler.start_some(index, size)
+    def _start(self, index: int, size: int, cause: int) -> None:
+        copy, _ = self.scheduler.start_some(index, size, cause)
         self.books.place(index, copy, size)
 
-    def _copy(self) -> None:
+    def _copy(self, cause: int) -> None:
         for index in sorted(self.most.keys() & self.books.sizes.keys()):
             size = self.books.size(index)
             while len(self.books.sizes[index]) < self.most[index] and size <= self.books.idle:
-                self._start(index, size)
+                self._start(index, size, cause)
 
-    def _answer(self) -> None:
+    def _answer(self, cause: int) -> int:
         """Redistribute for the faulty application that ends last; the others carry on."""
         books, struck = self.books, self.struck
         self.freed, self.struck = None, {}
         standings = [books.standings[copy] for copy in struck if books.leads(copy)]
         late = [standing for standing in standings if standing.known]
         if not late:
-            return
+            return cause
         last = max(late, key=lambda standing: (standing.expected, -standing.index))
         if self.early_release:
             latest = max(late, key=lambda standing: standing.since)
-            self.scheduler.system.loop.cause = struck[latest.copy]
-            self._release(latest.since, late)
-        self._redistribute(Cause.FAULT, last.index, last.index, struck[last.copy])
+            self._release(latest.since, late, struck[latest.copy])
+        return self._redistribute(Cause.FAULT, last.index, last.index, struck[last.copy], cause)
 
-    def _release(self, since: float, struck: Sequence[Standing]) -> None:
+    def _release(self, since: float, struck: Sequence[Standing], cause: int) -> None:
         for standing in self.books.running():
             if standing.end < since and standing not in struck:
                 self.books.released.add(standing.copy)
-                self.scheduler.promise(standing.copy)
+                self.scheduler.promise(standing.copy, cause)
 
     def _redistribute(
-        self, cause: Cause, trigger: int | None, faulty: int | None, event: int
-    ) -> None:
-        """Ask the policy, because of `event`, by seq, and do what it says."""
+        self, why: Cause, trigger: int | None, faulty: int | None, event: int, cause: int
+    ) -> int:
+        """Ask the policy, because of `event`, by seq, and do what it says; the cause of what this
+        decision does from then on, before which it was `cause`."""
         books, now = self.books, self.scheduler.now
         running = books.running()
         longest = max([it.expected for it in running if it.since < NEVER], default=now)
         view = Occasion(
-            *(now, cause, faulty, self.pair, books.idle, longest),
+            *(now, why, faulty, self.pair, books.idle, longest),
             lambda: books.candidates(running, faulty),
         )
         resizes = redistribute(self.policy, view)
-        if resizes:
-            self.scheduler.system.loop.cause = event
-            self._carry_out(cause, trigger, resizes)
-            self.scheduler.trigger = self.scheduler.system.loop.cause
+        return self._carry_out(why, trigger, resizes, event) if resizes else cause
 
-    def _carry_out(self, cause: Cause, trigger: int | None, resizes: Sequence[Resize]) -> None:
+    def _carry_out(
+        self, why: Cause, trigger: int | None, resizes: Sequence[Resize], cause: int
+    ) -> int:
         books = self.books
         before = {resize.application: books.size(resize.application) for resize in resizes}
         moves = tuple(
             (self.names[it.application], before[it.application], it.size) for it in resizes
         )
         about = self.names.get(trigger) if trigger is not None else None
-        self.scheduler.record(RedistributionDecided, cause, about, moves)
+        cause = self.scheduler.record(cause, RedistributionDecided, why, about, moves)
         # Who shrinks first: the others need what they give.
         for resize in sorted(resizes, key=lambda it: it.size >= before[it.application]):
             copy = books.first(resize.application)
-            self.scheduler.resize(copy, resize.size)
+            self.scheduler.resize(copy, resize.size, cause)
             books.sizes[resize.application][copy] = resize.size
+        return cause

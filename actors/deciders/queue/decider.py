@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.decider import Decider
 from actors.deciders.queue.books import Books
 from actors.deciders.queue.checks import checked
 from actors.deciders.queue.intake import Entries, Intake, intake
@@ -16,7 +17,7 @@ from actors.deciders.queue.memory import QueueMemory
 from actors.deciders.queue.promises import Promises
 from actors.decisions import ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
-from actors.messages import CopyOver, Decide, Stood
+from actors.messages import CopyOver, Decide
 from actors.runtime import Phase, System
 from policies.availability import WorkerState
 from policies.interface.queue import (
@@ -31,7 +32,6 @@ from policies.interface.queue import (
 from policies.queue.estimates import Estimates
 
 if TYPE_CHECKING:
-    from actors.job import Job
     from actors.scheduler import Scheduler
 
 DECIDE = Decide()
@@ -56,7 +56,7 @@ class Draws:
 
 
 @define(eq=False)
-class QueueDecider:
+class QueueDecider(Decider):
     """Carries out what a queue's policy decides, after checking it."""
 
     policy: BatchPolicy
@@ -79,7 +79,6 @@ class QueueDecider:
     promises: Promises = field(init=False)
 
     def attach(self, scheduler: Scheduler) -> None:
-        """See Decider."""
         self.scheduler = scheduler
         system, pool = scheduler.system, scheduler.pool
         self.books = Books(system.loop, pool, resumable=self.resumable)
@@ -96,12 +95,10 @@ class QueueDecider:
 
     # --- what it hears of ---------------------------------------------------------------------
 
-    def submitted(self, job: Job) -> None:
-        """See Decider."""
-        self.arrived.append(job.described)
+    def submitted(self, job: BatchJob, cause: int) -> None:
+        self.arrived.append(job)
 
-    def over(self, message: CopyOver) -> None:
-        """See Decider."""
+    def over(self, message: CopyOver, cause: int) -> None:
         books = self.books
         run = books.runs.pop(message.copy)
         end, index, _, waiting, numbers, _ = run
@@ -133,39 +130,24 @@ class QueueDecider:
         else:
             self.copied[message.index] = entry[0], entry[1] - 1
 
-    def changed(self, worker: int, state: WorkerState, until: float | None) -> bool:
-        """See Decider."""
+    def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         self.books.moved = True
         return True
 
-    def programmed(self, worker: int, label: str) -> bool:
-        """See Decider."""
-        return False
-
-    def stood(self, message: Stood) -> None:
-        """See Decider: a queue resizes nobody."""
-
-    def sped(self, worker: int, speed: float) -> None:
-        """See Decider."""
-
     # --- what it decides ----------------------------------------------------------------------
 
-    def woken(self) -> bool:
-        """See Decider."""
-        now, system = self.scheduler.now, self.scheduler.system
+    def woken(self, cause: int) -> int | None:
+        now = self.scheduler.now
         if self.wake is None or now < self.wake:
-            return False
+            return None
         self.wake = None
         # By a promise whose time has come, else by nothing but time.
         due = (seq for start, seq in self.promises.told.values() if start <= now)
-        system.loop.cause = next(due, system.origin)
-        return True
+        return next(due, self.scheduler.system.origin)
 
-    def decide(self) -> None:
-        """See Decider."""
+    def decide(self, cause: int) -> None:
         books = self.books
-        if self.scheduler.news is not None:
-            self.promises.decide()
+        self.promises.decide(cause)
         if self.memory is not None:
             self.memory.refresh()
         if self.arrived or not books.queue:
@@ -174,23 +156,23 @@ class QueueDecider:
         if decision.withdraws:
             # Their ends are heard of at this very instant, and call for a decision.
             for run in decision.withdraws:
-                self.scheduler.withdraw(run[5])
+                self.scheduler.withdraw(run[5], cause)
             return
-        self._carry_out(decision)
+        self._carry_out(decision, cause)
 
-    def _carry_out(self, decision: Decision) -> None:
+    def _carry_out(self, decision: Decision, cause: int) -> None:
         books = self.books
         if decision.shelf_end is not None:
             self._open_shelf(decision.shelf_end, decision.starts)
         # Promises first: what starts may do so because they have moved.
         if decision.reservations or books.reservations or decision.wake != self.wake:
-            self._keep(decision)
+            self._keep(decision, cause)
         for promise in decision.promised:
             self.promises.make(promise)
         if decision.starts:
-            self._start(decision)
+            self._start(decision, cause)
         if self.copied:
-            self._copy()
+            self._copy(cause)
         if books.failed or books.former or books.early or books.moved:
             books.forget_instant()
         books.memory = decision.memory
@@ -207,14 +189,14 @@ class QueueDecider:
             self.books.shelf_end = end
             self.promises.open(ShelfOpened, end, len(starts))
 
-    def _start(self, decision: Decision) -> None:
+    def _start(self, decision: Decision, cause: int) -> None:
         books, scheduler, now = self.books, self.scheduler, self.books.loop.now
         start, first, told = scheduler.start_some, decision.starts[0], scheduler.news is not None
         for waiting in decision.starts:
             books.leave(waiting)
             index, processors = waiting.key[1], waiting.processors
             why = partial(self.promises.why, decision, waiting) if told else None
-            copy, numbers = start(index, processors, books.former.get(index, ()), why)
+            copy, numbers = start(index, processors, cause, books.former.get(index, ()), why)
             run = now + waiting.held, index, processors, waiting, numbers, copy
             books.runs[copy] = run
             if self.memory is not None:
@@ -224,7 +206,7 @@ class QueueDecider:
             if index in self.most:
                 self.copied[index] = waiting, 1
 
-    def _copy(self) -> None:
+    def _copy(self, cause: int) -> None:
         """One more copy of each job under way, in the queue's order, as long as workers last."""
         start, pool, runs = self.scheduler.start_some, self.scheduler.pool, self.books.runs
         why = self.promises.left_over
@@ -232,14 +214,14 @@ class QueueDecider:
             end = self.scheduler.now + waiting.held
             index, processors = waiting.key[1], waiting.processors
             while count < self.most[index] and processors <= pool.free:
-                copy, numbers = start(index, processors, otherwise=why)
+                copy, numbers = start(index, processors, cause, otherwise=why)
                 runs[copy] = run = end, index, processors, waiting, numbers, copy
                 if self.memory is not None:
                     self.memory.started(run)
                 count += 1
             self.copied[index] = waiting, count
 
-    def _keep(self, decision: Decision) -> None:
+    def _keep(self, decision: Decision, cause: int) -> None:
         scheduler = self.scheduler
         new, gone = self.books.keep(decision)
         for promise in gone:
@@ -247,7 +229,7 @@ class QueueDecider:
         for promise in new:
             self.promises.make(promise)
         if decision.wake is not None and decision.wake != self.wake:
-            scheduler.at(decision.wake, DECIDE, DECISION)
+            scheduler.at(decision.wake, DECIDE, cause, DECISION)
         self.wake = decision.wake
 
     def _batch_opened(self, batch: int, jobs: int, attempts: int) -> None:

@@ -73,7 +73,7 @@ class ByCriterion:
     def _view(self, numbers: Numbers, count: int, index: int) -> Seen:
         scheduler = self.scheduler
         held = scheduler.programmed.get(self.labels[index], NOBODY)
-        elapsed = scheduler.now - scheduler.actors[index].described.submitted
+        elapsed = scheduler.now - scheduler.described[index].submitted
         free = members(numbers.intervals())
         return Seen(self._enrolment(index, count), int(elapsed), _mask(free), _mask(held))
 

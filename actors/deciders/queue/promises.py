@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ParamSpec
 from attrs import define, field
 
 from actors.events import ReservationDropped, ReservationMade
-from actors.news import NOTHING
-from actors.runtime import Event
+from actors.runtime import NOTHING, Event
 from policies.interface.queue import Decision, Queued, Reservation
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ class Promises:
     """Told to the log, each with its cause."""
 
     scheduler: Scheduler
+    trigger: int = field(init=False, default=NOTHING)
+    """Number of the event that called for this decision."""
     told: dict[int, tuple[float, int]] = field(init=False, factory=dict)
     """By job index: when it is promised to start, seq of that promise."""
     lead: int = field(init=False, default=NOTHING)
@@ -31,27 +32,24 @@ class Promises:
     moved: list[tuple[tuple[float, int], int]] = field(init=False, factory=list)
     """Promises told at this decision: the job's place in the queue, seq."""
 
-    def decide(self) -> None:
+    def decide(self, cause: int) -> None:
         """A decision begins."""
-        self.lead = NOTHING
+        self.trigger, self.lead = cause, NOTHING
         self.moved.clear()
 
     def open(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
         """A shelf or batch: by what ended last, or else arrived."""
-        loop, news = self.scheduler.system.loop, self.scheduler.news
-        loop.cause = self._called()
-        self.scheduler.record(kind, *args, **kwargs)
-        if news is not None:
-            news.opened = loop.cause
+        opened = self.scheduler.record(self._called(), kind, *args, **kwargs)
+        if self.scheduler.news is not None:
+            self.scheduler.news.opened = opened
 
     def make(self, promise: Reservation) -> None:
         """A job will start at that time or before, or so it seems now."""
-        scheduler, waiting = self.scheduler, promise.waiting
-        loop = scheduler.system.loop
-        loop.cause = self._called()
-        scheduler.record(ReservationMade, waiting.job.name, promise.start, waiting.processors)
-        self.told[waiting.key[1]] = promise.start, loop.cause
-        self.moved.append((waiting.key, loop.cause))
+        waiting = promise.waiting
+        about = waiting.job.name, promise.start, waiting.processors
+        seq = self.scheduler.record(self._called(), ReservationMade, *about)
+        self.told[waiting.key[1]] = promise.start, seq
+        self.moved.append((waiting.key, seq))
 
     def started(self, index: int, first: bool) -> None:
         """A job of the queue starts now; the first of a decision, where it had waited, is nobody's
@@ -64,15 +62,13 @@ class Promises:
 
     def drop(self, promise: Reservation) -> None:
         """Another job is ahead now."""
-        system = self.scheduler.system
-        system.loop.cause = self._called()
-        system.journal.describe(ReservationDropped, promise.waiting.job.name)
+        self.scheduler.record(self._called(), ReservationDropped, promise.waiting.job.name)
         self.told.pop(promise.waiting.key[1], None)
 
     def _called(self) -> int:
         """What opened, or freed workers last, at this instant, or else called for the decision."""
-        news, trigger = self.scheduler.news, self.scheduler.trigger
-        return trigger if news is None else news.called(trigger)
+        news = self.scheduler.news
+        return self.trigger if news is None else news.called(self.scheduler.now, self.trigger)
 
     def why(self, decision: Decision, waiting: Queued) -> int:
         """The cause of a start of who waited, and of whose workers none was freed: his time has
@@ -89,7 +85,7 @@ class Promises:
         decision's first promise or start, after which these were to spare."""
         if self.moved:
             return self.moved[0][1]
-        return self.scheduler.trigger if self.lead == NOTHING else self.lead
+        return self.trigger if self.lead == NOTHING else self.lead
 
     def _retold(self, decision: Decision, waiting: Queued) -> int:
         """A promise whose start has not moved, but its workers have."""
@@ -97,4 +93,4 @@ class Promises:
             if promise.start < inf and promise.waiting.key < waiting.key:
                 self.make(promise)
                 return self.moved[-1][1]
-        return self.scheduler.trigger
+        return self.trigger

@@ -163,7 +163,7 @@ def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
     _refuse_mean(scenario)
     _refuse_sharing(scenario, decides)
     _refuse_wide(jobs)
-    jobs.tell(system.journal)
+    jobs.tell(system)
     cloning = clones(decides)
     rules = [_rules(scenario, it, cloning) for it in jobs.submissions]
     decider = CopyRuns(
@@ -212,8 +212,7 @@ class _Maker:
             protection=protection(rules),
             errors=errors_of(self.scenario, self.system, submission, self.density),
             needs=needs,
-            workforce=self.makers.workforce if needs else None,
-            speeds=self.makers.speeds or None,
+            reports=self.makers.reports,
         )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from actors.deciders.enrolment import EnrolmentDecider
-from actors.worker import Worker
 from policies.enrolment import ACCEPTED, FixedConfiguration, named
 from policies.interface import Enrolment, EnrolmentPolicy, Wake
 from policies.maths.markov import Belief, MarkovChain
 from sims.errors import InputError
+from sims.scenario.build_jobs import needs_of
 from sims.scenario.header import Unit
 from sims.scenario.master import MasterSection
 from sims.scenario.platform import Platform
@@ -29,21 +29,17 @@ def decider(
     platform: Platform,
     jobs: Workload,
     folder: Path,
-    workers: Mapping[int, Worker],
-    believed: Belief | None = None,
 ) -> EnrolmentDecider:
-    """Raises InputError for a policy that there is not, and for what no enrolment can serve.
-
-    `workers`: those that have an actor, live. `believed`: another run's belief on this platform,
-    which remembers what policies worked out.
-    """
+    """Raises InputError for a policy that there is not, and for what no enrolment can serve."""
     _refuse_others(jobs)
     names = [platform.name(k) for k in range(platform.size)]
     tasks = iterative(jobs.submissions[0]).tasks
     policy = enrolment_policy(scenario.policy, folder, names, tasks)
-    believed = believed or belief(scenario, folder)
+    believed = belief(scenario, folder)
     enrolments = {it.job.index: _enrolment(scenario, it, believed) for it in jobs.submissions}
-    return EnrolmentDecider(policy, enrolments, workers)
+    needs = {it.job.index: needs_of(scenario, it) for it in jobs.submissions}
+    fetched = {index: own for index, own in needs.items() if own is not None}
+    return EnrolmentDecider(policy, enrolments, fetched)
 
 
 def belief(scenario: Scenario, folder: Path) -> Belief:

@@ -43,7 +43,7 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
     """Raises InputError for a policy that there is not, and for what cannot be a pack's."""
     _check(scenario, jobs)
     pack = described(scenario)
-    system.journal.describe(PackDescribed, *astuple(pack))
+    system.journal.record(system.origin, PackDescribed, *astuple(pack))
     first, policy = policies_of(evolve(scenario.policy, name=scenario.policy_name), folder)
     most = {it.job.index: protection_of(scenario, it).copies for it in jobs.submissions}
     return PackDecider(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -16,7 +15,6 @@ from actors.pool import Take
 from actors.protection import ProtectionKind
 from actors.runtime import stream
 from actors.scheduler import Scheduler
-from actors.worker import Worker
 from policies.enrolment import named as enrolment_named
 from policies.interface import Enrolment
 from policies.interface.queue import Allocation, BatchAllocation, BatchPolicy, Order, Strategy
@@ -46,7 +44,6 @@ def decider(
     platform: Platform,
     jobs: Workload,
     folder: Path,
-    workers: Mapping[int, Worker],
 ) -> QueueDecider:
     """Raises InputError for a policy that there is not, or a job that asks for no workers."""
     _refuse_without_processors(jobs)
