@@ -78,7 +78,7 @@ class Master(Actor):
     def ask(self, message: AskForChannel, cause: int) -> None:
         index, before = message.index, self.requests.get(message.index)
         if before is not None and not message.anew:
-            before.lacked, before.begun = message.left, message.begun
+            before.lacked, before.begun, before.cause = message.left, message.begun, cause
             return
         if before is not None and before.serving:
             self._freed = cause

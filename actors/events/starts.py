@@ -16,15 +16,15 @@ UP = WorkerState.UP
 
 def resumes(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
     """All kept members are UP: since a member came back, the run before ended, or the job was
-    resized. What begins anew has another cause."""
+    resized. What begins anew names the loss, unless it waited for a member after that."""
     if effect.keeps is None or effect.job != getattr(cause, "job", effect.job):
         return False
     before = known.held(effect.job, effect.keeps)
-    if before.loss >= 0 and effect.source is None:
+    if before.loss >= 0 and effect.source == effect.keeps:
         return False
-    return not isinstance(cause, WorkerChanged) or (
-        cause.state is UP and within(effect.processors, cause.worker)
-    )
+    if isinstance(cause, WorkerChanged):
+        return cause.state is UP and within(effect.processors, cause.worker)
+    return before.loss < 0 or effect.source is not None
 
 
 def begins_anew(
@@ -33,7 +33,9 @@ def begins_anew(
     cause: CheckpointLost | RestartedFromScratch,
     seq: int,
 ) -> bool:
-    """All that the kept members had saved was given up."""
+    """All that the kept members had saved was given up, and no member had to come back."""
+    if any(within(effect.processors, worker) for worker in known.came):
+        return False
     if effect.keeps is None or effect.source is not None or effect.job != cause.job:
         return False
     return known.held(effect.job, effect.keeps).loss == seq
@@ -52,6 +54,8 @@ def wanted_before(known: Known, effect: RunStarted, cause: Any, seq: int) -> boo
 def freed(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
     """Some of its workers were freed, or came UP, for a job that had waited."""
     if effect.keeps is not None or known.opened or known.wants_now(effect.job):
+        return False
+    if before.loss >= 0 and effect.source == effect.keeps:
         return False
     if isinstance(cause, WorkerChanged):
         return cause.state is UP and within(effect.processors, cause.worker)

@@ -91,15 +91,16 @@ class World:
             return worker
 
         workers = Workforce(system, make)
+        scheduler.workers, scheduler.linked = workers, master is not None
         for index in range(count):
             workers(index)
         system.spawn(Hazard("hazard", iter(self.faults), workers))
         for index, task in enumerate(tasks):
-            system.spawn(self._job(index, task, scheduler, workers))
+            system.spawn(self._job(index, task, scheduler))
         system.run()
         return records
 
-    def _job(self, index: int, task: Task, scheduler: Scheduler, workers: Workforce) -> JobOfRuns:
+    def _job(self, index: int, task: Task, scheduler: Scheduler) -> JobOfRuns:
         name, linked = "abcdefg"[index], bool(self.channels)
         described = BatchJob(
             *(index, name, Rigid(task.processors, task.time), task.verification),
@@ -117,8 +118,6 @@ class World:
             protection=protection(rules),
             errors=SilentErrors(iter(task.failures)),
             needs=Needs(name, task.program, task.data, task.image) if linked else None,
-            workforce=workers if linked else None,
-            speeds=scheduler.pool.speeds,
         )
 
 

@@ -136,7 +136,7 @@ def _events(world: Table) -> list[Record]:
         pool.change_speed(0, 1)
     system.spawn(Hazard("hazard", _faults(world), workers))
     for index, job in enumerate(jobs):
-        system.spawn(_job(world, index, job, scheduler, workers))
+        system.spawn(_job(world, index, job, scheduler))
     system.run()
     return records
 
@@ -159,12 +159,13 @@ def _workers(world: Table, system: System, scheduler: Scheduler) -> Workforce:
         return worker
 
     workers = Workforce(system, make)
+    scheduler.workers, scheduler.linked = workers, master is not None
     for index in range(world["workers"]):
         workers(index)
     return workers
 
 
-def _job(world: Table, index: int, job: Table, scheduler: Scheduler, workers: Workforce) -> Job:
+def _job(world: Table, index: int, job: Table, scheduler: Scheduler) -> Job:
     name, kind = "abcdefghij"[index], job.get("kind", "rigid")
     told = Rigid(job["p"], job.get("t", 0))
     verification = job.get("verification", 0)
@@ -177,8 +178,6 @@ def _job(world: Table, index: int, job: Table, scheduler: Scheduler, workers: Wo
         "protection": protection(_rules(job, linked)),
         "errors": SilentErrors(iter(job.get("failures", ()))),
         "needs": _needs(name, job) if linked else None,
-        "workforce": workers if linked else None,
-        "speeds": scheduler.pool.speeds if "speeds" in world else None,
     }
     if kind != "iterative":
         return JobOfRuns(name, described, scheduler, **common)

@@ -151,25 +151,38 @@ def test_what_a_crash_does_to_a_message_is_not_why_the_worker_changes_again() ->
     assert (went, came, why.seq) == (WorkerState.DOWN, WorkerState.UP, down)
 
 
-def test_a_restart_from_scratch_leads_back_to_the_loss_of_both_copies() -> None:
+def test_a_run_after_the_loss_of_both_copies_names_the_member_that_it_waited_for() -> None:
     records = play(LOG_CASES / "bothcopies.toml")
     losses = [event for _, event, _ in told(records, CheckpointLost)]
-    anew = [
-        list(chain(records, it))
-        for it, event, by in told(records, RunStarted)
-        if event.keeps is not None and isinstance(by.event, (CheckpointLost, RestartedFromScratch))
-    ]
+    after = {(event.job, event.run) for event in losses}
+    starts = told(records, RunStarted)
+    anew = [(it, by) for it, event, by in starts if (event.job, event.keeps) in after]
     assert len(anew) == len(losses) > 1
-    assert all(any(isinstance(it, CheckpointLost) for it in causes) for causes in anew)
+    for it, by in anew:
+        assert isinstance(by.event, WorkerChanged)
+        assert (by.event.state, by.t) == (WorkerState.UP, it.t)
     for _, _, by in told(records, CheckpointLost):
         assert isinstance(by.event, WorkerChanged)
+
+
+def test_a_run_that_begins_anew_and_waits_for_no_member_names_the_loss() -> None:
+    """A verification finds an error: what was saved may be as corrupt, and all members are UP."""
+    table = jobs((2, 10, 0)) | {
+        "platform": {"workers": 2},
+        "policy": {"name": "R-LIST-0"},
+        "protection": {"kind": "buddies", "period": 4, "cost": 1, "verified": False},
+    }
+    table["job"]["jobs"][0] |= {"verification": 1, "failures": [1, 0]}
+    starts = told(playing(table), RunStarted)
+    (by,) = (by.event for _, event, by in starts if event.keeps is not None)
+    assert by == RestartedFromScratch("J1", 0, 8)
 
 
 def test_who_begins_anew_goes_on_from_nothing_that_was_saved() -> None:
     records = play(LOG_CASES / "bothcopies.toml")
     spoilt = 0
-    for it, event, by in told(records, RunStarted):
-        if event.keeps is not None and isinstance(by.event, (CheckpointLost, RestartedFromScratch)):
+    for it, event, _ in told(records, RunStarted):
+        if event.keeps in {loss.run for _, loss, _ in told(records, CheckpointLost)}:
             law = CauseLaw()
             assert [law.check(each) for each in records[: it.seq]].count(None) == it.seq
             other = evolve(event, source=event.keeps)
@@ -248,7 +261,7 @@ class Patient:
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
         if view.reason is Reason.PROACTIVE:
             return None
-        if view.job.name == "J0":  # type: ignore[attr-defined]
+        if view.name == "J0":  # type: ignore[attr-defined]
             return choice((0, 1))
         return choice((1, 1)) if view.elapsed == 3 else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from actors.runtime import Deadlock, JsonLines, System
+from actors.runtime import NOTHING, Deadlock, JsonLines, System
 from tests.actors.runtime.worlds import Do, Doer, Noted
 
 NAMES = [f"worker {k}" for k in range(20)]
@@ -16,15 +16,15 @@ def populate(system: System, name: str) -> None:
     doer, gaps = system.spawn(Doer(name)), system.stream(name)
 
     def tick() -> None:
-        doer.record(Noted, f"{name} ticks")
+        doer.record(NOTHING, Noted, f"{name} ticks")
         if doer.now < 10:
-            doer.after(gaps.exponential(), again)
+            doer.after(gaps.exponential(), again, NOTHING)
 
     async def linger() -> None:
         try:
             await asyncio.Event().wait()
         finally:
-            doer.record(Noted, f"{name} ends")
+            doer.record(NOTHING, Noted, f"{name} ends")
 
     again = Do(tick)
     doer.start(linger())
@@ -40,7 +40,7 @@ def main() -> None:
         try:
             system.run()
         except Deadlock as error:
-            system.journal.record(Noted, str(error))
+            system.journal.record(NOTHING, Noted, str(error))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,16 @@ import math
 import pytest
 from attrs import define, field
 
-from actors.runtime import Actor, ActorFailed, Phase, RuntimeFault, System, handles, message
+from actors.runtime import (
+    NOTHING,
+    Actor,
+    ActorFailed,
+    Phase,
+    RuntimeFault,
+    System,
+    handles,
+    message,
+)
 from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over
 
 
@@ -17,7 +26,7 @@ def test_messages_arrive_in_the_order_in_which_they_were_sent(system: System) ->
     senders = [system.spawn(Doer(f"sender {k}")) for k in range(3)]
     for step in range(2):
         for sender in senders:
-            sender.send(diary, Say(f"{sender.name}, {step}"))
+            sender.send(diary, Say(f"{sender.name}, {step}"), NOTHING)
     over(system)
     system.run()
     assert diary.texts() == [f"sender {k}, {step}" for step in range(2) for k in range(3)]
@@ -25,7 +34,7 @@ def test_messages_arrive_in_the_order_in_which_they_were_sent(system: System) ->
 
 def test_a_message_arrives_at_its_own_instant(system: System) -> None:
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
-    doer.plan(7.5, lambda: doer.send(diary, Say("now")))
+    doer.plan(7.5, lambda: doer.send(diary, Say("now"), NOTHING))
     over(system)
     system.run()
     assert diary.heard == [(7.5, "now")]
@@ -36,7 +45,7 @@ def test_a_handler_is_through_before_the_next_message_is_handled(system: System)
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
 
     def handle() -> None:
-        doer.send(doer, Do(lambda: doer.send(diary, Say("next message"))))
+        doer.send(doer, Do(lambda: doer.send(diary, Say("next message"), NOTHING)), NOTHING)
         diary.heard.append((doer.now, "rest of the handler"))
 
     doer.plan(1, handle)
@@ -49,9 +58,9 @@ def test_a_delay_of_nothing_makes_a_message_like_any_other(system: System) -> No
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
 
     def say() -> None:
-        diary.after(0, Say("first"))
-        doer.send(diary, Say("second"))
-        diary.at(diary.now, Say("third"))
+        diary.after(0, Say("first"), NOTHING)
+        doer.send(diary, Say("second"), NOTHING)
+        diary.at(diary.now, Say("third"), NOTHING)
 
     doer.plan(4, say)
     over(system)
@@ -61,10 +70,10 @@ def test_a_delay_of_nothing_makes_a_message_like_any_other(system: System) -> No
 
 def test_a_run_ends_at_once_with_the_result_it_is_given(system: System) -> None:
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
-    doer.plan(3, lambda: system.finish("made it"))
-    doer.plan(3, lambda: system.finish("too late"))
+    doer.plan(3, lambda: system.finish(NOTHING, "made it"))
+    doer.plan(3, lambda: system.finish(NOTHING, "too late"))
     for time, phase in ((3, Phase.DECISION), (4, Phase.WORK_ENDS)):
-        diary.at(time, Say("never"), phase)
+        diary.at(time, Say("never"), NOTHING, phase)
     system.run()
     assert system.result == "made it"
     assert system.loop.now == 3
@@ -75,19 +84,19 @@ def test_what_is_said_at_the_last_instant_is_still_heard_to_its_end(system: Syst
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
 
     def say(left: int) -> None:
-        doer.send(diary, Say(str(left)))
+        doer.send(diary, Say(str(left)), NOTHING)
         if left:
-            doer.send(doer, Do(lambda: say(left - 1)))
+            doer.send(doer, Do(lambda: say(left - 1)), NOTHING)
 
-    doer.plan(3, system.finish)
+    doer.plan(3, lambda: system.finish(NOTHING))
     doer.plan(3, lambda: say(20))
     system.run()
     assert diary.texts() == [str(left) for left in range(20, -1, -1)]
 
 
 def test_a_run_may_be_finished_before_it_begins(system: System) -> None:
-    system.spawn(Diary("diary")).at(1, Say("never"))
-    system.finish("nothing to do")
+    system.spawn(Diary("diary")).at(1, Say("never"), NOTHING)
+    system.finish(NOTHING, "nothing to do")
     system.run()
     assert (system.result, system.loop.now) == ("nothing to do", 0)
 
@@ -116,7 +125,7 @@ def test_actors_can_be_spawned_while_the_run_goes_on(system: System) -> None:
 
     def give_birth() -> None:
         child = system.spawn(Diary(f"child of {doer.now}"))
-        doer.send(child, Say("welcome"))
+        doer.send(child, Say("welcome"), NOTHING)
         born.append(child)
 
     doer.plan(1, give_birth)
@@ -134,12 +143,12 @@ def test_two_actors_of_one_name_are_refused(system: System) -> None:
 
 def test_a_stopped_actor_gets_no_more_messages_and_no_timers(system: System) -> None:
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
-    diary.at(1, Say("heard"))
+    diary.at(1, Say("heard"), NOTHING)
     for phase in Phase:
-        diary.at(2, Say("never"), phase)
-        diary.at(3, Say("never"), phase)
+        diary.at(2, Say("never"), NOTHING, phase)
+        diary.at(3, Say("never"), NOTHING, phase)
     doer.plan(1.5, diary.stop)
-    doer.plan(2, lambda: doer.send(diary, Say("never")))
+    doer.plan(2, lambda: doer.send(diary, Say("never"), NOTHING))
     over(system)
     system.run()
     assert diary.heard == [(1, "heard")]
@@ -149,7 +158,7 @@ def test_a_message_under_way_to_an_actor_that_stops_is_lost(system: System) -> N
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
 
     def last_words() -> None:
-        doer.send(diary, Say("never"))
+        doer.send(diary, Say("never"), NOTHING)
         diary.stop()
 
     doer.plan(1, last_words)
@@ -224,11 +233,11 @@ def test_an_actor_may_stop_itself_and_stop_twice(system: System) -> None:
 def test_the_name_of_a_stopped_actor_is_free_again(system: System) -> None:
     first, second = Diary("diary"), Diary("diary")
     doer = system.spawn(Doer("doer"))
-    system.spawn(first).at(5, Say("never"))
+    system.spawn(first).at(5, Say("never"), NOTHING)
 
     def replace() -> None:
         first.stop()
-        system.spawn(second).at(5, Say("heard"))
+        system.spawn(second).at(5, Say("heard"), NOTHING)
         first.stop()  # must not take its successor away
 
     doer.plan(1, replace)
@@ -244,7 +253,7 @@ def test_an_actors_task_sends_and_waits_over_virtual_time(system: System) -> Non
     async def arrivals() -> None:
         for gap in (1, 2, 4):
             await asyncio.sleep(gap)
-            source.send(diary, Say("arrival"))
+            source.send(diary, Say("arrival"), NOTHING)
 
     source.start(arrivals())
     over(system)
@@ -259,13 +268,13 @@ def test_an_actors_task_sends_and_waits_over_virtual_time(system: System) -> Non
 def test_a_delay_that_is_negative_or_no_number_is_refused(system: System, delay: float) -> None:
     diary = system.spawn(Diary("diary"))
     with pytest.raises(ValueError, match=r"nothing can come at .*: it is 0\.0 now"):
-        diary.after(delay, Say("never"))
+        diary.after(delay, Say("never"), NOTHING)
 
 
 @pytest.mark.parametrize("phase", Phase)
 def test_a_time_in_the_past_is_refused_in_every_phase(system: System, phase: Phase) -> None:
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
-    doer.plan(5, lambda: diary.at(4.5, Say("never"), phase))
+    doer.plan(5, lambda: diary.at(4.5, Say("never"), NOTHING, phase))
     with pytest.raises(ActorFailed, match=r"nothing can come at 4\.5: it is 5 now"):
         system.run()
 
@@ -287,12 +296,12 @@ def test_a_subclass_serves_its_own_messages_and_its_parents(system: System) -> N
     @define(eq=False)
     class Richer(Diary):
         @handles(Begin)
-        def begin(self, _: Begin) -> None:
+        def begin(self, _: Begin, cause: int) -> None:
             self.heard.append((self.now, "begun"))
 
     richer, doer = system.spawn(Richer("richer")), system.spawn(Doer("doer"))
-    doer.send(richer, Begin())
-    doer.send(richer, Say("said"))
+    doer.send(richer, Begin(), NOTHING)
+    doer.send(richer, Say("said"), NOTHING)
     over(system)
     system.run()
     assert richer.texts() == ["begun", "said"]
@@ -305,12 +314,12 @@ def test_one_handler_may_serve_several_messages(system: System) -> None:
 
         @handles(Begin)
         @handles(End)
-        def add(self, _: Begin | End) -> None:
+        def add(self, _: Begin | End, cause: int) -> None:
             self.count += 1
 
     counter, doer = system.spawn(Counter("counter")), system.spawn(Doer("doer"))
-    doer.send(counter, Begin())
-    doer.send(counter, End())
+    doer.send(counter, Begin(), NOTHING)
+    doer.send(counter, End(), NOTHING)
     over(system)
     system.run()
     assert counter.count == 2

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.runtime import System, VirtualTimeLoop
+from actors.runtime import NOTHING, System, VirtualTimeLoop
 from actors.runtime.loop import COMPACT_FROM
 from tests.actors.runtime.worlds import Diary, Doer, Say, over, unhurried, virtually
 
@@ -40,9 +40,9 @@ def test_an_actors_cancelled_timers_do_not_pile_up(live: int) -> None:
     system = System()
     diary = system.spawn(Diary("diary"))
     for number in range(live):
-        diary.at(number + 1, Say("live"))
+        diary.at(number + 1, Say("live"), NOTHING)
     for _ in range(100_000):
-        diary.cancel(diary.after(1e6, Say("never")))
+        diary.cancel(diary.after(1e6, Say("never"), NOTHING))
         assert bounded(system.loop, live)
     over(system)
     system.run()
@@ -60,7 +60,7 @@ def test_sweeping_cancelled_timers_out_loses_none_that_lives(
     lives = [True] * alive + [False] * cancelled
     chance.shuffle(lives)
     numbers = chance.sample(range(len(lives)), len(lives))
-    timers = {number: diary.at(number, Say(str(number))) for number in numbers}
+    timers = {number: diary.at(number, Say(str(number)), NOTHING) for number in numbers}
     for number, lives_on in enumerate(lives):
         if not lives_on:
             diary.cancel(timers[number])
@@ -79,8 +79,8 @@ def test_a_cancelled_timer_does_not_move_the_time(loop: VirtualTimeLoop) -> None
 
 def test_a_timer_can_be_cancelled_after_it_came_or_twice(system: System) -> None:
     diary = system.spawn(Diary("diary"))
-    timer = diary.at(1, Say("came"))
-    never = diary.at(1, Say("never"))
+    timer = diary.at(1, Say("came"), NOTHING)
+    never = diary.at(1, Say("never"), NOTHING)
     for _ in range(2):
         system.spawn(Doer(f"doer {_}")).plan(2, lambda: diary.cancel(timer))
         diary.cancel(never)
@@ -124,8 +124,8 @@ def test_a_timer_that_is_over_leaves_nothing_to_the_garbage_collector(
 
 def test_a_timer_at_infinity_never_comes_and_holds_nothing_up(system: System) -> None:
     diary = system.spawn(Diary("diary"))
-    never = diary.at(math.inf, Say("never"))
-    diary.at(5, Say("five"))
+    never = diary.at(math.inf, Say("never"), NOTHING)
+    diary.at(5, Say("five"), NOTHING)
     over(system, 6)
     system.run()
     diary.cancel(never)

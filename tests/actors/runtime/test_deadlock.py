@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 from attrs import define
 
-from actors.runtime import Actor, Deadlock, Phase, System, VirtualTimeLoop
+from actors.runtime import NOTHING, Actor, Deadlock, Phase, System, VirtualTimeLoop
 from tests.actors.runtime.worlds import Diary, Doer, Say, virtually
 
 
@@ -32,7 +32,7 @@ def deadlock(system: System) -> Deadlock:
 def test_a_deadlock_names_when_and_who_waits_for_what(system: System) -> None:
     for name, need in (("job 1", "3 processors"), ("job 2", "job 1"), ("idler", None)):
         system.spawn(Waiter(name, need))
-    system.spawn(Diary("diary")).at(7.5, Say("the last thing that happens"))
+    system.spawn(Diary("diary")).at(7.5, Say("the last thing that happens"), NOTHING)
     error = deadlock(system)
     assert error.time == 7.5
     assert error.waiting == ("job 1 waits for 3 processors", "job 2 waits for job 1")
@@ -49,8 +49,8 @@ def test_a_deadlock_that_nobody_explains_says_so(system: System) -> None:
 def test_a_system_in_which_only_cancelled_timers_are_left_is_deadlocked(system: System) -> None:
     diary = system.spawn(Diary("diary"))
     for phase in Phase:
-        diary.cancel(diary.at(5, Say("never"), phase))
-    diary.at(math.inf, Say("never"))
+        diary.cancel(diary.at(5, Say("never"), NOTHING, phase))
+    diary.at(math.inf, Say("never"), NOTHING)
     assert deadlock(system).time == 0
 
 
@@ -144,6 +144,6 @@ def test_an_error_in_a_report_is_not_blamed_on_whoever_ran_last(system: System) 
             return names[0]
 
     system.spawn(Muddled("muddled"))
-    system.spawn(Diary("innocent")).at(1, Say("the last thing that happens"))
+    system.spawn(Diary("innocent")).at(1, Say("the last thing that happens"), NOTHING)
     with pytest.raises(IndexError):
         system.run()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from actors.runtime import (
+    NOTHING,
     ActorFailed,
     Deadlock,
     Phase,
@@ -45,8 +46,8 @@ def check(fault: ActorFailed, message: type | str) -> None:
 def test_an_error_in_a_handler_ends_the_run(system: System) -> None:
     culprit, doer = system.spawn(Doer("culprit")), system.spawn(Doer("doer"))
     diary = system.spawn(Diary("diary"))
-    doer.plan(2, lambda: doer.send(culprit, Do(fail)))
-    diary.at(3, Say("never"))
+    doer.plan(2, lambda: doer.send(culprit, Do(fail), NOTHING))
+    diary.at(3, Say("never"), NOTHING)
     with pytest.raises(ActorFailed) as caught:
         system.run()
     check(caught.value, Do)
@@ -71,7 +72,7 @@ def test_an_error_on_a_timer_names_the_actor_alone_at_its_instant_or_not(
 def test_an_error_in_an_actors_task_ends_the_run(system: System) -> None:
     culprit, diary = system.spawn(Doer("culprit")), system.spawn(Diary("diary"))
     culprit.start(fail_later())
-    diary.at(3, Say("never"))
+    diary.at(3, Say("never"), NOTHING)
     with pytest.raises(ActorFailed) as caught:
         system.run()
     check(caught.value, "its task")
@@ -111,7 +112,7 @@ def test_an_error_while_tasks_clean_up_after_the_end_is_not_lost(system: System)
 
 def test_an_error_at_the_last_instant_is_not_lost(system: System) -> None:
     culprit = system.spawn(Doer("culprit"))
-    culprit.plan(2, system.finish)
+    culprit.plan(2, lambda: system.finish(NOTHING))
     culprit.start(fail_later())
     with pytest.raises(ActorFailed) as caught:
         system.run()
@@ -120,7 +121,7 @@ def test_an_error_at_the_last_instant_is_not_lost(system: System) -> None:
 
 def test_an_unexpected_message_keeps_its_error_as_the_cause(system: System) -> None:
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
-    doer.send(diary, Do(fail))
+    doer.send(diary, Do(fail), NOTHING)
     with pytest.raises(ActorFailed, match=r"diary failed on Do.* UnexpectedMessage: ") as caught:
         system.run()
     assert isinstance(caught.value.__cause__, UnexpectedMessage)
@@ -129,7 +130,7 @@ def test_an_unexpected_message_keeps_its_error_as_the_cause(system: System) -> N
 def test_the_first_of_several_errors_is_the_one_that_is_raised(system: System) -> None:
     for name in ("culprit", "next", "last"):
         culprit = system.spawn(Doer(name))
-        culprit.send(culprit, Do(fail))
+        culprit.send(culprit, Do(fail), NOTHING)
         culprit.plan(0, fail)
         culprit.start(fail_later())
     with pytest.raises(ActorFailed) as caught:
@@ -153,12 +154,12 @@ def test_after_an_error_no_actor_runs_while_tasks_clean_up(system: System) -> No
             await asyncio.sleep(100)
         finally:
             await asyncio.sleep(50)
-            culprit.send(diary, Say("never"))
+            culprit.send(diary, Say("never"), NOTHING)
 
     culprit.start(life())
     culprit.plan(1, fail)
-    culprit.plan(1, lambda: culprit.send(diary, Say("never")))
-    diary.at(20, Say("never"))
+    culprit.plan(1, lambda: culprit.send(diary, Say("never"), NOTHING))
+    diary.at(20, Say("never"), NOTHING)
     with pytest.raises(ActorFailed):
         system.run()
     assert diary.heard == []
@@ -196,7 +197,7 @@ def test_errors_go_from_process_to_process_in_words() -> None:
 
 
 def test_a_system_runs_once(system: System) -> None:
-    system.finish()
+    system.finish(NOTHING)
     system.run()
     with pytest.raises(RuntimeFault, match="has run already"):
         system.run()
@@ -221,7 +222,7 @@ def test_ctrl_c_ends_a_run_of_actors_within_a_few_rounds(
 
     def spin() -> None:
         after[0] += 1
-        doer.send(doer, Do(spin))
+        doer.send(doer, Do(spin), NOTHING)
 
     def interrupt() -> None:
         ctrl_c()
@@ -240,7 +241,7 @@ def test_ctrl_c_ends_a_run_that_only_jumps_from_timer_to_timer(
     doer = system.spawn(Doer("doer"))
 
     def tick() -> None:
-        doer.after(1, Do(tick))
+        doer.after(1, Do(tick), NOTHING)
 
     tick()
     doer.plan(5.5, ctrl_c)

@@ -12,7 +12,7 @@ import pytest
 import structlog
 from attrs import frozen
 
-from actors.runtime import ActorFailed, Event, JsonLines, System
+from actors.runtime import NOTHING, ActorFailed, Event, JsonLines, System
 from actors.runtime.journal import FLUSH_EVERY
 from tests.actors.runtime.worlds import Do, Doer, Noted, over
 
@@ -69,8 +69,9 @@ def written(*events: Event) -> list[bytes]:
     with JsonLines(file) as sink:
         system = System(sinks=[sink], start=0.5)
         system.loop.close()  # the journal needs its clock only
+        cause = NOTHING
         for event in events:
-            system.journal.record(as_it_is, event)
+            cause = system.journal.record(cause, as_it_is, event)
     return file.text.splitlines()
 
 
@@ -105,13 +106,13 @@ def test_the_file_is_closed_and_whole_when_the_run_fails(tmp_path: Path) -> None
     file = path.open("wb")
 
     def fail() -> None:
-        doer.record(Noted, "last")
+        doer.record(NOTHING, Noted, "last")
         raise ValueError("worn out")
 
     with pytest.raises(ActorFailed), JsonLines(file) as sink:
         system = System(sinks=[sink])
         doer = system.spawn(Doer("doer"))
-        doer.plan(1, lambda: doer.record(Noted, "first"))
+        doer.plan(1, lambda: doer.record(NOTHING, Noted, "first"))
         doer.plan(2, fail)
         system.run()
     assert file.closed
@@ -124,7 +125,7 @@ def test_a_long_run_reaches_the_disk_while_it_goes_on(tmp_path: Path) -> None:
         system = System(sinks=[sink])
         doer = system.spawn(Doer("doer"))
         for _ in range(FLUSH_EVERY):
-            doer.record(Noted, "text")
+            doer.record(NOTHING, Noted, "text")
         assert len(path.read_bytes().splitlines()) == FLUSH_EVERY
         system.loop.close()
 
@@ -152,8 +153,8 @@ def test_a_log_of_a_run_is_the_same_bytes_every_time() -> None:
             doer, draw = system.spawn(Doer("doer")), system.stream("gaps")
 
             def tick() -> None:
-                doer.record(Noted, f"{draw.random()!r}")
-                doer.after(float(draw.exponential()), again)
+                doer.record(NOTHING, Noted, f"{draw.random()!r}")
+                doer.after(float(draw.exponential()), again, NOTHING)
 
             again = Do(tick)
             tick()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import define
 
-from actors.runtime import Actor, Livelock, Phase, System, handles, message
+from actors.runtime import NOTHING, Actor, Livelock, Phase, System, handles, message
 from actors.runtime import loop as loops
 
 
@@ -19,11 +19,11 @@ class Restless(Actor):
     """Decides, and at once decides again."""
 
     def started(self) -> None:
-        self.after(2, Again())
+        self.after(2, Again(), NOTHING)
 
     @handles(Again)
-    def again(self, _: Again) -> None:
-        self.at(self.now, Again(), Phase.DECISION)
+    def again(self, _: Again, cause: int) -> None:
+        self.at(self.now, Again(), cause, Phase.DECISION)
 
 
 @define(eq=False)
@@ -31,8 +31,8 @@ class Hasty(Restless):
     """The same without a timer."""
 
     @handles(Again)
-    def again(self, _: Again) -> None:
-        self.later(Again(), Phase.DECISION)
+    def again(self, _: Again, cause: int) -> None:
+        self.later(Again(), cause, Phase.DECISION)
 
 
 @pytest.mark.parametrize("kind", [Restless, Hasty])

@@ -10,7 +10,7 @@ from attrs import Factory, define
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.runtime import Phase, System, Timer, VirtualTimeLoop
+from actors.runtime import NOTHING, Phase, System, Timer, VirtualTimeLoop
 from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, unhurried, virtually
 
 UNIX_NOW = 1.7e9
@@ -76,7 +76,7 @@ class Tried:
     def set(self, plan: Planned) -> None:
         number = len(self.timers)
         message = Do(lambda: self.come(number, plan))
-        self.timers.append(self.doer.after(plan.delay, message, plan.phase))
+        self.timers.append(self.doer.after(plan.delay, message, NOTHING, plan.phase))
 
     def come(self, number: int, plan: Planned) -> None:
         self.came.append((self.doer.now, number))
@@ -121,10 +121,10 @@ def test_messages_tasks_and_callbacks_of_one_instant_share_one_order(system: Sys
 
     async def sleeper(text: str) -> None:
         await asyncio.sleep(2)
-        doer.send(diary, Say(text))
+        doer.send(diary, Say(text), NOTHING)
 
     def write(text: str) -> None:
-        doer.send(diary, Say(text))
+        doer.send(diary, Say(text), NOTHING)
 
     doer.plan(2, lambda: write("timer of an actor"))
     system.loop.call_at(2, write, "timer of asyncio")
@@ -167,7 +167,7 @@ def test_due_times_are_exact_sums_of_floats(
     diary = system.spawn(Diary("diary"))
     over(system, math.nextafter(expected[-1], math.inf))
     for time in expected:
-        diary.at(time, Say("due"), phase)
+        diary.at(time, Say("due"), NOTHING, phase)
     system.run()
     assert [time for time, _ in diary.heard] == expected
 
@@ -183,13 +183,13 @@ def test_due_times_are_still_exact_after_a_million_events() -> None:
             late.append((due, doer.now))
         following = next(left, None)
         if following is None:
-            system.finish()
+            system.finish(NOTHING)
         else:
             due = UNIX_NOW + following * 0.1
-            doer.at(due, again)
+            doer.at(due, again, NOTHING)
 
     again = Do(tick)
-    doer.at(due, again)
+    doer.at(due, again, NOTHING)
     system.run()
     assert late == []
     assert system.loop.now == UNIX_NOW + 999_999 * 0.1
@@ -199,8 +199,8 @@ def test_the_smallest_difference_of_time_keeps_two_events_apart() -> None:
     system = System(start=UNIX_NOW)
     diary = system.spawn(Diary("diary"))
     later = math.nextafter(UNIX_NOW, math.inf)
-    diary.at(later, Say("second"), Phase.WORK_ENDS)
-    diary.at(UNIX_NOW, Say("first"), Phase.SERVICE)
+    diary.at(later, Say("second"), NOTHING, Phase.WORK_ENDS)
+    diary.at(UNIX_NOW, Say("first"), NOTHING, Phase.SERVICE)
     over(system, UNIX_NOW + 1)
     system.run()
     assert diary.heard == [(UNIX_NOW, "first"), (later, "second")]

@@ -6,20 +6,20 @@ import asyncio
 
 import pytest
 
-from actors.runtime import Actor, ActorFailed, System, handles
+from actors.runtime import NOTHING, Actor, ActorFailed, System, handles
 
 
 class Ender(Actor):
     """Ends its run at time 3."""
 
     def started(self) -> None:
-        self.after(3.0, "end")
+        self.after(3.0, "end", NOTHING)
 
     @handles(str)
-    def end(self, word: str) -> None:
+    def end(self, word: str, cause: int) -> None:
         if self.name == "spoilt":
             raise KeyError(word)
-        self.system.finish(word)
+        self.system.finish(cause, word)
 
 
 def result_of(name: str) -> object:

@@ -10,7 +10,7 @@ from attrs import define, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.runtime import Actor, Phase, System, handles, message
+from actors.runtime import NOTHING, Actor, Phase, System, handles, message
 from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, unhurried
 
 ORDER = [
@@ -35,7 +35,7 @@ def test_phases_come_in_their_order_whatever_the_order_of_asking(
     system = System()
     diary = system.spawn(Diary("diary"))
     for phase in planned:
-        diary.at(time, Say(phase.name), phase)
+        diary.at(time, Say(phase.name), NOTHING, phase)
     over(system)
     system.run()
     assert diary.heard == [(time, name) for name in ORDER]
@@ -46,7 +46,7 @@ def test_a_phase_begins_when_all_that_the_one_before_led_to_is_handled(system: S
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
 
     def talk(phase: str, steps: int) -> None:
-        doer.send(diary, Say(f"{phase} {steps}"))
+        doer.send(diary, Say(f"{phase} {steps}"), NOTHING)
         if steps:
             doer.plan(5, lambda: talk(phase, steps - 1))
 
@@ -60,8 +60,8 @@ def test_a_phase_begins_when_all_that_the_one_before_led_to_is_handled(system: S
 def test_all_of_one_phase_come_before_what_the_first_of_them_sends(system: System) -> None:
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
     for number in range(3):
-        doer.plan(5, lambda number=number: doer.send(diary, Say(f"sent by {number}")))  # type: ignore[misc]
-        diary.at(5, Say(f"due {number}"))
+        doer.plan(5, lambda number=number: doer.send(diary, Say(f"sent by {number}"), NOTHING))  # type: ignore[misc]
+        diary.at(5, Say(f"due {number}"), NOTHING)
     over(system)
     system.run()
     assert diary.texts() == ["due 0", "due 1", "due 2", "sent by 0", "sent by 1", "sent by 2"]
@@ -73,11 +73,11 @@ def test_work_that_a_decision_starts_and_that_takes_no_time_ends_before_the_serv
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
 
     def decide() -> None:
-        diary.after(0, Say("work of no duration"))
-        diary.at(5, Say("a state that changes because of it"), Phase.STATES_CHANGE)
-        diary.at(5, Say("a second decision"), Phase.DECISION)
+        diary.after(0, Say("work of no duration"), NOTHING)
+        diary.at(5, Say("a state that changes because of it"), NOTHING, Phase.STATES_CHANGE)
+        diary.at(5, Say("a second decision"), NOTHING, Phase.DECISION)
 
-    diary.at(5, Say("service"), Phase.SERVICE)
+    diary.at(5, Say("service"), NOTHING, Phase.SERVICE)
     doer.plan(5, decide, Phase.DECISION)
     over(system)
     system.run()
@@ -109,15 +109,15 @@ def test_what_comes_later_in_an_instant_is_in_order_with_its_timers(
         for number, (phase, how) in enumerate(late):
             text = Say(f"{how} {number}")
             if how == "later":
-                diary.later(text, phase)
+                diary.later(text, NOTHING, phase)
             else:
-                timer = diary.at(5, text, phase)
+                timer = diary.at(5, text, NOTHING, phase)
                 if how == "timer taken back":
                     diary.cancel(timer)
 
     doer.plan(5, ask)
     for number, phase in enumerate(early):
-        diary.at(5, Say(f"early {number}"), phase)
+        diary.at(5, Say(f"early {number}"), NOTHING, phase)
     over(system)
     system.run()
     asked = [(phase, f"early {number}") for number, phase in enumerate(early)]
@@ -129,8 +129,8 @@ def test_what_comes_later_in_an_instant_is_in_order_with_its_timers(
 
 def test_what_a_phase_sends_is_heard_before_what_comes_still_later(system: System) -> None:
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
-    diary.later(Say("service"), Phase.SERVICE)
-    doer.later(Do(lambda: doer.send(diary, Say("decision"))), Phase.DECISION)
+    diary.later(Say("service"), NOTHING, Phase.SERVICE)
+    doer.later(Do(lambda: doer.send(diary, Say("decision"), NOTHING)), NOTHING, Phase.DECISION)
     over(system)
     system.run()
     assert diary.texts() == ["decision", "service"]
@@ -157,28 +157,28 @@ class Scheduler(Actor):
     decisions: list[tuple[float, int]] = field(factory=list)
 
     @handles(Free)
-    def hear(self, _: Free) -> None:
+    def hear(self, _: Free, cause: int) -> None:
         self.free += 1
         if not self.deciding:
             self.deciding = True
-            self.later(Decide(), Phase.DECISION)
+            self.later(Decide(), cause, Phase.DECISION)
 
     @handles(Decide)
-    def decide(self, _: Decide) -> None:
+    def decide(self, _: Decide, cause: int) -> None:
         self.deciding = False
         self.decisions.append((self.now, self.free))
         if self.instant:
             self.instant -= 1
-            self.send(self, Free())
+            self.send(self, Free(), cause)
 
 
 def test_one_decision_is_made_after_all_messages_of_an_instant(system: System) -> None:
     scheduler = system.spawn(Scheduler("scheduler", instant=0))
     doer = system.spawn(Doer("doer"))
     for time in (5, 5, 5, 8):
-        scheduler.at(time, Free())
-        doer.plan(time, lambda: doer.send(scheduler, Free()))
-        scheduler.at(time, Free(), Phase.STATES_CHANGE)
+        scheduler.at(time, Free(), NOTHING)
+        doer.plan(time, lambda: doer.send(scheduler, Free(), NOTHING))
+        scheduler.at(time, Free(), NOTHING, Phase.STATES_CHANGE)
     over(system)
     system.run()
     assert scheduler.decisions == [(5, 9), (8, 12)]
@@ -188,7 +188,7 @@ def test_a_decision_that_causes_news_of_its_own_instant_is_followed_by_another(
     system: System,
 ) -> None:
     scheduler = system.spawn(Scheduler("scheduler", instant=2))
-    scheduler.at(5, Free())
+    scheduler.at(5, Free(), NOTHING)
     over(system)
     system.run()
     assert scheduler.decisions == [(5, 1), (5, 2), (5, 3)]
@@ -213,16 +213,16 @@ class Attempt(Actor):
     completed: bool | None = None
 
     def started(self) -> None:
-        self.at(self.down, Down(), Phase.STATES_CHANGE)
-        self.at(self.end, Ended())
+        self.at(self.down, Down(), NOTHING, Phase.STATES_CHANGE)
+        self.at(self.end, Ended(), NOTHING)
 
     @handles(Ended)
-    def complete(self, _: Ended) -> None:
+    def complete(self, _: Ended, cause: int) -> None:
         if self.completed is None:
             self.completed = True
 
     @handles(Down)
-    def lose(self, _: Down) -> None:
+    def lose(self, _: Down, cause: int) -> None:
         if self.completed is None:
             self.completed = False
 
@@ -242,8 +242,8 @@ def test_processors_freed_at_an_instant_are_free_for_its_decision(system: System
     """Whichever was asked for first."""
     scheduler = system.spawn(Scheduler("scheduler", instant=0))
     scheduler.deciding = True
-    scheduler.at(5, Decide(), Phase.DECISION)
-    scheduler.at(5, Free())
+    scheduler.at(5, Decide(), NOTHING, Phase.DECISION)
+    scheduler.at(5, Free(), NOTHING)
     over(system)
     system.run()
     assert scheduler.decisions == [(5, 1)]
@@ -254,7 +254,7 @@ def test_a_timer_of_the_present_instant_comes_at_the_present_instant(
     system: System, phase: Phase
 ) -> None:
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
-    doer.plan(5, lambda: diary.after(0, Say("now"), phase), Phase.SERVICE)
+    doer.plan(5, lambda: diary.after(0, Say("now"), NOTHING, phase), Phase.SERVICE)
     over(system)
     system.run()
     assert diary.heard == [(5, "now")]

@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 from attrs import define
 
-from actors.runtime import Actor, ActorFailed, System, handles, message
+from actors.runtime import NOTHING, Actor, ActorFailed, System, handles, message
 from tests.actors.runtime.worlds import Diary, Doer, over
 
 
@@ -49,15 +49,15 @@ class Machine(Actor):
     initial: ClassVar[Life] = Life.IDLE
 
     @handles(Begin, during=(Life.IDLE,))
-    def begin(self, _: Begin) -> None:
+    def begin(self, _: Begin, cause: int) -> None:
         self.become(Life.BUSY)
 
     @handles(End, during=(Life.BUSY, Life.GONE))
-    def end(self, _: End) -> None:
+    def end(self, _: End, cause: int) -> None:
         self.become(Life.IDLE)
 
     @handles(Become)
-    def change(self, message: Become) -> None:
+    def change(self, message: Become, cause: int) -> None:
         self.become(message.state)
 
 
@@ -65,7 +65,7 @@ def drive(*messages: object) -> Machine:
     system = System()
     machine, doer = system.spawn(Machine("m1")), system.spawn(Doer("doer"))
     for each in messages:
-        doer.send(machine, each)
+        doer.send(machine, each, NOTHING)
     over(system, 1)
     system.run()
     return machine
@@ -86,7 +86,7 @@ def test_a_message_that_a_state_does_not_expect_names_class_state_and_message() 
 
 def test_a_message_that_no_state_expects_names_class_and_message(system: System) -> None:
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
-    doer.send(diary, Begin())
+    doer.send(diary, Begin(), NOTHING)
     with pytest.raises(ActorFailed, match="a Diary does not expect Begin"):
         system.run()
 
@@ -109,7 +109,7 @@ def test_an_actor_that_changes_state_after_it_has_stopped_stays_stopped(system: 
         machine.become(Life.BUSY)
 
     doer.plan(1, go)
-    doer.plan(2, lambda: doer.send(machine, End()))
+    doer.plan(2, lambda: doer.send(machine, End(), NOTHING))
     over(system)
     system.run()
     assert machine.state is Life.BUSY

@@ -9,7 +9,17 @@ from typing import Any, TypeVar
 from attrs import define, field, frozen
 from hypothesis import HealthCheck, settings
 
-from actors.runtime import Actor, Event, Phase, System, Timer, VirtualTimeLoop, handles, message
+from actors.runtime import (
+    NOTHING,
+    Actor,
+    Event,
+    Phase,
+    System,
+    Timer,
+    VirtualTimeLoop,
+    handles,
+    message,
+)
 
 T = TypeVar("T")
 
@@ -22,6 +32,13 @@ class Do:
     """Do this."""
 
     act: Callable[[], object]
+
+
+@message
+class Answer:
+    """Do this with the number of the event that led to it."""
+
+    act: Callable[[int], object]
 
 
 @message
@@ -43,12 +60,16 @@ class Doer(Actor):
     """Does what it is told, when it is told."""
 
     @handles(Do)
-    def do(self, message: Do) -> None:
+    def do(self, message: Do, cause: int) -> None:
         message.act()
+
+    @handles(Answer)
+    def answer(self, message: Answer, cause: int) -> None:
+        message.act(cause)
 
     def plan(self, time: float, act: Callable[[], object], phase: Phase = Phase.WORK_ENDS) -> Timer:
         """Do `act` at `time`, in `phase`."""
-        return self.at(time, Do(act), phase)
+        return self.at(time, Do(act), NOTHING, phase)
 
 
 @define(eq=False)
@@ -58,7 +79,7 @@ class Diary(Actor):
     heard: list[tuple[float, str]] = field(factory=list)
 
     @handles(Say)
-    def hear(self, message: Say) -> None:
+    def hear(self, message: Say, cause: int) -> None:
         self.heard.append((self.now, message.text))
 
     def texts(self) -> list[str]:
@@ -68,7 +89,7 @@ class Diary(Actor):
 
 def over(system: System, time: float = 1e9) -> None:
     """Let the run end at `time`."""
-    system.spawn(Doer("end of the run")).plan(time, system.finish, Phase.SERVICE)
+    system.spawn(Doer("end of the run")).plan(time, lambda: system.finish(NOTHING), Phase.SERVICE)
 
 
 def virtually(main: Coroutine[Any, Any, T]) -> T:

@@ -19,7 +19,7 @@ from actors.master import Master
 from actors.pool import Pool
 from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
-from actors.runtime import Record, System
+from actors.runtime import NOTHING, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Needs
@@ -85,12 +85,14 @@ def records_of(scenario: Mapping[str, Any]) -> list[Record]:
     kinds = tuple(sorted({job["kind"] for job in jobs}))
     journal = system.journal
     settings = (f"order={scenario['order']}",)
-    journal.record(ScenarioStarted, SCHEMA, "x", 0, kinds, "R-LIST-0", size, (), "s", settings)
+    system.origin = journal.record(
+        NOTHING, ScenarioStarted, SCHEMA, "x", 0, kinds, "R-LIST-0", size, (), "s", settings
+    )
     if scenario["master"]:
-        journal.describe(LinkDescribed, scenario["master"]["channels"])
+        journal.record(system.origin, LinkDescribed, scenario["master"]["channels"])
     _spawn(system, scenario)
     system.run()
-    journal.record(ScenarioEnded, End.COMPLETED)
+    journal.record(system.last, ScenarioEnded, End.COMPLETED)
     return records
 
 
@@ -119,6 +121,7 @@ def _spawn(system: System, scenario: Mapping[str, Any]) -> None:
         return Worker(f"w{number}", number, scheduler, master, downtime=down, **own)
 
     workforce = Workforce(system, make)
+    scheduler.workers, scheduler.linked = workforce, master is not None
     for number in range(size):
         workforce(number)
     _jobs(system, scenario, scheduler, workforce)
@@ -134,12 +137,8 @@ def _jobs(
     if faults:
         system.spawn(Hazard("hazard", iter(faults), workforce))
     for index, job in enumerate(scenario["jobs"]):
-        common = {
-            "workforce": workforce if link else None,
-            "speeds": pool.speeds if speeds else None,
-        }
         shared = bool(scenario["shared_program"])
-        system.spawn(_job(index, job, scheduler, shared, bool(link), common))
+        system.spawn(_job(index, job, scheduler, shared, bool(link)))
 
 
 def _job(
@@ -148,7 +147,6 @@ def _job(
     scheduler: Scheduler,
     shared: bool,
     link: bool,
-    common: dict[str, Any],
 ) -> JobOfRuns:
     period = float("inf") if job["period"] is None else job["period"]
     rules = Rules(
@@ -170,7 +168,7 @@ def _job(
         *(job["release"], job["kind"]),
     )
     errors = SilentErrors(iter(job["failures"]))
-    own = {"protection": protection(rules), "errors": errors, "needs": needs, **common}
+    own = {"protection": protection(rules), "errors": errors, "needs": needs}
     if job["kind"] != "iterative":
         return JobOfRuns(described.name, described, scheduler, **own)
     rounds = {"tasks": job["tasks"], "iterations": job["iterations"], "task_times": job["w"]}

@@ -10,7 +10,7 @@ from actors.events import End, ScenarioEnded, ScenarioStarted
 from actors.events.scenario import SCHEMA
 from actors.hazards import Hazard
 from actors.pool import Pool
-from actors.runtime import Record, System
+from actors.runtime import NOTHING, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
 from actors.workforce import Workforce
@@ -30,7 +30,7 @@ def records_of(
     records: list[Record] = []
     system = System(0, [records.append])
     journal, start = system.journal, ("x", 0, ("rigid",), "R-LIST-0", WORKERS, (), "s")
-    journal.record(ScenarioStarted, SCHEMA, *start)
+    system.origin = journal.record(NOTHING, ScenarioStarted, SCHEMA, *start)
     allotted = {index: workers for index, (workers, _, _) in enumerate(jobs)}
     policy = BatchPolicy(
         first_come, RList(0), lambda waiting, _: [allotted[it.index] for it in waiting]
@@ -43,5 +43,5 @@ def records_of(
         described = BatchJob(index, f"j{index}", Fixed(workers, time), 0.5, None, 0, "rigid")
         system.spawn(JobOfAttempts(described.name, described, scheduler, failures=failures))
     system.run()
-    journal.record(ScenarioEnded, End.COMPLETED)
+    journal.record(system.last, ScenarioEnded, End.COMPLETED)
     return records

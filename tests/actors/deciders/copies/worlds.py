@@ -129,6 +129,7 @@ def spawn_runs(
         return Worker(f"worker-{k}", k, scheduler, master, speeds=speeds.get(k), **owner)
 
     force = Workforce(system, worker)
+    scheduler.workers, scheduler.linked = force, master is not None
     for k in range(workers):
         force(k)
     rules = rules or Rules(copies=workers, cloning=decider.cloning)
@@ -139,8 +140,7 @@ def spawn_runs(
             protection=protection(rules),
             errors=SilentErrors(iter(failures)),
             needs=needs,
-            workforce=force if master else None,
-            speeds=pool.speeds,
+            reports=True,
         )
 
     system.spawn(Source("source", map(job, jobs)))

@@ -152,7 +152,7 @@ class Asking:
     lacks: dict[tuple[str, Reason], list[int]] = field(factory=dict)
 
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
-        name = view.job.name  # type: ignore[attr-defined]
+        name = view.name  # type: ignore[attr-defined]
         self.lacks[name, view.reason] = [view.missing(q, 1) for q in range(6)]
         mine, other = (0, 1) if name == "J0" else (2, 3)
         return choice((mine, 1), (other if view.up >> other & 1 else 4 + mine // 2, 1))

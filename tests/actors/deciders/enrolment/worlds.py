@@ -29,7 +29,7 @@ from actors.master import Master
 from actors.owners import Change, markov_changes
 from actors.pool import Pool
 from actors.protection import Rules, protection
-from actors.runtime import Event, Record, Sink, System
+from actors.runtime import NOTHING, Event, Record, Sink, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Needs
@@ -139,18 +139,21 @@ class World:
         system, size = System(self.seed, sinks, start=0), len(self.platform)
         names = tuple(f"P{q + 1}" for q in range(size))
         start = (SCHEMA, "small", self.seed, ("iterative",), "policy", size, names, "slot")
-        system.journal.record(ScenarioStarted, *start, decider=DeciderKind.ENROLMENT)
-        system.journal.describe(LinkDescribed, self.costs.channels)
+        journal, kind = system.journal, DeciderKind.ENROLMENT
+        system.origin = journal.record(NOTHING, ScenarioStarted, *start, decider=kind)
+        journal.record(system.origin, LinkDescribed, self.costs.channels)
         pool = Pool(size, numbered=True, changing=True, named=True)
         enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}
+        needs = {k: self._needs(k, job) for k, job in enumerate(self.jobs)}
         workforce = Workforce(system, lambda q: self._worker(q, scheduler, master))
-        decider = EnrolmentDecider(self.policy, enrolments, workforce.known)
-        scheduler = system.spawn(Scheduler("scheduler", pool, decider, len(self.jobs)))
+        decider = EnrolmentDecider(self.policy, enrolments, needs)
+        scheduler = Scheduler("scheduler", pool, decider, len(self.jobs), workforce, linked=True)
+        system.spawn(scheduler)
         master = system.spawn(Master("master", self.costs.channels, self.costs.order))
         for q in range(size):
             workforce(q)
         for k, job in enumerate(self.jobs):
-            system.spawn(self._job(k, job, scheduler, workforce))
+            system.spawn(self._job(k, job, scheduler))
         if self.cap < inf:
             system.spawn(Cap("cap", self.cap, scheduler))
         return system
@@ -167,12 +170,16 @@ class World:
     def _worker(self, q: int, scheduler: Scheduler, master: Master) -> Worker:
         rng = scheduler.system.stream(f"availability/P{q + 1}")
         life = self.platform[q].life(rng)
-        return Worker(f"P{q + 1}", q, scheduler, master, owner=life)
+        return Worker(f"P{q + 1}", q, scheduler, master, reports=True, owner=life)
 
-    def _job(
-        self, k: int, job: Application, scheduler: Scheduler, workforce: Workforce
-    ) -> IterativeJob:
-        name, costs = "application" if len(self.jobs) == 1 else f"J{k}", job.costs
+    def _name(self, k: int) -> str:
+        return "application" if len(self.jobs) == 1 else f"J{k}"
+
+    def _needs(self, k: int, job: Application) -> Needs:
+        return Needs(self._name(k), job.costs.program, job.costs.data, job.costs.image)
+
+    def _job(self, k: int, job: Application, scheduler: Scheduler) -> IterativeJob:
+        name, costs = self._name(k), job.costs
         profile = Rigid(1, 0)
         return IterativeJob(
             name,
@@ -184,8 +191,8 @@ class World:
                 job.rate,
                 stream=lambda: scheduler.system.stream(f"errors/{name}"),
             ),
-            needs=Needs(name, costs.program, costs.data, costs.image),
-            workforce=workforce,
+            needs=self._needs(k, job),
+            reports=scheduler.decider.wants_progress,
             reuse=self.reuse,
             tasks=job.tasks,
             iterations=job.iterations,
@@ -253,7 +260,7 @@ def play(what: World) -> Played:
     system = what.build([records.append])
     system.run()
     end = system.result if isinstance(system.result, End) else End.COMPLETED
-    system.journal.record(ScenarioEnded, end)
+    system.journal.record(NOTHING, ScenarioEnded, end)
     return Played(records, end, system.loop.now)
 
 

@@ -18,7 +18,7 @@ from actors.events import (
     WorkloadEnded,
 )
 from actors.pool import Pool, compact
-from actors.runtime import ActorFailed, Record, System, UnexpectedMessage
+from actors.runtime import NOTHING, ActorFailed, Record, System, UnexpectedMessage
 from actors.scheduler import Scheduler
 from policies.interface.queue import BatchJob, BatchPolicy, BatchView, Decision
 from policies.maths.speedup import Rigid, Table
@@ -211,7 +211,7 @@ def test_a_job_that_runs_cannot_be_started_again() -> None:
     decider = QueueDecider(policy)
     scheduler = system.spawn(Scheduler("scheduler", Pool(4, numbered=False), decider, 1))
     actor = system.spawn(JobOfAttempts("a", job(0, 1, 5), scheduler))
-    scheduler.send(actor, StartCopy(1, 1, (), ""))
+    scheduler.send(actor, StartCopy(1, 1, (), ""), NOTHING)
     with pytest.raises(ActorFailed) as caught:
         system.run()
     assert isinstance(caught.value.error, UnexpectedMessage)
