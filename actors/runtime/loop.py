@@ -34,6 +34,10 @@ Ts = TypeVarTuple("Ts")
 PHASE_SHIFT = 50
 """order = phase << 50 | sequence number: one comparison instead of two (2^50 events suffice)."""
 
+INSTANT = 1 + 1e-12
+"""Times up to so many times the earliest are one instant, that of the earliest (WORLD.md): sums of
+decimals coincide as they do on paper."""
+
 WORK_ENDS = Phase.WORK_ENDS
 FOREVER = math.inf
 """Due time of what never comes: `asyncio.sleep(inf)` waits for a cancellation."""
@@ -104,6 +108,16 @@ class VirtualTimeLoop(NoOutsideWorld):
         heapify(self._heap)
         self._cancelled = 0
 
+    @property
+    def due_by(self) -> float:
+        """The latest time that is still this instant."""
+        return self.now * INSTANT if self.now > 0 else self.now
+
+    def after_instant(self, when: float) -> float:
+        """`when`, or if that is still this instant, the first time that is not: whoever waits until
+        then and looks at the time again would else wait for ever."""
+        return math.nextafter(self.due_by, math.inf) if when <= self.due_by else when
+
     # --- asyncio ------------------------------------------------------------------------------
 
     def time(self) -> float:
@@ -140,7 +154,8 @@ class VirtualTimeLoop(NoOutsideWorld):
             handle.entry = None
             self._overdue.append((CALLBACKS, handle, self.cause))
         else:
-            handle.entry = self.schedule(when, Phase.WORK_ENDS, CALLBACKS, handle)
+            due = self.after_instant(when)
+            handle.entry = self.schedule(due, Phase.WORK_ENDS, CALLBACKS, handle)
         return handle
 
     def call_soon_threadsafe(
@@ -177,7 +192,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         message: object = None
         queue, heap, take = self._queue, self._heap, self._queue.popleft
         later, overdue, callbacks, at_once = self._later, self._overdue, CALLBACKS, 0
-        now = self.now
+        due_by, instant = self.due_by, INSTANT
         try:
             while True:
                 if overdue:
@@ -197,7 +212,7 @@ class VirtualTimeLoop(NoOutsideWorld):
                     at_once += 1
                     if at_once > MOST_AT_ONCE:
                         raise Livelock(self.now, later[0][1].name, later[0][2])
-                    if len(later) > 1 or (heap and heap[0][0] == now):
+                    if len(later) > 1 or (heap and heap[0][0] <= due_by):
                         self._open_phase()
                         continue
                     # Alone, as one decision an instant is; by way of the queue, a rigid attempt
@@ -212,15 +227,17 @@ class VirtualTimeLoop(NoOutsideWorld):
                 if target is None:
                     self._cancelled -= 1
                     continue
-                if timer[0] == now:
+                if timer[0] <= due_by:
                     at_once += 1
                     if at_once > MOST_AT_ONCE:
                         raise Livelock(self.now, target.name, timer[3])
                 else:
                     at_once = 0
                     self.now = now = timer[0]
-                if target is callbacks or (heap and heap[0][0] == now):
-                    self._gather(timer)
+                    due_by = now * instant if now > 0.0 else now
+                if target is callbacks or (heap and heap[0][0] <= due_by):
+                    later.append((timer[1], DUE, timer, timer[4]))
+                    self._open_phase()
                     continue
                 message, self.cause = timer[3], timer[4]
                 timer[2] = None
@@ -239,23 +256,11 @@ class VirtualTimeLoop(NoOutsideWorld):
         self._queue.extend(self._overdue)
         self._overdue.clear()
 
-    def _gather(self, first: Timer) -> None:
-        """Queue all that is due with `first` in its phase as one round, in order: they precede, by
-        sequence number, whatever the first one's handler sends."""
-        heap, queue = self._heap, self._queue
-        now, bound = first[0], _end_of_phase(first[1])
-        queue.append((DUE, first, first[4]))
-        while heap and heap[0][0] == now and heap[0][1] < bound:
-            timer = heappop(heap)
-            if timer[2] is None:
-                self._cancelled -= 1
-            else:
-                queue.append((DUE, timer, timer[4]))
-
     def _open_phase(self) -> None:
-        """Queue what comes in the next phase of this instant, timers included, as one round."""
-        heap, later = self._heap, self._later
-        while heap and heap[0][0] == self.now:
+        """Queue what comes in the next phase of this instant, timers included, as one round, in
+        order: they precede, by sequence number, whatever the first one's handler sends."""
+        heap, later, due_by = self._heap, self._later, self.due_by
+        while heap and heap[0][0] <= due_by:
             timer = heappop(heap)
             if timer[2] is None:
                 self._cancelled -= 1
