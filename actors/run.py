@@ -12,7 +12,7 @@ from actors.events import CheckpointTaken, Outcome, RateChanged, RunEnded, RunSt
 from actors.events.runs import StageStarted
 from actors.messages import PartDue
 from actors.plan import Plan, State
-from actors.progress import Progress
+from actors.progress import NOTHING, Progress, remaining
 from actors.runtime import Phase, Timer
 
 if TYPE_CHECKING:
@@ -201,9 +201,10 @@ class Run:
 
     def _compute(self) -> bool:
         self.computes = True
-        left, period = self.work - self.base, self.plan.period
-        self._reach = self.base + period if period < left else self.work
-        return self._enter(COMPUTING, min(period, left))
+        left, period = remaining(self.work, self.base), self.plan.period
+        last = left - period <= NOTHING * self.work
+        self._reach = self.work if last else self.base + period
+        return self._enter(COMPUTING, left if last else period)
 
     def _after_computing(self) -> bool:
         if self.base >= self.work:

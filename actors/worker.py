@@ -79,17 +79,17 @@ class Worker(Member):
     def turn(self, _: Turn) -> None:
         """Look at all that is due at this instant at once, whichever of it came first."""
         loop, following = self.system.loop, self._next
-        now, loop.cause = loop.now, self.system.origin
-        if following is not None and following[0] <= now:
+        due_by, loop.cause = loop.due_by, self.system.origin
+        if following is not None and following[0] <= due_by:
             self._owned = following[1]
             self._await_owner()
         owned = self._owned
-        down = owned is DOWN or now < self._until
+        down = owned is DOWN or due_by < self._until
         if self._struck:
             self._struck = False
             if not down:
-                self._fail(now)
-                down = now < self._until
+                self._fail(loop.now)
+                down = due_by < self._until
         state = DOWN if down else owned
         if state is not self.state:
             self._change(state)
@@ -106,8 +106,8 @@ class Worker(Member):
         loop, was, until = self.system.loop, self.state, None
         over, fall = self._fallen
         # What a change makes of the worker's messages is the cause of no other change.
-        loop.cause = fall if was is DOWN and over == loop.now else self.system.origin
-        if state is DOWN and self._until > loop.now:
+        loop.cause = fall if was is DOWN and loop.now <= over <= loop.due_by else self.system.origin
+        if state is DOWN and self._until > loop.due_by:
             until = self._until
         self.become(state)
         self.record(WorkerChanged, self.index, state, was, until)

@@ -140,6 +140,11 @@ class Actor:
         """Virtual time, in the scenario's unit."""
         return self.system.loop.now
 
+    @property
+    def due_by(self) -> float:
+        """The latest time that is still this instant."""
+        return self.system.loop.due_by
+
     def send(self, target: Actor, message: object) -> None:
         """Deliver `message` to `target` at this instant, after all that was sent before."""
         loop = self.system.loop

@@ -236,8 +236,7 @@ class VirtualTimeLoop(NoOutsideWorld):
                     self.now = now = timer[0]
                     due_by = now * instant if now > 0.0 else now
                 if target is callbacks or (heap and heap[0][0] <= due_by):
-                    later.append((timer[1], DUE, timer, timer[4]))
-                    self._open_phase()
+                    self._gather(timer)
                     continue
                 message, self.cause = timer[3], timer[4]
                 timer[2] = None
@@ -256,9 +255,28 @@ class VirtualTimeLoop(NoOutsideWorld):
         self._queue.extend(self._overdue)
         self._overdue.clear()
 
+    def _gather(self, first: Timer) -> None:
+        """Queue all that is due with `first` in its phase as one round, in order: they precede, by
+        sequence number, whatever the first one's handler sends."""
+        heap, queue, later = self._heap, self._queue, self._later
+        now, bound = first[0], _end_of_phase(first[1])
+        queue.append((DUE, first, first[4]))
+        while heap and heap[0][0] == now:
+            timer = heappop(heap)
+            if timer[2] is None:
+                self._cancelled -= 1
+            elif timer[1] < bound:
+                queue.append((DUE, timer, timer[4]))
+            else:
+                later.append((timer[1], DUE, timer, timer[4]))
+        if heap and heap[0][0] <= self.due_by:
+            # Due a little later, but in this instant: perhaps in an earlier phase.
+            later.extend((timer[1], target, timer, cause) for target, timer, cause in queue)
+            queue.clear()
+            self._open_phase()
+
     def _open_phase(self) -> None:
-        """Queue what comes in the next phase of this instant, timers included, as one round, in
-        order: they precede, by sequence number, whatever the first one's handler sends."""
+        """Queue what comes in the next phase of this instant, timers included, as one round."""
         heap, later, due_by = self._heap, self._later, self.due_by
         while heap and heap[0][0] <= due_by:
             timer = heappop(heap)

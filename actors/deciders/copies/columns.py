@@ -112,20 +112,20 @@ class Columns:
 
     def sped(self, worker: int, speed: float) -> None:
         """See Decider."""
-        now, placed = self.scheduler.now, self.placed
-        if placed is not None and now >= self.due:
-            placed.running.mark_ended(now)
+        now, placed, due_by = self.scheduler.now, self.placed, self.scheduler.due_by
+        if placed is not None and due_by >= self.due:
+            placed.running.mark_ended(due_by)
         self.service.change(worker, now, speed)
         if placed is not None:
             placed.running.change(worker, now)
-            if now < self.due:
+            if due_by < self.due:
                 end = placed.running.earliest()
                 if end != self.due:  # else it has no part in it
                     self._aim(end)
 
     def woken(self) -> bool:
         """See Decider: a copy ends now."""
-        return self.scheduler.now >= self.due
+        return self.scheduler.due_by >= self.due
 
     def _aim(self, end: float) -> None:
         """Have one timer, for the copy that ends first: whatever ends, all copies are placed
@@ -152,9 +152,9 @@ class Columns:
             self._place()
 
     def _settle(self, placed: Placed) -> None:
-        now = self.scheduler.now
-        if now >= self.due:
-            placed.running.mark_ended(now)
+        now, due_by = self.scheduler.now, self.scheduler.due_by
+        if due_by >= self.due:
+            placed.running.mark_ended(due_by)
             self.timer, self.due = None, NEVER
         lefts = placed.running.lefts(now)
         left = placed.left(lefts, self.exact)

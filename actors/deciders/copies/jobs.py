@@ -13,7 +13,8 @@ from actors.copy import Copy
 from actors.events import Outcome, ProtectionDescribed, ProtectionKind, Stage
 from actors.job import WAITING, Job, Life
 from actors.messages import FirstCopyEnded, JobOver, WithdrawCopy
-from actors.plan import Plan, State
+from actors.plan import Plan, State, furthest
+from actors.progress import remaining
 from actors.protection.copies import begun
 from actors.run import Run
 from actors.runs import FAILED, JobOfRuns
@@ -64,7 +65,7 @@ class PreemptibleJob(JobOfRuns):
     def left(self) -> float:
         """Work that the furthest known state lacks."""
         work, best = self.described.profile.time(1), self._best()
-        return work if best is None else work - best.of(work)
+        return work if best is None else remaining(work, best.of(work))
 
     def done(self, copy: int) -> float:
         """Work that this copy has done; below 0 where it only waits for its members."""
@@ -77,7 +78,7 @@ class PreemptibleJob(JobOfRuns):
         run, best = self.copies[copy].run, self._best()
         if run is None or best is None or not self.protection.rules.cloning:
             return True
-        return run.stage in FETCHING or run.done(self.now) >= best.of(run.work)
+        return run.stage in FETCHING or not remaining(best.of(run.work), run.done(self.now))
 
     def furthest(self) -> State | None:
         """See JobOfRuns: under way, or kept."""
@@ -107,7 +108,7 @@ class PreemptibleJob(JobOfRuns):
     def _keep(self, state: State) -> None:
         if not self.protection.rules.cloning:
             insort(self.kept, state, key=lambda state: (-state.fraction, state.run))
-        elif not self.kept or state.fraction >= self.kept[0].fraction:
+        elif not self.kept or not self.kept[0].beyond(state):
             self.kept = [state]
 
     def over(self, run: Run, outcome: Outcome) -> None:
@@ -121,4 +122,4 @@ class PreemptibleJob(JobOfRuns):
 def _furthest(*states: State | None) -> State | None:
     """Of equals, the one whose run is the oldest."""
     known = [state for state in states if state is not None]
-    return max(known, key=lambda state: (state.fraction, -state.run), default=None)
+    return furthest(sorted(known, key=lambda state: state.run))

@@ -183,7 +183,7 @@ class EnrolmentDecider:
 
     def woken(self) -> bool:
         """See Decider."""
-        if self.tick is None or self.scheduler.now < self.tick:
+        if self.tick is None or self.scheduler.due_by < self.tick:
             return False
         self.due = True
         return True
@@ -200,7 +200,7 @@ class EnrolmentDecider:
 
     def decide(self) -> None:
         """See Decider."""
-        if self.tick is not None and self.tick <= self.scheduler.now:
+        if self.tick is not None and self.tick <= self.scheduler.due_by:
             self.tick, self.due = None, True
         if not self.due:
             return

@@ -142,7 +142,7 @@ class PackBooks:
         for standing in running:
             if standing.index == faulty and not standing.moving and standing.known:
                 found.append(self._candidate(standing, standing.since, standing.left))
-            elif standing.since <= now:
+            elif standing.since <= self.scheduler.due_by:
                 found.append(self._candidate(standing, now, self._left(standing, now)))
         return found
 
@@ -152,6 +152,6 @@ class PackBooks:
         return Candidate(*known) if speed == 1 else SpedCandidate(*known, speed)
 
     def _left(self, standing: Standing, now: float) -> float:
-        costs, elapsed = self.costs[standing.index], (now - standing.since) * standing.speed
+        costs, elapsed = self.costs[standing.index], max(now - standing.since, 0) * standing.speed
         taken = costs.taken(standing.size, elapsed)
         return costs.left(standing.size, standing.left, elapsed, taken)

@@ -141,7 +141,7 @@ class PackDecider:
         standing = self.books.standings.get(copy)
         if standing is None:
             return None, WhyIgnored.IDLE
-        if self.scheduler.now < standing.since or copy in self.struck:
+        if self.scheduler.due_by < standing.since or copy in self.struck:
             return self.names[standing.index], WhyIgnored.BUSY
         # Of two faults at one instant, the second finds it busy; the first one's change is told.
         self.struck[copy] = self.scheduler.system.loop.cause

@@ -152,12 +152,12 @@ class QueueDecider:
 
     def woken(self) -> bool:
         """See Decider."""
-        now, system = self.scheduler.now, self.scheduler.system
-        if self.wake is None or now < self.wake:
+        due_by, system = self.scheduler.due_by, self.scheduler.system
+        if self.wake is None or due_by < self.wake:
             return False
         self.wake = None
         # By a promise whose time has come, else by nothing but time.
-        due = (seq for start, seq in self.promises.told.values() if start <= now)
+        due = (seq for start, seq in self.promises.told.values() if start <= due_by)
         system.loop.cause = next(due, system.origin)
         return True
 
@@ -247,7 +247,9 @@ class QueueDecider:
         for promise in new:
             self.promises.make(promise)
         if decision.wake is not None and decision.wake != self.wake:
-            scheduler.at(decision.wake, DECIDE, DECISION)
+            # Not in this instant, which has been decided on.
+            time = scheduler.system.loop.after_instant(decision.wake)
+            scheduler.at(time, DECIDE, DECISION)
         self.wake = decision.wake
 
     def _batch_opened(self, batch: int, jobs: int, attempts: int) -> None:
