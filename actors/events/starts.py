@@ -9,6 +9,7 @@ from actors.events.known import Known
 from actors.events.relations import FREE
 from actors.events.scenario import DeciderKind
 from actors.intervals import within
+from actors.runtime.loop import INSTANT
 from policies.availability import WorkerState
 
 UP = WorkerState.UP
@@ -83,7 +84,7 @@ def made_way(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
 def promised(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
     """Its own reservation, whose time has come."""
     own = known.promises.get(effect.job) == seq
-    return own and cause.start <= known.now and not known.frees(effect.processors)
+    return own and cause.start <= known.now * INSTANT and not known.frees(effect.processors)
 
 
 def called(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
