@@ -17,7 +17,7 @@ from actors.events import (
 )
 from actors.events.known import Known
 from actors.events.scenario import DeciderKind
-from actors.runtime.loop import INSTANT
+from actors.runtime.instants import INSTANT
 from policies.availability import WorkerState
 
 Relation = Callable[[Known, Any, Any, int], bool]

@@ -9,7 +9,7 @@ from actors.events.known import Known
 from actors.events.relations import FREE
 from actors.events.scenario import DeciderKind
 from actors.intervals import within
-from actors.runtime.loop import INSTANT
+from actors.runtime.instants import INSTANT
 from policies.availability import WorkerState
 
 UP = WorkerState.UP

@@ -20,24 +20,17 @@ from bisect import bisect_left
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextvars import Context
 from heapq import heapify, heappop, heappush
-from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
 
 from actors.runtime.entries import CALLBACKS, DUE, Receiver, Timer, TimerHandle
-from actors.runtime.errors import ActorFailed, Deadlock, Livelock
-from actors.runtime.phases import Phase
+from actors.runtime.errors import ActorFailed, Deadlock, Livelock, place
+from actors.runtime.instants import INSTANT, after_instant, end_of_instant
+from actors.runtime.phases import PHASE_SHIFT, Phase, end_of_phase
 from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
-PHASE_SHIFT = 50
-"""order = phase << 50 | sequence number: one comparison instead of two (2^50 events suffice)."""
-
-INSTANT = 1 + 1e-12
-"""Times up to so many times the earliest are one instant, that of the earliest (WORLD.md): sums of
-decimals coincide as they do on paper."""
-
 WORK_ENDS = Phase.WORK_ENDS
 FOREVER = math.inf
 """Due time of what never comes: `asyncio.sleep(inf)` waits for a cancellation."""
@@ -111,12 +104,7 @@ class VirtualTimeLoop(NoOutsideWorld):
     @property
     def due_by(self) -> float:
         """The latest time that is still this instant."""
-        return self.now * INSTANT if self.now > 0 else self.now
-
-    def after_instant(self, when: float) -> float:
-        """`when`, or if that is still this instant, the first time that is not: whoever waits until
-        then and looks at the time again would else wait for ever."""
-        return math.nextafter(self.due_by, math.inf) if when <= self.due_by else when
+        return end_of_instant(self.now)
 
     # --- asyncio ------------------------------------------------------------------------------
 
@@ -154,7 +142,7 @@ class VirtualTimeLoop(NoOutsideWorld):
             handle.entry = None
             self._overdue.append((CALLBACKS, handle, self.cause))
         else:
-            due = self.after_instant(when)
+            due = after_instant(self.now, when)
             handle.entry = self.schedule(due, Phase.WORK_ENDS, CALLBACKS, handle)
         return handle
 
@@ -259,7 +247,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         """Queue all that is due with `first` in its phase as one round, in order: they precede, by
         sequence number, whatever the first one's handler sends."""
         heap, queue, later = self._heap, self._queue, self._later
-        now, bound = first[0], _end_of_phase(first[1])
+        now, bound = first[0], end_of_phase(first[1])
         queue.append((DUE, first, first[4]))
         while heap and heap[0][0] == now:
             timer = heappop(heap)
@@ -285,7 +273,7 @@ class VirtualTimeLoop(NoOutsideWorld):
             else:
                 later.append((timer[1], DUE, timer, timer[4]))
         later.sort()  # no two orders are equal
-        many = bisect_left(later, (_end_of_phase(later[0][0]),))
+        many = bisect_left(later, (end_of_phase(later[0][0]),))
         self._queue.extend(entry[1:] for entry in later[:many])
         del later[:many]
 
@@ -304,20 +292,8 @@ class VirtualTimeLoop(NoOutsideWorld):
     def pending_tasks(self, besides: asyncio.Task[Any] | None = None) -> list[str]:
         """What each unfinished asyncio task waits in, by the task's name."""
         tasks = (task for task in self.unfinished() if task is not besides)
-        return sorted(f"{task.get_name()} waits in {_place(task)}" for task in tasks)
-
-
-def _end_of_phase(order: int) -> int:
-    return ((order >> PHASE_SHIFT) + 1) << PHASE_SHIFT
+        return sorted(f"{task.get_name()} waits in {place(task)}" for task in tasks)
 
 
 def _when(overdue: tuple[Receiver, asyncio.TimerHandle, int]) -> float:
     return overdue[1].when()
-
-
-def _place(task: asyncio.Task[Any]) -> str:
-    frames = task.get_stack(limit=1)
-    code = frames[-1].f_code if frames else None
-    if code is None:
-        return "its first step"
-    return f"{code.co_name} ({Path(code.co_filename).name}, line {frames[-1].f_lineno})"

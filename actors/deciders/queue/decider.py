@@ -18,6 +18,7 @@ from actors.decisions import ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.messages import CopyOver, Decide, Stood
 from actors.runtime import Phase, System
+from actors.runtime.instants import after_instant
 from policies.availability import WorkerState
 from policies.interface.queue import (
     BatchJob,
@@ -248,7 +249,7 @@ class QueueDecider:
             self.promises.make(promise)
         if decision.wake is not None and decision.wake != self.wake:
             # Not in this instant, which has been decided on.
-            time = scheduler.system.loop.after_instant(decision.wake)
+            time = after_instant(scheduler.now, decision.wake)
             scheduler.at(time, DECIDE, DECISION)
         self.wake = decision.wake
 
