@@ -7,6 +7,7 @@ from attrs import define, field
 from actors.events import Outcome, RunEnded, RunStarted
 from actors.job import RUNNING, WAITING, Job, Life
 from actors.messages import AttemptOver, CopyOver, LimitReached, MemberMoved, StartCopy
+from actors.progress import remaining
 from actors.runtime import Timer, handles
 from policies.availability import WorkerState
 
@@ -52,7 +53,7 @@ class JobOfAttempts(Job):
         # Summed once, as the scheduler does for `held`: equal instants must stay equal.
         held = time + described.verification
         cause = self.record(cause, RunStarted, self.name, attempt, message.text, time)
-        if self.killed_at is not None and self.killed_at < held:
+        if self.killed_at is not None and remaining(held, self.killed_at):
             self.over = self.after(self.killed_at, LimitReached(attempt), cause)
         else:
             self.over = self.after(held, OVER, cause)

@@ -27,7 +27,7 @@ from actors.messages import (
     StartCopy,
     WithdrawCopy,
 )
-from actors.plan import Plan, State
+from actors.plan import Plan, State, furthest
 from actors.protection import Protection
 from actors.protection.by_size import alike
 from actors.run import IDLE, Run
@@ -154,8 +154,9 @@ class JobOfCopies(Job):
         if not self.copies:
             return None
         now = self.now
-        states = [copy.run.state(now) for copy in self.copies.values() if copy.run is not None]
-        return max(states, key=lambda state: state.fraction, default=None)
+        return furthest(
+            copy.run.state(now) for copy in self.copies.values() if copy.run is not None
+        )
 
     def _start_run(
         self,

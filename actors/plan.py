@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from attrs import frozen
 
 from actors.events import Stage
+from actors.progress import NEGLIGIBLE
 
 
 @frozen
@@ -27,9 +29,22 @@ class State:
         """Of the work that is done."""
         return self.done / self.work
 
+    def beyond(self, other: State) -> bool:
+        """Whether it is further."""
+        return self.fraction - other.fraction > NEGLIGIBLE
+
     def of(self, work: float) -> float:
         """Work done in the count of a run whose whole work is `work`."""
         return self.done if work == self.work else self.done * work / self.work
+
+
+def furthest(states: Iterable[State]) -> State | None:
+    """Of equals the first."""
+    best: State | None = None
+    for state in states:
+        if best is None or state.beyond(best):
+            best = state
+    return best
 
 
 @frozen

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from attrs import define
 
+NEGLIGIBLE = 1e-12
+"""Less than this part of a whole is nothing (WORLD.md, One instant): sums of decimals differ from
+what they are on paper."""
+
+
+def remaining(work: float, done: float) -> float:
+    """What is left of `work`, never negative."""
+    left = work - done
+    return left if left > NEGLIGIBLE * work else 0
+
 
 @define
 class Progress:
@@ -29,7 +39,7 @@ class Progress:
 
     def left(self, now: float) -> float:
         """Work still to do at `now`, never negative."""
-        return max(self.work - self.at(now), 0)
+        return remaining(self.work, self.at(now))
 
     def change(self, now: float, rate: float) -> None:
         """Settle the account at `now`; go on at `rate`."""
@@ -41,6 +51,6 @@ class Progress:
         """When the work will be done at the present rate; None: never."""
         if not self.rate:
             return None
-        left = self.work - self.done
+        left = remaining(self.work, self.done)
         # Whole numbers of slots stay whole: no division where it would change nothing.
         return self.since + (left if self.rate == 1 else left / self.rate)

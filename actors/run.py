@@ -19,7 +19,7 @@ from actors.events import (
 )
 from actors.messages import PartDue
 from actors.plan import Plan, State
-from actors.progress import Progress
+from actors.progress import NEGLIGIBLE, Progress, remaining
 from actors.runtime import NOTHING, Phase, Timer
 
 if TYPE_CHECKING:
@@ -207,9 +207,10 @@ class Run:
 
     def _compute(self, cause: int) -> tuple[bool, int]:
         self.computes = True
-        left, period = self.work - self.base, self.plan.period
-        self._reach = self.base + period if period < left else self.work
-        return self._enter(COMPUTING, min(period, left), cause)
+        left, period = remaining(self.work, self.base), self.plan.period
+        last = left - period <= NEGLIGIBLE * self.work
+        self._reach = self.work if last else self.base + period
+        return self._enter(COMPUTING, left if last else period, cause)
 
     def _after_computing(self, cause: int) -> tuple[bool, int]:
         if self.base >= self.work:

@@ -122,9 +122,9 @@ class JobOfRuns(JobOfCopies):
         if len(self.copies) == 1:
             self._pass_part(first)
             return
-        now, phase = self.now, first.phase
+        due_by, phase = self.due_by, first.phase
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
-        due = [run for run in runs if run.due == now and run.phase is phase]
+        due = [run for run in runs if run.due <= due_by and run.phase is phase]
         for run in sorted(due, key=lambda run: run.number):
             if not run.ended:
                 self._pass_part(run)

@@ -76,17 +76,17 @@ class Worker(Member):
     @handles(Turn)
     def turn(self, _: Turn, __: int) -> None:
         """Look at all that is due at this instant at once, whichever of it came first."""
-        now, following = self.now, self._next
-        if following is not None and following[0] <= now:
+        due_by, following = self.due_by, self._next
+        if following is not None and following[0] <= due_by:
             self._owned = following[1]
             self._await_owner()
         owned = self._owned
-        down = owned is DOWN or now < self._until
+        down = owned is DOWN or due_by < self._until
         if self._struck:
             self._struck = False
             if not down:
-                self._fail(now)
-                down = now < self._until
+                self._fail(self.now)
+                down = due_by < self._until
         state = DOWN if down else owned
         if state is not self.state:
             self._change(state)
@@ -100,10 +100,10 @@ class Worker(Member):
 
     def _change(self, state: WorkerState) -> int:
         """Its state from now on; the number of that event."""
-        now, was, until = self.now, self.state, None
+        now, due_by, was, until = self.now, self.due_by, self.state, None
         over, fall = self._fallen
-        cause = fall if was is DOWN and over == now else self.system.origin
-        if state is DOWN and self._until > now:
+        cause = fall if was is DOWN and now <= over <= due_by else self.system.origin
+        if state is DOWN and self._until > due_by:
             until = self._until
         self.become(state)
         cause = self.record(cause, WorkerChanged, self.index, state, was, until)

@@ -17,6 +17,7 @@ from actors.events import (
 )
 from actors.events.known import Known
 from actors.events.scenario import DeciderKind
+from actors.runtime.instants import INSTANT
 from policies.availability import WorkerState
 
 Relation = Callable[[Known, Any, Any, int], bool]
@@ -166,7 +167,8 @@ def given_up(known: Known, effect: Any, cause: RunEnded, seq: int) -> bool:
 
 def returns(known: Known, effect: WorkerChanged, cause: WorkerChanged, seq: int) -> bool:
     """The fault whose downtime is over."""
-    over = cause.until == known.now or (cause.until is None and seq in known.instant)
+    now, until = known.now, cause.until
+    over = seq in known.instant if until is None else now <= until <= now * INSTANT
     last = known.changed.get(effect.worker) == seq
     return last and cause.state is DOWN and over
 

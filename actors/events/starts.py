@@ -9,6 +9,7 @@ from actors.events.known import Known
 from actors.events.relations import FREE
 from actors.events.scenario import DeciderKind
 from actors.intervals import within
+from actors.runtime.instants import INSTANT
 from policies.availability import WorkerState
 
 UP = WorkerState.UP
@@ -55,8 +56,6 @@ def freed(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
     """Some of its workers were freed, or came UP, for a job that had waited."""
     if effect.keeps is not None or known.opened or known.wants_now(effect.job):
         return False
-    if before.loss >= 0 and effect.source == effect.keeps:
-        return False
     if isinstance(cause, WorkerChanged):
         return cause.state is UP and within(effect.processors, cause.worker)
     return seq in known.freed and known.freed[seq].meets(effect.processors)
@@ -87,7 +86,7 @@ def made_way(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
 def promised(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:
     """Its own reservation, whose time has come."""
     own = known.promises.get(effect.job) == seq
-    return own and cause.start <= known.now and not known.frees(effect.processors)
+    return own and cause.start <= known.now * INSTANT and not known.frees(effect.processors)
 
 
 def called(known: Known, effect: RunStarted, cause: Any, seq: int) -> bool:

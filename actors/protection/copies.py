@@ -18,7 +18,7 @@ def begun(plan: Plan, rules: Rules, saved: State | None, furthest: State | None)
     """The plan of a copy that is placed now: from the saved image if that is further than the
     furthest run under way, from that run's state if copies are cloned, or from scratch."""
     clone = furthest if rules.cloning and furthest and furthest.done else None
-    if saved is not None and (clone is None or saved.fraction > clone.fraction):
+    if saved is not None and (clone is None or saved.beyond(clone)):
         return _fetched(plan, rules, saved, on(rules.recovery, 1))
     if clone is not None:
         return _fetched(plan, rules, clone, rules.delay)

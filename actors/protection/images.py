@@ -26,7 +26,7 @@ class Images(Protection):
     def save(self, run: Run) -> None:
         """See Protection."""
         state = State(run.number, run.base, run.work, run.exposed)
-        if self.saved is None or state.fraction > self.saved.fraction:
+        if self.saved is None or state.beyond(self.saved):
             self.saved = state
 
     def failed(self, copy: Copy) -> float | None:

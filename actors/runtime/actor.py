@@ -144,6 +144,11 @@ class Actor:
         """Virtual time, in the scenario's unit."""
         return self.system.loop.now
 
+    @property
+    def due_by(self) -> float:
+        """The latest time that is still this instant."""
+        return self.system.loop.due_by
+
     def send(self, target: Actor, message: object, cause: int) -> None:
         """Deliver `message` to `target` at this instant, after all that was sent before; `cause`:
         number of the event that leads to it."""

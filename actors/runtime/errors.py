@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 
 class RuntimeFault(Exception):
@@ -63,3 +66,12 @@ class Livelock(RuntimeFault):
             f"livelock at {self.time!r}: time stands still while {self.actor} keeps sending itself "
             f"{self.message}"
         )
+
+
+def place(task: asyncio.Task[Any]) -> str:
+    """Where it waits."""
+    frames = task.get_stack(limit=1)
+    code = frames[-1].f_code if frames else None
+    if code is None:
+        return "its first step"
+    return f"{code.co_name} ({Path(code.co_filename).name}, line {frames[-1].f_lineno})"

@@ -20,20 +20,17 @@ from bisect import bisect_left
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextvars import Context
 from heapq import heapify, heappop, heappush
-from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
 
 from actors.runtime.entries import CALLBACKS, DUE, NOTHING, Receiver, Timer, TimerHandle
-from actors.runtime.errors import ActorFailed, Deadlock, Livelock
-from actors.runtime.phases import Phase
+from actors.runtime.errors import ActorFailed, Deadlock, Livelock, place
+from actors.runtime.instants import INSTANT, after_instant, end_of_instant
+from actors.runtime.phases import PHASE_SHIFT, Phase, end_of_phase
 from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
-PHASE_SHIFT = 50
-"""order = phase << 50 | sequence number: one comparison instead of two (2^50 events suffice)."""
-
 WORK_ENDS = Phase.WORK_ENDS
 FOREVER = math.inf
 """Due time of what never comes: `asyncio.sleep(inf)` waits for a cancellation."""
@@ -105,6 +102,11 @@ class VirtualTimeLoop(NoOutsideWorld):
         heapify(self._heap)
         self._cancelled = 0
 
+    @property
+    def due_by(self) -> float:
+        """The latest time that is still this instant."""
+        return end_of_instant(self.now)
+
     # --- asyncio ------------------------------------------------------------------------------
 
     def time(self) -> float:
@@ -141,7 +143,8 @@ class VirtualTimeLoop(NoOutsideWorld):
             handle.entry = None
             self._overdue.append((CALLBACKS, handle, NOTHING))
         else:
-            handle.entry = self.schedule(when, WORK_ENDS, CALLBACKS, handle, NOTHING)
+            due = after_instant(self.now, when)
+            handle.entry = self.schedule(due, WORK_ENDS, CALLBACKS, handle, NOTHING)
         return handle
 
     def call_soon_threadsafe(
@@ -178,7 +181,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         message: object = None
         queue, heap, take = self._queue, self._heap, self._queue.popleft
         later, overdue, callbacks, at_once = self._later, self._overdue, CALLBACKS, 0
-        now = self.now
+        due_by, instant = self.due_by, INSTANT
         try:
             while True:
                 if overdue:
@@ -198,7 +201,7 @@ class VirtualTimeLoop(NoOutsideWorld):
                     at_once += 1
                     if at_once > MOST_AT_ONCE:
                         raise Livelock(self.now, later[0][1].name, later[0][2])
-                    if len(later) > 1 or (heap and heap[0][0] == now):
+                    if len(later) > 1 or (heap and heap[0][0] <= due_by):
                         self._open_phase()
                         continue
                     # Alone, as one decision an instant is; by way of the queue, a rigid attempt
@@ -213,14 +216,15 @@ class VirtualTimeLoop(NoOutsideWorld):
                 if target is None:
                     self._cancelled -= 1
                     continue
-                if timer[0] == now:
+                if timer[0] <= due_by:
                     at_once += 1
                     if at_once > MOST_AT_ONCE:
                         raise Livelock(self.now, target.name, timer[3])
                 else:
                     at_once = 0
                     self.now = now = timer[0]
-                if target is callbacks or (heap and heap[0][0] == now):
+                    due_by = now * instant if now > 0.0 else now
+                if target is callbacks or (heap and heap[0][0] <= due_by):
                     self._gather(timer)
                     continue
                 message = timer[3]
@@ -243,27 +247,34 @@ class VirtualTimeLoop(NoOutsideWorld):
     def _gather(self, first: Timer) -> None:
         """Queue all that is due with `first` in its phase as one round, in order: they precede, by
         sequence number, whatever the first one's handler sends."""
-        heap, queue = self._heap, self._queue
-        now, bound = first[0], _end_of_phase(first[1])
+        heap, queue, later = self._heap, self._queue, self._later
+        now, bound = first[0], end_of_phase(first[1])
         queue.append((DUE, first, first[4]))
-        while heap and heap[0][0] == now and heap[0][1] < bound:
+        while heap and heap[0][0] == now:
             timer = heappop(heap)
             if timer[2] is None:
                 self._cancelled -= 1
-            else:
+            elif timer[1] < bound:
                 queue.append((DUE, timer, timer[4]))
+            else:
+                later.append((timer[1], DUE, timer, timer[4]))
+        if heap and heap[0][0] <= self.due_by:
+            # Due a little later, but in this instant: perhaps in an earlier phase.
+            later.extend((timer[1], target, timer, cause) for target, timer, cause in queue)
+            queue.clear()
+            self._open_phase()
 
     def _open_phase(self) -> None:
         """Queue what comes in the next phase of this instant, timers included, as one round."""
-        heap, later = self._heap, self._later
-        while heap and heap[0][0] == self.now:
+        heap, later, due_by = self._heap, self._later, self.due_by
+        while heap and heap[0][0] <= due_by:
             timer = heappop(heap)
             if timer[2] is None:
                 self._cancelled -= 1
             else:
                 later.append((timer[1], DUE, timer, timer[4]))
         later.sort()  # no two orders are equal
-        many = bisect_left(later, (_end_of_phase(later[0][0]),))
+        many = bisect_left(later, (end_of_phase(later[0][0]),))
         self._queue.extend(entry[1:] for entry in later[:many])
         del later[:many]
 
@@ -282,20 +293,8 @@ class VirtualTimeLoop(NoOutsideWorld):
     def pending_tasks(self, besides: asyncio.Task[Any] | None = None) -> list[str]:
         """What each unfinished asyncio task waits in, by the task's name."""
         tasks = (task for task in self.unfinished() if task is not besides)
-        return sorted(f"{task.get_name()} waits in {_place(task)}" for task in tasks)
-
-
-def _end_of_phase(order: int) -> int:
-    return ((order >> PHASE_SHIFT) + 1) << PHASE_SHIFT
+        return sorted(f"{task.get_name()} waits in {place(task)}" for task in tasks)
 
 
 def _when(overdue: tuple[Receiver, asyncio.TimerHandle, int]) -> float:
     return overdue[1].when()
-
-
-def _place(task: asyncio.Task[Any]) -> str:
-    frames = task.get_stack(limit=1)
-    code = frames[-1].f_code if frames else None
-    if code is None:
-        return "its first step"
-    return f"{code.co_name} ({Path(code.co_filename).name}, line {frames[-1].f_lineno})"

@@ -28,3 +28,12 @@ class Phase(enum.IntEnum):
     """The scheduler decides, once."""
     SERVICE = 7
     """What a decision asked for is served: the master deals out its channels."""
+
+
+PHASE_SHIFT = 50
+"""order = phase << 50 | sequence number: one comparison instead of two (2^50 events suffice)."""
+
+
+def end_of_phase(order: int) -> int:
+    """What every order of its phase is below."""
+    return ((order >> PHASE_SHIFT) + 1) << PHASE_SHIFT

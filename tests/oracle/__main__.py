@@ -2,6 +2,7 @@
 
 python -m tests.oracle 0 1000         # these seeds; prints which differ, and in what
 python -m tests.oracle 0 1000 --wild  # with numbers of which floats may round some
+python -m tests.oracle 0 1000 --tenths  # with tenths, which they all round
 """
 
 from __future__ import annotations
@@ -9,23 +10,27 @@ from __future__ import annotations
 import sys
 import warnings
 
+from tests.oracle.coincidences import EIGHTH, TENTH, WHOLE
 from tests.oracle.scenarios import generate
+from tests.oracle.tenths import apart
 from tests.oracle.world import simulate
-from tests.sims.test_oneworld_cases import check
+from tests.sims.test_oneworld_cases import check, compared
 
 
-def differences(seed: int, wild: bool = False) -> list[str]:
+def differences(seed: int, finest: int = WHOLE) -> list[str]:
     """What our one world does otherwise in the scenario of this seed."""
-    name, scenario = generate(seed, wild)
+    name, scenario = generate(seed, finest)
     case = {"name": f"{seed} {name}", "scenario": scenario, "expected": simulate(scenario)}
+    if finest == TENTH:
+        return [f"{case['name']}: {what}" for what in apart(compared(case))]
     return check(case)
 
 
-def main(first: int, beyond: int, wild: bool = False) -> int:
+def main(first: int, beyond: int, finest: int = WHOLE) -> int:
     """Compares them; how many differ."""
     differ = 0
     for seed in range(first, beyond):
-        found = differences(seed, wild)
+        found = differences(seed, finest)
         differ += bool(found)
         if found:
             print(*found, sep="\n", flush=True)
@@ -35,4 +40,6 @@ def main(first: int, beyond: int, wild: bool = False) -> int:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    sys.exit(min(main(int(sys.argv[1]), int(sys.argv[2]), "--wild" in sys.argv[3:]), 1))
+    words = sys.argv[3:]
+    finest = TENTH if "--tenths" in words else EIGHTH if "--wild" in words else WHOLE
+    sys.exit(min(main(int(sys.argv[1]), int(sys.argv[2]), finest), 1))

@@ -17,6 +17,10 @@ from tests.oracle.world import World
 Scenario = dict[str, Any]
 
 
+WHOLE, EIGHTH, TENTH = 1, 8, 10
+"""One over the finest part of a time unit at which events are put."""
+
+
 class Held(NamedTuple):
     """Members that are held, for a run or for the next one."""
 
@@ -51,7 +55,7 @@ def pick(rng: Random, *pairs: Any) -> Any:
     return rng.choices(pairs[0::2], pairs[1::2])[0]
 
 
-def coincide(rng: Random, scenario: Scenario, with_faults: bool, themed: bool, wild: bool) -> None:
+def coincide(rng: Random, scenario: Scenario, with_faults: bool, themed: bool, finest: int) -> None:
     """Puts some events of the kinds that the scenario has, in time's order."""
     kinds = [
         *(["fault"] * 3 if with_faults else []),
@@ -62,7 +66,7 @@ def coincide(rng: Random, scenario: Scenario, with_faults: bool, themed: bool, w
         return
     cursor = Fraction(-1)
     for _ in range(rng.randint(3, 16 if themed else 10)):
-        found = next_instant(rng, scenario, cursor, wild)
+        found = next_instant(rng, scenario, cursor, finest)
         if found is None:
             return
         put(rng, scenario, found, kinds)
@@ -71,17 +75,17 @@ def coincide(rng: Random, scenario: Scenario, with_faults: bool, themed: bool, w
             cursor += rng.randint(1, 10)
 
 
-def next_instant(rng: Random, scenario: Scenario, after: Fraction, wild: bool) -> Instant | None:
-    """One soon after; of short numbers only, of whole ones unless wild."""
+def next_instant(rng: Random, scenario: Scenario, after: Fraction, finest: int) -> Instant | None:
+    """One soon after; of short numbers only. With 1 as the finest part, of whole ones."""
     world = Recorder(scenario)
     world.run()
     later = [it for it in world.seen if it[0] > max(after, ZERO)]
-    if not wild:
-        later = [it for it in later if it[0].denominator == 1]
+    if finest != EIGHTH:
+        later = [it for it in later if finest % it[0].denominator == 0]
     if not later:
         return None
     found = later[min(int(rng.expovariate(0.45)), len(later) - 1)]
-    return found if found[0].denominator <= 8 else None
+    return found if found[0].denominator <= finest else None
 
 
 def put(rng: Random, scenario: Scenario, instant: Instant, kinds: list[str]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from tests.oracle.tenths import exact
 from tests.oracle.words import SPENT, Cargo, Outcome, Part, Protection, Use
 
 ZERO = Fraction(0)
@@ -26,11 +27,11 @@ class Job:
         self.protection = Protection(said["protection"])
         protected = self.protection is not Protection.NONE
         self.verified = bool(said["verified"]) and protected
-        self.period = Fraction(said["period"]) if protected and said["period"] is not None else None
-        self.release, self.verification = Fraction(said["release"]), Fraction(said["verification"])
-        self.cost, self.recovery = Fraction(said["cost"]), Fraction(said["recovery"])
-        self.delay, self.program = Fraction(said["delay"]), Fraction(said["program"])
-        self.data, self.image_size = Fraction(said["data"]), Fraction(said["image"])
+        self.period = exact(said["period"]) if protected and said["period"] is not None else None
+        self.release, self.verification = exact(said["release"]), exact(said["verification"])
+        self.cost, self.recovery = exact(said["cost"]), exact(said["recovery"])
+        self.delay, self.program = exact(said["delay"]), exact(said["program"])
+        self.data, self.image_size = exact(said["data"]), exact(said["image"])
         self.program_of = None if shared_program else index
         """Whose program it is: its own, or everybody's (None)."""
         self._said = said
@@ -49,8 +50,8 @@ class Job:
         if self.iterative:
             raise ValueError(f"job {self.index} is iterative: its work hangs on its members")
         if self.kind == "moldable":
-            return Fraction(self._said["times"][self.processors - 1])
-        return Fraction(self._said["t"])
+            return exact(self._said["times"][self.processors - 1])
+        return exact(self._said["t"])
 
     def units(self, members: Members) -> dict[int, int]:
         """x_q of each member: its tasks, dealt in turn; 1 of a job that is not iterative."""
@@ -66,7 +67,7 @@ class Job:
         if not self.iterative:
             return self.time
         task_times = self._said["w"]
-        return max(tasks * Fraction(task_times[q]) for q, tasks in self.units(members).items())
+        return max(tasks * exact(task_times[q]) for q, tasks in self.units(members).items())
 
     def finds_error(self) -> bool:
         """A verification ends: what the list says of it."""

@@ -3,6 +3,7 @@
 Two thirds of them are made of coincidences, and of these some are narrow places where rare meetings
 happen. Numbers are short: multiples of 1/8, so that floats are exact. Wild ones also have iterative
 jobs that continue from images on workers of another w, and events at instants that are not whole.
+Those in tenths have numbers that no float is.
 """
 
 from __future__ import annotations
@@ -14,9 +15,19 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.oracle.coincidences import Recorder, Scenario, TooLong, coincide, pick
+from tests.oracle.coincidences import (
+    EIGHTH,
+    TENTH,
+    WHOLE,
+    Recorder,
+    Scenario,
+    TooLong,
+    coincide,
+    pick,
+)
 from tests.oracle.drawn_jobs import Cell, Common, draw_job
 from tests.oracle.drawn_workers import owner_strings, speed_lists
+from tests.oracle.tenths import in_tenths
 
 COPIES = ["copies-1", "copies-p"]
 MOST = {"rigid": 6, "moldable": 6, "iterative": 4}
@@ -24,16 +35,20 @@ MOST = {"rigid": 6, "moldable": 6, "iterative": 4}
 MOST_TIME = 250
 
 
-def generate(seed: int, wild: bool = False) -> tuple[str, Scenario]:
+SAID = {WHOLE: "", EIGHTH: "wild", TENTH: "tenths"}
+
+
+def generate(seed: int, finest: int = WHOLE) -> tuple[str, Scenario]:
     """Its cell's name, and the scenario: the same for the same seed, in any process."""
-    rng = Random(f"one world {seed} {'wild' if wild else ''}")
+    rng = Random(f"one world {seed} {SAID[finest]}")
     while True:
         try:
-            cell, scenario = attempt(rng, wild)
+            cell, scenario = attempt(rng, finest)
             result = Recorder(scenario).run()
         except TooLong:
             continue
-        if result["makespan"] <= MOST_TIME and all(is_short(x) for x in numbers(result)):
+        short = finest == TENTH or all(is_short(x) for x in numbers(result))
+        if result["makespan"] <= MOST_TIME and short:
             return cell.name, scenario
 
 
@@ -53,14 +68,14 @@ def numbers(result: Any) -> Iterator[float]:
         yield result
 
 
-def attempt(rng: Random, wild: bool) -> tuple[Cell, Scenario]:
+def attempt(rng: Random, finest: int) -> tuple[Cell, Scenario]:
     """One that may be too long, or have long numbers."""
     cell = draw_cell(rng)
     together = rng.random() < 0.67
     small = together and rng.random() < 0.7
     theme = pick(rng, None, 5, "buddies", 2, "copies", 1) if together else None
     cell = themed(rng, cell, theme)
-    common, jobs = draw_common(rng, cell, theme, small, wild)
+    common, jobs = draw_common(rng, cell, theme, small, finest == EIGHTH)
     scenario: Scenario = {
         "workers": common.workers,
         "owner": None,
@@ -75,8 +90,10 @@ def attempt(rng: Random, wild: bool) -> tuple[Cell, Scenario]:
     if theme == "buddies":
         narrow(rng, scenario, cell.kind)
     with_faults = draw_hazards(rng, scenario, cell.hazard, together)
+    if finest == TENTH:
+        in_tenths(rng, scenario)
     if together:
-        coincide(rng, scenario, with_faults, theme is not None, wild)
+        coincide(rng, scenario, with_faults, theme is not None, finest)
     faults = {tuple(fault) for fault in scenario["faults"]}
     scenario["faults"] = [list(fault) for fault in sorted(faults)]
     return cell, scenario

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from tests.oracle.tenths import exact
+
 Span = tuple[Fraction, Fraction]
 
 UP, RECLAIMED, DOWN = "u", "r", "d"
@@ -16,9 +18,9 @@ class Timeline:
     def __init__(self, index: int, scenario: dict[str, Any]) -> None:
         owners, speeds = scenario["owner"], scenario["speeds"]
         self._owner: str = owners[index] if owners else ""
-        self._speeds = [(Fraction(t), Fraction(s)) for t, s in speeds[index]] if speeds else []
-        faults = sorted(Fraction(t) for t, worker in scenario["faults"] if worker == index)
-        struck = self._struck(faults, Fraction(scenario["downtime"]))
+        self._speeds = [(exact(t), exact(s)) for t, s in speeds[index]] if speeds else []
+        faults = sorted(exact(t) for t, worker in scenario["faults"] if worker == index)
+        struck = self._struck(faults, exact(scenario["downtime"]))
         owned = [(Fraction(k), Fraction(k + 1)) for k, s in enumerate(self._owner) if s == DOWN]
         self._downs = union(owned + struck)
         self.strikes = {start for start, _ in self._downs}

@@ -19,10 +19,16 @@ from tests.sims.oneworld import Told, toml
 
 def check(case: dict[str, Any]) -> list[str]:
     """What differs from the expected values."""
+    pairs = compared(case)
+    return [f"{case['name']}: {what}" for what, (got, want) in pairs.items() if got != want]
+
+
+def compared(case: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """What a run tells, each beside what is expected."""
     records: list[Record] = []
     world.run(read(tomllib.loads(toml(case["scenario"])), case["name"]), [records.append])
     told, expected = Told.of(records), case["expected"]
-    pairs = {
+    return {
         "runs": (sorted(told.runs.values()), sorted(expected["runs"])),
         "completions": (
             [told.completions[k] for k in sorted(told.completions)],
@@ -33,7 +39,6 @@ def check(case: dict[str, Any]) -> list[str]:
         "makespan": (max(told.completions.values()), expected["makespan"]),
         **ledger(records, expected["ledger"]),
     }
-    return [f"{case['name']}: {what}" for what, (got, want) in pairs.items() if got != want]
 
 
 def ledger(records: list[Record], expected: dict[str, float]) -> dict[str, tuple[Any, Any]]:

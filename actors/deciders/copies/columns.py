@@ -101,20 +101,20 @@ class Columns(Decider):
         raise AssertionError("nothing befalls workers but their speed")
 
     def sped(self, worker: int, speed: float, cause: int) -> None:
-        now, placed = self.scheduler.now, self.placed
-        if placed is not None and now >= self.due:
-            placed.running.mark_ended(now)
+        now, placed, due_by = self.scheduler.now, self.placed, self.scheduler.due_by
+        if placed is not None and due_by >= self.due:
+            placed.running.mark_ended(due_by)
         self.service.change(worker, now, speed)
         if placed is not None:
             placed.running.change(worker, now)
-            if now < self.due:
+            if due_by < self.due:
                 end = placed.running.earliest()
                 if end != self.due:  # else it has no part in it
                     self._aim(end, cause)
 
     def woken(self, cause: int) -> int | None:
         """See Decider: a copy ends now."""
-        return cause if self.scheduler.now >= self.due else None
+        return cause if self.scheduler.due_by >= self.due else None
 
     def _aim(self, end: float, cause: int) -> None:
         """Have one timer, for the copy that ends first: whatever ends, all copies are placed
@@ -141,9 +141,9 @@ class Columns(Decider):
             self._place(cause)
 
     def _settle(self, placed: Placed, cause: int) -> int:
-        now = self.scheduler.now
-        if now >= self.due:
-            placed.running.mark_ended(now)
+        now, due_by = self.scheduler.now, self.scheduler.due_by
+        if due_by >= self.due:
+            placed.running.mark_ended(due_by)
             self.timer, self.due = None, NEVER
         lefts = placed.running.lefts(now)
         left = placed.left(lefts, self.exact)

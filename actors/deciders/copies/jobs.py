@@ -13,7 +13,7 @@ from actors.copy import Copy
 from actors.events import Outcome, ProtectionDescribed, ProtectionKind
 from actors.job import WAITING, Job, Life
 from actors.messages import FirstCopyEnded, JobOver, StateSaved, WithdrawCopy
-from actors.plan import Plan, State
+from actors.plan import Plan, State, furthest
 from actors.protection.copies import begun
 from actors.run import Run
 from actors.runs import FAILED, JobOfRuns
@@ -97,7 +97,7 @@ class PreemptibleJob(JobOfRuns):
     def _keep(self, state: State) -> None:
         if not self.protection.rules.cloning:
             insort(self.kept, state, key=lambda state: (-state.fraction, state.run))
-        elif not self.kept or state.fraction >= self.kept[0].fraction:
+        elif not self.kept or not self.kept[0].beyond(state):
             self.kept = [state]
 
     def over(self, run: Run, outcome: Outcome, cause: int) -> int:
@@ -113,4 +113,4 @@ class PreemptibleJob(JobOfRuns):
 def _furthest(*states: State | None) -> State | None:
     """Of equals, the one whose run is the oldest."""
     known = [state for state in states if state is not None]
-    return max(known, key=lambda state: (state.fraction, -state.run), default=None)
+    return furthest(sorted(known, key=lambda state: state.run))

@@ -38,8 +38,8 @@ class RunningMean:
     def change(self, worker: int, now: float) -> None:
         """Nothing: the mean does not depend on any one worker."""
 
-    def mark_ended(self, now: float) -> None:
-        self.ended |= self.ends <= now
+    def mark_ended(self, due_by: float) -> None:
+        self.ended |= self.ends <= due_by
 
     def lefts(self, now: float) -> Numbers:
         """Work that each copy lacks: all of a job's copies count as equally far."""

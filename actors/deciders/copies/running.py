@@ -24,8 +24,8 @@ class RunningPlacement(Protocol):
     def change(self, worker: int, now: float) -> None:
         """A worker's account or rate has changed."""
 
-    def mark_ended(self, now: float) -> None:
-        """Note the jobs that have a copy that ends now."""
+    def mark_ended(self, due_by: float) -> None:
+        """Note the jobs that have a copy that ends by then."""
 
     def lefts(self, now: float) -> Numbers:
         """Work that each copy lacks, job after job."""
@@ -69,9 +69,9 @@ class RunningCopies:
     def change(self, worker: int, now: float) -> None:
         self.ends[worker] = self.service.end(worker, self.needs.item(worker))
 
-    def mark_ended(self, now: float) -> None:
+    def mark_ended(self, due_by: float) -> None:
         on = self.workers
-        ending = (self.ends[on] <= now) & (self.need <= self.needs[on])
+        ending = (self.ends[on] <= due_by) & (self.need <= self.needs[on])
         self.ended |= np.logical_or.reduceat(ending, self.first)
 
     def lefts(self, now: float) -> Numbers:
@@ -103,8 +103,8 @@ class Rotation:
     def change(self, worker: int, now: float) -> None:
         self.end = self._end(now)
 
-    def mark_ended(self, now: float) -> None:
-        if self.end <= now:
+    def mark_ended(self, due_by: float) -> None:
+        if self.end <= due_by:
             self.ended |= self.need <= self.need.min()
 
     def lefts(self, now: float) -> Numbers:

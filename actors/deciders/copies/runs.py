@@ -16,6 +16,7 @@ from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.deciders.copies.table import ActiveTable
 from actors.events import Stage
 from actors.messages import CopyOver, RunProgress, StateSaved
+from actors.progress import remaining
 from policies.availability import WorkerState
 from policies.interface.copies import Counts, RedundancyPolicy
 from policies.interface.queue import BatchJob
@@ -143,7 +144,7 @@ class CopyRuns(Decider):
         """Each copy that the policy wants, and its worker."""
         table, best = self.table, self._best()
         sizes = [(job.index, job.profile.time(1)) for job in table.jobs]
-        lefts = [size - best.get(index, 0) for index, size in sizes]
+        lefts = [remaining(size, best.get(index, 0)) for index, size in sizes]
         table.update(np.arange(len(sizes)), np.array(lefts, dtype=table.buffer.dtype))
         allocation = self.ask(table.view(len(self.up)), self.rng)
         served = [table.jobs[column].index for column in allocation.jobs.tolist()]
@@ -205,4 +206,4 @@ class CopyRuns(Decider):
         fetches a state just now, or waits for its members."""
         if not self.cloning or progress.stage is None or progress.stage in FETCHING:
             return True
-        return progress.at(self.scheduler.now) >= best
+        return not remaining(best, progress.at(self.scheduler.now))

@@ -189,7 +189,7 @@ class EnrolmentDecider(Decider):
         self.known[message.index] = message
 
     def woken(self, cause: int) -> int | None:
-        if self.tick is None or self.scheduler.now < self.tick:
+        if self.tick is None or self.scheduler.due_by < self.tick:
             return None
         self.due = True
         return cause
@@ -205,7 +205,7 @@ class EnrolmentDecider(Decider):
     # --- what it decides ----------------------------------------------------------------------
 
     def decide(self, cause: int) -> None:
-        if self.tick is not None and self.tick <= self.scheduler.now:
+        if self.tick is not None and self.tick <= self.scheduler.due_by:
             self.tick, self.due = None, True
         if not self.due:
             return

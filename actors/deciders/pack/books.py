@@ -138,11 +138,11 @@ class PackBooks:
     def candidates(self, running: Sequence[Standing], faulty: int | None) -> list[Candidate]:
         """Who may be redistributed: who computes, and the faulty one unless a redistribution of
         its own has to be made again (003, section 3.3.3)."""
-        now, found = self.scheduler.now, []
+        now, due_by, found = self.scheduler.now, self.scheduler.due_by, []
         for standing in running:
             if standing.index == faulty and not standing.moving and standing.known:
                 found.append(self._candidate(standing, standing.since, standing.left))
-            elif standing.since <= now:
+            elif standing.since <= due_by:
                 found.append(self._candidate(standing, now, self._left(standing, now)))
         return found
 
@@ -152,6 +152,6 @@ class PackBooks:
         return Candidate(*known) if speed == 1 else SpedCandidate(*known, speed)
 
     def _left(self, standing: Standing, now: float) -> float:
-        costs, elapsed = self.costs[standing.index], (now - standing.since) * standing.speed
+        costs, elapsed = self.costs[standing.index], max(now - standing.since, 0) * standing.speed
         taken = costs.taken(standing.size, elapsed)
         return costs.left(standing.size, standing.left, elapsed, taken)

@@ -134,7 +134,7 @@ class PackDecider(Decider):
         if standing is None:
             self.scheduler.record(cause, FaultIgnored, worker, None, WhyIgnored.IDLE)
             return True
-        if self.scheduler.now < standing.since or copy in self.struck:
+        if self.scheduler.due_by < standing.since or copy in self.struck:
             name = self.names[standing.index]
             self.scheduler.record(cause, FaultIgnored, worker, name, WhyIgnored.BUSY)
             return True

@@ -19,6 +19,7 @@ from actors.decisions import ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.messages import CopyOver, Decide
 from actors.runtime import Phase, System
+from actors.runtime.instants import after_instant
 from policies.availability import WorkerState
 from policies.interface.queue import (
     BatchJob,
@@ -137,12 +138,12 @@ class QueueDecider(Decider):
     # --- what it decides ----------------------------------------------------------------------
 
     def woken(self, cause: int) -> int | None:
-        now = self.scheduler.now
-        if self.wake is None or now < self.wake:
+        due_by = self.scheduler.due_by
+        if self.wake is None or due_by < self.wake:
             return None
         self.wake = None
         # By a promise whose time has come, else by nothing but time.
-        due = (seq for start, seq in self.promises.told.values() if start <= now)
+        due = (seq for start, seq in self.promises.told.values() if start <= due_by)
         return next(due, self.scheduler.system.origin)
 
     def decide(self, cause: int) -> None:
@@ -229,7 +230,9 @@ class QueueDecider(Decider):
         for promise in new:
             self.promises.make(promise)
         if decision.wake is not None and decision.wake != self.wake:
-            scheduler.at(decision.wake, DECIDE, cause, DECISION)
+            # Not in this instant, which has been decided on.
+            time = after_instant(scheduler.now, decision.wake)
+            scheduler.at(time, DECIDE, cause, DECISION)
         self.wake = decision.wake
 
     def _batch_opened(self, batch: int, jobs: int, attempts: int) -> None:

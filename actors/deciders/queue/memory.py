@@ -61,8 +61,8 @@ class QueueMemory:
 
     def _lengthen(self, estimates: Estimates) -> None:
         """Expect runs that have outlived what was believed to end later."""
-        due, runs, now = self._due, self.books.runs, self.books.now
-        while due and due[0][0] <= now:
+        due, runs, due_by = self._due, self.books.runs, self.books.loop.due_by
+        while due and due[0][0] <= due_by:
             _, copy, believed = due.pop(0)
             run = runs.get(copy)
             if run is None or run[3] is None:

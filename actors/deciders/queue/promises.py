@@ -74,7 +74,7 @@ class Promises:
         """The cause of a start of who waited, and of whose workers none was freed: his time has
         come, or somebody ahead of him is promised others, or has started."""
         start, seq = self.told.get(waiting.key[1], (inf, NOTHING))
-        if start <= self.scheduler.now:
+        if start <= self.scheduler.due_by:
             return seq
         ahead = (seq for key, seq in self.moved if key < waiting.key)
         cause = next(ahead, self.lead)

@@ -6,6 +6,7 @@ import asyncio
 import math
 from itertools import pairwise
 
+import pytest
 from attrs import Factory, define
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -76,7 +77,7 @@ class Tried:
     def set(self, plan: Planned) -> None:
         number = len(self.timers)
         message = Do(lambda: self.come(number, plan))
-        self.timers.append(self.doer.after(plan.delay, message, NOTHING, plan.phase))
+        self.timers.append(self.doer.after(plan.delay, message, plan.phase))
 
     def come(self, number: int, plan: Planned) -> None:
         self.came.append((self.doer.now, number))
@@ -159,7 +160,7 @@ def test_due_times_are_exact_sums_of_floats(
 
     expected = [start]
     for delay in delays:
-        expected.append(expected[-1] + delay)
+        expected.append(due(expected[-1], delay))
     with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(start)) as runner:
         assert runner.run(main()) == expected[1:]
 
@@ -195,15 +196,82 @@ def test_due_times_are_still_exact_after_a_million_events() -> None:
     assert system.loop.now == UNIX_NOW + 999_999 * 0.1
 
 
-def test_the_smallest_difference_of_time_keeps_two_events_apart() -> None:
-    system = System(start=UNIX_NOW)
+def due(now: float, delay: float) -> float:
+    """When a sleep is over: one that ends within this instant takes until the next."""
+    end, last = now + delay, VirtualTimeLoop(now).due_by
+    return math.nextafter(last, math.inf) if now < end <= last else end
+
+
+@pytest.mark.parametrize("time", [0.3, 3.6, UNIX_NOW])
+def test_times_an_ulp_apart_are_one_instant_that_of_the_earliest(time: float) -> None:
+    """In the order of its phases, then of asking."""
+    system = System()
     diary = system.spawn(Diary("diary"))
-    later = math.nextafter(UNIX_NOW, math.inf)
-    diary.at(later, Say("second"), NOTHING, Phase.WORK_ENDS)
-    diary.at(UNIX_NOW, Say("first"), NOTHING, Phase.SERVICE)
-    over(system, UNIX_NOW + 1)
+    later = math.nextafter(time, math.inf)
+    diary.at(time, Say("service"), NOTHING, Phase.SERVICE)
+    diary.at(later, Say("work"), NOTHING, Phase.WORK_ENDS)
+    diary.at(math.nextafter(later, math.inf), Say("decision"), NOTHING, Phase.DECISION)
+    diary.at(time, Say("more work"), NOTHING, Phase.WORK_ENDS)
+    over(system, 2 * time)
     system.run()
-    assert diary.heard == [(UNIX_NOW, "first"), (later, "second")]
+    assert diary.heard == [
+        (time, "work"),
+        (time, "more work"),
+        (time, "decision"),
+        (time, "service"),
+    ]
+
+
+@pytest.mark.parametrize("apart", [1e-9, 1e-11])
+def test_times_further_apart_are_two_instants(apart: float) -> None:
+    system = System()
+    diary = system.spawn(Diary("diary"))
+    diary.at(3.6, Say("first"), NOTHING, Phase.SERVICE)
+    diary.at(3.6 + 3.6 * apart, Say("second"), NOTHING, Phase.WORK_ENDS)
+    over(system)
+    system.run()
+    assert diary.heard == [(3.6, "first"), (3.6 + 3.6 * apart, "second")]
+
+
+def test_an_instant_is_no_longer_for_what_is_due_just_within_it() -> None:
+    """Else many close together would be one instant, however far the last is from the first."""
+    system = System()
+    diary = system.spawn(Diary("diary"))
+    times = [1 + k * 4e-13 for k in range(6)]
+    for time in times:
+        diary.at(time, Say("due"), NOTHING)
+    over(system)
+    system.run()
+    assert [time for time, _ in diary.heard] == [times[0]] * 3 + [times[3]] * 3
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_what_is_asked_for_an_ulp_from_now_is_due_now(system: System, phase: Phase) -> None:
+    """Also where its phase has passed; a time an ulp ago has passed."""
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+
+    def ask() -> None:
+        diary.at(math.nextafter(3.6, 4), Say("now"), NOTHING, phase)
+        with pytest.raises(ValueError, match=r"it is 3.6 now"):
+            diary.at(math.nextafter(3.6, 3), Say("never"), NOTHING, phase)
+
+    doer.plan(3.6, ask, Phase.DECISION)
+    diary.at(3.7, Say("next"), NOTHING)
+    over(system)
+    system.run()
+    assert diary.heard == [(3.6, "now"), (3.7, "next")]
+
+
+def test_a_task_that_sleeps_until_a_time_an_ulp_away_comes_to_it() -> None:
+    async def main() -> float:
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(3.6)
+        until = math.nextafter(loop.time(), math.inf)
+        while loop.time() < until:
+            await asyncio.sleep(until - loop.time())
+        return loop.time()
+
+    assert 3.6 < virtually(main()) < 3.6 * (1 + 2e-12)
 
 
 def test_a_delay_too_small_to_change_the_time_takes_one_round() -> None:

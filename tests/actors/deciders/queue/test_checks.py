@@ -95,6 +95,19 @@ def test_a_strategy_that_asks_to_be_woken_is_woken_without_any_reservation() -> 
     assert started.t == 5
 
 
+def test_a_strategy_that_asks_to_be_woken_an_ulp_from_now_is_asked_in_the_next_instant() -> None:
+    """This one has been decided on; without it, the job would wait for ever."""
+    due = math.nextafter(5, 6)
+
+    def late(view: BatchView) -> Decision:
+        if view.now >= due:
+            return Decision(view.queue)
+        return Decision(wake=due if view.now else 5)
+
+    [started] = of(world([job(0, 1, 1)], late), RunStarted)
+    assert 5 < started.t < 5 * (1 + 2e-12)
+
+
 @pytest.mark.parametrize("answer", [None, "first", math.nan, math.inf, np.zeros(2), 1j])
 def test_an_orders_answer_that_is_no_finite_number_is_refused(answer: object) -> None:
     refused(
