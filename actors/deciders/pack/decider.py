@@ -16,6 +16,7 @@ from actors.messages import CopyOver, Stood
 from policies.availability import WorkerState
 from policies.interface.pack import AllocationPolicy, Cause, RedistributionPolicy, Resize
 from policies.maths.cosched import Costs
+from policies.pack import acts_at_faults
 
 if TYPE_CHECKING:
     from actors.job import Job
@@ -53,7 +54,8 @@ class PackDecider:
     """Whether every fault counts; False: 003's own rule (see PaperFaults)."""
     early_release: bool = False
     """Whether applications that end before the faulty one computes again release their workers at
-    the fault: 003's own, where nothing but faults that never meet befalls anybody."""
+    the fault, under a policy that redistributes there: 003's own, where nothing but faults that
+    never meet befalls anybody."""
     most: dict[int, int] = field(factory=dict)
     """By application index: the most copies at once, where that is more than one."""
     scheduler: Scheduler = field(init=False, repr=False)
@@ -208,7 +210,7 @@ class PackDecider:
         if not late:
             return
         last = max(late, key=lambda standing: (standing.expected, -standing.index))
-        if self.early_release:
+        if self.early_release and acts_at_faults(self.policy):
             latest = max(late, key=lambda standing: standing.since)
             self.scheduler.system.loop.cause = struck[latest.copy]
             self._release(latest.since, late)
