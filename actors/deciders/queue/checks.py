@@ -28,6 +28,7 @@ from policies.interface.queue import (
     Strategy,
     TimedOrder,
 )
+from policies.queue.preemption import Preemptive
 
 SHOWN = 10
 """Jobs of a view that are named."""
@@ -41,7 +42,9 @@ def checked(policy: BatchPolicy) -> BatchPolicy:
         if hasattr(order, "at"):
             safe = CheckedTimed(cast(TimedOrder, order))
         policy = evolve(policy, order=safe)
-    if not ours(strategy):
+    if isinstance(strategy, Preemptive) and not ours(strategy.strategy):
+        policy = evolve(policy, strategy=Preemptive(CheckedStrategy(strategy.strategy)))
+    elif not ours(strategy):
         policy = evolve(policy, strategy=CheckedStrategy(strategy))
     if ours(rule):
         return policy

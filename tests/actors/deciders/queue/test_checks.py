@@ -26,6 +26,7 @@ from policies.queue.allocation import requested
 from policies.queue.batches import Scaled
 from policies.queue.lists import RList
 from policies.queue.orders import first_come
+from policies.queue.preemption import Preemptive
 from tests.actors.deciders.queue.test_queue import job, of, starts, world
 
 HERE = "policy tests.actors.deciders.queue.test_checks:"
@@ -79,7 +80,8 @@ def test_the_papers_policies_are_asked_directly() -> None:
 )
 def test_a_strategys_answer_that_cannot_be_is_refused(answer: object, problem: str) -> None:
     seen = "it saw now = 0, 4 of 4 processors free, queue: a (3), b (2)"
-    refused(HERE, " answered ", problem, seen, strategy=answers(answer))
+    for strategy in (answers(answer), Preemptive(answers(answer))):
+        refused(HERE, " answered ", problem, seen, strategy=strategy)
 
 
 def test_the_queue_itself_is_an_answer_like_any_other() -> None:
