@@ -42,6 +42,10 @@ class CandidateView(Protocol):
     def largest(self) -> int:
         """j_max: more processors than that only slow it down (003, section 3.2)."""
 
+    @property
+    def most(self) -> int:
+        """It can be given no more processors than that: its times are not known for more."""
+
     def finish(self, size: int) -> float:
         """When it is expected to end, in s, if it had `size` processors from now on.
 

@@ -28,6 +28,7 @@ from policies.interface.queue import (
     Strategy,
     TimedOrder,
 )
+from policies.maths.speedup import usable
 from policies.queue.preemption import Preemptive
 
 SHOWN = 10
@@ -262,8 +263,9 @@ def _count(
         count = index(given)  # type: ignore[arg-type]
     except TypeError:
         count = 0
-    if not 1 <= count <= processors:
-        problem = f"{job.name} was allotted {given!r}; accepted: 1 to {processors} processors"
+    most = usable(job.profile, processors)
+    if not 1 <= count <= most:
+        problem = f"{job.name} was allotted {given!r}; accepted: 1 to {most} processors"
         raise _refused(rule, answered, problem, jobs, processors)
     return count
 

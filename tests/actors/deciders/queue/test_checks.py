@@ -122,6 +122,14 @@ def test_a_local_rules_answer_that_cannot_be_is_refused(answer: object, problem:
     refused(HERE, " answered ", problem, "it saw 4 processors, jobs: a, b", rule=lambda *_: answer)
 
 
+def test_a_job_is_allotted_no_more_than_its_table_lists() -> None:
+    jobs = [BatchJob(0, "a", Table((4, 3)))]
+    with pytest.raises(ActorFailed, match="a was allotted 4; accepted: 1 to 2 processors"):
+        world(jobs, RList(0), rule=lambda *_: [4])
+    with pytest.raises(ActorFailed, match="a was allotted 3; accepted: 1 to 2 processors"):
+        world(jobs, RList(0), rule=Together([((1, 3),)]))
+
+
 class Together:
     """Allots whatever it was made with."""
 
