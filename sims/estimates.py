@@ -18,7 +18,7 @@ from attrs import evolve, frozen
 from actors.events import DeciderKind
 from actors.runtime import System
 from policies.maths.markov import MarkovChain
-from policies.maths.speedup import Asking, Lockstep, Rigid
+from policies.maths.speedup import Asking, Lockstep, Rigid, usable
 from sims.scenario.availability import AlwaysUp
 from sims.scenario.jobs.section import RigidSection
 from sims.scenario.jobs.stream import ListedSizes, PoissonArrivals, StreamSection
@@ -206,7 +206,7 @@ def _width(scenario: Scenario, submission: Submission) -> int:
         return max(1, min(iterative(submission).tasks, size))
     if isinstance(profile, Asking):
         return profile.processors
-    return max(1, min(size // 2, 4))
+    return usable(profile, max(1, min(size // 2, 4)))
 
 
 def rates_of(scenario: Scenario, folder: Path) -> Rates:

@@ -53,6 +53,7 @@ WITHDRAWN = (
     at_once(r.other_first, e.RunEnded),
     later(r.begun, e.RunStarted),
     at_once(r.reconsidered, *HEARD),
+    later(r.due, e.ReservationMade),
     later(r.capped, e.ScenarioStarted),
 )
 

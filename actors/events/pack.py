@@ -64,7 +64,8 @@ class PackDescribed(Event):
     """S, s for each redistribution."""
     releases: bool | None = None
     """Whether applications that end before the struck one computes again promise their workers to
-    others (003, section 5); None: an older log, which does not tell."""
+    others (003, section 5), under a policy that redistributes at faults; None: an older log, which
+    does not tell."""
 
 
 @frozen

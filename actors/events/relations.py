@@ -10,6 +10,7 @@ from typing import Any
 
 from actors.events import (
     Outcome,
+    ReservationMade,
     RunEnded,
     Stage,
     StageStarted,
@@ -107,6 +108,12 @@ def reconsidered(known: Known, effect: Any, cause: Any, seq: int) -> bool:
     return (
         outcome is Outcome.WITHDRAWN and known.withdraws and known.decider is not DeciderKind.PACK
     )
+
+
+def due(known: Known, effect: Any, cause: ReservationMade, seq: int) -> bool:
+    """A promise whose time has come: its job preempts others."""
+    kept = known.promises.get(cause.job) == seq and cause.start <= known.now
+    return kept and reconsidered(known, effect, cause, seq)
 
 
 def capped(known: Known, effect: Any, cause: Any, seq: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from attrs import frozen
 
@@ -41,6 +41,10 @@ class CandidateView(Protocol):
     @property
     def largest(self) -> int:
         """j_max: more processors than that only slow it down (003, section 3.2)."""
+
+    @property
+    def most(self) -> int:
+        """It can be given no more processors than that: its times are not known for more."""
 
     def finish(self, size: int) -> float:
         """When it is expected to end, in s, if it had `size` processors from now on.
@@ -116,3 +120,16 @@ class RedistributionPolicy(Protocol):
     """
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]: ...
+
+
+@runtime_checkable
+class FaultAware(Protocol):
+    """A redistribution policy that says whether it redistributes at faults. One that does not say
+    is taken to.
+
+    Only under one that does, applications that end before the struck one computes again release
+    their processors at the fault (003, section 5).
+    """
+
+    @property
+    def acts_at_faults(self) -> bool: ...

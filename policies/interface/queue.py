@@ -150,6 +150,9 @@ class BatchView(Protocol):
         """Each running attempt and each processor that is DOWN, sorted by expected end, then index.
         An end may lie in the past where a job outlives its estimate."""
 
+    def absent(self, run: Run) -> Sequence[Run]:
+        """Those of a run's processors that are not UP, as `running` would have them if it ended."""
+
     @property
     def shelf_end(self) -> float | None:
         """T_i of the shelf that was opened last."""

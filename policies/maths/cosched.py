@@ -168,6 +168,11 @@ class Costs:
         """C, and R."""
         return self.checkpoint[self.row(size)]
 
+    @property
+    def most(self) -> int:
+        """The largest size that the tables tell of."""
+        return self.pair * len(self.times)
+
     def row(self, size: int) -> int:
         """Where the tables tell of `size`, or of the nearest that they know."""
         return min(max(size // self.pair, 1), len(self.times)) - 1

@@ -145,6 +145,11 @@ class Table:
         return self.times[processors - 1]
 
 
+def usable(profile: Profile, processors: int) -> int:
+    """As many of `processors` as its job can use: a table's runs on no more than it lists."""
+    return min(processors, len(profile.times)) if isinstance(profile, Table) else processors
+
+
 @frozen
 class Lockstep:
     """An iterative job whose user fixed the workers: an estimate of one iteration on average

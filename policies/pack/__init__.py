@@ -9,6 +9,7 @@ from policies.pack.redistribution import (
     Greedy,
     NoRedistribution,
     ShortestApplicationsFirst,
+    acts_at_faults,
 )
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "NoRedistribution",
     "OptNoRedistrib",
     "ShortestApplicationsFirst",
+    "acts_at_faults",
     "named",
     "named_allocation",
 ]

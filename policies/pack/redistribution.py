@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from attrs import frozen
 
-from policies.interface.pack import Cause, RedistributionPolicy, RedistributionView, Resize
+from policies.interface.pack import (
+    Cause,
+    FaultAware,
+    RedistributionPolicy,
+    RedistributionView,
+    Resize,
+)
 from policies.pack.plan import LookAhead, Share, changes, give_pair, grow, share
+
+
+def acts_at_faults(policy: RedistributionPolicy) -> bool:
+    """Whether it redistributes at faults, as far as it says."""
+    return not isinstance(policy, FaultAware) or policy.acts_at_faults
 
 
 @frozen
 class NoRedistribution:
     """Everybody keeps what they have: the reference that all figures are normalised by."""
+
+    acts_at_faults: ClassVar[bool] = False
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]:
         return ()
@@ -102,6 +116,11 @@ class Combined:
 
     at_end: RedistributionPolicy
     at_fault: RedistributionPolicy
+
+    @property
+    def acts_at_faults(self) -> bool:
+        """See FaultAware: its heuristic for faults does."""
+        return acts_at_faults(self.at_fault)
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]:
         if view.cause is Cause.END:

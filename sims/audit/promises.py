@@ -79,6 +79,11 @@ class PromiseAuditor(Auditor):
         """Whether every fault does."""
         return self.world.pack is None or self.world.pack.fatal
 
+    @property
+    def _keeps(self) -> bool:
+        """Whether nobody promises its workers to others."""
+        return self._counts or (self.world.pack is not None and self.world.pack.releases is False)
+
     # --- promises -----------------------------------------------------------------------------
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
@@ -95,7 +100,7 @@ class PromiseAuditor(Auditor):
     def _promise(self, event: MembersPromised, t: float, seq: int) -> None:
         run = self.world.run(event.job, event.run)
         spans = self.world.spans(event.processors, seq)
-        if run is None or run.copy.spans != spans or run.copy in self.limits or self._counts:
+        if run is None or run.copy.spans != spans or run.copy in self.limits or self._keeps:
             why = f"run {event.run} of {event.job} cannot promise {event.processors}"
             self.world.breaks(Law.PROMISE, (seq,), why)
             return

@@ -8,6 +8,7 @@ from actors.events import (
     ApplicationDescribed,
     JobCompleted,
     MembersChanged,
+    MembersPromised,
     PackDescribed,
     RedistributionDecided,
     RedistributionPlanned,
@@ -17,6 +18,7 @@ from actors.events import (
     WorkerChanged,
 )
 from actors.events import pack as pack_events
+from actors.runtime import Event
 from policies.availability import WorkerState
 from policies.interface.pack import Cause
 from policies.maths.redistribution import round_count
@@ -54,6 +56,7 @@ class RedistributionAuditor(Auditor):
             WorkerChanged: self._strike,
             JobCompleted: self._leave,
             RedistributionDecided: self._decide,
+            MembersPromised: self._promise,
             RunStarted: self._start,
             RedistributionPlanned: self._plan,
             MembersChanged: self._change,
@@ -118,7 +121,14 @@ class RedistributionAuditor(Auditor):
             if copy is not None and after != copy.full:
                 self.due[name] = after, seq
 
+    def _promise(self, event: MembersPromised, t: float, seq: int) -> None:
+        self._decides(event, Cause.FAULT, False, seq)
+
     def _answers(self, event: RedistributionDecided, seq: int) -> None:
+        shrinks = any(after < before for _, before, after in event.moves)
+        self._decides(event, event.why, shrinks, seq)
+
+    def _decides(self, event: Event, why: Cause, shrinks: bool, seq: int) -> None:
         """Whether its policy, by its name, ever does so; of a user's nothing is known."""
         policy = self.world.started.policy if self.world.started is not None else ""
         if policy not in CATALOGUE:
@@ -126,8 +136,7 @@ class RedistributionAuditor(Auditor):
         at_end, _, at_fault = policy.rpartition("-")[::-1]
         when = {Cause.END} if at_end != NOBODY else set()
         when |= {Cause.FAULT} if at_fault else set()
-        shrinks = any(after < before for _, before, after in event.moves)
-        if event.why not in when or (shrinks and (event.why, at_end) == (Cause.END, LOCAL)):
+        if why not in when or (shrinks and (why, at_end) == (Cause.END, LOCAL)):
             self.world.breaks(Law.POLICY, (0, seq), f"{policy} decides no {event}")
 
     def _oldest(self, name: str) -> LoggedCopy | None:

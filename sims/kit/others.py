@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define, frozen
+from attrs import define, field, frozen
 from hypothesis import strategies as st
 
 from actors.deciders.copies.checks import CheckedCopies
@@ -122,6 +123,8 @@ class DrawnCandidate:
     work: float
     move: float
     """What another size than the present costs."""
+    most: int = field(default=sys.maxsize, repr=False)
+    """Its times are known for any size."""
 
     def finish(self, size: int) -> float:
         """When it is expected to end with `size` processors."""

@@ -11,7 +11,6 @@ from actors.events import (
     CheckpointTaken,
     IterationCompleted,
     JobCompleted,
-    JobDescribed,
     JobKilled,
     MembersChanged,
     MembersJoined,
@@ -29,6 +28,7 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from actors.runtime import Record
+from sims.ledger.described import Described
 from sims.ledger.fate import Fate
 from sims.ledger.holders import Holders, Key
 from sims.ledger.own import Own
@@ -54,8 +54,7 @@ class Accountant:
     wants: frozenset[type] = field(init=False)
     _on: dict[type, Callable[[Record, Any], Slices]] = field(init=False)
     _holders: Holders = field(init=False)
-    _verifications: dict[str, float] = field(init=False, factory=dict)
-    """By job, where there is one."""
+    _described: Described = field(init=False, factory=Described)
     _attempts: dict[Key, tuple[Record, RunStarted]] = field(init=False, factory=dict)
     """Open runs of which nothing is known but their start."""
     _spans: dict[Key, RunSpan] = field(init=False, factory=dict)
@@ -76,7 +75,6 @@ class Accountant:
             MembersJoined: self._join,
             MembersChanged: self._join,
             MembersReleased: self._release,
-            JobDescribed: self._describe,
             JobCompleted: self._complete,
             IterationCompleted: self._complete,
             JobKilled: self._kill,
@@ -86,6 +84,7 @@ class Accountant:
             TransferSuspended: self._stop_transfer,
             TransferEnded: self._stop_transfer,
             TransferDropped: self._stop_transfer,
+            **self._described.handlers,
         }
         self.wants = frozenset(self._on)
 
@@ -107,19 +106,14 @@ class Accountant:
 
     # --- jobs ---------------------------------------------------------------------------------
 
-    def _describe(self, record: Record, event: JobDescribed) -> Slices:
-        if event.verification:
-            self._verifications[event.job] = event.verification
-        return NOTHING
-
     def _complete(self, record: Record, event: JobCompleted | IterationCompleted) -> Slices:
         if isinstance(event, JobCompleted):
-            self._verifications.pop(event.job, None)
+            self._described.forget(event.job)
         job = self._jobs.pop(event.job, None)
         return NOTHING if job is None else job.settle()
 
     def _kill(self, record: Record, event: JobKilled) -> Slices:
-        self._verifications.pop(event.job, None)
+        self._described.forget(event.job)
         job = self._jobs.pop(event.job, None)
         return NOTHING if job is None else job.give_up(record.t)
 
@@ -134,7 +128,8 @@ class Accountant:
             self._known(key)
         job, slices = self._jobs.get(event.job), list[Slice]()
         if job is not None:
-            slices += job.forget(record.t)
+            if event.job not in self._described.uncloned:
+                slices += job.forget(record.t)
             if event.keeps is not None:
                 slices += self._unkeep((event.job, event.keeps), record)
         if self._holders.asked:
@@ -158,7 +153,7 @@ class Accountant:
         if attempt is None:
             return self._spans[key]
         name, number = key
-        span = RunSpan.of(*attempt, self._verifications.get(name, 0))
+        span = RunSpan.of(*attempt, self._described.verifications.get(name, 0))
         self._spans[key] = span
         self._jobs.setdefault(name, Fate()).runs[number] = span
         return span
@@ -170,7 +165,7 @@ class Accountant:
             del self._attempts[key]
             if self._holders.asked:
                 self._holders.give(key, attempt[1].processors)
-            verifies = event.job in self._verifications
+            verifies = event.job in self._described.verifications
             return attempted(*attempt, record.t, event.outcome, verifies)
         return self._end_span(self._known(key), key, record, event)
 
@@ -181,6 +176,8 @@ class Accountant:
         job.over.append(span)
         if end.outcome is COMPLETED:
             job.completed = span
+        elif end.outcome is WITHDRAWN and self._described.outlives:
+            job.keep(span)
         if end.kept:
             span.kept = True
         else:

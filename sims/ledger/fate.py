@@ -23,6 +23,16 @@ class Fate:
     """Those that have ended and were not looked at since, in that order."""
     completed: RunSpan | None = field(init=False, default=None)
     """The run that completes it."""
+    kept: RunSpan | None = field(init=False, default=None)
+    """Of the withdrawn runs whose states outlive them the furthest, and of equals the last."""
+
+    def keep(self, span: RunSpan) -> None:
+        """The state of this run, which is withdrawn, outlives it if it is the furthest."""
+        before = self.kept
+        if before is None or span.done >= before.done:
+            self.kept = span
+            if before is not None:
+                self.over.insert(0, before)
 
     def settle(self) -> Iterator[Slice]:
         """All that the completing run computed is useful; what the run that it began from computed
@@ -56,7 +66,7 @@ class Fate:
         del self.over[: len(over)]
         while over:
             span = over.pop()
-            if span.followers or span.safe or span is self.completed:
+            if span.followers or span.safe or span in (self.completed, self.kept):
                 continue
             if self.runs.pop(span.number, None) is None:
                 continue

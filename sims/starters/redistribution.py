@@ -13,12 +13,13 @@ from policies.interface import Cause, RedistributionView, Resize
 class HelpTheLast:
     """All idle processors to whoever is expected to end last, if it then ends earlier."""
 
-    at_faults: bool = True
-    """Whether to do so after faults as well as after ends."""
+    acts_at_faults: bool = True
+    """Whether to do so after faults as well as after ends. Where not, nobody releases processors
+    at a fault either."""
 
     def __call__(self, view: RedistributionView) -> list[Resize]:
         """The sizes that change: positive multiples of `view.pair`, of candidates only."""
-        if view.cause is Cause.FAULT and not self.at_faults:
+        if view.cause is Cause.FAULT and not self.acts_at_faults:
             return []
         if not view.candidates:
             return []

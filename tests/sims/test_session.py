@@ -218,7 +218,7 @@ def test_who_helps_the_last_after_ends_alone_does_nothing_after_faults(cause: Ca
     view: Any = SimpleNamespace(cause=cause, candidates=[one], idle=5, pair=2)
     helped = [Resize(0, 7)]
     assert HelpTheLast()(view) == helped
-    assert HelpTheLast(at_faults=False)(view) == ([] if cause is Cause.FAULT else helped)
+    assert HelpTheLast(acts_at_faults=False)(view) == ([] if cause is Cause.FAULT else helped)
 
 
 def test_the_fewest_fastest_are_more_where_they_cannot_hold_all_tasks() -> None:

@@ -60,22 +60,28 @@ def _sizes_problem(sizes: Sequence[int], view: Pack) -> str | None:
         return f"an answer is {many} sizes, one for each application"
     if any(size < view.pair or size % view.pair for size in sizes):
         return f"a size is {_multiple(view.pair)}"
+    for size, newcomer in zip(sizes, view.applications, strict=True):
+        if size > newcomer.most:
+            return _too_large(newcomer.index, newcomer.most)
     if sum(sizes) > view.processors:
         return f"the sizes take {sum(sizes)} processors in all; there are {view.processors}"
     return None
 
 
 def _resizes_problem(resizes: Sequence[Resize], view: Occasion) -> str | None:
-    sizes = {candidate.index: candidate.size for candidate in view.candidates}
+    known = {candidate.index: candidate for candidate in view.candidates}
     named = [resize.application for resize in resizes]
     for application in named:
-        if application not in sizes:
+        if application not in known:
             return f"application {application} is no candidate; view.candidates are accepted"
     if len(set(named)) < len(named):
         return "an application is resized twice; once is accepted"
     if any(resize.size < view.pair or resize.size % view.pair for resize in resizes):
         return f"a size is {_multiple(view.pair)}"
-    more = sum(resize.size - sizes[resize.application] for resize in resizes)
+    for resize in resizes:
+        if resize.size > known[resize.application].most:
+            return _too_large(resize.application, known[resize.application].most)
+    more = sum(resize.size - known[resize.application].size for resize in resizes)
     if more > view.idle:
         return f"it gives {more} more processors, and {view.idle} are idle"
     return None
@@ -92,6 +98,10 @@ def _refused(policy: object, answered: object, problem: str, view: Occasion) -> 
 
 def _platform(view: Pack) -> str:
     return f"{view.processors} processors in groups of {view.pair}"
+
+
+def _too_large(application: int, most: int) -> str:
+    return f"application {application} has times for {most} processors at most"
 
 
 def _multiple(pair: int) -> str:

@@ -24,6 +24,7 @@ from policies.availability import WorkerState
 from policies.interface.pack import AllocationPolicy, Cause, RedistributionPolicy, Resize
 from policies.interface.queue import BatchJob
 from policies.maths.cosched import Costs
+from policies.pack import acts_at_faults
 
 if TYPE_CHECKING:
     from actors.scheduler import Scheduler
@@ -60,7 +61,8 @@ class PackDecider(Decider):
     """Whether every fault counts; False: 003's own rule (see PaperFaults)."""
     early_release: bool = False
     """Whether applications that end before the faulty one computes again release their workers at
-    the fault: 003's own, where nothing but faults that never meet befalls anybody."""
+    the fault, under a policy that redistributes there: 003's own, where nothing but faults that
+    never meet befalls anybody."""
     most: dict[int, int] = field(factory=dict)
     """By application index: the most copies at once, where that is more than one."""
     scheduler: Scheduler = field(init=False, repr=False)
@@ -198,7 +200,7 @@ class PackDecider(Decider):
         if not late:
             return cause
         last = max(late, key=lambda standing: (standing.expected, -standing.index))
-        if self.early_release:
+        if self.early_release and acts_at_faults(self.policy):
             latest = max(late, key=lambda standing: standing.since)
             self._release(latest.since, late, struck[latest.copy])
         return self._redistribute(Cause.FAULT, last.index, last.index, struck[last.copy], cause)

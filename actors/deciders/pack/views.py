@@ -22,6 +22,10 @@ class Newcomer:
     def largest(self) -> int:
         return self.costs.largest
 
+    @property
+    def most(self) -> int:
+        return self.costs.most
+
     def finish(self, size: int) -> float:
         return self.costs.expected(size, 1.0)
 
@@ -43,6 +47,10 @@ class Candidate:
     @property
     def largest(self) -> int:
         return self.costs.largest
+
+    @property
+    def most(self) -> int:
+        return self.costs.most
 
     def finish(self, size: int) -> float:
         if size == self.size:

@@ -10,7 +10,7 @@ from operator import attrgetter, itemgetter
 
 from attrs import Factory, define
 
-from actors.intervals import Intervals
+from actors.intervals import Intervals, members
 from actors.pool import Pool
 from actors.runtime import VirtualTimeLoop
 from policies.interface.queue import Decision, Queued, Reservation, Run
@@ -81,8 +81,12 @@ class Books:
         if not self.pool.away:
             return runs
         # As runs of nobody's: strategies count on its worker when it will be back.
-        absent = [(until, ~n, 1, None, ((n, n),), ~n) for n, until in self.pool.absent()]
+        absent = [_nobodys(n, until) for n, until in self.pool.absent()]
         return sorted([*runs, *absent], key=_end)
+
+    def absent(self, run: Run) -> Sequence[Run]:
+        away = self.pool.away
+        return [_nobodys(n, away[n]) for n in members(run[4]) if n in away] if away else ()
 
     def _in_order(self, alive: dict[int, Run]) -> list[Run]:
         runs = [run for run in self._by_end if alive.get(run[5]) is run]
@@ -184,6 +188,10 @@ class Books:
         if before is None:
             return True
         return max(before.start, self.now) != max(promise.start, self.now)
+
+
+def _nobodys(worker: int, until: float) -> Run:
+    return until, ~worker, 1, None, ((worker, worker),), ~worker
 
 
 _end = itemgetter(0, 1)

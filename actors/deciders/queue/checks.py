@@ -28,6 +28,8 @@ from policies.interface.queue import (
     Strategy,
     TimedOrder,
 )
+from policies.maths.speedup import usable
+from policies.queue.preemption import Preemptive
 
 SHOWN = 10
 """Jobs of a view that are named."""
@@ -41,7 +43,9 @@ def checked(policy: BatchPolicy) -> BatchPolicy:
         if hasattr(order, "at"):
             safe = CheckedTimed(cast(TimedOrder, order))
         policy = evolve(policy, order=safe)
-    if not ours(strategy):
+    if isinstance(strategy, Preemptive) and not ours(strategy.strategy):
+        policy = evolve(policy, strategy=Preemptive(CheckedStrategy(strategy.strategy)))
+    elif not ours(strategy):
         policy = evolve(policy, strategy=CheckedStrategy(strategy))
     if ours(rule):
         return policy
@@ -259,8 +263,9 @@ def _count(
         count = index(given)  # type: ignore[arg-type]
     except TypeError:
         count = 0
-    if not 1 <= count <= processors:
-        problem = f"{job.name} was allotted {given!r}; accepted: 1 to {processors} processors"
+    most = usable(job.profile, processors)
+    if not 1 <= count <= most:
+        problem = f"{job.name} was allotted {given!r}; accepted: 1 to {most} processors"
         raise _refused(rule, answered, problem, jobs, processors)
     return count
 

@@ -10,8 +10,22 @@ from attrs.validators import optional
 from numpy.random import Generator
 
 from actors.runtime import stream
-from policies.maths.speedup import Speedup, amdahl, communication, mix, power, roofline
-from sims.scenario.fields import countable, not_negative, positive, range_of_positives
+from policies.maths.speedup import (
+    Speedup,
+    amdahl,
+    communication,
+    mix,
+    power,
+    roofline,
+    usable,
+)
+from sims.scenario.fields import (
+    Unacceptable,
+    countable,
+    not_negative,
+    positive,
+    range_of_positives,
+)
 from sims.scenario.jobs.common import ListedJob
 from sims.scenario.jobs.speedups import MoldableSpeedup
 
@@ -28,7 +42,10 @@ class MoldableJob(ListedJob):
     """How many it gets, always; default: as many as [policy] allots."""
 
     def __attrs_post_init__(self) -> None:
-        self.speedup.profile()
+        profile, wanted = self.speedup.profile(), self.processors or 1
+        most = usable(profile, wanted)
+        if most < wanted:
+            raise Unacceptable("processors", wanted, f"1 to {most}, for which it has times")
 
 
 class Model(enum.Enum):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from attrs import define, field
+from collections.abc import Sequence
 
-from policies.interface.queue import BatchJob, Decision, Queued, Run
+from attrs import define
+
+from policies.interface.queue import BatchJob, Decision, Queued, Run, Strategy
 from policies.maths.speedup import Rigid
+from policies.queue.lists import RList
 from policies.queue.preemption import Preemptive
+from policies.queue.shelves import Shelves
+
+GREEDY = RList(0)
 
 
 @define
@@ -14,7 +20,19 @@ class View:
     free: int
     queue: list[Queued]
     running: list[Run]
-    resumable: frozenset[int] = field(factory=frozenset)
+    resumable: frozenset[int] = frozenset()
+    away: frozenset[int] = frozenset()
+    now: float = 1
+    failed: Sequence[Queued] = ()
+    early: Sequence[Run] = ()
+    memory: object = None
+    busy: bool = True
+    shelf_end: float = 20
+    least: int = 1
+
+    def absent(self, run: Run) -> list[Run]:
+        away = {n for first, last in run[4] for n in range(first, last + 1)} & self.away
+        return [(20, ~n, 1, None, ((n, n),), ~n) for n in sorted(away)]
 
 
 def queued(index: int, processors: int, key: float) -> Queued:
@@ -22,11 +40,22 @@ def queued(index: int, processors: int, key: float) -> Queued:
     return Queued(job, processors, 5, (key, index))
 
 
-def decided(free: int, wanted: int, *running: tuple[int, int, float], saved: set[int]) -> Decision:
-    """`running`: (index, processors, key), of which those `saved` can go on later."""
-    runs: list[Run] = [(9, k, width, queued(k, width, key), (), k) for k, width, key in running]
-    view = View(free, [queued(9, wanted, 0)], runs, frozenset(saved))
-    return Preemptive(lambda _: Decision())(view)  # type: ignore[arg-type]
+def decided(
+    free: int,
+    wanted: int,
+    *running: tuple[int, int, float],
+    saved: set[int],
+    away: frozenset[int] = frozenset(),
+    strategy: Strategy = GREEDY,
+) -> Decision:
+    """`running`: (index, processors, key), of which those `saved` can go on later; the first
+    processor of each has ten times its number."""
+    runs: list[Run] = [
+        (9, k, width, queued(k, width, key), ((10 * k, 10 * k + width - 1),), k)
+        for k, width, key in running
+    ]
+    view = View(free, [queued(9, wanted, 0)], runs, frozenset(saved), away)
+    return Preemptive(strategy)(view)  # type: ignore[arg-type]
 
 
 def withdrawn(decision: Decision) -> list[int]:
@@ -43,6 +72,20 @@ def test_nobody_makes_way_where_that_would_not_be_enough_or_would_lose_work() ->
     running = ((1, 1, 1), (2, 1, 3))
     assert withdrawn(decided(0, 3, *running, saved={1, 2})) == []
     assert withdrawn(decided(0, 2, *running, saved={1})) == []
+
+
+def test_a_run_whose_processors_are_not_up_does_not_make_way() -> None:
+    running = ((1, 1, 1), (2, 1, 3), (3, 2, 2))
+    assert withdrawn(decided(0, 2, *running, saved={1, 2, 3}, away=frozenset({20}))) == [3]
+    assert withdrawn(decided(0, 2, *running, saved={1, 2, 3}, away=frozenset({20, 31}))) == [3, 1]
+    assert withdrawn(decided(0, 2, (3, 2, 2), saved={3}, away=frozenset({31}))) == []
+
+
+def test_nobody_makes_way_where_the_strategy_would_not_start_the_first_all_the_same() -> None:
+    running = ((1, 1, 1), (2, 1, 3))
+    assert withdrawn(decided(0, 1, *running, saved={1, 2}, strategy=Shelves())) == []
+    # A shelf of its own.
+    assert withdrawn(decided(0, 2, *running, saved={1, 2}, strategy=Shelves())) == [2, 1]
 
 
 def test_whom_the_order_puts_first_keeps_its_processors() -> None:

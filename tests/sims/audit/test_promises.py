@@ -61,6 +61,23 @@ def test_only_a_run_that_is_under_way_promises_all_its_workers() -> None:
     assert "run 1 of T1 cannot promise 0-1" in reasons(counting, Law.PROMISE)
 
 
+@pytest.mark.parametrize("policy", ["none", "EndLocal", "EndGreedy"])
+def test_nobody_promises_workers_under_a_policy_that_does_nothing_at_faults(policy: str) -> None:
+    records = told(PROMISED)
+    other = changed(records, 0, policy=policy)
+    assert f"{policy} decides no MembersPromised(job='T1'" in reasons(other, Law.POLICY)
+
+
+@pytest.mark.parametrize(("releases", "why"), [(False, "cannot promise 0-1"), (None, "")])
+def test_nobody_promises_workers_in_a_log_that_says_that_nobody_does(
+    releases: bool | None, why: str
+) -> None:
+    records = told(PROMISED)
+    other = changed(records, place(records, PackDescribed), releases=releases)
+    broken = reasons(other, Law.PROMISE)
+    assert why in broken and bool(broken) is bool(why)
+
+
 def test_who_promised_its_workers_completes() -> None:
     records = told(PROMISED)
     at = place(records, RunEnded, job="T1", outcome=Outcome.COMPLETED)

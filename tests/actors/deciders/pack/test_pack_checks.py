@@ -12,14 +12,18 @@ from actors.deciders.pack.checks import allocate, redistribute
 from actors.deciders.pack.views import Candidate, Newcomer, Occasion, Pack
 from actors.decisions import BadDecision
 from policies.interface.pack import Cause, Resize
+from policies.maths.cosched import costs
+from policies.maths.redistribution import Link
 
-PACK = Pack(2, 8, [Newcomer(0, None), Newcomer(1, None)])
+COSTS = costs(np.array([4.0, 3.0, 2.0]), 8, 2, Link(), None)
+"""On 2, 4 and 6 processors."""
+PACK = Pack(2, 8, [Newcomer(0, COSTS), Newcomer(1, COSTS)])
 HERE = r"policy tests\.actors\.deciders\.pack\.test_pack_checks:"
 
 
 def event() -> Occasion:
     """Applications 0 and 2 hold two and four processors; two more are idle."""
-    candidates = [Candidate(0, 2, None, 5.0, 1.0, 9.0), Candidate(2, 4, None, 5.0, 1.0, 8.0)]
+    candidates = [Candidate(0, 2, COSTS, 5.0, 1.0, 9.0), Candidate(2, 4, COSTS, 5.0, 1.0, 8.0)]
     return Occasion(5.0, Cause.END, None, 2, 2, 9.0, lambda: candidates)
 
 
@@ -43,6 +47,7 @@ class Scripted:
         ([2, 0], "a size is a whole number of processors, a positive multiple of 2"),
         ([2.0, 2.0], "a size is a whole number of processors, a positive multiple of 2"),
         ([2, math.nan], "a size is a whole number of processors, a positive multiple of 2"),
+        ([8, 2], "application 0 has times for 6 processors at most"),
         (np.array([4, 6]), "the sizes take 10 processors in all; there are 8"),
     ],
 )
@@ -63,6 +68,7 @@ def test_an_allocation_that_cannot_be_is_refused(answer: object, problem: str) -
         ([Resize(0, 4), Resize(0, 2)], "an application is resized twice"),
         ([Resize(0, 3)], "a size is a whole number of processors"),
         ([Resize(0, 4.0)], "a size is a whole number of processors"),
+        ([Resize(2, 8)], "application 2 has times for 6 processors at most"),
         ([Resize(0, 6)], "it gives 4 more processors, and 2 are idle"),
     ],
 )

@@ -12,6 +12,7 @@ import pytest
 from actors.deciders.pack.views import Candidate, SpedCandidate
 from actors.events import (
     CheckpointTaken,
+    JobCompleted,
     MembersPromised,
     RunEnded,
     RunStarted,
@@ -22,6 +23,8 @@ from actors.runtime import Event, Record
 from policies.interface.pack import Cause, RedistributionView, Resize
 from policies.maths.cosched import costs
 from policies.maths.redistribution import Link
+from policies.pack import NAMES
+from sims.audit.audit import audit
 from sims.scenario.loader import read
 from sims.world import run
 
@@ -30,11 +33,14 @@ BUDDIES = {"kind": "buddies", "period": 5000, "cost": 20, "mtbf": 1e9}
 LOCAL = "ShortestApplicationsFirst-EndLocal"
 
 
-def played(*times: Sequence[float], workers: int = 4, **sections: Any) -> list[Record]:
-    """Applications of 8 units of data, by what they take on 1, 2, ... workers."""
+def played(
+    *times: Sequence[float], workers: int = 4, footprint: float = 8, **sections: Any
+) -> list[Record]:
+    """Applications of `footprint` units of data, by what they take on 1, 2, ... workers."""
     speedups = [{"kind": "table", "times": list(row)} for row in times]
     jobs = [
-        {"name": f"T{k}", "footprint": 8, "speedup": it} for k, it in enumerate(speedups, start=1)
+        {"name": f"T{k}", "footprint": footprint, "speedup": it}
+        for k, it in enumerate(speedups, start=1)
     ]
     table = {
         "name": "pack",
@@ -70,6 +76,37 @@ def test_who_ends_before_the_struck_one_computes_again_promises_its_workers_at_t
         (second, "T2"),
         (780, "T1"),
     ]
+
+
+def nobody_moves(view: RedistributionView) -> Sequence[Resize]:
+    """It does not say that it never does anything at faults."""
+    return ()
+
+
+@pytest.mark.parametrize(
+    ("policy", "end"),
+    [
+        *((name, 100 if "-" in name else 240) for name in NAMES),
+        ("policies.pack:NoRedistribution", 240),
+        (f"{__name__}:nobody_moves", 100),
+    ],
+)
+def test_nobody_releases_workers_at_a_fault_under_a_policy_that_does_nothing_there(
+    policy: str, end: float
+) -> None:
+    """T2, struck at 80, computes again at 130, and T1 would end at 100. Struck at 90 on workers
+    that it has not released, T1 recovers for 100 x 1 / 2 and does its 100 from the start."""
+    records = played(
+        *([200, 100, 100, 100], [600, 300, 300, 300]),
+        footprint=100,
+        faults={"kind": "list", "strikes": [[80, 2], [90, 0]], "downtime": 0},
+        protection={"kind": "buddies", "period": "young", "mtbf": 10000},
+        policy={"name": policy},
+    )
+    completed = [(t, it.job) for t, it in told(records, JobCompleted)]
+    assert completed == [(end, "T1"), (430, "T2")]
+    assert bool(told(records, MembersPromised)) is (end == 100)
+    assert list(audit(records)) == []
 
 
 # --- what closes a redistribution -----------------------------------------------------------------

@@ -26,6 +26,7 @@ from policies.queue.allocation import requested
 from policies.queue.batches import Scaled
 from policies.queue.lists import RList
 from policies.queue.orders import first_come
+from policies.queue.preemption import Preemptive
 from tests.actors.deciders.queue.test_queue import job, of, starts, world
 
 HERE = "policy tests.actors.deciders.queue.test_checks:"
@@ -79,7 +80,8 @@ def test_the_papers_policies_are_asked_directly() -> None:
 )
 def test_a_strategys_answer_that_cannot_be_is_refused(answer: object, problem: str) -> None:
     seen = "it saw now = 0, 4 of 4 processors free, queue: a (3), b (2)"
-    refused(HERE, " answered ", problem, seen, strategy=answers(answer))
+    for strategy in (answers(answer), Preemptive(answers(answer))):
+        refused(HERE, " answered ", problem, seen, strategy=strategy)
 
 
 def test_the_queue_itself_is_an_answer_like_any_other() -> None:
@@ -131,6 +133,14 @@ def test_an_orders_answer_that_is_no_finite_number_is_refused(answer: object) ->
 )
 def test_a_local_rules_answer_that_cannot_be_is_refused(answer: object, problem: str) -> None:
     refused(HERE, " answered ", problem, "it saw 4 processors, jobs: a, b", rule=lambda *_: answer)
+
+
+def test_a_job_is_allotted_no_more_than_its_table_lists() -> None:
+    jobs = [BatchJob(0, "a", Table((4, 3)))]
+    with pytest.raises(ActorFailed, match="a was allotted 4; accepted: 1 to 2 processors"):
+        world(jobs, RList(0), rule=lambda *_: [4])
+    with pytest.raises(ActorFailed, match="a was allotted 3; accepted: 1 to 2 processors"):
+        world(jobs, RList(0), rule=Together([((1, 3),)]))
 
 
 class Together:
