@@ -1,4 +1,4 @@
-"""Whole attempts: runs whose rate cannot change, each one timer (001, section 3.2; 000)."""
+"""Jobs whose attempts have a fixed length: each attempt is one timer (001, section 3.2; 000)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from attrs import define, field
 
 from actors.events import Outcome, RunEnded, RunStarted
 from actors.job import RUNNING, WAITING, Job, Life
-from actors.messages import AttemptOver, CopyOver, LimitReached, MemberMoved, StartCopy
+from actors.messages import AttemptOver, CopyOver, LimitReached, MemberStateChanged, StartCopy
 from actors.progress import remaining
 from actors.runtime import Timer, handles
 from policies.availability import WorkerState
 
 COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
-LOST, WITHDRAWN = Outcome.LOST, Outcome.WITHDRAWN
+LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
 OVER = AttemptOver()
 
 
@@ -38,8 +38,7 @@ class JobOfAttempts(Job):
         self.sound = self.failures
         super().started()
 
-    def failures_told(self) -> int | None:
-        """See Job."""
+    def logged_failures(self) -> int | None:
         return self.failures
 
     @handles(StartCopy, during=(Life.WAITING,))
@@ -70,22 +69,22 @@ class JobOfAttempts(Job):
             self.send(self.scheduler, over, cause)
             self.complete(cause)
 
-    @handles(MemberMoved, during=(Life.RUNNING,))
-    def lose(self, message: MemberMoved, cause: int) -> None:
+    @handles(MemberStateChanged, during=(Life.RUNNING,))
+    def lose(self, message: MemberStateChanged, cause: int) -> None:
         if message.state is WorkerState.DOWN and message.copy == self.copy:
             self.cancel(self.over)
             self.sound += 1
             self.become(WAITING)
-            self.give_back(self.copy, LOST, self._end_early(LOST, cause), True)
+            self.release_copy(self.copy, LOST, self._end_early(LOST, cause), True)
 
-    @handles(MemberMoved, during=(Life.WAITING, Life.COMPLETED, Life.KILLED))
-    def hear_too_late(self, message: MemberMoved, cause: int) -> None:
-        """Another member of the same attempt went DOWN at this very instant."""
+    @handles(MemberStateChanged, during=(Life.WAITING, Life.COMPLETED, Life.KILLED))
+    def too_late(self, message: MemberStateChanged, cause: int) -> None:
+        """Another member of the same attempt went DOWN at the same instant."""
 
     @handles(LimitReached, during=(Life.RUNNING,))
     def reach_limit(self, message: LimitReached, cause: int) -> None:
-        cause = self._end_early(WITHDRAWN, cause)
-        self.give_back(self.copy, WITHDRAWN, cause, False, True)
+        cause = self._end_early(CANCELLED, cause)
+        self.release_copy(self.copy, CANCELLED, cause, False, True)
         self.die(cause)
 
     def _end_early(self, outcome: Outcome, cause: int) -> int:

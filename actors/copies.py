@@ -1,4 +1,5 @@
-"""Jobs whose runs have members that matter: how copies are placed and end (WORLD.md, P5)."""
+"""Jobs that run as one or several copies: how copies are placed, started and ended (WORLD.md,
+P5)."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ from actors.hazards import SilentErrors
 from actors.intervals import members
 from actors.job import RUNNING, WAITING, Job, Life
 from actors.messages import (
+    CancelCopy,
+    FormerMembersWait,
     LimitReached,
-    MembersWait,
+    ReleaseFormer,
     RunProgress,
-    Settle,
     StartCopy,
-    WithdrawCopy,
 )
 from actors.plan import Plan, State, furthest
 from actors.protection import Protection
@@ -36,7 +37,7 @@ from actors.worker_messages import Needs
 from policies.availability import WorkerState
 
 COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
-LOST, WITHDRAWN = Outcome.LOST, Outcome.WITHDRAWN
+LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
 DOWN = WorkerState.DOWN
 AT_WORK = (Life.RUNNING,)
 GONE = (Life.COMPLETED, Life.KILLED)
@@ -98,7 +99,7 @@ class JobOfCopies(Job):
         """The next run on members that were kept."""
         return self.protection.resumed(copy)
 
-    def settled(self, copy: Copy, cause: int) -> None:
+    def report_progress(self, copy: Copy, cause: int) -> None:
         """A copy goes on otherwise than before: tell the scheduler, if it wants to know."""
         if self.reports and copy.number in self.copies:
             self.send(self.scheduler, self._progress(copy), cause)
@@ -124,7 +125,7 @@ class JobOfCopies(Job):
         return True
 
     def complete_work(self, cause: int) -> int:
-        """Tell the log what its kind says of a completed run."""
+        """Log what a completed run means to this kind of job."""
         return cause
 
     # --- copies -------------------------------------------------------------------------------
@@ -169,7 +170,7 @@ class JobOfCopies(Job):
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
-            strike=self._strike(copy),
+            finds_error=self._error_check(copy),
             saved=self.saved,
             recovered=self._recovered,
             over=self.over,
@@ -178,40 +179,40 @@ class JobOfCopies(Job):
         cause = run.begin(cause, keeps)
         if self.killed_at is not None:
             self.after(self.killed_at, LimitReached(number), cause)
-        cause = self.tell_tasks(copy, message, cause)
+        cause = self.log_tasks(copy, message, cause)
         if self.needs is None:
             cause = run.advance(cause)
         else:
-            cause = run.feed(cause)
-            copy.feed(self, self.needs, plan.image, cause)
-        self.settled(copy, cause)
+            cause = run.stage_in(cause)
+            copy.stage_in(self, self.needs, plan.image, cause)
+        self.report_progress(copy, cause)
 
-    def _strike(self, copy: Copy) -> Callable[[float], bool]:
+    def _error_check(self, copy: Copy) -> Callable[[float], bool]:
         if not self.errors.per_work:
-            return self.errors.strike
+            return self.errors.finds_error
         area = len(copy.members) * self.work(copy)
-        return partial(self.errors.strike, density=self.described.profile.work / area)
+        return partial(self.errors.finds_error, density=self.described.profile.work / area)
 
-    def tell_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
-        """Tell the log what its kind says of a run that starts."""
+    def log_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
+        """Log what a run that starts means to this kind of job."""
         return cause
 
     def _recovered(self, run: Run) -> None:
         self.protection.recovered(run.copy)
 
-    @handles(WithdrawCopy, during=AT_WORK)
-    def withdraw(self, message: WithdrawCopy, cause: int) -> None:
+    @handles(CancelCopy, during=AT_WORK)
+    def cancel_copy(self, message: CancelCopy, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is not None:
-            self._drop(copy, WITHDRAWN, cause, early=True)
+            self._drop(copy, CANCELLED, cause, early=True)
 
-    @handles(WithdrawCopy, during=(Life.WAITING, *GONE))
-    def withdrawn_too_late(self, message: WithdrawCopy, cause: int) -> None:
-        """It ended at this very instant."""
+    @handles(CancelCopy, during=(Life.WAITING, *GONE))
+    def cancelled_too_late(self, message: CancelCopy, cause: int) -> None:
+        """The copy ended at the same instant; nothing is left to cancel."""
 
-    @handles(Settle)
-    def settle(self, _: Settle, __: int) -> None:
-        """Whoever is not enrolled again leaves."""
+    @handles(ReleaseFormer)
+    def release_former(self, _: ReleaseFormer, __: int) -> None:
+        """Release the members of former runs that were not enrolled again."""
         for worker, (copy, end) in self.former.items():
             copy.dismiss(self, (worker,), end, keep=False)
         self.former.clear()
@@ -227,14 +228,14 @@ class JobOfCopies(Job):
         copy.run = None
         if early and self.reuse:
             self.former.update(dict.fromkeys(copy.members, (copy, end)))
-            self.send(self.scheduler, MembersWait(self), end)
+            self.send(self.scheduler, FormerMembersWait(self), end)
         else:
             copy.leave(self, end, keep=False)
         del self.copies[copy.number]
         waits = not self.copies and not gone
         if waits:
             self.become(WAITING)
-        self.give_back(copy.number, outcome, end, waits, gone and not self.copies)
+        self.release_copy(copy.number, outcome, end, waits, gone and not self.copies)
         return end
 
     # --- how they end -------------------------------------------------------------------------
@@ -247,17 +248,17 @@ class JobOfCopies(Job):
         end = first.run.end(COMPLETED, cause)
         first.run = None
         for copy in others:
-            self._drop(copy, WITHDRAWN, end, gone)
+            self._drop(copy, CANCELLED, end, gone)
         self.protection.forget()
         first.leave(self, end, keep=False)
         self.copies.clear()
         since = self.complete_work(end)
         if gone:
-            self.give_back(first.number, COMPLETED, end, False, True)
+            self.release_copy(first.number, COMPLETED, end, False, True)
             self.complete(since)
         else:
             self.become(WAITING)
-            self.give_back(first.number, COMPLETED, end, True, since=since)
+            self.release_copy(first.number, COMPLETED, end, True, since=since)
         return end
 
     @handles(LimitReached)
@@ -268,7 +269,7 @@ class JobOfCopies(Job):
             return
         # Last of all, as the job is over because of it.
         for copy in [*(it for it in self.copies.values() if it is not reached), reached]:
-            end = self._drop(copy, WITHDRAWN, cause, gone=True)
+            end = self._drop(copy, CANCELLED, cause, gone=True)
         self.die(end)
 
     def waits_for(self) -> str | None:
@@ -276,6 +277,8 @@ class JobOfCopies(Job):
         absent = sorted((worker, copy.name(worker)) for copy in copies for worker in copy.absent)
         if absent:
             return f"{', '.join(name for _, name in absent)} to be UP again"
-        fed = [(copy, copy.run) for copy in copies if copy.run is not None]
-        lack = sorted((worker, copy.name(worker)) for copy, run in fed for worker in run.missing)
+        member_ready = [(copy, copy.run) for copy in copies if copy.run is not None]
+        lack = sorted(
+            (worker, copy.name(worker)) for copy, run in member_ready for worker in run.missing
+        )
         return f"messages of {', '.join(it for _, it in lack)}" if lack else super().waits_for()

@@ -9,7 +9,7 @@ from attrs import define, field
 
 from actors.intervals import members
 from actors.messages import ResizeCopy
-from actors.worker_messages import Feed, LeaveRun, Needs, SendImage
+from actors.worker_messages import LeaveRun, Needs, SendImage, StageIn
 from policies.availability import WorkerState
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ class Copy:
     """Members among which that, or the input, is spread."""
     cause: int = field(init=False, default=-1)
     """Number of the event that its next run has waited for last."""
-    struck: set[int] = field(init=False, factory=set)
-    """Members that went DOWN since the last recovery was over."""
+    failed_members: set[int] = field(init=False, factory=set)
+    """Members that have gone DOWN since the last recovery ended."""
 
     def __attrs_post_init__(self) -> None:
         self.holders = len(self.members)
 
     def exchange(self, message: ResizeCopy) -> tuple[int, ...]:
-        """Have other members, each with one unit of data; who left."""
+        """Take these members, each with one unit of data; returns those that left."""
         held = members(message.numbers)
         left = tuple(sorted(set(self.members).difference(held)))
         self.members, self.text, self.units = held, message.text, (1,) * len(held)
@@ -64,7 +64,7 @@ class Copy:
             came = dict(zip(held, message.addresses, strict=True))
             self.addresses = {**(self.addresses or {}), **came}
         self.absent.difference_update(left)
-        self.struck.difference_update(left)
+        self.failed_members.difference_update(left)
         return left
 
     def speed(self) -> float:
@@ -85,13 +85,13 @@ class Copy:
 
     # --- what its members are told, where there is a master -----------------------------------
 
-    def feed(self, actor: Actor, needs: Needs, image: bool, cause: int) -> None:
+    def stage_in(self, actor: Actor, needs: Needs, image: bool, cause: int) -> None:
         """Have every member fetch what it lacks."""
         assert self.addresses is not None and self.run is not None
         run, number, addresses = self.run.number, self.number, self.addresses
         for worker, units in zip(self.members, self.units, strict=True):
-            feed = Feed(actor, number, run, needs, units, image)
-            actor.send(addresses[worker], feed, cause)
+            stage_in = StageIn(actor, number, run, needs, units, image)
+            actor.send(addresses[worker], stage_in, cause)
 
     def send_images(self, actor: Actor, cause: int) -> None:
         """Have every member send its image."""
@@ -100,11 +100,11 @@ class Copy:
             actor.send(self.addresses[worker], SendImage(), cause)
 
     def leave(self, actor: Actor, cause: int, keep: bool) -> None:
-        """The run has ended: nobody fetches anything for it any more."""
+        """The run has ended: its members stop fetching for it."""
         self.dismiss(actor, self.members, cause, keep)
 
     def dismiss(self, actor: Actor, workers: Sequence[int], cause: int, keep: bool) -> None:
-        """The same for some."""
+        """The same for some of the members."""
         if self.addresses is not None:
             for worker in workers:
                 actor.send(self.addresses[worker], LeaveRun(self.number, keep), cause)

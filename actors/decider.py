@@ -1,10 +1,10 @@
-"""What a scheduler asks of whoever decides for it."""
+"""The interface between a scheduler and its decider."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from actors.messages import CopyOver, HoldingsChanged, RunProgress, StateSaved, Stood
+from actors.messages import CopyOver, HoldingsChanged, ProgressReport, RunProgress, StateSaved
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 class Decider:
     """What differs between schedulers: it keeps its books, asks its policies, and answers by
-    calling the scheduler's `start_some`, `start_on`, `resize` and `withdraw`.
+    calling the scheduler's `start_some`, `start_on`, `resize` and `cancel_copy`.
 
     `cause` is everywhere the number of the event that leads to the call.
     """
@@ -36,7 +36,7 @@ class Decider:
         """A job asks to be scheduled."""
 
     def over(self, message: CopyOver, cause: int) -> None:
-        """A copy has given its workers back; they are free already."""
+        """A copy has ended; the pool has its workers back already."""
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         """A worker changed state, and the pool knows; whether that calls for a decision."""
@@ -46,8 +46,8 @@ class Decider:
         """A worker holds this program now; whether that calls for a decision."""
         return False
 
-    def stood(self, message: Stood, cause: int) -> None:
-        """A malleable job tells where it stands."""
+    def progress_reported(self, message: ProgressReport, cause: int) -> None:
+        """A malleable job reports its progress."""
 
     def progressed(self, message: RunProgress) -> None:
         """A job that reports tells how far a run is."""
@@ -58,7 +58,7 @@ class Decider:
     def holds(self, message: HoldingsChanged) -> None:
         """A worker that reports tells what it holds."""
 
-    def sped(self, worker: int, speed: float, cause: int) -> None:
+    def speed_changed(self, worker: int, speed: float, cause: int) -> None:
         """A worker changed speed, and the pool knows."""
 
     def ignores(self, worker: int, cause: int) -> bool:

@@ -1,4 +1,4 @@
-"""Policies propose, actors dispose: asking a policy, and telling what is wrong with its answer.
+"""Asking a policy, and reporting what is wrong with its answer.
 
 Whatever a policy of the user's does wrong ends as one line that names it as a scenario does. The
 papers' own policies are trusted where a check would cost time; what they raise is our mistake, and
@@ -52,7 +52,7 @@ def items(policy: object, answered: object) -> list[object] | None:
 
 
 def blame(policy: object, error: BaseException) -> NoReturn:
-    """Tell that `policy` raised `error`; to be called where it is caught.
+    """Report that `policy` raised `error`; to be called where it is caught.
 
     Raises BadDecision, with the place in the user's file, or `error` again if `policy` is ours.
     """

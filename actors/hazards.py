@@ -1,4 +1,4 @@
-"""What may befall workers and runs, whatever the kind of job (WORLD.md, W1 and R3)."""
+"""Hazards: silent errors of runs and faults of workers (WORLD.md, W1 and R3)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.random import Generator
 
 from actors.messages import FaultComes
 from actors.runtime import Actor, Phase, handles, message
-from actors.worker_messages import Strike
+from actors.worker_messages import Fail
 
-STRIKE = Strike()
+STRIKE = Fail()
 
 
 @define(eq=False)
 class SilentErrors:
-    """Silent errors of one job: a run that is struck looks sound until a verification (001, 3.2).
+    """Silent errors of one job: a corrupted run looks sound until a verification (001, 3.2).
 
     Listed verdicts first, one for each verification of the job that ends; after them errors are a
     Poisson process over what the members compute, or there are none.
@@ -34,7 +34,7 @@ class SilentErrors:
     """Makes the job's own stream, when first needed: deriving one takes as long as attempts."""
     _rng: Generator | None = field(init=False, default=None)
 
-    def strike(self, exposure: float, density: float = 1) -> bool:
+    def finds_error(self, exposure: float, density: float = 1) -> bool:
         """Whether a verification finds an error; `exposure`: workers x computing time since the
         last verified point, `density`: of the job's work in it. q = 1 - exp(-lambda a)."""
         verdict = next(self.listed, None)
@@ -58,15 +58,15 @@ BATCH = 256
 
 
 def exponential_faults(rng: Generator, processors: int, mtbf: float) -> Faults:
-    """Each processor fails after exponential times of mean `mtbf` s, whoever holds it.
+    """Each processor fails after exponential times of mean `mtbf` s, whether or not it is in use.
 
     Together they are one Poisson process whose faults strike processors uniformly.
     """
     time = 0.0
     while True:
         gaps = rng.exponential(mtbf / processors, BATCH)
-        struck = rng.integers(processors, size=BATCH)
-        for gap, processor in zip(gaps.tolist(), struck.tolist(), strict=True):
+        failed = rng.integers(processors, size=BATCH)
+        for gap, processor in zip(gaps.tolist(), failed.tolist(), strict=True):
             time += gap
             yield time, processor
 
@@ -86,14 +86,14 @@ def weibull_faults(rng: Generator, processors: int, mtbf: float, shape: float) -
 
 @message
 class FaultDue:
-    """A hazard to itself: a fault strikes this worker now."""
+    """A hazard to itself: this worker fails now."""
 
     worker: int
 
 
 @define(eq=False)
 class Hazard(Actor):
-    """Strikes workers at the times that `faults` yields; it knows nothing of what they run."""
+    """Makes workers fail at the times that `faults` yields; it knows nothing of what they run."""
 
     faults: Faults
     worker: Callable[[int], Actor]
@@ -107,10 +107,10 @@ class Hazard(Actor):
         if fault is not None:
             time, worker = fault
             due = FaultDue(worker)
-            self.at(time, due, self.system.origin, Phase.FAULTS_STRIKE)
+            self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
 
     @handles(FaultDue)
-    def strike(self, message: FaultDue, cause: int) -> None:
+    def fail_worker(self, message: FaultDue, cause: int) -> None:
         self._await_fault()
         self.send(self.worker(message.worker), STRIKE, cause)
 
@@ -122,6 +122,6 @@ class PaperFaults(Hazard):
     scheduler: Actor
 
     @handles(FaultDue)
-    def strike(self, message: FaultDue, cause: int) -> None:
+    def fail_worker(self, message: FaultDue, cause: int) -> None:
         self._await_fault()
         self.send(self.scheduler, FaultComes(message.worker), cause)

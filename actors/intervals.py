@@ -1,4 +1,4 @@
-"""Worker numbers as interval sets: thousands of them, no actor each."""
+"""Sets of worker numbers as intervals."""
 
 from __future__ import annotations
 
@@ -139,8 +139,8 @@ class Numbers:
         """Take these, which are free."""
         self._carve(numbers)
 
-    def give(self, taken: Intervals) -> None:
-        """Take `taken` back."""
+    def release(self, taken: Intervals) -> None:
+        """These are free again."""
         for first, last in taken:
             self._merge(first, last)
 

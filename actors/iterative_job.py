@@ -27,14 +27,14 @@ class IterativeJob(JobOfRuns):
     iteration: int = field(init=False, default=0)
 
     def describe(self, cause: int) -> int:
-        """See Job; its first iteration begins."""
+        """Its first iteration begins."""
         super().describe(cause)
         times = grouped(self.task_times) if self.system.journal.wants(TasksDescribed) else ()
         self.record(cause, TasksDescribed, self.name, self.tasks, self.iterations, times)
         return self.record(cause, IterationStarted, self.name, self.iteration)
 
-    def work_told(self) -> float:
-        """See Job: it hangs on the workers."""
+    def logged_work(self) -> float:
+        """0: it depends on the workers."""
         return 0
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
@@ -49,14 +49,13 @@ class IterativeJob(JobOfRuns):
         pairs = zip(copy.members, copy.units, strict=True)
         return max(units * self.task_times[worker] for worker, units in pairs)
 
-    def tell_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
+    def log_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
         wanted = self.system.journal.wants(TasksDealt)
         tasks = tuple(zip(copy.members, copy.units, strict=True)) if wanted else ()
         reason = message.reason if message is not None else None
         return self.record(cause, TasksDealt, self.name, self.iteration, copy.last, tasks, reason)
 
     def last_work(self) -> bool:
-        """See JobOfRuns."""
         return self.iteration + 1 == self.iterations
 
     def complete_work(self, cause: int) -> int:

@@ -48,7 +48,7 @@ class Job(Actor):
     described: BatchJob
     scheduler: Actor
     killed_at: float | None = None
-    """How long a run may take, verification included; None: as long as it does."""
+    """The longest that a run may take, verification included; None: no limit."""
     index: int = field(init=False, default=0)
 
     def started(self) -> None:
@@ -73,16 +73,16 @@ class Job(Actor):
         self.record(
             cause,
             JobDescribed,
-            *(self.name, described.kind, self.work_told(), described.verification),
-            *(self.failures_told(), described.estimate, self.killed_at),
+            *(self.name, described.kind, self.logged_work(), described.verification),
+            *(self.logged_failures(), described.estimate, self.killed_at),
         )
         return cause
 
-    def work_told(self) -> float:
-        """Its work, where that does not hang on its workers."""
+    def logged_work(self) -> float:
+        """Its work, where that does not depend on its workers."""
         return self.described.profile.work
 
-    def failures_told(self) -> int | None:
+    def logged_failures(self) -> int | None:
         """f_j, where it is known beforehand."""
         return None
 
@@ -96,7 +96,7 @@ class Job(Actor):
         self.become(KILLED)
         self.record(cause, JobKilled, self.name)
 
-    def give_back(
+    def release_copy(
         self,
         copy: int,
         outcome: Outcome,
@@ -105,7 +105,7 @@ class Job(Actor):
         gone: bool = False,
         since: int = NOTHING,
     ) -> None:
-        """The workers of this copy are the scheduler's again."""
+        """Tell the scheduler that this copy has ended and its workers are free."""
         over = CopyOver(self.index, copy, outcome, waits, gone, since)
         self.send(self.scheduler, over, cause)
 

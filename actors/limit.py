@@ -1,11 +1,11 @@
-"""The ends of a run that its user sets, whatever runs."""
+"""Limits on virtual time and on the makespan, set by the user."""
 
 from __future__ import annotations
 
 from attrs import define, frozen
 
 from actors.events import End
-from actors.messages import GiveUp
+from actors.messages import CapReached
 from actors.runtime import Actor, Phase, handles
 
 
@@ -31,7 +31,7 @@ class TimeLimit(Actor):
 @define(eq=False)
 class Cap(Actor):
     """Ends the run, as CAPPED, at a makespan at which it counts as failed: work that ends then is
-    complete, nothing is decided, and what runs is withdrawn."""
+    complete, nothing is decided, and what runs is cancelled."""
 
     time: float
     scheduler: Actor
@@ -41,4 +41,4 @@ class Cap(Actor):
 
     @handles(TimeIsUp)
     def end(self, _: TimeIsUp, cause: int) -> None:
-        self.send(self.scheduler, GiveUp(), cause)
+        self.send(self.scheduler, CapReached(), cause)

@@ -17,7 +17,7 @@ from actors.events import (
     RedistributionPlanned,
     Stage,
 )
-from actors.messages import MembersCame, PromiseCopy, ResizeCopy, StartCopy, Stood
+from actors.messages import MembersArrived, ProgressReport, PromiseCopy, ResizeCopy, StartCopy
 from actors.plan import Plan
 from actors.run import Run
 from actors.runs import JobOfRuns
@@ -26,8 +26,8 @@ from policies.maths.cosched import Costs
 from policies.maths.redistribution import round_count
 
 COMPUTING, MOVING = Stage.COMPUTING, Stage.REDISTRIBUTING
-SILENT = frozenset((Stage.FEEDING, Stage.SAVING))
-"""Stages whose end nobody knows."""
+SILENT = frozenset((Stage.STAGING_IN, Stage.SAVING))
+"""Stages that end when messages have passed, at a time not known beforehand."""
 
 
 @define(eq=False)
@@ -44,7 +44,7 @@ class MalleableJob(JobOfRuns):
 
     costs: Costs = field(kw_only=True, repr=False)
     application: ApplicationDescribed = field(kw_only=True, repr=False)
-    """What `costs` are made of."""
+    """The parameters that `costs` was computed from."""
 
     def describe(self, cause: int) -> int:
         super().describe(cause)
@@ -55,8 +55,8 @@ class MalleableJob(JobOfRuns):
         """t_ij, promised members included (003, section 5)."""
         return self.costs.times[self.costs.row(len(copy.members))]
 
-    def tell_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
-        """See JobOfRuns: whether this run moves data."""
+    def log_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
+        """Whether this run moves data."""
         assert copy.run is not None
         if any(stage is MOVING for stage, _ in copy.run.plan.before):
             before, after = copy.holders, len(copy.members)
@@ -85,14 +85,14 @@ class MalleableJob(JobOfRuns):
                 copy.holders = len(copy.members)
         else:
             # Struck at this instant, and without a downtime recovering already.
-            cause = run.end(Outcome.WITHDRAWN, cause)
+            cause = run.end(Outcome.CANCELLED, cause)
             self._exchange(copy, message, cause)
             self._start_run(copy, self.resumed(copy), cause)
 
     def _resize_kept(self, copy: Copy, message: ResizeCopy, cause: int) -> None:
         self._exchange(copy, message, cause)
         copy.cause = self.record(cause, MembersChanged, self.name, copy.last, copy.text)
-        self.settled(copy, copy.cause)
+        self.report_progress(copy, copy.cause)
         self._resume_soon()
 
     def _exchange(self, copy: Copy, message: ResizeCopy, cause: int) -> None:
@@ -102,8 +102,7 @@ class MalleableJob(JobOfRuns):
         copy.dismiss(self, sorted(set(stayed).difference(left)), cause, keep=True)
 
     def resumed(self, copy: Copy) -> Plan:
-        """See JobOfRuns: a redistribution that was interrupted, or decided since, comes after the
-        recovery."""
+        """A redistribution that was interrupted, or decided since, comes after the recovery."""
         plan = super().resumed(copy)
         return plan if copy.holders == len(copy.members) else self._moved(copy, plan)
 
@@ -119,8 +118,8 @@ class MalleableJob(JobOfRuns):
         copy = self.copies[message.copy]
         self.record(cause, MembersPromised, self.name, copy.last, copy.text)
 
-    @handles(MembersCame, during=AT_WORK)
-    def join(self, message: MembersCame, cause: int) -> None:
+    @handles(MembersArrived, during=AT_WORK)
+    def join(self, message: MembersArrived, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is not None:
             copy.text = message.text
@@ -128,38 +127,38 @@ class MalleableJob(JobOfRuns):
 
     # --- where it stands ----------------------------------------------------------------------
 
-    def settled(self, copy: Copy, cause: int) -> None:
-        """See JobOfRuns: the scheduler is told where it stands."""
+    def report_progress(self, copy: Copy, cause: int) -> None:
+        """The scheduler is told where it stands."""
         if copy.number not in self.copies:
             return
         run = copy.run
-        stood = self._kept(copy) if run is None else self._under_way(copy, run)
-        self.send(self.scheduler, stood, cause)
+        report = self._kept(copy) if run is None else self._under_way(copy, run)
+        self.send(self.scheduler, report, cause)
 
     def saved(self, run: Run, cause: int) -> None:
-        """See JobOfRuns: where periods are not all alike, the next one is told of."""
+        """Where periods are not all alike, the next one is told of."""
         super().saved(run, cause)
         if run.plan.verified or run.copy.speeds is not None:
-            stood = self._standing(run.copy, self.now, (), run.base / run.work)
-            self.send(self.scheduler, stood, cause)
+            report = self._report(run.copy, self.now, (), run.base / run.work)
+            self.send(self.scheduler, report, cause)
 
-    def _kept(self, copy: Copy) -> Stood:
+    def _kept(self, copy: Copy) -> ProgressReport:
         plan = self.resumed(copy)
         done = plan.begins.fraction if plan.begins else 0
-        return self._standing(copy, None, plan.ahead(), done)
+        return self._report(copy, None, plan.ahead(), done)
 
-    def _under_way(self, copy: Copy, run: Run) -> Stood:
+    def _under_way(self, copy: Copy, run: Run) -> ProgressReport:
         part, now, done = run.part, self.now, run.base / run.work
         if run.stage in SILENT or not part.rate:
-            return self._standing(copy, math.inf, (), done)
+            return self._report(copy, math.inf, (), done)
         if run.stage is COMPUTING:
-            return self._standing(copy, now - part.at(now) / part.rate, (), done)
+            return self._report(copy, now - part.at(now) / part.rate, (), done)
         end = part.end()
-        return self._standing(copy, now if end is None else end, run.ahead(), done)
+        return self._report(copy, now if end is None else end, run.ahead(), done)
 
-    def _standing(
+    def _report(
         self, copy: Copy, start: float | None, parts: tuple[float, ...], done: float
-    ) -> Stood:
+    ) -> ProgressReport:
         moving = copy.holders != len(copy.members)
         where = (self.index, copy.number, start, parts, 1 - done)
-        return Stood(*where, copy.speed(), moving)
+        return ProgressReport(*where, copy.speed(), moving)

@@ -77,7 +77,7 @@ class Master(Actor):
     @handles(AskForChannel)
     def ask(self, message: AskForChannel, cause: int) -> None:
         index, before = message.index, self.requests.get(message.index)
-        if before is not None and not message.anew:
+        if before is not None and not message.from_scratch:
             before.lacked, before.begun, before.cause = message.left, message.begun, cause
             return
         if before is not None and before.serving:

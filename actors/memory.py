@@ -70,7 +70,6 @@ class Memory:
         return Holdings(self.data, part.done, part.since if part.rate else None)
 
     def missing(self, needs: Needs, units: int, now: float) -> float:
-        """See Holdings."""
         return self.holdings().missing(needs, units, needs.label in self.programs, now)
 
     def begin(self, kind: TransferKind, size: float, now: float) -> float:

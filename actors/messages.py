@@ -1,4 +1,4 @@
-"""What jobs and the scheduler are told: requests imperative, facts past tense."""
+"""Messages to jobs and to the scheduler: requests imperative, facts past tense."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StartCopy:
     """Number of the copy, unique in the system."""
     processors: int
     numbers: Intervals
-    """Who they are; () where that matters to nobody."""
+    """The workers; () where only their number matters."""
     text: str
     """The same, as logs write it."""
     speeds: Sequence[float] = ()
@@ -37,12 +37,12 @@ class StartCopy:
     tasks: tuple[int, ...] = ()
     """By member: tasks of an iteration, where the decider deals them."""
     reason: str | None = None
-    """Why the decider decided, where it says so."""
+    """The decider's reason, if it gives one."""
 
 
 @message
-class WithdrawCopy:
-    """Scheduler to job: end this copy's run; its workers are taken back."""
+class CancelCopy:
+    """Scheduler to job: end this copy's run and release its workers."""
 
     copy: int
 
@@ -54,21 +54,21 @@ class ResizeCopy:
     copy: int
     numbers: Intervals
     text: str
-    """Those of them that are there already, as logs write them: others were promised."""
+    """Those that it can use already, as logs write them; the others are still promised to it."""
     speeds: Sequence[float] = ()
     addresses: Sequence[Actor] = ()
 
 
 @message
 class PromiseCopy:
-    """Scheduler to job: this copy's workers will be others' once its run has ended."""
+    """Scheduler to job: this copy's workers are given to other copies once its run has ended."""
 
     copy: int
 
 
 @message
-class MembersCame:
-    """Scheduler to job: workers that were promised to this copy are there."""
+class MembersArrived:
+    """Scheduler to job: workers that were promised to this copy can be used now."""
 
     copy: int
     joined: str
@@ -77,24 +77,26 @@ class MembersCame:
     """All that are there now."""
 
 
-class Settle:
-    """Scheduler to job: all of this instant is decided; whom you have not got again may go."""
+class ReleaseFormer:
+    """Scheduler to job: this instant's decision is made; release former members that were not
+    enrolled again."""
 
 
 @message
-class MembersWait:
-    """Job to scheduler: who was in my run, which ended early, waits to hear of your decision."""
+class FormerMembersWait:
+    """Job to scheduler: my run ended early; notify me after this instant's decision, so that I can
+    release its members."""
 
     job: Actor
 
 
 @message
-class GiveUp:
-    """To the scheduler: the makespan is at its cap; withdraw what runs, and decide no more."""
+class CapReached:
+    """To the scheduler: the makespan is at its cap; cancel what runs, and decide no more."""
 
 
 @message
-class MemberMoved:
+class MemberStateChanged:
     """Scheduler to job: a member of this copy changed state."""
 
     copy: int
@@ -103,7 +105,7 @@ class MemberMoved:
 
 
 @message
-class MemberSped:
+class MemberSpeedChanged:
     """Scheduler to job: a member of this copy changed speed."""
 
     copy: int
@@ -112,8 +114,8 @@ class MemberSped:
 
 
 @message
-class MemberFed:
-    """Worker to job: I hold all that this run needs."""
+class MemberStaged:
+    """Worker to job: I have staged in all that this run needs."""
 
     copy: int
     run: int
@@ -157,7 +159,7 @@ class LimitReached:
 
 @message
 class FirstCopyEnded:
-    """Decider to job: the first of your copies has ended; columns carry them."""
+    """Decider to vectorised job: the first of your copies has ended."""
 
 
 # --- to the scheduler -------------------------------------------------------------------------
@@ -188,16 +190,16 @@ class CopyOver:
 
 
 @message
-class Stood:
-    """Malleable job to scheduler: where a copy stands, whenever that changes otherwise than by
+class ProgressReport:
+    """Malleable job to scheduler: a copy's progress, sent whenever it changes otherwise than by
     computing on."""
 
     index: int
     """The job's."""
     copy: int
     start: float | None
-    """When the present part of its run ends or, while it computes, when it has begun; inf: nobody
-    knows; None: its next run begins once all its members are UP."""
+    """When the present part of its run ends or, while it computes, began; inf: not known; None: its
+    next run begins once all its members are UP."""
     parts: tuple[float, ...]
     """Times of the parts between `start` and computing."""
     left: float
@@ -247,13 +249,13 @@ class StateSaved:
 
 @message
 class JobOver:
-    """Job to scheduler: I am over, and no copy of mine was yours to take back."""
+    """Job to scheduler: I have completed; my copies held no workers of the pool."""
 
     index: int
 
 
 @message
-class WorkerMoved:
+class StateChanged:
     """Worker to scheduler: I changed state."""
 
     index: int
@@ -263,7 +265,7 @@ class WorkerMoved:
 
 
 @message
-class WorkerSped:
+class SpeedChanged:
     """Worker to scheduler: I changed speed."""
 
     index: int

@@ -1,4 +1,4 @@
-"""How workers' owners and crashes behave: streams of (time, state), only what changes."""
+"""Availability of workers: streams of (time, new state)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is to do, and the states that it can go on from (WORLD.md, P)."""
+"""A run's plan (its stages) and the saved states from which a run can continue (WORLD.md, P)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Plan:
     image: bool = False
     """Whether each member fetches that state from the master."""
     before: tuple[tuple[Stage, float], ...] = ()
-    """Parts between feeding and computing, each with its time: recovery, a clone's delay."""
+    """Parts between staging in and computing, each with its time: recovery, a clone's delay."""
     period: float = math.inf
     """Work between checkpoints."""
     cost: float | None = None
@@ -69,7 +69,7 @@ class Plan:
     other members (003, section 3.3.2)."""
 
     def ahead(self, passed: int = 0) -> tuple[float, ...]:
-        """Times of the parts before computing, but for feeding and so many that are over."""
+        """Times of the parts before computing, but for staging in and so many that are over."""
         times = [length for _, length in self.before[passed:]]
         if self.closes:
             closing = (self.verification, self.cost or 0)

@@ -1,4 +1,5 @@
-"""The platform as its scheduler knows it: who is UP and free, and who holds whom."""
+"""The platform as its scheduler knows it: which workers are UP and free, and which copy holds
+each."""
 
 from __future__ import annotations
 
@@ -33,25 +34,25 @@ def compact(numbers: Numbers, count: int, former: Intervals, index: int) -> Inte
 class Pool:
     """Workers 0 .. P-1, all UP and free at first.
 
-    Identical workers to which nothing happens are only counted; `numbered` says that it matters, to
-    a log or to a hazard, which ones a run has.
+    Identical workers to which nothing happens are only counted; with `numbered` runs hold workers
+    by number, because a log or a hazard needs to know which.
     """
 
     size: int
     """P."""
     numbered: bool
     changing: bool = False
-    """Whether workers change state or speed: then it is looked up who holds them."""
+    """Whether workers change state or speed; the copy that holds each worker is then recorded."""
     take: Take = lowest
     named: bool = False
-    """Whether a decider names whom it starts a copy on: then nobody looks for free ones here, and
-    intervals of them would cost a tenth of the run of a volatile platform."""
+    """Whether the decider chooses a copy's workers itself. Intervals of free workers are then not
+    kept: they would cost a tenth of the run of a volatile platform."""
     free: int = field(init=False)
-    """Workers that are UP and held by nobody."""
+    """Workers that are UP and not held by any copy."""
     numbers: Numbers | None = field(init=False, default=None)
     """The free ones."""
     away: dict[int, float] = field(init=False, factory=dict)
-    """Who is not UP -> when he is expected back; inf: nobody knows."""
+    """Worker that is not UP -> when it is expected back; inf: not known."""
     speeds: list[float] = field(init=False, factory=list)
     """By worker, where they differ from 1."""
     _holders: list[int] = field(init=False, factory=list)
@@ -66,7 +67,7 @@ class Pool:
 
     # --- copies take workers, and give them back ----------------------------------------------
 
-    def give_out(self, copy: int, count: int, former: Intervals = (), index: int = 0) -> Intervals:
+    def allocate(self, copy: int, count: int, former: Intervals = (), index: int = 0) -> Intervals:
         """`count` free workers, which `copy` of job `index` holds from now on."""
         assert self.numbers is not None
         self.free -= count
@@ -75,7 +76,7 @@ class Pool:
             self._hold(taken, copy)
         return taken
 
-    def give(self, copy: int, numbers: Sequence[int]) -> Intervals:
+    def assign(self, copy: int, numbers: Sequence[int]) -> Intervals:
         """These free workers, ascending. Raises ValueError where one is not free."""
         taken = intervals_of(numbers)
         if not self._all_free(taken, numbers):
@@ -100,21 +101,21 @@ class Pool:
         had = members(held)
         if count < len(had):
             lost = self._spare(had, len(had) - count)
-            self.take_back(len(lost), intervals_of(lost))
+            self.release(len(lost), intervals_of(lost))
             return intervals_of(sorted(set(had).difference(lost)))
         if count == len(had):
             return held
-        gained = self.give_out(copy, count - len(had), (), index)
+        gained = self.allocate(copy, count - len(had), (), index)
         return intervals_of(sorted((*had, *members(gained))))
 
     def _spare(self, had: Sequence[int], count: int) -> list[int]:
-        """Which to give back, ascending."""
+        """Workers to release, ascending."""
         if self.away:
             had = sorted(had, key=lambda n: (n not in self.away, n))
         return sorted(had[-count:])
 
-    def take_back(self, count: int, taken: Intervals) -> None:
-        """Those of them that are UP are free again."""
+    def release(self, count: int, taken: Intervals) -> None:
+        """These workers are held no longer; those that are UP are free."""
         if self.changing:
             self._hold(taken, -1)
         if self.away:
@@ -124,7 +125,7 @@ class Pool:
                 taken = intervals_of(here)
         self.free += count
         if self.numbers is not None:
-            self.numbers.give(taken)
+            self.numbers.release(taken)
 
     def _hold(self, taken: Intervals, copy: int) -> None:
         for first, last in taken:
@@ -133,7 +134,7 @@ class Pool:
     # --- workers change -----------------------------------------------------------------------
 
     def holder(self, worker: int) -> int:
-        """The copy that holds this worker; -1: nobody."""
+        """The copy that holds this worker; -1: none."""
         return self._holders[worker]
 
     def move(self, worker: int, state: WorkerState, until: float | None) -> None:
@@ -153,7 +154,7 @@ class Pool:
         if self._holders[worker] < 0:
             self.free += 1
             if self.numbers is not None:
-                self.numbers.give(((worker, worker),))
+                self.numbers.release(((worker, worker),))
 
     def change_speed(self, worker: int, speed: float) -> None:
         """The worker's speed from now on."""
@@ -162,5 +163,5 @@ class Pool:
         self.speeds[worker] = speed
 
     def absent(self) -> list[tuple[int, float]]:
-        """Who is held by nobody and not UP, with when he is expected back."""
+        """Workers that no copy holds and that are not UP, with when each is expected back."""
         return [(n, until) for n, until in self.away.items() if self._holders[n] < 0]

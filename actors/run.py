@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from actors.copy import Copy
     from actors.runtime import Actor, Event
 
-FEEDING, COMPUTING, VERIFYING = Stage.FEEDING, Stage.COMPUTING, Stage.VERIFYING
+STAGING_IN, COMPUTING, VERIFYING = Stage.STAGING_IN, Stage.COMPUTING, Stage.VERIFYING
 SAVING, CHECKPOINTING, RECOVERING = Stage.SAVING, Stage.CHECKPOINTING, Stage.RECOVERING
 AT_SPEED = COMPUTING, VERIFYING
 """Stages that advance at the members' speed; others take their time whatever it is."""
-WAITING = FEEDING, SAVING
-"""Stages whose end the members tell."""
+WAITING = STAGING_IN, SAVING
+"""Stages that end when every member has reported."""
 IDLE = Progress(0)
-"""The account of what does not advance; nobody changes it."""
+"""Progress of a part that does not advance; never changed."""
 
 
 @define(eq=False, repr=False)
@@ -41,23 +41,23 @@ class Run:
     """The account of one run, and the timer of the part that it is in.
 
     Its rate follows from its members: a change settles the account and moves the timer. Its job
-    tells it of them, and is told how it ends through `over`.
+    reports them to it, and is called through `over` when it ends.
     """
 
     actor: Actor
-    """Its job: whose timers, whose journal."""
+    """Its job, whose timers and journal it uses."""
     number: int
     copy: Copy
     work: float
     plan: Plan
-    strike: Callable[[float], bool]
+    finds_error: Callable[[float], bool]
     """Whether a verification finds an error, by exposure."""
     saved: Callable[[Run, int], None]
     """What to do with a complete checkpoint."""
     recovered: Callable[[Run], None]
-    """Tells that the recovery is over."""
+    """Called when the recovery is over."""
     over: Callable[[Run, Outcome, int], int]
-    stage: Stage = field(init=False, default=FEEDING)
+    stage: Stage = field(init=False, default=STAGING_IN)
     part: Progress = field(init=False, default=IDLE)
     base: float = field(init=False)
     """Work done when the present part began."""
@@ -66,7 +66,7 @@ class Run:
     exposed: float = field(init=False, default=0)
     """Workers x computing time since the last verified point."""
     missing: set[int] = field(init=False, factory=set)
-    """Members that lack a message (feeding), or have not sent theirs (saving)."""
+    """Members that lack a message (staging in), or have not sent theirs (saving)."""
     timer: Timer | None = field(init=False, default=None)
     due: float = field(init=False, default=math.inf)
     phase: Phase = field(init=False, default=Phase.PARTS_END)
@@ -119,12 +119,12 @@ class Run:
         self.started = self._record(cause, RunStarted, copy.text, *numbers)
         return self.started
 
-    def feed(self, cause: int) -> int:
+    def stage_in(self, cause: int) -> int:
         """Wait for all members to hold what they need."""
         self.missing = set(self.copy.members)
-        return self._enter(FEEDING, math.inf, cause)[1]
+        return self._enter(STAGING_IN, math.inf, cause)[1]
 
-    def fed(self, worker: int, cause: int) -> int:
+    def member_ready(self, worker: int, cause: int) -> int:
         """This member holds all that it needs, or has sent its image."""
         self.missing.discard(worker)
         if not self.missing and self.stage in WAITING and not self.ended:
@@ -163,7 +163,7 @@ class Run:
         return cause
 
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
-        """It is over; its job knows why."""
+        """End the run with this outcome."""
         self._stop()
         self.ended = True
         self.base = self.done(self.actor.now)
@@ -177,7 +177,7 @@ class Run:
         if self.stage is CHECKPOINTING and self.computes:
             self.base = min(self.base + self.part.at(now), self.work)
         state = self.state(now)
-        return state, self.end(Outcome.WITHDRAWN, cause)
+        return state, self.end(Outcome.CANCELLED, cause)
 
     def _record(self, cause: int, kind: Callable[..., Event], *values: object) -> int:
         return self.actor.record(cause, kind, self.actor.name, self.number, *values)
@@ -226,8 +226,8 @@ class Run:
         return self._checkpoint(cause)
 
     def _verified(self, cause: int) -> tuple[bool, int]:
-        struck = self.strike(self.exposed)
-        if struck:
+        found = self.finds_error(self.exposed)
+        if found:
             return False, self.over(self, Outcome.FAILED, cause)
         self.exposed = 0
         if self.base >= self.work:

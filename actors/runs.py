@@ -1,4 +1,4 @@
-"""Jobs of runs: what befalls members, and what it means to their run (WORLD.md, R)."""
+"""Jobs whose runs are affected by their members' changes of state and speed (WORLD.md, R)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from actors.events import (
     RestartedFromScratch,
 )
 from actors.job import Life
-from actors.messages import MemberFed, MemberMoved, MemberSaved, MemberSped, PartDue, Resume
+from actors.messages import (
+    MemberSaved,
+    MemberSpeedChanged,
+    MemberStaged,
+    MemberStateChanged,
+    PartDue,
+    Resume,
+)
 from actors.run import Run
 from actors.runtime import NOTHING, Phase, handles
 from policies.availability import WorkerState
@@ -23,14 +30,14 @@ RESUME = Resume()
 
 @define(eq=False)
 class JobOfRuns(JobOfCopies):
-    """Hears of its members, and keeps the account of each run by what it hears."""
+    """A job that is notified of its members' changes and updates the progress of its runs."""
 
     _resuming: bool = field(init=False, default=False)
 
     # --- its members --------------------------------------------------------------------------
 
-    @handles(MemberMoved, during=AT_WORK)
-    def member_moved(self, message: MemberMoved, cause: int) -> None:
+    @handles(MemberStateChanged, during=AT_WORK)
+    def member_state_changed(self, message: MemberStateChanged, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is None:
             return
@@ -42,49 +49,49 @@ class JobOfRuns(JobOfCopies):
         else:
             copy.cause = cause
             self._resume_soon()
-        self.settled(copy, cause)
+        self.report_progress(copy, cause)
 
-    @handles(MemberSped, during=AT_WORK)
-    def member_sped(self, message: MemberSped, cause: int) -> None:
+    @handles(MemberSpeedChanged, during=AT_WORK)
+    def member_speed_changed(self, message: MemberSpeedChanged, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is not None and copy.speeds is not None:
             copy.speeds[message.worker] = message.speed
             if copy.run is not None:
                 cause = copy.run.review(cause)
-            self.settled(copy, cause)
+            self.report_progress(copy, cause)
 
-    @handles(MemberFed, during=AT_WORK)
-    def member_fed(self, message: MemberFed, cause: int) -> None:
-        self._fed(message.copy, message.run, message.worker, cause)
+    @handles(MemberStaged, during=AT_WORK)
+    def member_staged(self, message: MemberStaged, cause: int) -> None:
+        self._member_ready(message.copy, message.run, message.worker, cause)
 
     @handles(MemberSaved, during=AT_WORK)
     def member_saved(self, message: MemberSaved, cause: int) -> None:
-        self._fed(message.copy, message.run, message.worker, cause)
+        self._member_ready(message.copy, message.run, message.worker, cause)
 
-    def _fed(self, number: int, run: int, worker: int, cause: int) -> None:
+    def _member_ready(self, number: int, run: int, worker: int, cause: int) -> None:
         copy = self.copies.get(number)
         if copy is not None and copy.run is not None and copy.run.number == run:
-            self.settled(copy, copy.run.fed(worker, cause))
+            self.report_progress(copy, copy.run.member_ready(worker, cause))
 
-    @handles(MemberMoved, during=(Life.WAITING, *GONE))
-    @handles(MemberSped, during=(Life.WAITING, *GONE))
-    @handles(MemberFed, during=(Life.WAITING, *GONE))
+    @handles(MemberStateChanged, during=(Life.WAITING, *GONE))
+    @handles(MemberSpeedChanged, during=(Life.WAITING, *GONE))
+    @handles(MemberStaged, during=(Life.WAITING, *GONE))
     @handles(MemberSaved, during=(Life.WAITING, *GONE))
-    def hear_too_late(self, message: object, cause: int) -> None:
-        """The copy ended at this very instant."""
+    def too_late(self, message: object, cause: int) -> None:
+        """The copy ended at the same instant."""
 
     def _lose(self, copy: Copy, worker: int, cause: int) -> int:
-        lost, end = self.protection.struck(copy, worker), cause
+        lost, end = self.protection.member_failed(copy, worker), cause
         if copy.run is not None:
             end = self._end_run(copy, LOST, cause)
         if lost is None:
             return end
-        struck = tuple(sorted(copy.struck))
-        cause = self.record(cause, CheckpointLost, self.name, copy.last, struck)
-        copy.cause = self._give_up(copy, lost, cause)
+        failed_members = tuple(sorted(copy.failed_members))
+        cause = self.record(cause, CheckpointLost, self.name, copy.last, failed_members)
+        copy.cause = self._discard(copy, lost, cause)
         return copy.cause
 
-    def _give_up(self, copy: Copy, lost: float | None, cause: int) -> int:
+    def _discard(self, copy: Copy, lost: float | None, cause: int) -> int:
         if not lost:
             return cause
         return self.record(cause, RestartedFromScratch, self.name, copy.last, lost)
@@ -132,7 +139,7 @@ class JobOfRuns(JobOfCopies):
     def _pass_part(self, run: Run) -> None:
         cause = run.pass_part(run.cause)
         if self.reports:
-            self.settled(run.copy, cause)
+            self.report_progress(run.copy, cause)
 
     def over(self, run: Run, outcome: Outcome, cause: int) -> int:
         copy = run.copy
@@ -141,5 +148,5 @@ class JobOfRuns(JobOfCopies):
         lost = self.protection.failed(copy)
         cause = self._end_run(copy, FAILED, cause)
         if lost:
-            copy.cause = cause = self._give_up(copy, lost, cause)
+            copy.cause = cause = self._discard(copy, lost, cause)
         return cause

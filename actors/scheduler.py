@@ -1,4 +1,5 @@
-"""The scheduler: hears of ends, arrivals and changes, decides once an instant, carries it out."""
+"""The scheduler: is notified of ends, arrivals and changes, decides once an instant, and carries
+decisions out."""
 
 from __future__ import annotations
 
@@ -7,42 +8,42 @@ from itertools import count
 
 from attrs import define, field
 
+from actors.cause_tracker import CauseTracker
 from actors.decider import Decider
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
 from actors.intervals import Intervals, intervals_of, members, text
 from actors.messages import (
+    CancelCopy,
+    CapReached,
     CopyOver,
     Decide,
     FaultComes,
-    GiveUp,
+    FormerMembersWait,
     HoldingsChanged,
     JobOver,
-    MemberMoved,
-    MembersCame,
-    MemberSped,
-    MembersWait,
+    MembersArrived,
+    MemberSpeedChanged,
+    MemberStateChanged,
     ProgramReceived,
+    ProgressReport,
     PromiseCopy,
+    ReleaseFormer,
     ResizeCopy,
     RunProgress,
-    Settle,
+    SpeedChanged,
     StartCopy,
+    StateChanged,
     StateSaved,
-    Stood,
     Submit,
-    WithdrawCopy,
-    WorkerMoved,
-    WorkerSped,
 )
-from actors.news import News
 from actors.pool import Pool
 from actors.runtime import NOTHING, Actor, Phase, handles
-from actors.worker_messages import Strike
+from actors.worker_messages import Fail
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
 
-DECIDE, SETTLE, STRIKE = Decide(), Settle(), Strike()
-NOBODY: Intervals = ()
+DECIDE, RELEASE_FORMER, STRIKE = Decide(), ReleaseFormer(), Fail()
+NO_WORKERS: Intervals = ()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -72,49 +73,50 @@ class Scheduler(Actor):
     programmed: dict[str, set[int]] = field(init=False, factory=dict)
     """Label of a program -> the workers that hold it."""
     promised: dict[int, int] = field(init=False, factory=dict)
-    """Worker -> the copy that computes on it to its end, though it is somebody else's, or free."""
+    """Worker -> the copy that computes on it to its end, though it is free or already held by
+    another copy."""
     completed: int = field(init=False, default=0)
     killed: int = field(init=False, default=0)
     runs: int = field(init=False, default=0)
     """Copies that are over."""
     deciding: bool = field(init=False, default=False)
     unsettled: list[Actor] = field(init=False, factory=list)
-    """Jobs that wait to hear whom they have got again."""
-    news: News | None = field(init=False, default=None)
-    """None: nobody reads why runs start."""
+    """Jobs that wait to learn which of their former members were enrolled again."""
+    tracker: CauseTracker | None = field(init=False, default=None)
+    """None: no sink records runs, so that causes are not needed."""
     trigger: int = field(init=False, default=NOTHING)
     """Number of the event that calls for a decision at this instant."""
     _copies: count[int] = field(init=False, factory=count)
 
     def started(self) -> None:
         if self.system.journal.wants(RunStarted):
-            self.news = News()
+            self.tracker = CauseTracker()
         self.decider.attach(self)
 
     # --- what it hears ------------------------------------------------------------------------
 
     @handles(Submit)
-    def hear_of(self, message: Submit, cause: int) -> None:
+    def submit(self, message: Submit, cause: int) -> None:
         described = message.described
         self.actors[described.index], self.described[described.index] = message.job, described
-        if self.news is not None:
-            self.news.want(self.now, described.index, cause)
+        if self.tracker is not None:
+            self.tracker.want(self.now, described.index, cause)
         self.decider.submitted(described, cause)
         if not self.deciding:
             self.decide_soon(cause)
 
     @handles(CopyOver)
-    def take_back(self, message: CopyOver, cause: int) -> None:
+    def release(self, message: CopyOver, cause: int) -> None:
         _, processors, numbers = self.held.pop(message.copy)
         if numbers:
-            self.pool.take_back(processors, numbers)
+            self.pool.release(processors, numbers)
         else:
             self.pool.free += processors
-        if self.news is not None:
-            self.news.free(self.now, numbers, cause)
+        if self.tracker is not None:
+            self.tracker.free(self.now, numbers, cause)
             if not message.gone:
                 since = cause if message.since == NOTHING else message.since
-                self.news.want(self.now, message.index, since)
+                self.tracker.want(self.now, message.index, since)
         if self.promised:
             self._hand_on(message.copy, cause)
         self.runs += 1
@@ -124,9 +126,9 @@ class Scheduler(Actor):
         if not self.deciding:
             self.decide_soon(cause)
 
-    @handles(Stood)
-    def hear_standing(self, message: Stood, cause: int) -> None:
-        self.decider.stood(message, cause)
+    @handles(ProgressReport)
+    def progress_reported(self, message: ProgressReport, cause: int) -> None:
+        self.decider.progress_reported(message, cause)
 
     @handles(RunProgress)
     def hear_progress(self, message: RunProgress, _: int) -> None:
@@ -140,32 +142,32 @@ class Scheduler(Actor):
     def hear_of_holdings(self, message: HoldingsChanged, _: int) -> None:
         self.decider.holds(message)
 
-    @handles(WorkerMoved)
-    def worker_moved(self, message: WorkerMoved, cause: int) -> None:
+    @handles(StateChanged)
+    def worker_state_changed(self, message: StateChanged, cause: int) -> None:
         worker, state = message.index, message.state
         self.pool.move(worker, state, message.until)
         if state is DOWN:
             for workers in self.programmed.values():
                 workers.discard(worker)
-        elif state is UP and self.news is not None:
-            self.news.free(self.now, ((worker, worker),), cause)
+        elif state is UP and self.tracker is not None:
+            self.tracker.free(self.now, ((worker, worker),), cause)
         copy = self.pool.holder(worker)
         if copy >= 0:
             job = self.actors.get(self.held[copy][0])
             if job is not None:
-                self.send(job, MemberMoved(copy, worker, state), cause)
+                self.send(job, MemberStateChanged(copy, worker, state), cause)
         if self.decider.changed(worker, state, cause) and not self.deciding:
             self.decide_soon(cause)
 
-    @handles(WorkerSped)
-    def worker_sped(self, message: WorkerSped, cause: int) -> None:
+    @handles(SpeedChanged)
+    def worker_speed_changed(self, message: SpeedChanged, cause: int) -> None:
         self.pool.change_speed(message.index, message.speed)
         copy = self.pool.holder(message.index)
         if copy >= 0:
             job = self.actors.get(self.held[copy][0])
             if job is not None:
-                self.send(job, MemberSped(copy, message.index, message.speed), cause)
-        self.decider.sped(message.index, message.speed, cause)
+                self.send(job, MemberSpeedChanged(copy, message.index, message.speed), cause)
+        self.decider.speed_changed(message.index, message.speed, cause)
 
     @handles(FaultComes)
     def hear_of_fault(self, message: FaultComes, cause: int) -> None:
@@ -183,14 +185,14 @@ class Scheduler(Actor):
         if self.decider.programmed(message.index, message.label, cause) and not self.deciding:
             self.decide_soon(cause)
 
-    @handles(MembersWait)
-    def members_wait(self, message: MembersWait, _: int) -> None:
+    @handles(FormerMembersWait)
+    def former_members_wait(self, message: FormerMembersWait, _: int) -> None:
         self.unsettled.append(message.job)
 
-    @handles(GiveUp)
-    def give_up(self, _: GiveUp, cause: int) -> None:
+    @handles(CapReached)
+    def cap_reached(self, _: CapReached, cause: int) -> None:
         for copy in self.held:
-            self.withdraw(copy, cause)
+            self.cancel_copy(copy, cause)
         self.system.finish(cause, End.CAPPED)
         self.stop()
 
@@ -225,7 +227,7 @@ class Scheduler(Actor):
                 self.decider.decide(woken)
         if self.unsettled:
             for job in self.unsettled:
-                self.send(job, SETTLE, NOTHING)
+                self.send(job, RELEASE_FORMER, NOTHING)
             self.unsettled.clear()
 
     # --- what it carries out ------------------------------------------------------------------
@@ -238,18 +240,18 @@ class Scheduler(Actor):
         former: Intervals = (),
         otherwise: Callable[[], int] | None = None,
     ) -> tuple[int, Intervals]:
-        """Give job `index` one more copy on so many free workers; the copy and who they are.
-        `otherwise` tells its cause where it has not just come to want them, and all were free; else
-        it is the decision's `cause`."""
-        copy, pool, numbers, named = next(self._copies), self.pool, NOBODY, ""
+        """Start one more copy of job `index` on so many free workers; returns the copy and its
+        workers. `otherwise` tells its cause where it has not just come to want them, and all were
+        free; else it is the decision's `cause`."""
+        copy, pool, numbers, named = next(self._copies), self.pool, NO_WORKERS, ""
         if pool.numbers is None:
             pool.free -= processors  # a call for each attempt took 3 % of the run
         else:
-            numbers = pool.give_out(copy, processors, former, index)
+            numbers = pool.allocate(copy, processors, former, index)
             named = self._present(numbers)
         self.held[copy] = index, processors, numbers
-        if self.news is not None:
-            cause = self._why(self.news, index, numbers, cause, otherwise)
+        if self.tracker is not None:
+            cause = self._why(self.tracker, index, numbers, cause, otherwise)
         if self.linked or pool.speeds:
             about = self._about(members(numbers))
             message = StartCopy(copy, processors, numbers, named, *about)
@@ -266,15 +268,16 @@ class Scheduler(Actor):
         tasks: tuple[int, ...] = (),
         reason: str | None = None,
     ) -> int:
-        """Give job `index` one more copy on these free workers. Raises ValueError for others."""
+        """Start one more copy of job `index` on these workers. Raises ValueError where one is not
+        free."""
         copy = next(self._copies)
-        numbers = self.pool.give(copy, workers)
+        numbers = self.pool.assign(copy, workers)
         self.held[copy] = index, len(workers), numbers
         named = text(numbers) if self.system.journal.wants(RunStarted) else ""
         about = self._about(workers)
         message = StartCopy(copy, len(workers), numbers, named, *about, tasks, reason)
-        if self.news is not None:
-            cause = self._why(self.news, index, numbers, cause, None)
+        if self.tracker is not None:
+            cause = self._why(self.tracker, index, numbers, cause, None)
         self.send(self.actors[index], message, cause)
         return copy
 
@@ -286,19 +289,19 @@ class Scheduler(Actor):
 
     def _why(
         self,
-        news: News,
+        tracker: CauseTracker,
         index: int,
         numbers: Intervals,
         cause: int,
         otherwise: Callable[[], int] | None,
     ) -> int:
-        found = news.why(self.now, index, numbers)
+        found = tracker.why(self.now, index, numbers)
         if found != NOTHING:
             return found
         return cause if otherwise is None else otherwise()
 
     def resize(self, copy: int, processors: int, cause: int) -> None:
-        """Give this copy's job that many workers in place of those that it has."""
+        """Resize this copy to so many workers."""
         index, _, held = self.held[copy]
         numbers = self.pool.exchange(copy, held, processors, index)
         self.held[copy] = index, processors, numbers
@@ -307,23 +310,24 @@ class Scheduler(Actor):
         self.send(self.actors[index], message, cause)
 
     def promise(self, copy: int, cause: int) -> None:
-        """Free this copy's workers, on which it computes to its end: whoever gets one of them can
-        use it from then on only (003, section 5)."""
+        """Release this copy's workers early: it computes on them to its end, and only then can
+        another copy that was given one of them use it (003, section 5)."""
         index, processors, numbers = self.held[copy]
-        self.pool.take_back(processors, numbers)
+        self.pool.release(processors, numbers)
         self.held[copy] = index, 0, ()
         for worker in members(numbers):
             self.promised.setdefault(worker, copy)
         self.send(self.actors[index], PromiseCopy(copy), cause)
 
     def _present(self, numbers: Intervals) -> str:
-        """Those that nobody computes on any more to his end, as logs write them."""
+        """Those on which no former copy still computes to its end, as logs write them."""
         if not self.promised:
             return text(numbers)
         return text(intervals_of(n for n in members(numbers) if n not in self.promised))
 
     def _hand_on(self, over: int, cause: int) -> None:
-        """This copy is over: what it had promised joins its new holders."""
+        """This copy is over: the workers that it had promised join the copies that were given
+        them."""
         joined: dict[int, list[int]] = {}
         for worker in sorted(worker for worker, copy in self.promised.items() if copy == over):
             del self.promised[worker]
@@ -331,12 +335,12 @@ class Scheduler(Actor):
         for copy, workers in joined.items():
             if copy >= 0:
                 index, _, numbers = self.held[copy]
-                came = MembersCame(copy, text(intervals_of(workers)), self._present(numbers))
+                came = MembersArrived(copy, text(intervals_of(workers)), self._present(numbers))
                 self.send(self.actors[index], came, cause)
 
-    def withdraw(self, copy: int, cause: int) -> None:
+    def cancel_copy(self, copy: int, cause: int) -> None:
         """End this copy's run."""
-        self.send(self.actors[self.held[copy][0]], WithdrawCopy(copy), cause)
+        self.send(self.actors[self.held[copy][0]], CancelCopy(copy), cause)
 
     def waits_for(self) -> str | None:
         gone = self.completed + self.killed

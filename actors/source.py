@@ -1,4 +1,5 @@
-"""Where jobs come from that are too many to be actors before their time."""
+"""A source that spawns each job's actor at its submission time, for workloads too long to spawn at
+once."""
 
 from __future__ import annotations
 

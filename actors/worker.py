@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from attrs import define, field
 
 from actors.events import WorkerChanged, WorkerSpeedChanged
-from actors.member import Member
-from actors.messages import WorkerMoved, WorkerSped
+from actors.messages import SpeedChanged, StateChanged
 from actors.runtime import Phase, handles
-from actors.worker_messages import SpeedDue, Strike, Turn
+from actors.transfer_client import TransferClient
+from actors.worker_messages import Fail, SpeedDue, Turn
 from policies.availability import WorkerState
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -20,12 +20,12 @@ Change = tuple[float, WorkerState]
 
 
 def always_up() -> Iterator[Change]:
-    """The life of a worker that nobody reclaims."""
+    """The availability of a worker that is never reclaimed."""
     return iter(((0, UP),))
 
 
 @define(eq=False)
-class Worker(Member):
+class Worker(TransferClient):
     """A processor that computes while UP, waits while RECLAIMED, forgets when DOWN (002, III.B).
 
     Its owner's states, its faults and its speed add up (WORLD.md, W1); what a change means to the
@@ -45,8 +45,8 @@ class Worker(Member):
     _until: float = field(init=False, default=-1)
     """End of the last fault's downtime."""
     _fallen: tuple[float, int] = field(init=False, default=(-1, -1))
-    """When its last DOWN is over, where that was told, and the seq of that event."""
-    _struck: bool = field(init=False, default=False)
+    """When its last DOWN ends, if that was logged, and the seq of that event."""
+    _failing: bool = field(init=False, default=False)
     """A fault strikes at this instant."""
     _speed: float = field(init=False, default=1)
 
@@ -57,7 +57,7 @@ class Worker(Member):
         if self._owned is not UP:
             self.become(self._owned)
             cause = self.record(origin, WorkerChanged, self.index, self._owned, None, None)
-            self.send(self.scheduler, WorkerMoved(self.index, self._owned, None), cause)
+            self.send(self.scheduler, StateChanged(self.index, self._owned, None), cause)
         if self.speeds is not None:
             self._speed_up(next(self.speeds)[1], origin)
 
@@ -68,22 +68,22 @@ class Worker(Member):
         if following is not None:
             self.at(following[0], TURN, self.system.origin, STATES_CHANGE)
 
-    @handles(Strike)
-    def struck(self, _: Strike, cause: int) -> None:
-        self._struck = True
+    @handles(Fail)
+    def fail(self, _: Fail, cause: int) -> None:
+        self._failing = True
         self.later(TURN, cause, STATES_CHANGE)
 
     @handles(Turn)
     def turn(self, _: Turn, __: int) -> None:
-        """Look at all that is due at this instant at once, whichever of it came first."""
+        """Handle all changes due at this instant together, whatever their order."""
         due_by, following = self.due_by, self._next
         if following is not None and following[0] <= due_by:
             self._owned = following[1]
             self._await_owner()
         owned = self._owned
         down = owned is DOWN or due_by < self._until
-        if self._struck:
-            self._struck = False
+        if self._failing:
+            self._failing = False
             if not down:
                 self._fail(self.now)
                 down = due_by < self._until
@@ -107,7 +107,7 @@ class Worker(Member):
             until = self._until
         self.become(state)
         cause = self.record(cause, WorkerChanged, self.index, state, was, until)
-        self.send(self.scheduler, WorkerMoved(self.index, state, until), cause)
+        self.send(self.scheduler, StateChanged(self.index, state, until), cause)
         if self.master is not None:
             self.moved(state, cause)
         return cause
@@ -124,4 +124,4 @@ class Worker(Member):
             self.at(time, SPEED_DUE, cause, STATES_CHANGE)
         if speed != 1 or self.now > 0:
             cause = self.record(cause, WorkerSpeedChanged, self.index, speed)
-            self.send(self.scheduler, WorkerSped(self.index, speed), cause)
+            self.send(self.scheduler, SpeedChanged(self.index, speed), cause)

@@ -1,4 +1,4 @@
-"""What workers and the master are told: requests imperative, facts past tense."""
+"""Messages to workers and to the master: requests imperative, facts past tense."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SpeedDue:
 
 
 @message
-class Strike:
+class Fail:
     """Hazard to worker: you fail now, unless you are DOWN already."""
 
 
@@ -38,7 +38,7 @@ class Needs:
 
 
 @message
-class Feed:
+class StageIn:
     """Job to worker: you are a member of this run; fetch what you lack of its needs."""
 
     job: Actor
@@ -73,7 +73,7 @@ class Granted:
 
 @message
 class Preempted:
-    """Master to worker: your channel serves somebody else from now on."""
+    """Master to worker: your channel serves another worker from now on."""
 
 
 @message
@@ -94,7 +94,7 @@ class AskForChannel:
     """Whether a part of the message that it fetches or sends next has passed already."""
     left: float
     """Time of communication that it lacks in all."""
-    anew: bool
+    from_scratch: bool
     """Whether it gives back the channel that it may have."""
 
 

@@ -23,7 +23,8 @@ class StartedFirst:
 
 @frozen
 class LongestFirst:
-    """Whoever lacks most slots of communication first, ties to the lowest index; every slot."""
+    """The worker that lacks the most slots of communication first, ties to the lowest index; every
+    slot."""
 
     every_slot = True
 
@@ -33,7 +34,7 @@ class LongestFirst:
 
 @frozen
 class Timetable:
-    """An explicit list of workers for each slot (002, Figure 1); nobody after its end."""
+    """An explicit list of workers for each slot (002, Figure 1); none after its end."""
 
     slots: tuple[tuple[int, ...], ...]
     """slots[t]: indices of the workers to serve in slot t, the first first."""

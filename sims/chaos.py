@@ -29,10 +29,11 @@ from sims.scenario.scenario import Scenario
 from sims.world import run
 
 PATIENCE = 50
-"""Times the undisturbed makespan and the blow after which a run counts as one that never ends."""
+"""Times the baseline makespan and the injected failure after which a run counts as one that never
+ends."""
 
 
-class Blow(enum.Enum):
+class Injection(enum.Enum):
     """What is done to a worker."""
 
     KILL = "kill"
@@ -42,20 +43,20 @@ class Blow(enum.Enum):
 
 
 @frozen
-class StruckRun:
-    """One run with one blow."""
+class InjectedRun:
+    """One run with one injected failure."""
 
     scenario: Scenario
     folder: Path
-    blow: Blow
+    injection: Injection
     worker: int
     time: float
     length: float
     limit: float
 
-    def struck(self) -> Scenario:
-        """The scenario with the blow in it."""
-        if self.blow is Blow.RECLAIM:
+    def injected(self) -> Scenario:
+        """The scenario with the injected failure in it."""
+        if self.injection is Injection.RECLAIM:
             span = (self.time, self.time + self.length, self.worker)
             return evolve(self.scenario, reclaims=(*self.scenario.reclaims, span))
         strike, faults = (self.time, self.worker), self.scenario.faults
@@ -67,10 +68,10 @@ class StruckRun:
 
     def spelt(self) -> str:
         """The options of `holdfast run` that make the same run."""
-        if self.blow is Blow.RECLAIM:
+        if self.injection is Injection.RECLAIM:
             spans = [*self.scenario.reclaims, (self.time, self.time + self.length, self.worker)]
             return f"--set 'reclaims={[list(span) for span in spans]}'"
-        faults = self.struck().faults
+        faults = self.injected().faults
         assert not isinstance(faults, NoFaults)
         strikes = f"--set 'faults.strikes={[list(strike) for strike in faults.strikes]}'"
         if not isinstance(self.scenario.faults, NoFaults):
@@ -79,7 +80,7 @@ class StruckRun:
 
 
 @frozen
-class Aftermath:
+class TrialOutcome:
     """What came of a trial."""
 
     makespan: float
@@ -90,8 +91,8 @@ class Aftermath:
 
 
 @frozen
-class Calm:
-    """The undisturbed run."""
+class Baseline:
+    """The baseline run."""
 
     makespan: float
     lost: float
@@ -100,13 +101,13 @@ class Calm:
     problems: tuple[str, ...]
 
 
-def undisturbed(scenario: Scenario, folder: Path) -> Calm:
+def undisturbed(scenario: Scenario, folder: Path) -> Baseline:
     """Run it once. Raises what `world.run` raises."""
     records: list[Record] = []
     ending = run(scenario, [records.append], folder)
     whole = scenario.times is Unit.SLOT
     lost = _lost(records, scenario)
-    return Calm(ending.time, lost, moments(records, whole), tuple(_problems(records)))
+    return Baseline(ending.time, lost, moments(records, whole), tuple(_problems(records)))
 
 
 def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
@@ -123,15 +124,15 @@ def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
 
 
 def trials(
-    scenario: Scenario, folder: Path, calm: Calm, length: float, most: int
-) -> list[StruckRun]:
-    """Every (blow, worker, moment), or `most` of them, drawn at random."""
-    limit = PATIENCE * (calm.makespan + length)
+    scenario: Scenario, folder: Path, baseline: Baseline, length: float, most: int
+) -> list[InjectedRun]:
+    """Every (injected failure, worker, moment), or `most` of them, drawn at random."""
+    limit = PATIENCE * (baseline.makespan + length)
     found = [
-        StruckRun(scenario, folder, blow, worker, time, length, limit)
-        for time in calm.instants
-        for worker in range(scenario.crew.size)
-        for blow in Blow
+        InjectedRun(scenario, folder, injection, worker, time, length, limit)
+        for time in baseline.instants
+        for worker in range(scenario.full_platform.size)
+        for injection in Injection
     ]
     if len(found) <= most:
         return found
@@ -139,26 +140,26 @@ def trials(
     return [found[k] for k in sorted(drawn.tolist())]
 
 
-def usual_length(scenario: Scenario, calm: Calm) -> float:
-    """How long a struck worker stays away by default: as faults keep it, or a tenth of the run."""
+def usual_length(scenario: Scenario, baseline: Baseline) -> float:
+    """How long a failed worker stays away by default: as faults keep it, or a tenth of the run."""
     if not isinstance(scenario.faults, NoFaults) and scenario.faults.downtime:
         return scenario.faults.downtime
-    tenth = calm.makespan / 10
+    tenth = baseline.makespan / 10
     return max(1, round(tenth)) if scenario.times is Unit.SLOT else tenth or 1
 
 
-def attempt(trial: StruckRun) -> Aftermath:
+def attempt(trial: InjectedRun) -> TrialOutcome:
     """Run one trial and judge it."""
     records: list[Record] = []
-    scenario = trial.struck()
+    scenario = trial.injected()
     try:
         ending = run(scenario, [records.append], trial.folder, until=trial.limit)
     except RuntimeFault as fault:
-        return Aftermath(trial.limit, 0, (f"it does not end: {fault}",))
+        return TrialOutcome(trial.limit, 0, (f"it does not end: {fault}",))
     problems = list(_problems(records))
     if ending.end is not End.COMPLETED and ending.time >= trial.limit:
         problems.insert(0, f"it has not ended at {trial.limit:g}")
-    return Aftermath(ending.time, _lost(records, scenario), tuple(problems))
+    return TrialOutcome(ending.time, _lost(records, scenario), tuple(problems))
 
 
 def _problems(records: Sequence[Record]) -> Iterator[str]:
@@ -167,7 +168,7 @@ def _problems(records: Sequence[Record]) -> Iterator[str]:
 
 
 def _lost(records: Sequence[Record], scenario: Scenario) -> float:
-    return float(account(records, scenario.crew.size).total[Use.LOST])
+    return float(account(records, scenario.full_platform.size).total[Use.LOST])
 
 
 # --- what must survive --------------------------------------------------------------------------

@@ -135,7 +135,7 @@ def _estimate(scenario: Scenario, folder: Path) -> Cost:
         again *= WAITING if enrolled else 1
         runs += pieces * again * scenario.protection.copies
         area += time * width * again
-    size = scenario.crew.size
+    size = scenario.full_platform.size
     last = max(it.job.submitted for it in jobs)
     longest = max(times) * (WAITING if enrolled else 1)
     end = last + max(area / size, longest) / max(rates.up, 1e-3)
@@ -151,7 +151,7 @@ def _events(
     scenario: Scenario, jobs: int, runs: float, end: float, rates: Rates, width: float
 ) -> float:
     """Lines of the log: each job's 3, each run's 2, and what else there is."""
-    size, period = scenario.crew.size, scenario.protection.period
+    size, period = scenario.full_platform.size, scenario.protection.period
     turns = end * size * rates.turns if isfinite(end) else 0.0
     events = 4 + 3 * jobs + 2 * runs + turns + _changes_of_speed(scenario, end)
     if isinstance(period, int | float) and period:
@@ -201,7 +201,7 @@ def _time(scenario: Scenario, submission: Submission) -> float:
 
 def _width(scenario: Scenario, submission: Submission) -> int:
     """Workers of a run: those asked for, or else an even share."""
-    profile, size = submission.job.profile, scenario.crew.size
+    profile, size = submission.job.profile, scenario.full_platform.size
     if isinstance(profile, Lockstep) and scenario.decider is DeciderKind.ENROLMENT:
         return max(1, min(iterative(submission).tasks, size))
     if isinstance(profile, Asking):
@@ -211,13 +211,13 @@ def _width(scenario: Scenario, submission: Submission) -> int:
 
 def rates_of(scenario: Scenario, folder: Path) -> Rates:
     """What owners and faults do, on average over the workers."""
-    crew, sizes = scenario.crew, list[int]()
+    platform, sizes = scenario.full_platform, list[int]()
     chains = list[MarkovChain | None]()
     for section, many in _kinds(scenario):
         chains.append(_chain(section, folder))
         sizes.append(many)
     ups, turns, downs = np.array([_stationary(chain) for chain in chains]).T
-    weights = np.array(sizes) / crew.size
+    weights = np.array(sizes) / platform.size
     mtbf, downtime = scenario.faults.mtbf, scenario.faults.downtime
     faults = 0.0 if mtbf == inf else 1 / mtbf
     up = float(ups @ weights) / (1 + faults * downtime)
@@ -235,10 +235,10 @@ def _chain(section: WorkerFields, folder: Path) -> MarkovChain | None:
 
 
 def _kinds(scenario: Scenario) -> Iterator[tuple[WorkerFields, int]]:
-    crew = scenario.crew
-    if crew.pool is not None:
-        yield crew.pool, crew.alike
-    yield from ((section, 1) for section in crew.own)
+    platform = scenario.full_platform
+    if platform.pool is not None:
+        yield platform.pool, platform.alike
+    yield from ((section, 1) for section in platform.own)
 
 
 def _stationary(chain: MarkovChain | None) -> tuple[float, float, float]:

@@ -97,12 +97,14 @@ def _sizes(scenario: Scenario, jobs: int) -> int:
         return 0
     from sims.scenario.deciders.pack import pair
 
-    return jobs * (scenario.crew.size // pair(scenario))
+    return jobs * (scenario.full_platform.size // pair(scenario))
 
 
 def _of_files(scenario: Scenario) -> bool:
     """Whether a worker's states come from a trace, which takes its time to read."""
-    return not all(isinstance(it.availability, AlwaysUp | Markov) for it in scenario.crew.sections)
+    return not all(
+        isinstance(it.availability, AlwaysUp | Markov) for it in scenario.full_platform.sections
+    )
 
 
 def _at_least(seconds: float, size: float) -> str:

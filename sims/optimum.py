@@ -97,7 +97,7 @@ def _tasks(scenario: Scenario) -> int:
     if rules.kind is not ProtectionKind.NONE:
         problem = f"{rules.kind.value!r}: the optimum starts again from scratch, this may go on"
         raise InputError("scenario", "protection.kind", problem, ProtectionKind.NONE.value)
-    if any(worker.speed != ConstantLaw() for worker in scenario.crew):
+    if any(worker.speed != ConstantLaw() for worker in scenario.full_platform):
         problem = "workers are of speeds of their own: tasks take no whole slots"
         raise InputError("scenario", "workers.speed", problem, "workers.task_time")
     return job.tasks
@@ -106,8 +106,8 @@ def _tasks(scenario: Scenario) -> int:
 def realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
     """Letters u, r, d: workers x slots, as the scenario's run meets them."""
     rows = []
-    for k, worker in enumerate(scenario.crew):
-        rng = stream(scenario.seed, f"availability/{scenario.crew.name(k)}")
+    for k, worker in enumerate(scenario.full_platform):
+        rng = stream(scenario.seed, f"availability/{scenario.full_platform.name(k)}")
         row = np.empty(slots, "U1")
         for time, state in worker.availability.changes(rng, folder):
             if time >= slots:
@@ -119,18 +119,18 @@ def realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
 
 def fastest(scenario: Scenario) -> int:
     """The least w_q: nobody does a task in fewer slots."""
-    return int(min(worker.task_time for worker in scenario.crew))
+    return int(min(worker.task_time for worker in scenario.full_platform))
 
 
 def memory(scenario: Scenario) -> Bound:
     """mu = 1 where every worker holds one task; else no bound, which no memory exceeds."""
-    ones = all(worker.memory == 1 for worker in scenario.crew)
+    ones = all(worker.memory == 1 for worker in scenario.full_platform)
     return Bound.ONE if ones else Bound.UNBOUNDED
 
 
 def is_coupled(scenario: Scenario) -> bool:
     """Whether the scenario is an OFF-LINE-COUPLED problem exactly."""
-    workers, tasks, master = tuple(scenario.crew), _tasks(scenario), scenario.master
+    workers, tasks, master = tuple(scenario.full_platform), _tasks(scenario), scenario.master
     alike = len({worker.task_time for worker in workers}) == 1
     bounds = [tasks if worker.memory is None else worker.memory for worker in workers]
     free = master is None or master.program == master.data == 0

@@ -39,7 +39,7 @@ class Summary:
     completed: dict[str, float] = field(factory=dict)
     """Job -> when it was completed."""
     killed: dict[str, float] = field(factory=dict)
-    """Job -> when it had reached the user's estimate and was withdrawn for it."""
+    """Job -> when it had reached the user's estimate and was cancelled for it."""
     iterations: int = 0
     left_out: dict[str, int] = field(factory=dict)
     """Why jobs of a workload do not take part -> how many."""
@@ -83,7 +83,7 @@ class Summary:
         else:
             completed = sum(run is not None for run in event.completed)
             self.outcomes[Outcome.COMPLETED] += completed
-            self.outcomes[Outcome.WITHDRAWN] += sum(event.copies) - completed
+            self.outcomes[Outcome.CANCELLED] += sum(event.copies) - completed
 
     @property
     def makespan(self) -> float | None:

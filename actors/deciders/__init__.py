@@ -1,1 +1,1 @@
-"""What schedulers decide, one folder a kind of decider: its books and how it asks its policies."""
+"""Deciders, one folder for each kind: its state, and how it asks its policies."""

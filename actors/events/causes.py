@@ -1,4 +1,4 @@
-"""Which event may cause which, and about what both must be: the law of causes.
+"""The law of causes: which event may cause which, and what the two must have in common.
 
 The cause of an event is the one without which it would not have happened. Where several coincide,
 what made a job or a worker want something comes before what made room for it, and that before what
@@ -14,14 +14,15 @@ from attrs import Factory, define, frozen
 from actors import events as e
 from actors.events import relations as r
 from actors.events import starts as s
-from actors.events.known import LEARNERS, Known
+from actors.events.known import LEARNERS, KnownEvents
 from actors.events.relations import Relation
 from actors.runtime import Event, Record
 
 
 @frozen
-class May:
-    """What may cause an event: one of these kinds, which must be so about the same."""
+class AllowedCause:
+    """Kinds of events that may cause another one, and the relation that must hold between the
+    two."""
 
     kinds: tuple[type[Event], ...]
     about: Relation
@@ -29,39 +30,39 @@ class May:
     """Whether the effect may come at a later instant."""
 
 
-def at_once(about: Relation, *kinds: type[Event]) -> May:
+def at_once(about: Relation, *kinds: type[Event]) -> AllowedCause:
     """At the same instant."""
-    return May(kinds, about)
+    return AllowedCause(kinds, about)
 
 
-def later(about: Relation, *kinds: type[Event]) -> May:
+def later(about: Relation, *kinds: type[Event]) -> AllowedCause:
     """At the same instant or later."""
-    return May(kinds, about, True)
+    return AllowedCause(kinds, about, True)
 
 
 BEGINNING = (later(r.anything, e.ScenarioStarted),)
-"""What nothing in the world causes."""
+"""The cause of events that come from outside of the simulated world."""
 OWN = at_once(r.same_job, e.JobSubmitted)
 LOSSES = (e.CheckpointLost, e.RestartedFromScratch)
 PARTS = (e.RunStarted, e.StageStarted, e.RateChanged)
-HEARD = (
+TRIGGERS = (
     *(e.JobSubmitted, e.IterationStarted, e.RunEnded, e.MembersReleased),
     *(e.WorkerChanged, e.TransferEnded),
 )
-"""What calls for a decision."""
-WITHDRAWN = (
+"""Events that call for a decision."""
+CANCELLED = (
     at_once(r.other_first, e.RunEnded),
     later(r.begun, e.RunStarted),
-    at_once(r.reconsidered, *HEARD),
+    at_once(r.reconsidered, *TRIGGERS),
     later(r.due, e.ReservationMade),
     later(r.capped, e.ScenarioStarted),
 )
 
-CAUSES: Mapping[type[Event], tuple[May, ...]] = {
+CAUSES: Mapping[type[Event], tuple[AllowedCause, ...]] = {
     # scenario
     e.ScenarioStarted: (),
     e.ScenarioEnded: (
-        at_once(r.anything, e.WorkloadEnded, *HEARD),
+        at_once(r.anything, e.WorkloadEnded, *TRIGGERS),
         later(r.anything, e.ScenarioStarted, e.RunStarted),
     ),
     e.StaleMessage: (later(r.anything, Event),),
@@ -85,7 +86,7 @@ CAUSES: Mapping[type[Event], tuple[May, ...]] = {
         at_once(r.same_job, e.IterationCompleted),
         at_once(r.names_it, e.CopiesSettled),
     ),
-    e.JobKilled: (at_once(r.withdrawn, e.RunEnded),),
+    e.JobKilled: (at_once(r.cancelled, e.RunEnded),),
     e.WorkloadEnded: (at_once(r.anything, e.RunEnded, e.JobCompleted),),
     # workers
     e.WorkerChanged: (
@@ -123,7 +124,7 @@ CAUSES: Mapping[type[Event], tuple[May, ...]] = {
         at_once(s.another_copy, e.RunStarted, e.ReservationMade),
         later(s.promised, e.ReservationMade),
         at_once(s.made_way, e.RunStarted, e.ReservationMade),
-        at_once(s.called, *HEARD),
+        at_once(s.called, *TRIGGERS),
         at_once(s.shared_out, e.RedistributionDecided),
         later(s.called, e.ScenarioStarted),
         later(s.wanted_before, e.JobSubmitted, e.IterationStarted, e.RunEnded),
@@ -141,9 +142,9 @@ CAUSES: Mapping[type[Event], tuple[May, ...]] = {
         at_once(r.nothing_left, e.CheckpointTaken),
         at_once(r.down_in_run, e.WorkerChanged),
         at_once(r.resized, e.RedistributionDecided),
-        *WITHDRAWN,
+        *CANCELLED,
     ),
-    e.MembersReleased: WITHDRAWN,
+    e.MembersReleased: CANCELLED,
     e.MembersJoined: (at_once(r.given_up, e.RunEnded),),
     # protection
     e.CheckpointTaken: (
@@ -154,18 +155,18 @@ CAUSES: Mapping[type[Event], tuple[May, ...]] = {
     e.RestartedFromScratch: (at_once(r.same_run, e.CheckpointLost, e.RunEnded),),
     # the queue
     e.ReservationMade: (
-        at_once(r.anything, *HEARD, e.ShelfOpened, e.BatchOpened),
+        at_once(r.anything, *TRIGGERS, e.ShelfOpened, e.BatchOpened),
         later(r.anything, e.ReservationMade, e.ScenarioStarted),
     ),
     e.ReservationDropped: (
-        at_once(r.anything, *HEARD, e.ShelfOpened, e.BatchOpened),
+        at_once(r.anything, *TRIGGERS, e.ShelfOpened, e.BatchOpened),
         later(r.anything, e.ReservationMade, e.ScenarioStarted),
     ),
     e.ShelfOpened: (
-        at_once(r.anything, *HEARD, e.BatchOpened),
+        at_once(r.anything, *TRIGGERS, e.BatchOpened),
         later(r.anything, e.ScenarioStarted),
     ),
-    e.BatchOpened: (at_once(r.anything, *HEARD),),
+    e.BatchOpened: (at_once(r.anything, *TRIGGERS),),
     # copies in columns
     e.GainDescribed: BEGINNING,
     e.CopiesPlaced: (at_once(r.anything, e.CopiesSettled, e.JobSubmitted),),
@@ -193,8 +194,8 @@ CAUSES: Mapping[type[Event], tuple[May, ...]] = {
 """Every kind of event, and what may cause it."""
 
 
-def _table() -> dict[type[Event], dict[type[Event], tuple[May, ...]]]:
-    table: dict[type[Event], dict[type[Event], tuple[May, ...]]] = {}
+def _table() -> dict[type[Event], dict[type[Event], tuple[AllowedCause, ...]]]:
+    table: dict[type[Event], dict[type[Event], tuple[AllowedCause, ...]]] = {}
     for kind, rows in CAUSES.items():
         table[kind] = {
             cause: tuple(row for row in rows if cause in row.kinds)
@@ -206,13 +207,13 @@ def _table() -> dict[type[Event], dict[type[Event], tuple[May, ...]]]:
 
 @define(eq=False)
 class CauseLaw:
-    """Reads a journal, record by record, and says which causes are none."""
+    """Checks each record's cause, in the order of the journal."""
 
-    known: Known = Factory(Known)
-    table: Mapping[type[Event], Mapping[type[Event], tuple[May, ...]]] = Factory(_table)
+    known: KnownEvents = Factory(KnownEvents)
+    table: Mapping[type[Event], Mapping[type[Event], tuple[AllowedCause, ...]]] = Factory(_table)
 
     def check(self, record: Record) -> str | None:
-        """What is wrong with the cause of `record`, the next one; None: nothing."""
+        """The problem with the cause of `record`, the next one; None if there is none."""
         known, event, seq = self.known, record.event, record.cause
         if record.t > known.now:
             known.pass_to(record.t)

@@ -1,6 +1,6 @@
-"""Copies that are all placed at once and all end at once (004): one line tells them all.
+"""Vectorised copies (004): all copies that are placed at one instant, or end at one, in one line.
 
-A run is a copy between two checkpoints: it ends WITHDRAWN at the next one, and COMPLETED where it
+A run is a copy between two checkpoints: it ends CANCELLED at the next one, and COMPLETED where it
 ends its job. The parts of each line are the RunStarted and RunEnded of every copy.
 """
 
@@ -31,7 +31,8 @@ Ints = tuple[int, ...]
 
 @frozen
 class GainDescribed(Event):
-    """Jobs progress by g(r, t) (004, Assumption 2), not by what their workers deliver."""
+    """Mean semantics: jobs progress by g(r, t) (004, Assumption 2), not by what their workers
+    deliver."""
 
     augmentation: Annotated[float, Quantity("factor")]
     """Multiplies g."""
@@ -93,7 +94,7 @@ class CopiesSettled(Compound):
                 raise ValueError(f"run {first} completes; {count} from {start} on were placed")
         runs = _runs(self.jobs, self.runs, self.copies, self.completed)
         for (job, run, first), done in zip(runs, self.done, strict=True):
-            outcome = Outcome.COMPLETED if run == first else Outcome.WITHDRAWN
+            outcome = Outcome.COMPLETED if run == first else Outcome.CANCELLED
             yield RunEnded(job, run, outcome, done)
 
 

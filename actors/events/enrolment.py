@@ -1,4 +1,4 @@
-"""What enrolments hang on: iterations, workers' times, and what is believed of workers (002)."""
+"""Parameters of enrolment: iterations, workers' times per task, and the policy's beliefs (002)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Chain = tuple[Row, Row, Row]
 
 @frozen
 class TasksDescribed(Event):
-    """An iterative job."""
+    """An iterative job: its iterations, and the time of a task on each worker."""
 
     job: JobName
     tasks: TaskCount

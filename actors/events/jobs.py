@@ -37,7 +37,7 @@ class JobSubmitted(Event):
 
 @frozen
 class JobDescribed(Event):
-    """What its laws are measured against: what the job is, and how it is protected."""
+    """A job's parameters, against which its other events are checked."""
 
     job: JobName
     kind: str
@@ -50,20 +50,21 @@ class JobDescribed(Event):
     failures: Annotated[int, Quantity("verifications")] | None
     """f_j: verifications that find an error before one does not; None: drawn as they come."""
     estimate: Time | None
-    """What reservations and shelves believe in place of t(p); None: t(p)."""
+    """The user's estimate, which reservations and shelves use in place of t(p); None: they use
+    t(p)."""
     limit: Time | None
     """How long a run may last before its job is killed, verification included; None: for ever."""
 
 
 class ProtectionKind(enum.Enum):
-    """Where saved states are kept."""
+    """Where checkpoints are kept."""
 
     NONE = "none"
     """Nowhere: re-execution."""
     BUDDIES = "buddies"
     """In the memory of other members."""
     IMAGES = "images"
-    """At the master."""
+    """On shared storage at the master, as images: a lost run continues on other workers."""
 
 
 @frozen
@@ -72,11 +73,11 @@ class ProtectionDescribed(Event):
 
     job: JobName
     kind: ProtectionKind
-    """Where saved states are kept."""
+    """Where checkpoints are kept."""
     period: Work | None
-    """Work between two checkpoints; None: none is taken, or it hangs on the run's members."""
+    """Work between two checkpoints; None: none is taken, or it depends on the run's members."""
     cost: Time | None
-    """Time of a checkpoint without a master; None: it hangs on the run's members."""
+    """Time of a checkpoint without a master; None: it depends on the run's members."""
     recovery: Time | None
     """Likewise."""
     verified: bool
@@ -136,7 +137,7 @@ class IterationCompleted(Event):
 
 @frozen
 class JobsLeftOut(Event):
-    """Jobs of the workload that cannot take part, and why."""
+    """Jobs of the workload that were left out, and why."""
 
     reason: str
     """Why they cannot take part."""

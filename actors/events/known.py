@@ -1,4 +1,4 @@
-"""What a journal has told, as far as the causes of later events hang on it."""
+"""Events of a journal that can still cause later ones."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ class HeldMembers:
 
 
 @define(eq=False)
-class Known:
-    """The events of this instant, and of earlier ones only those that can still be causes: what
-    jobs have wanted workers since, how runs go on, who sends, who is DOWN, what is promised."""
+class KnownEvents:
+    """The events of this instant, and those earlier ones that can still be causes: of jobs that
+    want workers, of runs under way, of transfers, of workers that are DOWN, and of reservations."""
 
     now: float = 0
     decider: DeciderKind = DeciderKind.QUEUE
-    withdraws: bool = False
+    cancels: bool = False
     instant: dict[int, Event] = field(factory=dict)
     """By seq."""
     lasting: dict[int, Event] = field(factory=dict)
@@ -85,7 +85,7 @@ class Known:
     wants: dict[str, int] = field(factory=dict)
     """By job: seq of its submission, its last iteration's start, or the last end of a run."""
     freed: dict[int, HeldMembers] = field(factory=dict)
-    """By seq: who was given back at this instant."""
+    """By seq: members that were released at this instant."""
     came: set[int] = field(factory=set)
     """Workers that came UP at this instant."""
     opened: bool = False
@@ -102,10 +102,10 @@ class Known:
     """By job: seq of its reservation."""
     placed: int = -1
     """seq of the last CopiesPlaced."""
-    sped: list[int] = field(factory=list)
+    speed_changes: list[int] = field(factory=list)
     """seq of changes of speed since then."""
     _former: tuple[int, Event | None] = -1, None
-    """What the job that came to want workers last had wanted them since before; by seq."""
+    """The event since which the job that asked for workers last had wanted them before, by seq."""
     _fading: list[int] = field(factory=list)
     """seq of what can be a cause at this instant only."""
     _over: list[tuple[str, int]] = field(factory=list)
@@ -114,7 +114,7 @@ class Known:
     # --- what is asked ------------------------------------------------------------------------
 
     def held(self, job: str, run: int) -> HeldMembers:
-        """The members of a run; nobody where there is none."""
+        """The members of a run; empty where there is none."""
         return self.jobs.get(job, {}).get(run) or HeldMembers((), -1, -1)
 
     def wants_now(self, job: str) -> bool:
@@ -157,7 +157,7 @@ class Known:
             self.jobs.pop(job, None)
 
     def _begin(self, event: ScenarioStarted, seq: int) -> None:
-        self.decider, self.withdraws = event.decider, event.withdraws
+        self.decider, self.cancels = event.decider, event.cancels
         self.lasting[seq] = event
 
     def _want(self, event: Any, seq: int) -> None:
@@ -172,10 +172,10 @@ class Known:
         self._over.extend((event.job, run) for run in self.jobs.get(event.job, ()))
 
     def _resized(self, seq: int) -> bool:
-        """Whether that is the end of a run of a pack whose job goes on with other members."""
+        """Whether a pack's run ended there because its job was resized."""
         ended = self.lasting.get(seq)
-        withdrawn = isinstance(ended, RunEnded) and ended.outcome is Outcome.WITHDRAWN
-        return withdrawn and self.decider is DeciderKind.PACK
+        cancelled = isinstance(ended, RunEnded) and ended.outcome is Outcome.CANCELLED
+        return cancelled and self.decider is DeciderKind.PACK
 
     def _start(self, event: RunStarted, seq: int) -> None:
         runs = self.jobs.setdefault(event.job, {})
@@ -265,41 +265,41 @@ class Known:
         self.lasting[seq] = event
 
     def _settle(self, event: CopiesSettled, seq: int) -> None:
-        for old in (self.placed, *self.sped):
+        for old in (self.placed, *self.speed_changes):
             self.lasting.pop(old, None)
         self.placed = -1
-        self.sped.clear()
+        self.speed_changes.clear()
 
     def _speed(self, event: WorkerSpeedChanged, seq: int) -> None:
         if self.placed >= 0:
-            self.sped.append(seq)
+            self.speed_changes.append(seq)
             self.lasting[seq] = event
 
 
 LEARNERS: dict[type[Event], Any] = {
-    ScenarioStarted: Known._begin,
-    JobSubmitted: Known._want,
-    IterationStarted: Known._want,
-    JobCompleted: Known._leave,
-    JobKilled: Known._leave,
-    RunStarted: Known._start,
-    StageStarted: Known._go_on,
-    RateChanged: Known._go_on,
-    RunEnded: Known._end,
-    MembersReleased: Known._release,
-    MembersChanged: Known._change_members,
-    MembersJoined: Known._join,
-    CheckpointLost: Known._lose,
-    RestartedFromScratch: Known._lose,
-    WorkerChanged: Known._change,
-    TransferDropped: Known._drop,
-    TransferStarted: Known._send,
-    TransferEnded: Known._send,
-    TransferSuspended: Known._send,
-    ShelfOpened: Known._open,
-    BatchOpened: Known._open,
-    ReservationMade: Known._promise,
-    CopiesPlaced: Known._place,
-    CopiesSettled: Known._settle,
-    WorkerSpeedChanged: Known._speed,
+    ScenarioStarted: KnownEvents._begin,
+    JobSubmitted: KnownEvents._want,
+    IterationStarted: KnownEvents._want,
+    JobCompleted: KnownEvents._leave,
+    JobKilled: KnownEvents._leave,
+    RunStarted: KnownEvents._start,
+    StageStarted: KnownEvents._go_on,
+    RateChanged: KnownEvents._go_on,
+    RunEnded: KnownEvents._end,
+    MembersReleased: KnownEvents._release,
+    MembersChanged: KnownEvents._change_members,
+    MembersJoined: KnownEvents._join,
+    CheckpointLost: KnownEvents._lose,
+    RestartedFromScratch: KnownEvents._lose,
+    WorkerChanged: KnownEvents._change,
+    TransferDropped: KnownEvents._drop,
+    TransferStarted: KnownEvents._send,
+    TransferEnded: KnownEvents._send,
+    TransferSuspended: KnownEvents._send,
+    ShelfOpened: KnownEvents._open,
+    BatchOpened: KnownEvents._open,
+    ReservationMade: KnownEvents._promise,
+    CopiesPlaced: KnownEvents._place,
+    CopiesSettled: KnownEvents._settle,
+    WorkerSpeedChanged: KnownEvents._speed,
 }

@@ -12,15 +12,15 @@ from actors.runtime import Event
 
 
 class TransferKind(enum.Enum):
-    """What a message is."""
+    """What a message carries."""
 
     PROGRAM = "program"
     DATA = "data"
     """One unit of it."""
     IMAGE = "image"
-    """A saved state, or a clone's, fetched."""
+    """A saved state, or a clone's state, fetched from the master."""
     SAVE = "save"
-    """A state, sent to the master."""
+    """A checkpoint, sent to the master."""
 
 
 @frozen

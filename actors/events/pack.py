@@ -1,4 +1,4 @@
-"""What the pack's decider counts with and decides: malleable applications (003)."""
+"""Packs of malleable applications: the decider's parameters, expectations and decisions (003)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class WhyIgnored(enum.Enum):
     """Why a fault changed nothing, where 003's own rule is asked for (section 6.1)."""
 
     IDLE = "idle"
-    """Nobody held the worker."""
+    """No run held the worker."""
     BUSY = "busy"
     """Its application was still in its last downtime, recovery, redistribution or the checkpoint
     that closes it."""
@@ -46,7 +46,8 @@ class PeriodRule(enum.Enum):
 
 @frozen
 class PackDescribed(Event):
-    """The model that decisions follow; once, before all applications."""
+    """The parameters with which a pack's decider computes expected times; once, before all
+    applications."""
 
     pair: WorkerCount
     """Workers in a group: sizes are multiples of it."""
@@ -70,7 +71,7 @@ class PackDescribed(Event):
 
 @frozen
 class ApplicationDescribed(Event):
-    """A malleable job, and what its pack's decider counts with for it on every number of workers.
+    """A malleable job, and the parameters of its expected times on every number of workers.
 
     Expectations need the time of a checkpoint as well: that of its protection or, through a master,
     of its image.
@@ -80,10 +81,10 @@ class ApplicationDescribed(Event):
     footprint: Annotated[float, Quantity("data units")]
     """m_i, data units."""
     index: Annotated[int, Quantity()] | None = None
-    """Its place in the pack, from 0, which decides ties; None: an older log, which tells nothing of
-    what follows either."""
+    """Its place in the pack, from 0, which decides ties; None: not known, and neither is what
+    follows."""
     profile: tuple[str, ...] = ()
-    """How its time hangs on its workers, as a scenario file says it: `key=value`, all keys that
+    """How its time depends on its workers, as a scenario file says it: `key=value`, all keys that
     have a value but a table's times."""
     times: tuple[Time, ...] = ()
     """Of a table, its times on 1, 2, 3... workers."""
@@ -100,9 +101,9 @@ class ApplicationDescribed(Event):
 
 @frozen
 class EndExpected(Event):
-    """What the decider counts with for an application from now on: its t^U, which is not looked at
-    again until the next such line. Of several copies that is the oldest's; where it is lost, what
-    the next one said last is told again."""
+    """When the decider expects an application to end: its t^U, which holds until the next such
+    event. With several copies it is the oldest's; when that one is lost, the next one's last
+    expectation is logged again."""
 
     job: JobName
     processors: WorkerCount
@@ -110,7 +111,7 @@ class EndExpected(Event):
     left: Annotated[float, Quantity("part of the job's work")]
     """alpha at `since`."""
     since: Time | None
-    """t_lastR: when it computes, or did when this was told; None: nobody knows."""
+    """t_lastR: when it computes again, or when it began to; None: not known."""
     expected: Time | None
     """t^U; None where `since` is."""
 
@@ -122,8 +123,8 @@ class RedistributionDecided(Event):
     why: Cause
     """Why."""
     job: JobName | None
-    """Whose end or fault it answers (the lowest index where several ended); None: workers have come
-    back."""
+    """The job whose end or fault it answers (the lowest index where several ended); None: workers
+    have come back."""
     moves: tuple[tuple[JobName, WorkerCount, WorkerCount], ...]
     """(application, workers before, after), by index."""
 
@@ -144,8 +145,8 @@ class RedistributionPlanned(Event):
 
 @frozen
 class MembersChanged(Event):
-    """The members that a job kept after `run` are these from now on: it was resized before its next
-    run could start."""
+    """A job that kept its members after `run` was resized before its next run could start: these
+    are its members now."""
 
     job: JobName
     run: RunNumber

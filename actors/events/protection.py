@@ -1,4 +1,4 @@
-"""What protections save, restore and lose (WORLD.md, P)."""
+"""Checkpoints: taken, lost and given up (WORLD.md, P)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CheckpointLost(Event):
     run: RunNumber
     """The run that is, or was last, on these members."""
     workers: tuple[WorkerNumber, ...]
-    """Who was struck."""
+    """Members that went DOWN since the last recovery ended."""
 
 
 @frozen

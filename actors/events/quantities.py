@@ -1,4 +1,4 @@
-"""What the fields of events hold: each type says its unit, and what is meant wherever it stands.
+"""Types of event fields, each with its unit and meaning.
 
 The log's documentation and its schema are read off these types and the fields' docstrings.
 """

@@ -1,4 +1,4 @@
-"""What the queue's deciders promise and open."""
+"""Events of a queue: reservations, shelves and batches."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from actors.runtime import Event
 
 @frozen
 class ReservationMade(Event):
-    """A waiting job is promised processors, or what it was promised moves: told once for each
-    change. A start that is overdue, as a run outlives its estimate, has not changed."""
+    """A waiting job gets a reservation, or its reservation changes: logged once for each change. A
+    start that is overdue, as a run outlives its estimate, has not changed."""
 
     job: JobName
     start: Time
@@ -23,8 +23,8 @@ class ReservationMade(Event):
 
 @frozen
 class ReservationDropped(Event):
-    """A job that goes on waiting is promised nothing any more: another one is ahead of it, or
-    nobody knows when workers will be back."""
+    """A job that goes on waiting loses its reservation: another one is ahead of it, or it is not
+    known when workers will be back."""
 
     job: JobName
 

@@ -31,14 +31,14 @@ class Outcome(enum.Enum):
     """A verification found a silent error."""
     LOST = "lost"
     """A member went DOWN."""
-    WITHDRAWN = "withdrawn"
+    CANCELLED = "cancelled"
     """The scheduler changed its mind, another copy was first, or the job was killed."""
 
 
 class Stage(enum.Enum):
     """What a run is doing."""
 
-    FEEDING = "feeding"
+    STAGING_IN = "staging_in"
     """Members fetch what they lack: program, data, image."""
     RECOVERING = "recovering"
     """A saved state is restored, or a clone fetched, without a master."""
@@ -55,7 +55,7 @@ class Stage(enum.Enum):
 
 @frozen
 class RunStarted(Event):
-    """A run of `job` holds its members from now on. One that is not told of any stage computes at
+    """A run of `job` holds its members from now on. A run without any `StageStarted` computes at
     once, at its members' speed times its share, then verifies."""
 
     job: JobName
@@ -80,12 +80,12 @@ class RunStarted(Event):
 
 @frozen
 class StageStarted(Event):
-    """A run goes over to another stage; the one before is over."""
+    """A run enters another stage; the one before has ended."""
 
     job: JobName
     run: RunNumber
     stage: Stage
-    """What it does from now on."""
+    """The stage that it enters."""
     rate: Rate
     """What it advances by per unit of time; 0: it waits."""
     done: Work
@@ -105,7 +105,7 @@ class RateChanged(Event):
 
 @frozen
 class RunEnded(Event):
-    """A run gives its members back, unless the job keeps them."""
+    """A run ends and releases its members, unless the job keeps them."""
 
     job: JobName
     run: RunNumber
@@ -119,7 +119,7 @@ class RunEnded(Event):
 
 @frozen
 class MembersReleased(Event):
-    """Members that were kept after `run` are given back: another copy was first."""
+    """Members that were kept after `run` are released: another copy completed the job first."""
 
     job: JobName
     run: RunNumber
@@ -127,12 +127,13 @@ class MembersReleased(Event):
 
 @frozen
 class MembersJoined(Event):
-    """More members join a run, or those kept after it: they were promised (003, section 5)."""
+    """Members that had been promised to a run, or to the members kept after it, join it (003,
+    section 5)."""
 
     job: JobName
     run: RunNumber
     processors: WorkerSet
-    """Who joins."""
+    """Interval set of those that join."""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""How a log begins and ends, and what it says of the runtime itself."""
+"""The first and last events of a log, and those about the runtime itself."""
 
 from __future__ import annotations
 
@@ -63,17 +63,18 @@ class ScenarioStarted(Event):
     settings: tuple[str, ...] = ()
     """What the scenario's policy section says beside the name: `key=value`, defaults left out."""
     decider: DeciderKind = DeciderKind.QUEUE
-    """Who decides."""
+    """The kind of decider."""
 
     @property
-    def withdraws(self) -> bool:
-        """Whether its decider may take workers from a run that goes on: a queue does so only where
-        it is preemptive, or a policy of the user's decides."""
+    def cancels(self) -> bool:
+        """Whether its decider may cancel a run under way: a queue does so only where it is
+        preemptive, or a policy of the user's decides."""
         return self.decider is not DeciderKind.QUEUE or self.preempts or ":" in self.policy
 
     @property
     def preempts(self) -> bool:
-        """Whether it is a queue of ours in which who runs makes way for somebody more urgent."""
+        """Whether it is one of the built-in preemptive queues, in which running jobs make way for
+        more urgent ones."""
         preemptive = "preemption=True" in self.settings
         return self.decider is DeciderKind.QUEUE and preemptive and ":" not in self.policy
 
@@ -102,12 +103,13 @@ class ScenarioEnded(Event):
 
 @frozen
 class Compound(Event):
-    """One line of the log that tells many events of one instant, in columns: where the run itself
-    moves many things in one go, a line for each would cost more than the run."""
+    """One line of the log that stands for many events of one instant, in columns: for vectorised
+    copies a line each would cost more than the simulation."""
 
     @abstractmethod
     def parts(self) -> Iterator[Event]:
-        """The events that it tells. Raises ValueError where its columns do not fit together."""
+        """The events that it stands for. Raises ValueError where its columns do not fit
+        together."""
 
 
 @frozen
@@ -117,7 +119,7 @@ class StaleMessage(Event):
     debug = True
 
     actor: str
-    """Whom the message was for."""
+    """The actor that the message was for."""
     message: str
     """Its kind."""
 

@@ -1,4 +1,4 @@
-"""What befalls workers: their states and speeds (WORLD.md, W1)."""
+"""Workers: their states, speeds and prices (WORLD.md, W1)."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from policies.availability import WorkerState
 
 @frozen
 class WorkerChanged(Event):
-    """A worker goes from one state to another, whoever took it there; at the start, its first
-    state where that is not UP. With a downtime of 0 it goes DOWN and is back at one instant."""
+    """A worker goes from one state to another, whatever the reason; at the start, its first state
+    where that is not UP. With a downtime of 0 it goes DOWN and is back at one instant."""
 
     worker: WorkerNumber
     state: WorkerState
     """What it is from now on."""
     was: WorkerState | None
-    """What it leaves; None at the start."""
+    """Its state before; None at the start."""
     until: Time | None
-    """When it will be back, where a fault took it DOWN and that is known; None: nobody knows."""
+    """When it will be back, where a fault took it DOWN and that is known; None: not known."""
 
 
 @frozen
 class WorkerSpeedChanged(Event):
-    """A worker's speed from now on: work per unit of time while it is UP; 1 where none is told."""
+    """A worker's speed from now on: work per unit of time while it is UP; 1 where no such event
+    names the worker."""
 
     worker: WorkerNumber
     speed: Speed

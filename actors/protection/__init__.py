@@ -1,4 +1,4 @@
-"""How jobs survive: what the next run begins from, what a loss leaves, what a failure costs.
+"""Protections: what the next run begins from, what a loss destroys and what a failure costs.
 
 One file a protection; they know nothing of queues and platforms (WORLD.md, P).
 """

@@ -33,8 +33,8 @@ def buddies(members: Sequence[int], worker: int, size: int = 2) -> set[int]:
 
 @define(eq=False)
 class Buddies(Protection):
-    """A copy keeps its members; what they saved is gone once two neighbours of a ring have gone
-    DOWN before a recovery was over. Any two of a pair or of a ring of three are neighbours.
+    """A copy keeps its members; its checkpoint is lost once two neighbours of a ring have gone DOWN
+    before a recovery was over. Any two of a pair or of a ring of three are neighbours.
 
     Where a job was resized, the rings are those of its present members. Memory is data of the copy:
     a message for each member and checkpoint would cost more than all else of a run of 003.
@@ -43,35 +43,33 @@ class Buddies(Protection):
     keeps: ClassVar[bool] = True
 
     def resumed(self, copy: Copy) -> Plan:
-        """See Protection: the recovery is spent from scratch, too."""
+        """A recovery takes its time even if nothing is saved."""
         before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
         return evolve(self.plan(copy), begins=copy.saved, before=before)
 
     def save(self, run: Run) -> None:
-        """See Protection."""
         run.copy.saved = State(run.number, run.base, run.work, run.exposed)
         run.copy.holders = len(run.copy.members)
 
-    def struck(self, copy: Copy, worker: int) -> float | None:
-        """See Protection: the same member twice is not fatal, but for one that has no buddy."""
-        copy.struck.add(worker)
+    def member_failed(self, copy: Copy, worker: int) -> float | None:
+        """A second failure of the same member is not fatal, unless it has no buddy."""
+        copy.failed_members.add(worker)
         if not self.rules.fatal:
             return None
         others = buddies(copy.members, worker, self.rules.group)
-        if others and copy.struck.isdisjoint(others):
+        if others and copy.failed_members.isdisjoint(others):
             return None
-        return self._give_up(copy)
+        return self._discard(copy)
 
     def recovered(self, copy: Copy) -> None:
-        """See Protection."""
-        copy.struck.clear()
+        copy.failed_members.clear()
 
     def failed(self, copy: Copy) -> float | None:
-        """See Protection: what this copy keeps (P4)."""
-        return None if self.rules.verified else self._give_up(copy)
+        """Discards what this copy has saved, unless it was verified (P4)."""
+        return None if self.rules.verified else self._discard(copy)
 
     @staticmethod
-    def _give_up(copy: Copy) -> float:
+    def _discard(copy: Copy) -> float:
         lost = copy.saved.done if copy.saved else 0
         copy.saved, copy.holders = None, len(copy.members)
         return lost

@@ -1,4 +1,4 @@
-"""Times that may hang on how many members a run has (003: C_ij)."""
+"""Times that may depend on the number of members (003: C_ij)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def never(members: int) -> float:
 
 
 def on(value: float | BySize, members: int) -> float:
-    """What it is on so many members."""
+    """The value on so many members."""
     return value(members) if callable(value) else value
 
 
 def alike(value: float | BySize) -> float | None:
-    """What it is on any number of members; None: that hangs on it, or it is infinite."""
+    """The value, if it is finite and the same on any number of members, else None."""
     one = on(value, 1)
     return one if one < math.inf and one == on(value, MANY) else None

@@ -1,4 +1,4 @@
-"""Redundant copies: from which state one begins (WORLD.md, P5 and P6; 004)."""
+"""Redundant copies: the state that a new copy begins from (WORLD.md, P5 and P6; 004)."""
 
 from __future__ import annotations
 

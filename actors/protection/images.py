@@ -1,4 +1,5 @@
-"""Images at the master: a lost run's work goes on elsewhere (WORLD.md, P3)."""
+"""Images: checkpoints on shared storage at the master, so that a lost run continues on other
+workers (WORLD.md, P3)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,6 @@ class Images(Protection):
     """The master keeps the furthest complete checkpoint of the job, whichever copy sent it."""
 
     def plan(self, copy: Copy) -> Plan:
-        """See Protection."""
         plan = super().plan(copy)
         image = self.rules.image
         if image is None:
@@ -24,13 +24,12 @@ class Images(Protection):
         return evolve(plan, cost=None if image else 0)
 
     def save(self, run: Run) -> None:
-        """See Protection."""
         state = State(run.number, run.base, run.work, run.exposed)
         if self.saved is None or state.beyond(self.saved):
             self.saved = state
 
     def failed(self, copy: Copy) -> float | None:
-        """See Protection: unverified images may be as corrupt as the run (P4)."""
+        """Unverified images may be as corrupt as the run (P4)."""
         if self.rules.verified or self.saved is None:
             return None
         lost, self.saved = self.saved.done, None

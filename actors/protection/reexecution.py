@@ -14,16 +14,14 @@ from actors.run import Run
 
 @define(eq=False)
 class ReExecution(Protection):
-    """The default."""
+    """The default protection: every run begins from scratch."""
 
     def plan(self, copy: Copy) -> Plan:
-        """See Protection: nothing is saved, whatever the period."""
+        """Nothing is saved, whatever the period says."""
         return evolve(super().plan(copy), period=math.inf)
 
     def save(self, run: Run) -> None:
-        """See Protection."""
         raise AssertionError("nothing is saved under re-execution")
 
     def failed(self, copy: Copy) -> float | None:
-        """See Protection."""
         return None

@@ -82,7 +82,7 @@ class Protection:
     def save(self, run: Run) -> None:
         """A checkpoint of `run` is complete."""
 
-    def struck(self, copy: Copy, worker: int) -> float | None:
+    def member_failed(self, copy: Copy, worker: int) -> float | None:
         """A member went DOWN: the saved work that this destroys; None: none is."""
         return None
 

@@ -1,4 +1,4 @@
-"""What can go wrong in a run, each with the names that a reader needs."""
+"""Errors of the runtime."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ class JsonLines:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._columns = _Columns()
+        self._columns = _Layouts()
         self._written = 0
         render: Any = self._render  # structlog expects a dictionary of values, not records
         log = structlog.wrap_logger(self, processors=[render], wrapper_class=_Bound)
@@ -154,7 +154,7 @@ class JsonLines:
         self.write((record,))
 
     def write(self, records: Sequence[Record]) -> None:
-        """Many at once cost less than one by one; where they are flushed hangs on their number
+        """Many at once cost less than one by one; where they are flushed depends on their number
         alone. Raises TypeError before any is written where no line can hold one."""
         self._info(records)
         self._written += len(records)
@@ -189,7 +189,7 @@ class JsonLines:
         self._file.close()
 
 
-class _Columns(dict[type, "Callable[[Record], dict[str, object]]"]):
+class _Layouts(dict[type, "Callable[[Record], dict[str, object]]"]):
     """Event class -> how to lay out a record of it as the values of a line, keys in order.
 
     Worked out once per class, and filled in anew for each line, which is rendered before the next:

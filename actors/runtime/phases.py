@@ -9,7 +9,7 @@ class Phase(enum.IntEnum):
     """The order of one instant; a phase begins when all messages of the one before are handled.
 
     Without it, whether a worker that goes DOWN at the very end of an attempt loses that attempt,
-    or whether a freed processor is seen by a decision, would hang on who was started first.
+    or whether a freed processor is seen by a decision, would depend on who was started first.
     """
 
     WORK_ENDS = 0
@@ -18,7 +18,7 @@ class Phase(enum.IntEnum):
     """Parts of runs that end, but the last verification."""
     RUNS_END = 2
     """Last verifications end, and with them runs and jobs."""
-    FAULTS_STRIKE = 3
+    FAULTS_OCCUR = 3
     """Workers hear of faults, before they change state: two reasons for one change are one."""
     STATES_CHANGE = 4
     """Workers change state; runs are lost."""

@@ -96,7 +96,8 @@ class Tree:
     def _best_duration(self, before: Assignment, loads: Iterable[Load]) -> Load:  # noqa: C901
         """`best` for E, the inner loop of every C-IE: in line, because calls were most of it.
 
-        Who could not win even without interruption is passed over before its set is analysed.
+        Workers that could not win even without interruption are skipped before their set is
+        analysed.
         """
         scores, tasks, needs = before.scores, before.tasks, before.needs
         speeds, channels = self.enrolment.speeds, self.enrolment.channels

@@ -1,4 +1,4 @@
-"""The greedy from scratch, slot after slot: only what changed is looked at again."""
+"""The greedy heuristic from scratch in every slot, recomputed only where workers have changed."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ WHOLE = Fraction(1)
 
 
 class Sharing(enum.Enum):
-    """What the machines that a job is given do for it."""
+    """How the machines that a job is given work on it."""
 
     COPIES = "copies"
     """Each runs a copy of its own; the job is as far as the furthest (004, section III)."""
@@ -53,7 +53,7 @@ class CopyAllocation:
     """The decision: copies and shares until the next arrival or departure."""
 
     jobs: Counts
-    """Positions of the jobs served, highest priority first; whoever is not here waits."""
+    """Positions of the jobs served, highest priority first; the others wait."""
     copies: Counts
     """r_j >= 1 for each of `jobs`, at most M."""
     share: Fraction | float = WHOLE

@@ -15,7 +15,7 @@ class Cause(enum.Enum):
     END = "end"
     """Applications ended and gave their processors back."""
     FAULT = "fault"
-    """A fault struck an application, which is late now."""
+    """A processor of an application failed, which delays it."""
 
 
 @frozen
@@ -92,7 +92,7 @@ class RedistributionView(Protocol):
 
     @property
     def faulty(self) -> int | None:
-        """Index of the application that was struck; None at an end."""
+        """Index of the faulty application; None at an end."""
 
     @property
     def pair(self) -> int:
@@ -100,7 +100,7 @@ class RedistributionView(Protocol):
 
     @property
     def idle(self) -> int:
-        """Processors that nobody holds, a multiple of `pair`."""
+        """Idle processors, a multiple of `pair`."""
 
     @property
     def longest(self) -> float:
@@ -108,8 +108,8 @@ class RedistributionView(Protocol):
 
     @property
     def candidates(self) -> Sequence[CandidateView]:
-        """Who may be redistributed, by index: not those still busy with their last fault or
-        redistribution, but for the faulty one itself (003, section 3.3.3)."""
+        """Applications that may be resized, by index: the faulty one, and those not still busy with
+        their last fault or redistribution (003, section 3.3.3)."""
 
 
 class RedistributionPolicy(Protocol):

@@ -16,7 +16,7 @@ from policies.maths.speedup import Profile
 
 @frozen(eq=False)
 class BatchJob:
-    """What a scheduler knows about a job; constant. Its failures it learns as they come."""
+    """What a scheduler knows about a job; constant. Failures are learnt as they happen."""
 
     index: int
     """From 0 in the order of the job set; ties go to the smaller one."""
@@ -26,8 +26,8 @@ class BatchJob:
     verification: float = 0.0
     """v: what the detector adds to each attempt; in no priority and no area (001)."""
     estimate: float | None = None
-    """The user's requested time, which reservations, shelves and orders believe in place of the
-    profile's; None: the profile is what is believed."""
+    """The user's requested time, which reservations, shelves and orders use in place of the
+    profile's; None: they use the profile's."""
     submitted: float = 0.0
     """When the job asks to be scheduled."""
     kind: str = "rigid"
@@ -62,10 +62,10 @@ class Queued:
 Interval = tuple[int, int]
 
 Run = tuple[float, int, int, Queued | None, tuple[Interval, ...], int]
-"""A running copy: (expected end, job index, processors, what was started, the numbers of its
-processors where they matter to somebody, the number of the copy). A processor that is not UP is a
-run of nobody's until its return: nothing was started, and its end is infinite where nobody knows
-when that will be. A tuple, because one is made per attempt."""
+"""A running copy: (expected end, job index, processors, the queue entry that was started, the
+numbers of its processors where they are recorded, the number of the copy). A processor that is not
+UP is listed as a run without a job until its return, with None for the entry and an infinite end
+where its return is not known. A tuple, because one is made per attempt."""
 
 
 @define(eq=False)
@@ -94,7 +94,7 @@ class Order(Protocol):
 
 @frozen
 class Moment:
-    """What an order may depend on beside the job."""
+    """What an order may depend on beside the job: the time and users' usage."""
 
     now: float
     used: Callable[[str], float] = field(default=lambda user: 0.0)
@@ -108,7 +108,7 @@ class TimedOrder(Protocol):
 
     @property
     def half_life(self) -> float | None:
-        """Of usage, in the scenario's unit; None: it needs to know none."""
+        """Half-life of usage, in the scenario's unit; None: the order does not use usage."""
 
     def at(self, moment: Moment) -> Order:
         """The order that holds now."""
@@ -126,7 +126,7 @@ class BatchView(Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether an attempt is under way, be it that its processors are not UP."""
+        """Whether an attempt is under way, even one whose processors are not UP."""
 
     @property
     def free(self) -> int:
@@ -159,15 +159,17 @@ class BatchView(Protocol):
 
     @property
     def reservations(self) -> Mapping[int, Reservation]:
-        """What the strategy's last decision kept, by job index; less what has started."""
+        """Reservations of the strategy's last decision, by job index, without jobs that have
+        started."""
 
     @property
     def memory(self) -> object:
-        """What the strategy's last decision asked to be given back; None at first."""
+        """`memory` of the strategy's last decision; None at first."""
 
     @property
     def resumable(self) -> Collection[int]:
-        """Jobs, by index, whose protection keeps images: a withdrawn run is not all lost."""
+        """Indices of jobs protected by images (checkpoints on shared storage): a cancelled run
+        loses only the work since its last checkpoint."""
 
     @property
     def early(self) -> Sequence[Run]:
@@ -180,7 +182,7 @@ class BatchView(Protocol):
 
 @define(eq=False)
 class Decision:
-    """What starts now, and what the strategy wants to find in its next view.
+    """What starts now, and what the strategy's next view is to contain.
 
     Not frozen at run time: it is built at every decision, and freezing doubles its cost.
     """
@@ -190,22 +192,23 @@ class Decision:
     shelf_end: float | None = None
     """Set where a shelf opens: when its longest attempt is expected to end."""
     reservations: Sequence[Reservation] = ()
-    """What jobs that go on waiting are promised; the log tells what is new of it."""
+    """Reservations of jobs that go on waiting; those that are new are logged."""
     wake: float | None = None
     """Ask again at this time even if nothing ends or arrives then."""
     memory: object = None
-    """What the strategy wants to find in its next view: a plan that it changes, say, where making
-    it anew would cost too much."""
-    withdraws: Sequence[Run] = ()
-    """Members of `running` whose jobs go back to the queue, with what their protection has saved;
-    the strategy is asked again at once, with their processors free."""
+    """State that the strategy keeps: it finds it in its next view. A plan, say, that would cost too
+    much to make anew."""
+    cancels: Sequence[Run] = ()
+    """Members of `running` to cancel: their jobs go back to the queue, with what their protection
+    has saved, and the strategy is asked again at once, with their processors free."""
     promised: Sequence[Reservation] = ()
-    """Promises of a strategy that keeps them in its memory, which the log tells."""
+    """New reservations of a strategy that keeps its reservations in its memory; they are logged."""
 
 
 class Strategy(Protocol):
-    """Says what starts now. Asked once at every instant with an end, an arrival, a processor that
-    fails or one that is back, after all completions of that instant; same view, same answer."""
+    """Decides which jobs start now. Asked once at every instant with an end, an arrival, a
+    processor that fails or one that is back, after all completions of that instant; same view, same
+    answer."""
 
     def __call__(self, view: BatchView) -> Decision: ...
 

@@ -26,7 +26,7 @@ class Waiting(Protocol):
 
 
 class ServiceOrder(Protocol):
-    """Chooses whom the master serves from now on: at most `channels` of `waiting`."""
+    """Chooses the workers that the master serves from now on: at most `channels` of `waiting`."""
 
     @property
     def every_slot(self) -> bool:

@@ -115,7 +115,7 @@ class Belief:
         found = self._products.get(mask)
         if found is None:
             last = mask.bit_length() - 1
-            before = self._product(mask ^ 1 << last) if mask & mask - 1 else Product.of_nobody()
+            before = self._product(mask ^ 1 << last) if mask & mask - 1 else Product.of_no_worker()
             found = before.times(self.spectrum(last))
             if len(self._products) >= PRODUCTS_KEPT:
                 self._products.clear()
@@ -136,7 +136,7 @@ class Belief:
         return exp(exponent) if exponent < 709.0 else inf
 
     def log_success(self, mask: int, work: int) -> float:
-        """ln P_+^(W - 1): `mask`, all UP now, computes for `work` slots and nobody goes DOWN."""
+        """ln P_+^(W - 1): `mask`, all UP now, computes for `work` slots and no worker goes DOWN."""
         return (work - 1) * self.analysis(mask).log_p_plus if work > 1 else 0.0
 
     def log_survival(self, workers: Iterable[int], t: float) -> float:
@@ -150,8 +150,8 @@ class Belief:
 
         `needs`: (worker, slots of communication that it lacks), one per member, at least one;
         `work`: slots of computation left; `channels`: n_com. E adds the transfers' E_comm =
-        max(max_q E_q(n_q), sum n_q / n_com), for any number of members, to the computation's;
-        P is that nobody goes DOWN, within E_comm and then during the computation.
+        max(max_q E_q(n_q), sum n_q / n_com), for any number of members, to the computation's; P is
+        the probability that no worker goes DOWN within E_comm and then during the computation.
         """
         mask = total = 0
         transfer = 0.0

@@ -1,4 +1,5 @@
-"""OFF-LINE-COUPLED: the best that one could do who knew every state beforehand (002, section IV).
+"""OFF-LINE-COUPLED: the optimum for a scheduler that knows every state beforehand (002, section
+IV).
 
 No communication and identical workers. NP-hard (002, Theorem 4.1): solved exactly as a
 mixed-integer programme, bounded where the time for that runs out.
@@ -63,9 +64,8 @@ def earliest_end(
 
     The chosen workers compute in the slots where all of them are UP (`up`). Between the first and
     the last of these slots none of them may be DOWN (`down`; nowhere if None), or the iteration
-    would be lost. `time_limit`: seconds that the solver may take.
-    Raises ValueError unless the matrices have one shape, nobody is UP and DOWN at once, and tasks
-    and speed are positive.
+    would be lost. `time_limit`: seconds that the solver may take. Raises ValueError unless the
+    matrices have one shape, no worker is UP and DOWN at once, and tasks and speed are positive.
     """
     lost = np.zeros_like(up) if down is None else down
     _check(up, lost, tasks, speed)

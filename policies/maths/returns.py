@@ -31,11 +31,11 @@ class SetAnalysis:
     """What Theorem 5.1 knows of a set S of workers that are all UP at slot 0."""
 
     e_u: float
-    """E_u = sum over t > 0 of P(all UP at t, none DOWN before); inf where nobody can go DOWN."""
+    """E_u = sum over t > 0 of P(all UP at t, none DOWN before); inf where no worker can go DOWN."""
     a: float
     """A = sum over t > 0 of t P(all UP at t, none DOWN before)."""
     log_p_plus: float
-    """ln P_+: the probability that all are UP together again before anyone goes DOWN."""
+    """ln P_+: the probability that all are UP together again before one goes DOWN."""
     e_c: float
     """E_c = sum over t > 0 of t P(first UP together again at t), not conditional on it."""
     step: float
@@ -53,10 +53,10 @@ class Product:
     table: NDArray[np.float64]
     """The terms' values, the largest first, and, in a second row, their coefficients."""
     log_rate: float
-    """ln Lambda, Lambda the product of the workers' l1; 0 where nobody can go DOWN."""
+    """ln Lambda, Lambda the product of the workers' l1; 0 where no worker can go DOWN."""
 
     @classmethod
-    def of_nobody(cls) -> Product:
+    def of_no_worker(cls) -> Product:
         return cls(np.ones((2, 1)), 0.0)
 
     def times(self, one: Spectrum) -> Product:
@@ -84,7 +84,7 @@ def analyse(spectra: Iterable[Spectrum]) -> SetAnalysis:
 
 
 def log_rate(kinds: Kinds) -> float:
-    """ln Lambda, Lambda the product of the workers' l1; 0 where nobody can go DOWN."""
+    """ln Lambda, Lambda the product of the workers' l1; 0 where no worker can go DOWN."""
     return sum([kind.terms[0].log_value * count for kind, count in kinds.items()])
 
 

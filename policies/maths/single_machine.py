@@ -124,7 +124,7 @@ def sample_path_bound(arrivals: Floats, sizes: Floats, capacity: Capacity) -> fl
 
 def srpt_drain(remaining: Sequence[float], servers: int, speed: float = 1.0) -> float:
     """F(t) of Lemma 5: overall remaining flowtime of SRPT on M machines of speed 1 + epsilon from
-    now on, where nobody else arrives; `remaining` in rising order."""
+    now on, where no other job arrives; `remaining` in rising order."""
     n = len(remaining)
     weights = ((n - j) // servers + 1 for j in range(1, n + 1))
     return sum(weight * left for weight, left in zip(weights, remaining, strict=True)) / speed

@@ -19,7 +19,7 @@ class Profile(Protocol):
 
     @property
     def work(self) -> float:
-        """w: time on one processor, what failure probabilities hang on (000, equation 3)."""
+        """w: time on one processor, what failure probabilities depend on (000, equation 3)."""
 
     def time(self, processors: int) -> float:
         """t(p), in the scenario's unit; p from 1."""
@@ -36,7 +36,7 @@ class Rigid:
 
     @property
     def work(self) -> float:
-        """The area: a rigid job's failures hang on it (001, section 3.4)."""
+        """The area: a rigid job's failures depend on it (001, section 3.4)."""
         return self.processors * self.length
 
     def time(self, processors: int) -> float:
@@ -182,13 +182,13 @@ class Fixed:
 
     @property
     def work(self) -> float:
-        """As without."""
+        """The same as the profile's."""
         return self.profile.work
 
     def time(self, processors: int) -> float:
-        """As without."""
+        """The same as the profile's."""
         return self.profile.time(processors)
 
 
 Asking = Rigid | Lockstep | Fixed
-"""Profiles that say how many processors their job gets."""
+"""Profiles of jobs whose number of processors is fixed."""

@@ -27,10 +27,11 @@ class OptNoRedistrib:
 
 @frozen
 class GreedySpeedupProfile:
-    """A pair each, then pairs to whom they cost the least extra work (003, section 4).
+    """A pair each, then pairs to the applications that they cost the least extra work (003, section
+    4).
 
-    The ratio of the works j t^R_j after and before the pair decides; ties go to the lowest index.
-    A pair that would not make its application end earlier is not given.
+    The ratio of the works j t^R_j after and before the pair decides; ties go to the lowest index. A
+    pair that would not make its application end earlier is not given.
     """
 
     def __call__(self, view: AllocationView) -> Sequence[int]:
@@ -46,7 +47,7 @@ class GreedySpeedupProfile:
 
 
 NEVER = float("inf")
-"""The ratio of a pair that makes nothing better."""
+"""The ratio of a pair that would not make its application end earlier."""
 
 
 def _ratio(share: Share, pair: int) -> float:

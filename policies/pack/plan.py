@@ -73,7 +73,7 @@ def grow(shares: Sequence[Share], available: int, pair: int, look: LookAhead) ->
     while queue:
         *_, at = queue.pop()
         longest = shares[at]
-        behind = queue[-1][:2] if queue else (NOBODY, 0)
+        behind = queue[-1][:2] if queue else (NO_APPLICATION, 0)
         while _rank(longest) > behind:
             if not give_pair(longest, available, pair, look):
                 return
@@ -81,8 +81,8 @@ def grow(shares: Sequence[Share], available: int, pair: int, look: LookAhead) ->
         insort(queue, (*_rank(longest), at))
 
 
-NOBODY = float("-inf")
-"""Ends before everybody."""
+NO_APPLICATION = float("-inf")
+"""The end of no application: before all others."""
 
 
 def _rank(share: Share) -> tuple[float, int]:

@@ -1,4 +1,4 @@
-"""Redistributing processors when applications end or are struck by faults (003, section 5)."""
+"""Redistributing processors when applications end or fail (003, section 5)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def acts_at_faults(policy: RedistributionPolicy) -> bool:
 
 @frozen
 class NoRedistribution:
-    """Everybody keeps what they have: the reference that all figures are normalised by."""
+    """No application is resized: the reference that all figures of 003 are normalised by."""
 
     acts_at_faults: ClassVar[bool] = False
 
@@ -119,7 +119,7 @@ class Combined:
 
     @property
     def acts_at_faults(self) -> bool:
-        """See FaultAware: its heuristic for faults does."""
+        """Its heuristic for faults does."""
         return acts_at_faults(self.at_fault)
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]:

@@ -24,7 +24,7 @@ def requested(jobs: Sequence[BatchJob], processors: int) -> list[int]:
 
 @frozen
 class WhereAsked:
-    """Jobs that have asked for processors get those; a local rule allots the others."""
+    """Jobs whose user fixed their processors get those; a local rule allots the others."""
 
     rule: Allocation
 
@@ -46,7 +46,6 @@ class BatchWhereAsked:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> list[Allotment]:
-        """See policies.interface.queue.BatchAllocation."""
         open_ = [k for k, job in enumerate(jobs) if not isinstance(job.profile, Asking)]
         chosen = [jobs[k] for k in open_], [attempts[k] for k in open_]
         given = dict(zip(open_, self.rule.allot(*chosen, processors) if open_ else (), strict=True))

@@ -145,7 +145,7 @@ class Exact:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """See BatchAllocation. Raises ValueError for rigid jobs."""
+        """Raises ValueError for rigid jobs."""
         group = Group.of([job.profile for job in jobs], attempts, processors)
         trial = smallest(group.least_length(), processors, lambda x: _uniform(group, x))
         chains = group.formula_attempts
@@ -187,7 +187,7 @@ class Scaled:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """See BatchAllocation. Raises ValueError for rigid jobs."""
+        """Raises ValueError for rigid jobs."""
         group = Group.of([job.profile for job in jobs], attempts, processors)
         chains = group.formula_attempts
         units = np.floor(chains / self.eps * (1 + SAME))

@@ -8,26 +8,28 @@ from math import inf
 
 from policies.interface.queue import Queued
 from policies.queue.filling import Kind
-from policies.queue.outlook import Outlook
+from policies.queue.free_profile import FreeProfile
 
 Due = tuple[float, tuple[float, int], Queued, int]
 """(start, key, who, which kind)."""
 
 
-def compress(outlook: Outlook, due: list[Due], kinds: Sequence[Kind], until: float) -> list[Queued]:
-    """In the order of their starts, all of `due` take the earliest place that is left; returns who
-    starts now, and is due no more. Nothing but processors that are free up to `until` has become
-    free since they were compressed last.
+def compress(
+    free_profile: FreeProfile, due: list[Due], kinds: Sequence[Kind], until: float
+) -> list[Queued]:
+    """Move all reservations of `due`, in the order of their starts, to the earliest place that is
+    left; returns the jobs that start now. Only processors that are free up to `until` have become
+    free since the last compression.
 
-    Who starts later than a job does not stand in its way: where it would overlap with them, it
-    has its own place already. So nobody has to leave his place before it is known that there is a
-    sooner one; and where one of a kind found none, its twins need not look again.
+    Jobs that start later do not hinder a job: where it would overlap with them, it has its own
+    place already. So no job has to leave its place before a sooner one is found; and where one of a
+    kind found none, its twins need not look again.
 
-    Nearly all move by a step or two, into what who was before them has left. A sooner place that is
-    over before a job's start is looked for only where one can have come into being: it has some of
-    what is new in it.
+    Nearly all move by a step or two, into the place that the job before them has left. A sooner
+    place that is over before a job's start is looked for only where one can have come into being:
+    it has some of what is new in it.
     """
-    times, free = outlook.times, outlook.counts
+    times, free = free_profile.times, free_profile.counts
     now, opened, moved = times[0], inf, 0
     swept = [now] * len(kinds)
     starts: list[Queued] = []
@@ -39,7 +41,7 @@ def compress(outlook: Outlook, due: list[Due], kinds: Sequence[Kind], until: flo
         room, step = 0, (last := bisect_left(times, start))
         new = start if opened < start else until
         if since < new and since + held <= times[last - 1]:
-            step, room = outlook.before(last, processors, held, since, new)
+            step, room = free_profile.before(last, processors, held, since, new)
         if step == last:
             while step and times[step - 1] >= since and (left := free[step - 1]) >= processors:
                 room = left if step == last else min(room, left)
@@ -50,18 +52,18 @@ def compress(outlook: Outlook, due: list[Due], kinds: Sequence[Kind], until: flo
         time = swept[kind] = times[step]
         opened = min(opened, max(start, time + held))
         moved = _moved(due, at, time, room // processors)
-        outlook.slide(start, step, (moved - at) * processors, held, last)
+        free_profile.slide(start, step, (moved - at) * processors, held, last)
         if step == 0:
             starts += [it[2] for it in due[at:moved]]
     due.sort()
     del due[: len(starts)]
-    outlook.merge()
+    free_profile.merge()
     return starts
 
 
 def _moved(due: list[Due], at: int, time: float, most: int) -> int:
-    """Who is at `at` gets a place at `time`, and so do those next to it who need the same and were
-    due when it was, `most` at most; returns where they end."""
+    """Move the job at position `at` to `time`, and with it those next to it of the same size and
+    start, `most` at most; returns the position after them."""
     start, key, waiting, kind = due[at]
     due[at], end = (time, key, waiting, kind), at + 1
     limit = min(len(due), at + most)

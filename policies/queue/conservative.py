@@ -1,4 +1,5 @@
-"""Conservative backfilling: a promise to every job when it arrives (Mu'alem and Feitelson 2001)."""
+"""Conservative backfilling: a reservation for every job when it arrives (Mu'alem and Feitelson
+2001)."""
 
 from __future__ import annotations
 
@@ -11,49 +12,51 @@ from attrs import define, field, frozen
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
 from policies.queue.compression import Due, compress
 from policies.queue.filling import Filling, Kind, run_of_twins
-from policies.queue.outlook import Outlook
+from policies.queue.free_profile import FreeProfile
 
 
 @define(eq=False)
 class Places:
-    """Where every waiting job has its place; changed from decision to decision."""
+    """The reservations of all waiting jobs, updated from decision to decision."""
 
-    outlook: Outlook
+    free_profile: FreeProfile
     due: list[Due] = field(factory=list)
     """Sorted."""
     kinds: list[Kind] = field(factory=list)
     _known: dict[Kind, int] = field(factory=dict)
     """Kind -> its place in `kinds`."""
     promised: dict[int, float] = field(factory=dict)
-    """Job index -> the start that it was promised; inf: none, as nobody knows when workers come
+    """Job index -> the start that it was promised; inf: none, as it is not known when workers come
     back."""
-    news: list[Reservation] = field(factory=list)
+    new_promises: list[Reservation] = field(factory=list)
     """Promises of this decision that are new, or are put off."""
 
     def follow(self, view: BatchView) -> list[Queued] | None:
-        """Take in what has happened since the last decision; who starts now.
-
-        None: a run has outlived its estimate, or workers have changed. Nothing holds any more.
-        """
-        outlook, now = self.outlook, view.now
-        if view.moved or outlook.overdue:
+        """Update for what has happened since the last decision; returns the jobs that start now.
+        None: a run has outlived its estimate or workers have changed, and the plan must be made
+        anew."""
+        free_profile, now = self.free_profile, view.now
+        if view.moved or free_profile.overdue:
             return None
-        outlook.advance(now)
+        free_profile.advance(now)
         for end, _, processors, *_ in view.early:
-            outlook.give(now, end, processors)
+            free_profile.release(now, end, processors)
         begun = bisect_right(self.due, now, key=_start)
         starts = [waiting for _, _, waiting, _ in self.due[:begun]]
-        if outlook.free_now != view.free - sum(it.processors for it in starts):
+        if free_profile.free_now != view.free - sum(it.processors for it in starts):
             return None
         del self.due[:begun]
         if view.early:
-            starts += compress(outlook, self.due, self.kinds, max(run[0] for run in view.early))
+            starts += compress(
+                free_profile, self.due, self.kinds, max(run[0] for run in view.early)
+            )
         return starts
 
     def fill(self, jobs: Sequence[Queued]) -> list[Queued]:
-        """Give each, in this order, the earliest place that is left; who starts now."""
+        """Reserve the earliest place that is left for each job, in this order; returns the jobs
+        that start now."""
         kinds = [(waiting.processors, waiting.held) for waiting in jobs]
-        filling, at, starts = Filling(self.outlook), 0, list[Queued]()
+        filling, at, starts = Filling(self.free_profile), 0, list[Queued]()
         while at < len(jobs):
             twins = run_of_twins(kinds, at, len(jobs)) - at
             kind = kinds[at]
@@ -63,7 +66,7 @@ class Places:
                 starts.extend(given)
                 continue
             # What is overdue is not there yet: a place at this instant, then, but no start.
-            time = self.outlook.times[step]
+            time = self.free_profile.times[step]
             which = self._which(kind)
             for waiting in given:
                 insort(self.due, (time, waiting.key, waiting, which))
@@ -71,8 +74,8 @@ class Places:
         return starts
 
     def unknown(self, queue: Sequence[Queued], starting: int) -> list[Queued]:
-        """Who has come, in the queue's order: most orders put them last. `starting`: so many have
-        their time now."""
+        """The jobs that have arrived, in the queue's order: most orders put them last. `starting`:
+        the number of jobs that start now."""
         missing, found = len(queue) - len(self.due) - starting, list[Queued]()
         for waiting in reversed(queue if missing > 0 else ()):
             if waiting.key[1] not in self.promised:
@@ -91,7 +94,7 @@ class Places:
         if start > self.promised.get(waiting.key[1], -inf):
             self.promised[waiting.key[1]] = start
             if start < inf:
-                self.news.append(Reservation(start, waiting))
+                self.new_promises.append(Reservation(start, waiting))
 
 
 def _start(due: Due) -> float:
@@ -100,26 +103,25 @@ def _start(due: Due) -> float:
 
 @frozen
 class Conservative:
-    """Every job is promised a start when it arrives: the earliest that delays no promise. Nothing
-    puts it off but what nobody could foresee: a run that outlives its estimate, a processor that
-    goes away. When a run ends early the schedule is compressed: in the order of their starts, all
-    jobs take the earliest place anew, which is never later than the one that they had.
-    """
+    """Every job gets a reservation when it arrives: the earliest that delays no other. It is put
+    off only by what cannot be foreseen: a run that outlives its estimate, a processor that goes
+    away. When a run ends early the schedule is compressed: in the order of their starts, all jobs
+    take the earliest place anew, which is never later than the one that they had."""
 
     def __call__(self, view: BatchView) -> Decision:
-        """The queue's order says who of one instant's arrivals asks first."""
-        plan = view.memory if isinstance(view.memory, Places) else Places(_outlook(view))
-        plan.news = []
+        """The queue's order decides which of one instant's arrivals is served first."""
+        plan = view.memory if isinstance(view.memory, Places) else Places(_free_profile(view))
+        plan.new_promises = []
         starts = plan.follow(view)
         if starts is None:
             due = plan.due
-            plan = Places(_outlook(view), promised=plan.promised)
+            plan = Places(_free_profile(view), promised=plan.promised)
             starts = plan.fill([waiting for _, _, waiting, _ in due])
         starts += plan.fill(plan.unknown(view.queue, len(starts)))
         for waiting in starts:
             plan.promised.pop(waiting.key[1], None)
-        return Decision(starts, memory=plan, promised=plan.news)
+        return Decision(starts, memory=plan, promised=plan.new_promises)
 
 
-def _outlook(view: BatchView) -> Outlook:
-    return Outlook.of(view.now, view.free, view.running)
+def _free_profile(view: BatchView) -> FreeProfile:
+    return FreeProfile.of(view.now, view.free, view.running)

@@ -1,4 +1,4 @@
-"""What a queue believes of times: what users say, the truth, noise, or the recent past."""
+"""Estimates of run times: the user's, exact, noisy, or from the user's recent jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEPS = tuple(60.0 * m for m in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 60
 
 
 class Estimates(Protocol):
-    """Answers once for each entry of a job into the queue."""
+    """Expected times of jobs, asked once for each entry of a job into the queue."""
 
     def __call__(self, job: BatchJob, processors: int) -> float:
         """Expected time of one attempt, verification excluded."""
@@ -26,40 +26,37 @@ class Estimates(Protocol):
         """An attempt of `job` that took `time` has completed it."""
 
     def longer(self, job: BatchJob, believed: float) -> float | None:
-        """What is believed once an attempt has lasted as long as was `believed`; None: nothing but
-        that it will end at any moment."""
+        """The new estimate once an attempt has lasted as long as was `believed`; None: none, it may
+        end at any moment."""
 
 
 @frozen
 class Once:
-    """Believed once, whatever happens."""
+    """Estimates that do not change while a job runs."""
 
     def completed(self, job: BatchJob, time: float) -> None:
-        """See Estimates."""
+        """Nothing to do."""
 
     def longer(self, job: BatchJob, believed: float) -> float | None:
-        """See Estimates."""
         return None
 
 
 @frozen
 class ExactEstimates(Once):
-    """What the job takes."""
+    """Exact estimates: the time that the job takes."""
 
     def __call__(self, job: BatchJob, processors: int) -> float:
-        """See Estimates."""
         return job.profile.time(processors)
 
 
 @define(eq=False)
 class Noisy(Once):
-    """What the job takes, times a factor of its own."""
+    """Noisy estimates: the time that the job takes, times a random factor of its own."""
 
     factor: Callable[[], float]
     _drawn: dict[int, float] = field(factory=dict)
 
     def __call__(self, job: BatchJob, processors: int) -> float:
-        """See Estimates."""
         if job.index not in self._drawn:
             self._drawn[job.index] = self.factor()
         return job.profile.time(processors) * self._drawn[job.index]
@@ -68,12 +65,11 @@ class Noisy(Once):
 @define(eq=False)
 class Recent:
     """The mean time of the user's last two jobs to complete, the user's estimate at most; that
-    estimate where there are none, or nobody knows whose job it is."""
+    estimate where there are none, or the job's user is not known."""
 
     _times: dict[str, deque[float]] = field(factory=dict)
 
     def __call__(self, job: BatchJob, processors: int) -> float:
-        """See Estimates."""
         asked, times = job.believed(processors), self._times.get(job.user)
         if not times:
             return asked
@@ -81,12 +77,10 @@ class Recent:
         return mean if job.estimate is None else min(mean, asked)
 
     def completed(self, job: BatchJob, time: float) -> None:
-        """See Estimates."""
         if job.user:
             self._times.setdefault(job.user, deque(maxlen=2)).append(time)
 
     def longer(self, job: BatchJob, believed: float) -> float | None:
-        """See Estimates."""
         step = STEPS[min(bisect_right(STEPS, believed), len(STEPS) - 1)]
         longer = believed + step
         if job.estimate is None:

@@ -1,4 +1,4 @@
-"""Reservations for many jobs one after the other: what their likeness saves.
+"""Reservations for many jobs in a row, fast where many jobs have the same size.
 
 A log's queue is long where somebody submitted hundreds of equal jobs: UniLu-Gaia-2014-2 on half of
 its machine has 440 jobs waiting at a decision, of 18 kinds, in 83 runs of twins.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from attrs import define, field
 
-from policies.queue.outlook import Outlook
+from policies.queue.free_profile import FreeProfile
 
 Kind = tuple[int, float]
 """(processors, held): what a reservation depends on."""
@@ -27,37 +27,37 @@ def run_of_twins(kinds: Sequence[Kind], first: int, limit: int) -> int:
 
 @define(eq=False)
 class Filling:
-    """Fills an outlook, job by job."""
+    """Makes reservations in a profile of free processors, job by job."""
 
-    outlook: Outlook
+    free_profile: FreeProfile
     _since: dict[Kind, float] = field(factory=dict)
     """No job of this kind fits earlier: there is never more room than there was."""
 
     def reserve(self, kind: Kind, now: int, later: int) -> tuple[int, int]:
         """Room for one of this kind at the first step from which there is some, and for as many
         more as fit beside it; at most so many now, or later: (step, how many)."""
-        outlook, (processors, held) = self.outlook, kind
-        step, room = outlook.earliest(processors, held, self._since.get(kind))
-        self._since[kind] = outlook.times[step]
+        free_profile, (processors, held) = self.free_profile, kind
+        step, room = free_profile.earliest(processors, held, self._since.get(kind))
+        self._since[kind] = free_profile.times[step]
         count = min(later if step else now, room // processors)
-        outlook.take(step, count * processors, held)
+        free_profile.take(step, count * processors, held)
         return step, count
 
     def squeeze(self, kind: Kind, most: int) -> int:
         """Room now for as many of this kind as fit, `most` at most: how many."""
         processors, held = kind
-        count = min(most, self.outlook.room(0, held) // processors)
+        count = min(most, self.free_profile.room(0, held) // processors)
         if count:
-            self.outlook.take(0, count * processors, held)
+            self.free_profile.take(0, count * processors, held)
         return count
 
 
 @define(eq=False)
 class Horizon:
-    """Up to which place of the queue somebody could start now: reservations that are forgotten
-    need not be made behind it."""
+    """The last place of the queue from which a job could start now: behind it, reservations that
+    are not kept need not be made."""
 
-    outlook: Outlook
+    free_profile: FreeProfile
     _last: dict[Kind, int]
     """Kinds that fit now -> the last place of one."""
     end: int = 0
@@ -65,9 +65,9 @@ class Horizon:
     """So many calls later it is looked up again: looking must not cost more than it saves."""
 
     @classmethod
-    def of(cls, outlook: Outlook, kinds: Sequence[Kind]) -> Horizon:
+    def of(cls, free_profile: FreeProfile, kinds: Sequence[Kind]) -> Horizon:
         """Of all the queue."""
-        horizon = cls(outlook, {kind: at for at, kind in enumerate(kinds)})
+        horizon = cls(free_profile, {kind: at for at, kind in enumerate(kinds)})
         horizon.review()
         return horizon
 
@@ -76,7 +76,7 @@ class Horizon:
         self._rest -= 1
         if self._rest >= 0:
             return
-        times, lowest = self.outlook.times, self.outlook.lowest()
+        times, lowest = self.free_profile.times, self.free_profile.lowest()
         now, free = times[0], lowest[0]
         self._last = {
             (processors, held): at

@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
 from policies.queue.filling import Filling, Horizon, run_of_twins
-from policies.queue.outlook import Outlook
+from policies.queue.free_profile import FreeProfile
 
 
 class Reading(enum.Enum):
@@ -131,9 +131,9 @@ def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
     """Of m, each promise is told; of all of the queue only those are made that somebody who starts
     now must not delay, and none is told: each of a thousand may move at every decision."""
     queue, starts, promises = view.queue, list[Queued](), list[Reservation]()
-    outlook = Outlook.of(view.now, view.free, view.running)
+    free_profile = FreeProfile.of(view.now, view.free, view.running)
     kinds = [(waiting.processors, waiting.held) for waiting in queue]
-    filling, horizon = Filling(outlook), Horizon.of(outlook, kinds)
+    filling, horizon = Filling(free_profile), Horizon.of(free_profile, kinds)
     most, made, at = len(queue) if m is None else m, 0, 0
     while at < (len(queue) if m and made < most else horizon.end):
         end = run_of_twins(kinds, at, len(queue))
@@ -150,7 +150,7 @@ def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
         if step == 0:
             starts.extend(queue[at : at + count])
         elif m:
-            time = outlook.times[step]
+            time = free_profile.times[step]
             promises.extend(Reservation(time, waiting) for waiting in queue[at : at + count])
         at = after
         horizon.review()
@@ -164,29 +164,29 @@ def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
 class _Round:
     """One round of KEPT: what starts, what is promised."""
 
-    outlook: Outlook
+    free_profile: FreeProfile
     starts: list[Queued]
     promises: list[Reservation]
 
     def give(self, waiting: Queued, earlier: Reservation | None = None) -> None:
         """The earliest possible reservation, `earlier` if it says the same; one that begins now
         starts."""
-        step, _ = self.outlook.earliest(waiting.processors, waiting.held)
-        start = self.outlook.times[step]
+        step, _ = self.free_profile.earliest(waiting.processors, waiting.held)
+        start = self.free_profile.times[step]
         if step == 0:
             self.starts.append(waiting)
         elif earlier is not None and earlier.start == start:
             self.promises.append(earlier)
         else:
             self.promises.append(Reservation(start, waiting))
-        self.outlook.take(step, waiting.processors, waiting.held)
+        self.free_profile.take(step, waiting.processors, waiting.held)
 
 
 def _kept(view: BatchView, most: int | None) -> Decision:
     earlier = view.reservations
     later = [promise for promise in earlier.values() if view.now < promise.start < inf]
-    outlook = Outlook.of(view.now, view.free, view.running, later)
-    current = _Round(outlook, [], list(later))
+    free_profile = FreeProfile.of(view.now, view.free, view.running, later)
+    current = _Round(free_profile, [], list(later))
     for promise in earlier.values():
         # Where its time has come but its processors have not (a job outlives its estimate), it is
         # put off. Where nobody knew when workers come back, none was promised: it is asked again.
@@ -197,8 +197,8 @@ def _kept(view: BatchView, most: int | None) -> Decision:
     for waiting in queue[:made]:
         current.give(waiting)
     for waiting in queue[made:]:
-        if current.outlook.fits(0, waiting.processors, waiting.held):
-            current.outlook.take(0, waiting.processors, waiting.held)
+        if current.free_profile.fits(0, waiting.processors, waiting.held):
+            current.free_profile.take(0, waiting.processors, waiting.held)
             current.starts.append(waiting)
     # A promise for now waits for a job that outlives its estimate: its end will be heard of.
     times = (it.start for it in current.promises)

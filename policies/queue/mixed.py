@@ -100,8 +100,8 @@ class Mixed:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """See BatchAllocation. Raises ValueError for rigid jobs, and where a chain has more than
-        MOST_CHAINS pairs of halves to compare."""
+        """Raises ValueError for rigid jobs, and where a chain has more than MOST_CHAINS pairs of
+        halves to compare."""
         tables = [Listed.tabulated(job.profile, processors) for job in jobs]
         rows = list(zip(tables, attempts, strict=True))
         frontiers = [Frontier.of(table, g) for table, g in rows]

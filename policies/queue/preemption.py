@@ -1,4 +1,4 @@
-"""Preemption by checkpoint: who runs makes way for somebody more urgent, and goes on later."""
+"""Preemption by checkpoint: a running job makes way for a more urgent one and continues later."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ class Preemptive:
     puts behind it give their processors back, the last of the order first, if the strategy starts
     it then.
 
-    Those are preempted alone whose protection keeps images, so that their next run goes on from the
-    last one; a job that preempts one that could preempt it back would do so for ever, and nobody
-    preempts whom the order puts first.
+    Only jobs protected by images (checkpoints on shared storage) are preempted, so that their next
+    run continues from the last image. A job never preempts one that the order puts ahead of it: the
+    two would preempt each other for ever.
     """
 
     strategy: Strategy
 
     def __call__(self, view: BatchView) -> Decision:
-        """See Strategy."""
         if view.queue and view.queue[0].processors > view.free:
             victims = self._victims(view, view.queue[0])
             if victims and self._starts(view.queue[0], _without(view, victims)):
-                return Decision(withdraws=victims)
+                return Decision(cancels=victims)
         return self.strategy(view)
 
     def _starts(self, first: Queued, view: BatchView) -> bool:
@@ -38,7 +37,8 @@ class Preemptive:
         return any(waiting is first for waiting in self.strategy(view).starts)
 
     def _victims(self, view: BatchView, first: Queued) -> list[Run]:
-        """The fewest of the last, or nobody."""
+        """The fewest runs, the last of the order first, that free enough processors; empty if none
+        do."""
         behind = [
             (run[3].key, run)
             for run in view.running
@@ -101,7 +101,7 @@ class Withdrawn:
 
 
 def _without(view: BatchView, gone: Sequence[Run]) -> BatchView:
-    """What `view` will be once these runs are withdrawn."""
+    """What `view` will be once these runs are cancelled."""
     over = {run[5] for run in gone}
     left = [run for run in view.running if run[5] not in over]
     absent = [one for run in gone for one in view.absent(run)]

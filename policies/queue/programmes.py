@@ -28,7 +28,7 @@ class Programme:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """See BatchAllocation. Raises ValueError for rigid jobs."""
+        """Raises ValueError for rigid jobs."""
         tables = [Listed.tabulated(job.profile, processors) for job in jobs]
         rows = list(zip(tables, attempts, strict=True))
         least = least_length(rows, processors) / (1 + 2 * self.eps)

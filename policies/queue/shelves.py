@@ -23,10 +23,9 @@ def until_misfit(queue: Iterable[Queued], free: int) -> list[Queued]:
 
 @frozen
 class InOrder:
-    """No backfilling: nobody starts before the one ahead of him has."""
+    """No backfilling: no job starts before the one ahead of it has."""
 
     def __call__(self, view: BatchView) -> Decision:
-        """See Strategy."""
         return Decision(until_misfit(view.queue, view.free))
 
 

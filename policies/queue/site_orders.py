@@ -1,4 +1,4 @@
-"""What sites and their scholars sort queues by: smallest first, ties by job index.
+"""Orders used at production sites and in the literature: smallest first, ties by job index.
 
 WFP3 and UNICEP: Tang, Lan, Desai and Buettner 2009; F1 to F4: Carastan-Santos and de Camargo 2017,
 learnt from simulations; r is the estimate in seconds, n processors, s the submission, w the wait.
@@ -33,7 +33,6 @@ class ByWait:
     half_life: float | None = field(default=None, init=False)
 
     def at(self, moment: Moment) -> Order:
-        """See TimedOrder."""
         now, priority = moment.now, self.priority
 
         def order(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
@@ -62,7 +61,6 @@ class FairShare:
     half_life: float | None = 7 * 86_400.0
 
     def at(self, moment: Moment) -> Order:
-        """See TimedOrder."""
         known: dict[str, float] = {}
 
         def order(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
@@ -100,7 +98,6 @@ class ByScore:
     def __call__(
         self, job: BatchJob, processors: int, time: float, platform: int, draw: Draw
     ) -> float:
-        """See Order."""
         return self.of(time, processors, job.submitted - self.first)
 
     def of(self, time: float, processors: int, since: float) -> float:

@@ -1,4 +1,4 @@
-"""Processor-time that users have used, the older the less it counts."""
+"""Users' decayed usage in processor-time."""
 
 from __future__ import annotations
 

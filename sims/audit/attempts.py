@@ -29,7 +29,7 @@ class _Job:
     """What has been seen of a job's attempts."""
 
     ended: int = 0
-    """Verified ones, those not counted that were lost or withdrawn."""
+    """Verified ones, those not counted that were lost or cancelled."""
     works: dict[int, float] = field(factory=dict)
     """Members -> the work of a run on so many."""
 
@@ -77,7 +77,7 @@ class AttemptAuditor(Auditor):
         run.rate = speed(self.world, run.copy)
 
     def _check_work(self, run: LoggedRun, seq: int) -> None:
-        """It hangs on the number of members only: a rigid job's is its area over them."""
+        """It depends on the number of members only: a rigid job's is its area over them."""
         job, described, size = run.job, run.job.described, run.copy.full
         if described is None or described.kind == "iterative" or not size:
             return

@@ -168,7 +168,7 @@ class CapacityAuditor(Auditor):
         spans = self.world.held.give(copy)
         if copy.away:
             spans = [part for span in spans for part in self._up(span)]
-        self.free.give(tuple(spans))
+        self.free.release(tuple(spans))
         whole = len(spans) == len(copy.spans) and not copy.away
         self.count += copy.size if whole else extent(spans)
 
@@ -205,7 +205,7 @@ class CapacityAuditor(Auditor):
                 self.free.remove(span)
                 self.count -= 1
         elif not self.free.has(span):
-            self.free.give(span)
+            self.free.release(span)
             self.count += 1
 
 

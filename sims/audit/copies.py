@@ -17,19 +17,19 @@ from sims.audit.facts import LoggedRun
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
-COMPLETED, WITHDRAWN = Outcome.COMPLETED, Outcome.WITHDRAWN
+COMPLETED, CANCELLED = Outcome.COMPLETED, Outcome.CANCELLED
 
 
 @define(eq=False)
 class CopiesAuditor(Auditor):
     """At most r copies; the first to complete ends the others, at that instant; nobody else is
-    withdrawn but by a policy that changes its mind, or with a job that is killed."""
+    cancelled but by a policy that changes its mind, or with a job that is killed."""
 
     world: World
     completed: dict[str, int] = field(factory=dict)
     """Jobs of which a run completed at this instant -> seq."""
-    withdrawn: dict[str, int] = field(factory=dict)
-    """Jobs of which a run was withdrawn for no reason yet told -> seq."""
+    cancelled: dict[str, int] = field(factory=dict)
+    """Jobs of which a run was cancelled for no reason yet told -> seq."""
     started: set[str] = field(factory=set)
     """Jobs that a preemptive queue started at this instant."""
 
@@ -51,14 +51,14 @@ class CopiesAuditor(Auditor):
             elif job is not None and job.kept:
                 why = f"a copy of {name} completes, and another keeps its members"
                 self.world.breaks(Law.COPIES, (first, seq), why)
-        for name, ended in self.withdrawn.items() if not self.world.cut else ():
+        for name, ended in self.cancelled.items() if not self.world.cut else ():
             job = self.world.jobs.get(name)
             saves = job is not None and job.kind is ProtectionKind.IMAGES
             if self.started <= {name} or not saves:
-                why = f"a run of {name} is withdrawn; no other has completed, and nobody preempts"
+                why = f"a run of {name} is cancelled; no other has completed, and nobody preempts"
                 self.world.breaks(Law.COPIES, (ended, seq), why)
         self.completed.clear()
-        self.withdrawn.clear()
+        self.cancelled.clear()
         self.started.clear()
 
     def _start(self, event: RunStarted, t: float, seq: int) -> None:
@@ -66,7 +66,7 @@ class CopiesAuditor(Auditor):
         assert run is not None
         job = run.job
         if run.former is not None:
-            self.withdrawn.pop(event.job, None)
+            self.cancelled.pop(event.job, None)
         started = self.world.started
         if event.keeps is None and started is not None and started.preempts:
             self.started.add(event.job)
@@ -99,21 +99,21 @@ class CopiesAuditor(Auditor):
                 why = f"two copies of {event.job} complete"
                 self.world.breaks(Law.COPIES, (self.completed[event.job], seq), why)
             self.completed[event.job] = seq
-        elif event.job in self.completed and event.outcome is not WITHDRAWN:
+        elif event.job in self.completed and event.outcome is not CANCELLED:
             why = f"{run.name} is {event.outcome.value}, and another copy was first"
             self.world.breaks(Law.COPIES, (self.completed[event.job], seq), why)
-        elif event.outcome is WITHDRAWN and event.job not in self.completed and self._queued():
-            self.withdrawn.setdefault(event.job, seq)
+        elif event.outcome is CANCELLED and event.job not in self.completed and self._queued():
+            self.cancelled.setdefault(event.job, seq)
 
     def _release(self, event: MembersReleased, t: float, seq: int) -> None:
         """Members that were kept: only because another copy was first, or the job is killed."""
         if event.job not in self.completed and self._queued():
-            self.withdrawn.setdefault(event.job, seq)
+            self.cancelled.setdefault(event.job, seq)
 
     def _queued(self) -> bool:
         """Whether nobody may take workers from a run that goes on, but for another job's sake."""
         started = self.world.started
-        return started is None or not started.withdraws or started.preempts
+        return started is None or not started.cancels or started.preempts
 
     def _kill(self, event: JobKilled, t: float, seq: int) -> None:
-        self.withdrawn.pop(event.job, None)
+        self.cancelled.pop(event.job, None)

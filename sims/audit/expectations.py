@@ -152,7 +152,7 @@ class ExpectationAuditor(Auditor):
             self.told.pop(event.job, None)
             self.due.pop(event.job, None)
             self.gone.add(event.job)
-            self.looks[event.job] += event.outcome is not Outcome.WITHDRAWN
+            self.looks[event.job] += event.outcome is not Outcome.CANCELLED
 
     def _look(
         self, event: WorkerChanged | WorkerSpeedChanged | TransferEnded, t: float, seq: int
@@ -171,7 +171,7 @@ class ExpectationAuditor(Auditor):
 
     def _go_on(self, event: StageStarted, t: float, seq: int) -> None:
         """Whose members have all that they need at once says so."""
-        if event.stage is not Stage.FEEDING:
+        if event.stage is not Stage.STAGING_IN:
             self.looks[event.job] += 1
 
     def _allow(self, event: MembersChanged | RedistributionPlanned, t: float, seq: int) -> None:

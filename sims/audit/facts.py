@@ -61,7 +61,7 @@ class LoggedJob:
     protection: ProtectionDescribed | None = None
     messages: MessagesDescribed | None = None
     application: ApplicationDescribed | None = None
-    """What a pack redistributes, at costs that hang on its size (003)."""
+    """What a pack redistributes, at costs that depend on its size (003)."""
     pack: PackDescribed | None = None
     """Its pack."""
     stands: EndExpected | None = None
@@ -76,9 +76,9 @@ class LoggedJob:
     saved: LoggedState | None = None
     """The furthest image at the master."""
     left: tuple[LoggedState, ...] = ()
-    """What runs that a policy of 004 withdrew had reached: their job may go on from it."""
+    """What runs that a policy of 004 cancelled had reached: their job may go on from it."""
     periods: dict[int, float] = NONE
-    """Members -> work between checkpoints, where that hangs on them and has been seen."""
+    """Members -> work between checkpoints, where that depends on them and has been seen."""
     closes: bool | None = None
     """Whether a checkpoint closes its redistributions, once that has been seen."""
 

@@ -32,7 +32,7 @@ REASONS = {
     Outcome.COMPLETED: Reason.START,
     Outcome.LOST: Reason.FAILURE,
     Outcome.FAILED: Reason.ERROR,
-    Outcome.WITHDRAWN: Reason.PROACTIVE,
+    Outcome.CANCELLED: Reason.PROACTIVE,
 }
 """How a run ended -> why a policy is asked for the next one (002, VI)."""
 V = TypeVar("V")
@@ -73,8 +73,8 @@ class IterationAuditor(Auditor):
     """Jobs that were told of at this instant."""
     believed: bool = False
     """Whether it was told what is believed of the workers."""
-    withdrawn: dict[str, int] = field(factory=dict)
-    """Jobs of which a policy withdrew a run at this instant, for another to come -> seq."""
+    cancelled: dict[str, int] = field(factory=dict)
+    """Jobs of which a policy cancelled a run at this instant, for another to come -> seq."""
 
     @property
     def handlers(self) -> Handlers:
@@ -100,7 +100,7 @@ class IterationAuditor(Auditor):
                 why = f"a run of {name} completes, and its iteration does not"
                 self.world.breaks(Law.SEQUENCE, (it.completed, seq), why)
             if self._enrolled() and not (it.bounds and self.believed):
-                why = f"nothing says what the enrolment of {name} hangs on"
+                why = f"nothing says what the enrolment of {name} depends on"
                 self.world.breaks(Law.FRAME, (seq,), why)
             it.undealt = it.completed = None
             if not it.under_way and name in self.world.jobs:
@@ -109,10 +109,10 @@ class IterationAuditor(Auditor):
                 )
                 self.world.breaks(Law.SEQUENCE, (seq,), why)
         self.stirred.clear()
-        for name, ended in self.withdrawn.items() if not self.world.cut else ():
-            why = f"a run of {name} is withdrawn, and none comes in its place"
+        for name, ended in self.cancelled.items() if not self.world.cut else ():
+            why = f"a run of {name} is cancelled, and none comes in its place"
             self.world.breaks(Law.DECISION, (ended, seq), why)
-        self.withdrawn.clear()
+        self.cancelled.clear()
 
     def _iterations(self, name: str) -> _Iterations | None:
         job = self.world.jobs.get(name)
@@ -208,7 +208,7 @@ class IterationAuditor(Auditor):
             self.world.breaks(Law.SEQUENCE, (seq,), why)
         if it.undealt is not None:
             self.world.breaks(Law.DECISION, (it.undealt[1], seq), "its tasks were not dealt")
-        self.withdrawn.pop(event.job, None)
+        self.cancelled.pop(event.job, None)
         it.undealt = event.run, seq
         it.reasons = self._enrolled() and event.keeps is None
 
@@ -219,8 +219,8 @@ class IterationAuditor(Auditor):
         it.last = event.outcome, t
         if event.outcome is Outcome.COMPLETED:
             it.completed = seq
-        elif event.outcome is Outcome.WITHDRAWN and self._enrolled():
-            self.withdrawn[event.job] = seq
+        elif event.outcome is Outcome.CANCELLED and self._enrolled():
+            self.cancelled[event.job] = seq
 
     def _enrolled(self) -> bool:
         started = self.world.started

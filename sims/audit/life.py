@@ -22,7 +22,7 @@ from sims.audit.facts import LoggedJob
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
-COMPLETED, WITHDRAWN = Outcome.COMPLETED, Outcome.WITHDRAWN
+COMPLETED, CANCELLED = Outcome.COMPLETED, Outcome.CANCELLED
 DETAILS: dict[type[Event], int] = {ProtectionDescribed: 2, MessagesDescribed: 3}
 """At most so many events after a job's submission."""
 
@@ -104,7 +104,7 @@ class LifeAuditor(Auditor):
 
     def _kill(self, event: JobKilled, t: float, seq: int) -> None:
         self.killed += 1
-        self._leave(event.job, WITHDRAWN, seq)
+        self._leave(event.job, CANCELLED, seq)
 
     def _leave(self, name: str, after: Outcome, seq: int) -> None:
         """The job is gone, after a run that ended so."""
@@ -129,7 +129,7 @@ class LifeAuditor(Auditor):
         for job in self.world.jobs.values():
             events = (seq,) if job.submitted is None else (job.submitted, seq)
             self.world.breaks(Law.LIFE, events, f"the workload ended and {job.name} did not")
-        if not any(outcome in (COMPLETED, WITHDRAWN) for outcome, _ in self.ending.values()):
+        if not any(outcome in (COMPLETED, CANCELLED) for outcome, _ in self.ending.values()):
             self.world.breaks(Law.FRAME, (seq,), "no job is over at the workload's end")
 
     # --- runs ---------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class LifeAuditor(Auditor):
             self.copies += 1
         if self.ending.get(name, (None, 0))[0] is COMPLETED:
             return
-        if outcome in (COMPLETED, WITHDRAWN):
+        if outcome in (COMPLETED, CANCELLED):
             self.ending[name] = outcome, seq
 
     def _release(self, event: MembersReleased, t: float, seq: int) -> None:

@@ -30,7 +30,7 @@ from sims.audit.world import World
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 PROGRAM, DATA = TransferKind.PROGRAM, TransferKind.DATA
 IMAGE, SAVE = TransferKind.IMAGE, TransferKind.SAVE
-FEEDING, SAVING = Stage.FEEDING, Stage.SAVING
+STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
 TIMETABLE = "timetable"
 ORDERS = ("started-first", "longest-first", TIMETABLE)
 
@@ -46,7 +46,7 @@ class LinkAuditor(Auditor):
     busy: int = 0
     """Transfers under way."""
     waiting: dict[LoggedRun, set[int]] = field(factory=dict)
-    """Runs that are fed or saved -> members that have a message to come."""
+    """Runs that stage in or save -> members that have a message to come."""
     stirred: set[int] = field(factory=set)
     """Workers whose memory must be looked at once the instant is over."""
 
@@ -145,7 +145,7 @@ class LinkAuditor(Auditor):
             lacks = f"{len(missing)} of its members lack a message, worker {min(missing)} first"
             why = f"{run.name} goes over to {event.stage.value}, and {lacks}"
             self.world.breaks(Law.PROGRESS, (run.seq, seq), why)
-        if event.stage is FEEDING:
+        if event.stage is STAGING_IN:
             self._feed(run)
         elif event.stage is SAVING:
             self.waiting[run] = set(run.copy.members)
@@ -217,7 +217,7 @@ class LinkAuditor(Auditor):
         elif memory.passing or number in self.world.away:
             self.world.breaks(Law.TRANSFER, (memory.seq, seq), f"worker {number} cannot, now")
         elif run not in self.waiting:
-            why = f"{run.name} neither is fed nor saves"
+            why = f"{run.name} neither stages in nor saves"
             self.world.breaks(Law.TRANSFER, (run.seq, seq), why)
         else:
             self._turn(run, event, memory, seq)

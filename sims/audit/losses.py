@@ -21,7 +21,7 @@ from sims.audit.facts import LoggedCopy
 from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
-BEFORE = frozenset((Stage.FEEDING, Stage.RECOVERING))
+BEFORE = frozenset((Stage.STAGING_IN, Stage.RECOVERING))
 
 
 @define(eq=False)

@@ -12,7 +12,7 @@ from sims.scenario.deciders.applications import mtbf_of
 
 
 def checkpoint(job: LoggedJob, size: int) -> float:
-    """C_ij where it hangs on the size (003, section 3.1); 0 of what is no pack's."""
+    """C_ij where it depends on the size (003, section 3.1); 0 of what is no pack's."""
     pack, application = job.pack, job.application
     if pack is None or application is None:
         return 0

@@ -25,8 +25,8 @@ from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
 AT_SPEED = frozenset((COMPUTING, VERIFYING))
-WAITING = frozenset((Stage.FEEDING, Stage.SAVING))
-COMPLETED, FAILED, WITHDRAWN = Outcome.COMPLETED, Outcome.FAILED, Outcome.WITHDRAWN
+WAITING = frozenset((Stage.STAGING_IN, Stage.SAVING))
+COMPLETED, FAILED, CANCELLED = Outcome.COMPLETED, Outcome.FAILED, Outcome.CANCELLED
 
 
 @define(eq=False)
@@ -177,7 +177,7 @@ class ProgressAuditor(Auditor):
             return
         assert run is not None
         self.starting.pop(run, None)
-        if event.outcome is WITHDRAWN and run.computes and account.step is Stage.CHECKPOINTING:
+        if event.outcome is CANCELLED and run.computes and account.step is Stage.CHECKPOINTING:
             self._hand_over(account, event, t)
         self._settle(account, t, event.done, seq)
         if event.outcome in (COMPLETED, FAILED):

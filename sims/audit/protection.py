@@ -145,7 +145,7 @@ class ProtectionAuditor(Auditor):
             return
         if event.outcome is FAILED:
             run.job.left = ()
-        elif event.outcome is Outcome.WITHDRAWN and event.done > 0:
+        elif event.outcome is Outcome.CANCELLED and event.done > 0:
             state = LoggedState(event.run, event.done, run.event.work)
             run.job.left = (*run.job.left, state)
 

@@ -151,7 +151,7 @@ class QueueAuditor(Auditor):
         self._over(event.job, event.outcome)
 
     def _release(self, event: MembersReleased, t: float, seq: int) -> None:
-        self._over(event.job, Outcome.WITHDRAWN)
+        self._over(event.job, Outcome.CANCELLED)
 
     def _over(self, name: str, outcome: Outcome) -> None:
         """One of its copies is."""

@@ -11,7 +11,7 @@ from actors.runtime import Event
 from sims.audit.facts import LoggedRun
 from sims.audit.packs import checkpoint, closes, moving, period, recovery
 
-FEEDING, COMPUTING, VERIFYING = Stage.FEEDING, Stage.COMPUTING, Stage.VERIFYING
+STAGING_IN, COMPUTING, VERIFYING = Stage.STAGING_IN, Stage.COMPUTING, Stage.VERIFYING
 REDISTRIBUTING = Stage.REDISTRIBUTING
 SAVING, CHECKPOINTING, RECOVERING = Stage.SAVING, Stage.CHECKPOINTING, Stage.RECOVERING
 ROUNDING = 1e-9
@@ -27,10 +27,10 @@ class StagePlan:
     """What a run must do, as its job has described it; stages of length 0 are not told."""
 
     work: float
-    fed: bool
-    """Whether its members are fed by a master."""
+    staged_in: bool
+    """Whether its members stage in through a master."""
     before: Parts
-    """Those between feeding and computing: recovery or a clone's delay, redistribution."""
+    """Those between staging in and computing: recovery or a clone's delay, redistribution."""
     period: float | None
     """Work between checkpoints; None: the log does not say."""
     cost: float | None
@@ -44,11 +44,11 @@ class StagePlan:
 
     def first(self, done: float) -> Step:
         """What it must begin with."""
-        return FEEDING if self.fed else self._before(done)
+        return STAGING_IN if self.staged_in else self._before(done)
 
     def after(self, step: Step | None, done: float) -> Step:
         """What must follow, `done` being the work done."""
-        if step is FEEDING:
+        if step is STAGING_IN:
             return self._before(done)
         for k, (part, _) in enumerate(self.before):
             if step is part:

@@ -56,12 +56,12 @@ class StartAuditor(Auditor):
     wake: Wake = Wake.NEVER
     """When it is decided without news."""
     passive: bool = False
-    """Whether that is an enrolment policy's, which then never withdraws a run."""
+    """Whether that is an enrolment policy's, which then never cancels a run."""
     tick: float = -1
     """A time unit after the last start: then a proactive policy is asked again."""
     news: bool = False
     """Whether something has happened at this instant that calls for a decision."""
-    withdrawn: int | None = None
+    cancelled: int | None = None
     """seq of an end of this instant by which an enrolment policy that only answers what forces it
     to (002, VI.A) seems to have changed its mind."""
 
@@ -81,11 +81,11 @@ class StartAuditor(Auditor):
 
     def passed(self, t: float, seq: int) -> None:
         self.news = False
-        if self.withdrawn is not None and not self.world.cut:
+        if self.cancelled is not None and not self.world.cut:
             policy = self.world.started.policy if self.world.started is not None else ""
-            why = f"{policy} is passive, and withdraws a run"
-            self.world.breaks(Law.POLICY, (self.withdrawn, seq), why)
-        self.withdrawn = None
+            why = f"{policy} is passive, and cancels a run"
+            self.world.breaks(Law.POLICY, (self.cancelled, seq), why)
+        self.cancelled = None
         if not self.queued or not self.waiting:
             return
         free = self.capacity.count
@@ -147,10 +147,10 @@ class StartAuditor(Auditor):
     def _end(self, event: RunEnded | MembersReleased, t: float, seq: int) -> None:
         self.news = True
         job = self.world.jobs.get(event.job)
-        if self.passive and isinstance(event, RunEnded) and event.outcome is Outcome.WITHDRAWN:
+        if self.passive and isinstance(event, RunEnded) and event.outcome is Outcome.CANCELLED:
             rules = job.protection if job is not None else None
             if rules is None or rules.copies == 1:
-                self.withdrawn = seq
+                self.cancelled = seq
         if self.queued and job is not None and not getattr(event, "kept", False):
             others = (
                 len(job.open) + len(job.kept) - (event.run in job.open or event.run in job.kept)

@@ -52,8 +52,8 @@ class World:
     pack: PackDescribed | None = None
     sizes: dict[str, int] = field(factory=dict)
     """Job of a pack -> what its size is to be, by a decision of this instant."""
-    withdrawn: tuple[int, LoggedRun] | None = None
-    """A pack's run that was withdrawn last, and seq: the next on these members follows at once."""
+    cancelled: tuple[int, LoggedRun] | None = None
+    """A pack's run that was cancelled last, and seq: the next on these members follows at once."""
     workers: dict[int, LoggedWorker] = field(factory=dict)
     away: set[int] = field(factory=set)
     """Workers that are not UP."""
@@ -180,8 +180,8 @@ class World:
             spans = self.spans(event.processors, seq)
             copy = LoggedCopy(job, spans, event.share, event.rotates, seq)
         run = LoggedRun(job, copy, event, seq, t, self.compound, event.begun, t)
-        if self.withdrawn is not None:
-            self._take_over(run, *self.withdrawn)
+        if self.cancelled is not None:
+            self._take_over(run, *self.cancelled)
         copy.run, copy.last = run, event.run
         self.present = run
         if not job.open:
@@ -193,7 +193,7 @@ class World:
 
     def _take_over(self, run: LoggedRun, ended: int, former: LoggedRun) -> None:
         """It may follow a run on other members."""
-        self.withdrawn = None
+        self.cancelled = None
         if former.job is run.job and ended == run.seq - 1:
             copy, old = run.copy, former.copy
             run.former, copy.full = former, self.sizes.get(run.job.name, old.full)
@@ -224,8 +224,8 @@ class World:
             if not job.kept:
                 job.kept = {}
             job.kept[event.run] = run.copy
-        elif event.outcome is Outcome.WITHDRAWN and job.application is not None:
-            run.done, self.withdrawn = event.done, (seq, run)
+        elif event.outcome is Outcome.CANCELLED and job.application is not None:
+            run.done, self.cancelled = event.done, (seq, run)
 
     def _release(self, event: MembersReleased, t: float, seq: int) -> None:
         job = self.jobs.get(event.job)

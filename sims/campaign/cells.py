@@ -32,7 +32,7 @@ from sims.telling import units
 from sims.world import run
 
 
-class Fared(enum.Enum):
+class RunStatus(enum.Enum):
     """How a run ended, as far as a comparison goes."""
 
     COMPLETED = "completed"
@@ -45,7 +45,11 @@ class Fared(enum.Enum):
     """An error ended it: its policy's, or its worker died."""
 
 
-FATES = {End.COMPLETED: Fared.COMPLETED, End.CAPPED: Fared.CAPPED, End.DIVERGED: Fared.DIVERGED}
+STATUSES = {
+    End.COMPLETED: RunStatus.COMPLETED,
+    End.CAPPED: RunStatus.CAPPED,
+    End.DIVERGED: RunStatus.DIVERGED,
+}
 
 
 @frozen
@@ -115,7 +119,7 @@ class CellResult:
     key: str
     """Digest of all that it follows from."""
     seed: int
-    end: Fared
+    end: RunStatus
     time: float | None
     """Virtual time of its end, in the scenario's unit."""
     jobs: int
@@ -178,7 +182,7 @@ def _simulate(batch: Batch, key: str, index: int, seed: int) -> CellResult:
         )
         error = None
     except Exception as raised:  # whatever a user's policy or measure makes of it
-        end, at, values, blocks, speaks = Fared.RAISED, None, {}, {}, ""
+        end, at, values, blocks, speaks = RunStatus.RAISED, None, {}, {}, ""
         error = _told(raised)
     work, seconds = _work(summary), time.perf_counter() - began
     left = sum(summary.left_out.values())
@@ -188,7 +192,7 @@ def _simulate(batch: Batch, key: str, index: int, seed: int) -> CellResult:
     )
 
 
-Measured = tuple[Fared, float, dict[str, float | None], dict[str, list[float]], str]
+Measured = tuple[RunStatus, float, dict[str, float | None], dict[str, list[float]], str]
 
 
 def _measured(batch: Batch, scenario: Scenario, summary: Summary) -> Measured:
@@ -199,16 +203,16 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary) -> Measured:
         sinks = [report if whole else summary, *own]
         ending = run(scenario, sinks, batch.folder, until=batch.until)
     except Deadlock as deadlock:
-        return Fared.STARVED, float(deadlock.time), {}, {}, ""
+        return RunStatus.STARVED, float(deadlock.time), {}, {}, ""
     if whole:
         report.close()
     killed = bool(summary.killed) and ending.end is End.COMPLETED
-    fate = Fared.KILLED if killed else FATES[ending.end]
+    status = RunStatus.KILLED if killed else STATUSES[ending.end]
     given = folds | {Report: report}
     if Flowtimes in folds:
-        given[Flowtimes] = folds[Flowtimes].result() if fate is Fared.COMPLETED else None
+        given[Flowtimes] = folds[Flowtimes].result() if status is RunStatus.COMPLETED else None
     values = dict(_values(batch, report, whole, given))
-    return fate, float(ending.time), values, *_by_block(batch, scenario, report, whole)
+    return status, float(ending.time), values, *_by_block(batch, scenario, report, whole)
 
 
 def _folds(batch: Batch, summary: Summary) -> dict[type, Any]:

@@ -2,7 +2,7 @@
 
 Every variant is run with the same seeds, and what failures, arrivals, speeds and policies draw
 comes from streams of their own (actors/runtime/streams.py): a variant's run is compared with the
-baseline's of the same seed, which met the same platform. A run that did not end as asked has no
+baseline's of the same seed, which met the same platform. A run that did not complete has no
 value that could be compared; its seed is left out where it would be paired. Runs of different sets
 of jobs are not compared at all.
 """
@@ -18,7 +18,7 @@ import attrs
 from attrs import frozen
 
 from sims.campaign.axes import Settings
-from sims.campaign.cells import CellResult, Fared, Gauge
+from sims.campaign.cells import CellResult, Gauge, RunStatus
 from sims.campaign.intervals import LEVEL, Estimate, holm, mean_of, ratio_of
 
 
@@ -27,9 +27,9 @@ class Compared:
     """One run of a variant, as a comparison sees it."""
 
     seed: int
-    fate: Fared
+    status: RunStatus
     value: float | None
-    """None where it did not end as asked, or has no such measure."""
+    """None where it did not complete, or has no such measure."""
     work: str = ""
     """Which jobs it had."""
     blocks: tuple[float, ...] = ()
@@ -39,17 +39,17 @@ class Compared:
 
 
 def run_of(result: CellResult, gauge: Gauge, until: float | None) -> Compared:
-    """A run from its result: whether it ended as asked, and then its value.
+    """A run from its result: whether it completed, and then its value.
 
     Where jobs were killed, or `until` cut the run off, only what is a mean over time is known.
     """
-    fate = result.end
-    cut = fate is Fared.CAPPED and result.time == until
-    partly = (cut or fate is Fared.KILLED) and not gauge.wants_all_done
-    known = fate is Fared.COMPLETED or partly
+    status = result.end
+    cut = status is RunStatus.CAPPED and result.time == until
+    partly = (cut or status is RunStatus.KILLED) and not gauge.wants_all_done
+    known = status is RunStatus.COMPLETED or partly
     value = result.values.get(gauge.name) if known else None
     blocks = tuple(result.blocks.get(gauge.name, ()))
-    return Compared(result.seed, fate, value, result.work, blocks, result.speaks)
+    return Compared(result.seed, status, value, result.work, blocks, result.speaks)
 
 
 def over_blocks(runs: Mapping[str, Sequence[Compared]]) -> dict[str, list[Compared]] | None:
@@ -62,7 +62,7 @@ def over_blocks(runs: Mapping[str, Sequence[Compared]]) -> dict[str, list[Compar
         return None
     return {
         name: [
-            Compared(k, row[0].fate, value, row[0].work) for k, value in enumerate(row[0].blocks)
+            Compared(k, row[0].status, value, row[0].work) for k, value in enumerate(row[0].blocks)
         ]
         for name, row in runs.items()
     }
@@ -83,7 +83,7 @@ class Verdict(enum.Enum):
 
 @frozen
 class Against:
-    """A variant beside the baseline, over the seeds on which both ended as asked."""
+    """A variant beside the baseline, over the seeds on which both completed."""
 
     verdict: Verdict
     difference: Estimate | None = None
@@ -105,7 +105,7 @@ class Line:
     runs: tuple[Compared, ...]
     """By seed."""
     mean: Estimate
-    """Of its runs that ended as asked."""
+    """Of its runs that completed."""
     against: Against | None
     """None: it is the baseline."""
     best: int
@@ -119,9 +119,9 @@ class Line:
         return sum(run.value is not None for run in self.runs)
 
     @property
-    def left_out(self) -> Counter[Fared]:
+    def left_out(self) -> Counter[RunStatus]:
         """Runs without a value by how they ended."""
-        return Counter(run.fate for run in self.runs if run.value is None)
+        return Counter(run.status for run in self.runs if run.value is None)
 
     @property
     def ratio(self) -> Estimate | None:
@@ -148,7 +148,7 @@ class Comparison:
     point: Settings
     gauge: Gauge
     paired: tuple[int, ...]
-    """Seeds on which every variant ended as asked, with the same jobs; or blocks."""
+    """Seeds on which every variant completed, with the same jobs; or blocks."""
     lines: tuple[Line, ...]
     speaks: str = ""
     """What intervals speak for, where they are over blocks of one run's time."""
@@ -160,7 +160,7 @@ class Comparison:
 
     @property
     def alike(self) -> bool:
-        """Whether no seed made a difference to any variant, and all ended as asked."""
+        """Whether no seed made a difference to any variant, and all completed."""
         spread = [{run.value for run in line.runs} for line in self.lines]
         return self.seeds > 1 and all(len(it) == 1 and None not in it for it in spread)
 

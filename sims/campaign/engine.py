@@ -11,7 +11,7 @@ from pathlib import Path
 from attrs import define, field
 
 from sims.campaign.campaign import Campaign
-from sims.campaign.cells import Batch, CellResult, Fared, simulate_batch
+from sims.campaign.cells import Batch, CellResult, RunStatus, simulate_batch
 from sims.campaign.executors import Workers, given, local
 from sims.campaign.plan import Case, Cells
 from sims.campaign.results import Results
@@ -176,4 +176,4 @@ class Engine:
 
 def _killer(key: str, seed: int) -> CellResult:
     error = "its worker died of it twice, the second time while it ran alone"
-    return CellResult(key, seed, Fared.RAISED, None, 0, 0, "", 0.0, error)
+    return CellResult(key, seed, RunStatus.RAISED, None, 0, 0, "", 0.0, error)

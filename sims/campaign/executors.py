@@ -98,7 +98,7 @@ class Workers:
     slots: int
     """Tasks that it runs at a time."""
     shared: bool = True
-    """Whether it goes on for others: tasks not begun are then withdrawn one by one."""
+    """Whether it goes on for others: tasks not begun are then cancelled one by one."""
     deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
     """What a task's future raises whose worker died."""
     renewed: Callable[[], Executor] | None = field(default=None)

@@ -21,7 +21,7 @@ SHOWN = {"mean": "", "ratio": " / {0}'s", "difference": " less {0}'s"}
 LEVELS = {"mean": None, "ratio": 1.0, "difference": 0.0}
 """Where there is no difference to the baseline."""
 
-LEFT_OUT = "left out: places where a run did not end as asked"
+LEFT_OUT = "left out: places where a run did not complete"
 
 Panels = dict[str, dict[str, list[tuple[float, Estimate]]]]
 

@@ -12,7 +12,7 @@ from attrs import define, field
 
 from sims.campaign.axes import as_toml
 from sims.campaign.campaign import Campaign
-from sims.campaign.cells import CellResult, Fared, Gauge
+from sims.campaign.cells import CellResult, Gauge, RunStatus
 from sims.campaign.comparing import Compared, Comparison, compare, judged, run_of
 from sims.campaign.intervals import mean_of
 from sims.campaign.kit import OWN
@@ -47,7 +47,7 @@ class Results:
 
     def forget_raised(self) -> None:
         """Cells that raised are unknown again."""
-        self.found = {key: it for key, it in self.found.items() if it.end is not Fared.RAISED}
+        self.found = {key: it for key, it in self.found.items() if it.end is not RunStatus.RAISED}
 
     @property
     def unit(self) -> str:
@@ -85,9 +85,9 @@ class Results:
 
     def raised(self) -> Iterator[tuple[Cell, CellResult]]:
         """Cells that an error ended."""
-        if any(it.end is Fared.RAISED for it in self.found.values()):
+        if any(it.end is RunStatus.RAISED for it in self.found.values()):
             for cell, result in self.finished():
-                if result.end is Fared.RAISED:
+                if result.end is RunStatus.RAISED:
                     yield cell, result
 
     def finished(self) -> Iterator[tuple[Cell, CellResult]]:

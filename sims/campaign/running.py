@@ -105,12 +105,12 @@ class Flight(Generic[T, R]):
             self._suspects.extend(parts)
 
     def _leave(self) -> None:
-        """Keep what is done. From an executor that is shared, tasks not begun are withdrawn. Ours
-        is stopped whole: there, a withdrawn one would end its thread with a traceback (CPython
+        """Keep what is done. From an executor that is shared, tasks not begun are cancelled. Ours
+        is stopped whole: there, a cancelled one would end its thread with a traceback (CPython
         3.11)."""
         for future, task in self._pending.items():
-            withdrawn = future.cancelled() or (self.workers.shared and future.cancel())
-            if not withdrawn and future.done() and not _failed(future):
+            cancelled = future.cancelled() or (self.workers.shared and future.cancel())
+            if not cancelled and future.done() and not _failed(future):
                 self.keep(task, future.result())
 
 

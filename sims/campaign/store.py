@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from attrs import define
 
-from sims.campaign.cells import CellResult, Fared
+from sims.campaign.cells import CellResult, RunStatus
 from sims.campaign.kit import digest
 from sims.errors import InputError
 from sims.writing import refusing, replacing
@@ -96,7 +96,7 @@ class Store:
         for path in self.files():
             for row in _rows(path):
                 known = found.get(row["key"])
-                if known is None or known.end is Fared.RAISED:
+                if known is None or known.end is RunStatus.RAISED:
                     found[row["key"]] = _result(row)
         return found
 
@@ -154,5 +154,9 @@ def rest(frame: pl.DataFrame) -> list[str]:
 def _result(row: dict[str, Any]) -> CellResult:
     own = {name: row[name] for name in COLUMNS}
     values = {name: value for name, value in row.items() if name not in COLUMNS}
-    own |= {"seed": int(row["seed"]), "end": Fared(row["end"]), "blocks": json.loads(row["blocks"])}
+    own |= {
+        "seed": int(row["seed"]),
+        "end": RunStatus(row["end"]),
+        "blocks": json.loads(row["blocks"]),
+    }
     return CellResult(**own, values=values)

@@ -88,7 +88,7 @@ def shown(results: Results, form: Form) -> Grid:
         return Grid((*heads, *campaign.variants), rows, len(heads))
     unit = f", {units(results.unit)}" if campaign.gauges[0].timed and not many else ""
     figure = "mean" if many else campaign.measures[0]
-    heads = (*heads, "variant", "as asked", f"{figure}{unit}")
+    heads = (*heads, "variant", "completed", f"{figure}{unit}")
     keys = len(heads) - 2
     if len(campaign.variants) == 1:
         return Grid(heads, [row[: len(heads)] for row in rows], keys)

@@ -12,7 +12,16 @@ from rich.progress import track
 from rich.table import Column, Table
 
 from sims.campaign import run_many
-from sims.chaos import Aftermath, Blow, Calm, StruckRun, attempt, trials, undisturbed, usual_length
+from sims.chaos import (
+    Baseline,
+    InjectedRun,
+    Injection,
+    TrialOutcome,
+    attempt,
+    trials,
+    undisturbed,
+    usual_length,
+)
 from sims.cli.scenarios import naming
 from sims.options import natural, positive, positive_int
 from sims.scenario.loader import load
@@ -21,13 +30,13 @@ from sims.script import wide_console
 from sims.telling import counted
 
 ABOUT = """\
-Each run differs from the scenario by one blow: at an instant at which something happens in the
-undisturbed run, or between two, one worker goes DOWN, or is RECLAIMED. Every run must end, pass the
+Each run differs from the scenario by one injected failure: at an instant at which something happens in the
+baseline run, or between two, one worker goes DOWN, or is RECLAIMED. Every run must end, pass the
 audit, and begin again from all that its protection had saved; what fails is printed with the
 command that makes the same run."""
 WORST, SHOWN = 5, 10
-"""Blows that are listed: those that cost most, those that found something."""
-Found = Sequence[tuple[StruckRun, Aftermath]]
+"""Injected failures that are listed: those that cost most, those that found something."""
+Found = Sequence[tuple[InjectedRun, TrialOutcome]]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=natural, help="default: the scenario's")
     about = "overrides one key, such as protection.kind=images (repeatable)"
     add("--set", metavar="KEY=VALUE", action="append", default=[], help=about)
-    about = "how long a struck worker stays away; default: faults.downtime, or a tenth of the run"
+    about = "how long a failed worker stays away; default: faults.downtime, or a tenth of the run"
     add("--length", metavar="TIME", type=positive, help=about)
     add("--most", type=positive_int, default=2000, help="runs; of more, so many are drawn")
 
@@ -48,51 +57,53 @@ def execute(arguments: argparse.Namespace) -> int:
     path = arguments.file
     scenario = load(path, arguments.set, arguments.seed)
     with naming(path):
-        calm = undisturbed(scenario, path.parent)
-    length = arguments.length or usual_length(scenario, calm)
-    asked = trials(scenario, path.parent, calm, length, arguments.most)
+        baseline = undisturbed(scenario, path.parent)
+    length = arguments.length or usual_length(scenario, baseline)
+    asked = trials(scenario, path.parent, baseline, length, arguments.most)
     console = wide_console()
-    console.print(_announced(scenario, calm, length, len(asked)), highlight=False)
+    console.print(_announced(scenario, baseline, length, len(asked)), highlight=False)
     results = run_many(attempt, asked)
     progress = Console(stderr=True)
-    found = list(track(results, "blows", len(asked), console=progress, transient=True))
-    _report(console, calm, found)
-    _tell_problems(console, path, calm, found)
-    return 1 if calm.problems or any(verdict.problems for _, verdict in found) else 0
+    found = list(track(results, "injected failures", len(asked), console=progress, transient=True))
+    _report(console, baseline, found)
+    _tell_problems(console, path, baseline, found)
+    return 1 if baseline.problems or any(verdict.problems for _, verdict in found) else 0
 
 
-def _announced(scenario: Scenario, calm: Calm, length: float, runs: int) -> str:
-    unit, workers = scenario.times.value, scenario.crew.size
-    every = 2 * workers * len(calm.instants)
+def _announced(scenario: Scenario, baseline: Baseline, length: float, runs: int) -> str:
+    unit, workers = scenario.times.value, scenario.full_platform.size
+    every = 2 * workers * len(baseline.instants)
     which = f"all {every:,}" if runs == every else f"{runs:,} of {every:,}, drawn at random"
     return (
-        f"{scenario.name}: {counted(workers, 'worker')}, {counted(len(calm.instants), 'moment')}, "
-        f"undisturbed makespan {calm.makespan:g} {unit}; each blow lasts {length:g} {unit}; {which}"
+        f"{scenario.name}: {counted(workers, 'worker')}, {counted(len(baseline.instants), 'moment')}, "
+        f"baseline makespan {baseline.makespan:g} {unit}; each injected failure lasts {length:g} {unit}; {which}"
     )
 
 
-def _report(console: Console, calm: Calm, found: Found) -> None:
+def _report(console: Console, baseline: Baseline, found: Found) -> None:
     heads = ("runs", "sound", "makespan: mean", "most", "more work lost: mean", "most")
     columns = [Column(head, justify="right") for head in heads]
-    table = Table("blow", *columns, box=SIMPLE)
-    for blow in Blow:
-        verdicts = [verdict for trial, verdict in found if trial.blow is blow]
+    table = Table("injected failure", *columns, box=SIMPLE)
+    for injection in Injection:
+        verdicts = [verdict for trial, verdict in found if trial.injection is injection]
         if verdicts:
-            table.add_row(blow.value, *_row(calm, verdicts))
+            table.add_row(injection.value, *_row(baseline, verdicts))
     console.print(table)
     worst = sorted(found, key=_cost)[:WORST]
-    console.print(f"what cost most (undisturbed: {calm.makespan:g})", highlight=False)
+    console.print(f"what cost most (undisturbed: {baseline.makespan:g})", highlight=False)
     for trial, verdict in worst:
-        where = f"{trial.blow.value} worker {trial.worker} at {trial.time:g}"
+        where = f"{trial.injection.value} worker {trial.worker} at {trial.time:g}"
         console.print(
             f"  {where}: makespan {verdict.makespan:g}, lost {verdict.lost:g}", highlight=False
         )
 
 
-def _row(calm: Calm, verdicts: Sequence[Aftermath]) -> tuple[str, ...]:
+def _row(baseline: Baseline, verdicts: Sequence[TrialOutcome]) -> tuple[str, ...]:
     count, sound = len(verdicts), sum(not verdict.problems for verdict in verdicts)
-    spans = [verdict.makespan / calm.makespan if calm.makespan else 1 for verdict in verdicts]
-    lost = [verdict.lost - calm.lost for verdict in verdicts]
+    spans = [
+        verdict.makespan / baseline.makespan if baseline.makespan else 1 for verdict in verdicts
+    ]
+    lost = [verdict.lost - baseline.lost for verdict in verdicts]
     return (
         *(f"{count:,}", f"{sound:,}"),
         *(f"x {sum(spans) / count:.3f}", f"x {max(spans):.3f}"),
@@ -100,17 +111,17 @@ def _row(calm: Calm, verdicts: Sequence[Aftermath]) -> tuple[str, ...]:
     )
 
 
-def _cost(pair: tuple[StruckRun, Aftermath]) -> tuple[float, float, float, int]:
+def _cost(pair: tuple[InjectedRun, TrialOutcome]) -> tuple[float, float, float, int]:
     trial, verdict = pair
     return -verdict.makespan, -verdict.lost, trial.time, trial.worker
 
 
-def _tell_problems(console: Console, path: Path, calm: Calm, found: Found) -> None:
-    for problem in calm.problems[:SHOWN]:
+def _tell_problems(console: Console, path: Path, baseline: Baseline, found: Found) -> None:
+    for problem in baseline.problems[:SHOWN]:
         console.print(f"undisturbed: {problem}", highlight=False, soft_wrap=True)
     wrong = [(trial, verdict) for trial, verdict in found if verdict.problems]
     for trial, verdict in wrong[:SHOWN]:
         line = f"holdfast run {path} --seed {trial.scenario.seed} {trial.spelt()}"
         console.print(f"{verdict.problems[0]}\n  {line}", highlight=False, soft_wrap=True)
-    if not (wrong or calm.problems):
+    if not (wrong or baseline.problems):
         console.print("every run ends, obeys every law, and keeps what was saved", highlight=False)

@@ -13,7 +13,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from sims.campaign.axes import as_toml, axis, told
-from sims.campaign.cells import Fared
+from sims.campaign.cells import RunStatus
 from sims.campaign.comparing import Compared, Comparison, Line, Verdict, corrected
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.intervals import Estimate
@@ -35,7 +35,7 @@ The short form of `holdfast campaign`. Every variant is run with the same seeds:
 Failures, availability, speeds and arrivals draw from streams of their own, apart from what the
 policy draws, so that variants meet the same ones; what a file draws with a seed of its own, such as
 random_workers, is the same in all runs, and the intervals speak for it alone. The ratio is a
-variant's mean over the baseline's, over the seeds on which both ended as asked; it is a tie where
+variant's mean over the baseline's, over the seeds on which both completed; it is a tie where
 its difference to the baseline may be none, all comparisons taken together (Holm). Ties are best for
 all who tie."""
 
@@ -117,7 +117,7 @@ def _show(question: Question, results: Results) -> None:
 def _table(question: Question, results: Results, comparison: Comparison) -> Table:
     keys = [key for key, _ in next(iter(question.variants.values()))] or ["variant"]
     measure, unit = question.measure.value, question.unit(results)
-    heads = ("as asked", f"{measure}, {units(unit)}" if unit else measure, "ratio", "best", "")
+    heads = ("completed", f"{measure}, {units(unit)}" if unit else measure, "ratio", "best", "")
     columns = [Column(head, justify="right", no_wrap=True) for head in heads]
     place = f", {told(comparison.point)}" if comparison.point else ""
     seeds = _seeds(question.seeds)
@@ -153,7 +153,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         paired, seeds = len(comparison.paired), comparison.seeds
         said = "; ".join(f"{line.variant}: {_left_out(line, measure)}" for line in out)
         yield (
-            f"Not ended as asked, and in no mean: {said}. A ratio is over the seeds on which both "
+            f"Not completed, and in no mean: {said}. A ratio is over the seeds on which both "
             f"did, best over the {paired} of {seeds} on which all did."
         )
     unlike = [it.variant for it in comparison.lines if _verdict(it) == Verdict.UNLIKE.value]
@@ -174,8 +174,10 @@ def _notes(comparison: Comparison) -> Iterator[str]:
 
 
 def _left_out(line: Line, measure: str) -> str:
-    without = {Fared.COMPLETED: f"without a {measure}"}
-    return ", ".join(f"{n} {without.get(fate, fate.value)}" for fate, n in line.left_out.items())
+    without = {RunStatus.COMPLETED: f"without a {measure}"}
+    return ", ".join(
+        f"{n} {without.get(status, status.value)}" for status, n in line.left_out.items()
+    )
 
 
 def _as_json(question: Question, results: Results) -> dict[str, object]:
@@ -216,7 +218,7 @@ def _line_as_json(question: Question, results: Results, line: Line) -> dict[str,
 
 
 def _run_as_json(run: Compared) -> dict[str, object]:
-    return {"seed": run.seed, "end": run.fate.value, "value": run.value}
+    return {"seed": run.seed, "end": run.status.value, "value": run.value}
 
 
 def _estimate_as_json(it: Estimate | None) -> dict[str, object] | None:

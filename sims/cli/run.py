@@ -98,7 +98,7 @@ def _progress(scenario: Scenario, arguments: argparse.Namespace) -> ShowProgress
         return ShowProgress(*asked, ahead)
     from sims.cli.live import ShowLive
 
-    return ShowLive(*asked, scenario.crew.size, ahead)
+    return ShowLive(*asked, scenario.full_platform.size, ahead)
 
 
 def _log_path(scenario: Scenario, arguments: argparse.Namespace) -> Path | None:

@@ -36,7 +36,9 @@ def on_files(files_: Files, config: Any) -> Files:
 
 def _height(result: Result, what: str) -> float:
     """Inches: names of many workers want room."""
-    rows = result.scenario.crew.size if result.scenario is not None and what == "gantt" else 0
+    rows = (
+        result.scenario.full_platform.size if result.scenario is not None and what == "gantt" else 0
+    )
     return max(3.0, 1.5 + ROW * rows)
 
 

@@ -37,7 +37,7 @@ from sims.ledger.spans import RunSpan, Status, attempted
 
 Slices = Iterable[Slice]
 NOTHING: Slices = ()
-COMPLETED, WITHDRAWN = Outcome.COMPLETED, Outcome.WITHDRAWN
+COMPLETED, CANCELLED = Outcome.COMPLETED, Outcome.CANCELLED
 
 
 @define(eq=False)
@@ -161,7 +161,7 @@ class Accountant:
     def _end(self, record: Record, event: RunEnded) -> Slices:
         key = event.job, event.run
         attempt = self._attempts.get(key)
-        if attempt is not None and event.outcome is not WITHDRAWN and event.job not in self._jobs:
+        if attempt is not None and event.outcome is not CANCELLED and event.job not in self._jobs:
             del self._attempts[key]
             if self._holders.asked:
                 self._holders.give(key, attempt[1].processors)
@@ -176,7 +176,7 @@ class Accountant:
         job.over.append(span)
         if end.outcome is COMPLETED:
             job.completed = span
-        elif end.outcome is WITHDRAWN and self._described.outlives:
+        elif end.outcome is CANCELLED and self._described.outlives:
             job.keep(span)
         if end.kept:
             span.kept = True

@@ -18,9 +18,9 @@ class Described:
     verifications: dict[str, float] = field(init=False, factory=dict)
     """Where there is one."""
     outlives: bool = field(init=False, default=False)
-    """Whether states of runs that are withdrawn outlive them (004)."""
+    """Whether states of runs that are cancelled outlive them (004)."""
     uncloned: set[str] = field(init=False, factory=set)
-    """Jobs any of whose withdrawn states may be gone on from, not the furthest alone."""
+    """Jobs any of whose cancelled states may be gone on from, not the furthest alone."""
 
     @property
     def handlers(self) -> dict[type, Callable[[Record, Any], tuple[()]]]:

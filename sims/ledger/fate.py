@@ -24,10 +24,10 @@ class Fate:
     completed: RunSpan | None = field(init=False, default=None)
     """The run that completes it."""
     kept: RunSpan | None = field(init=False, default=None)
-    """Of the withdrawn runs whose states outlive them the furthest, and of equals the last."""
+    """Of the cancelled runs whose states outlive them the furthest, and of equals the last."""
 
     def keep(self, span: RunSpan) -> None:
-        """The state of this run, which is withdrawn, outlives it if it is the furthest."""
+        """The state of this run, which is cancelled, outlives it if it is the furthest."""
         before = self.kept
         if before is None or span.done >= before.done:
             self.kept = span

@@ -37,7 +37,7 @@ class Use(enum.Enum):
     """Its run does not advance: for the link, for others, without speed, with kept members not all
     UP."""
     REDUNDANT = "redundant"
-    """Computing of a run that was withdrawn, as far as it is not useful."""
+    """Computing of a run that was cancelled, as far as it is not useful."""
     VERIFICATION = "verification"
     """Its run's detector advances."""
     IDLE = "idle"

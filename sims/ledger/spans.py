@@ -172,7 +172,7 @@ class RunSpan:
     @property
     def otherwise(self) -> Use:
         """What computing was that is in nobody's result."""
-        return Use.REDUNDANT if self.outcome is Outcome.WITHDRAWN else Use.LOST
+        return Use.REDUNDANT if self.outcome is Outcome.CANCELLED else Use.LOST
 
     def told(self, limit: float, otherwise: Use) -> Iterator[Slice]:
         """Its computing: useful up to `limit` of work done."""

@@ -84,7 +84,7 @@ class Ran:
     case: Case
     replication: int
     value: float | None
-    """None where it did not end as asked."""
+    """None where it did not complete."""
 
 
 def runs(results: Results, gauge: Gauge | None = None) -> Iterator[Ran]:

@@ -61,10 +61,10 @@ OUTCOMES: dict[Outcome | None, Paint] = {
     Outcome.COMPLETED: Paint("completed", GREEN),
     Outcome.FAILED: Paint("failed: an error was found", VERMILION),
     Outcome.LOST: Paint("lost: a worker went DOWN", PURPLE),
-    Outcome.WITHDRAWN: Paint("withdrawn", SKY),
+    Outcome.CANCELLED: Paint("cancelled", SKY),
     None: Paint("still going on", ORANGE),
 }
-WENT_ON = Paint("withdrawn, its work went on in another run", LEAF)
+WENT_ON = Paint("cancelled, its work went on in another run", LEAF)
 IN_SYSTEM = Paint("in the system", MIST, state=True)
 
 RUN_PAINTS: tuple[Paint, ...] = (*OUTCOMES.values(), WENT_ON, IN_SYSTEM)

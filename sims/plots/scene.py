@@ -109,8 +109,8 @@ class Scene:
     def rows_of_jobs(self) -> Boxes:
         """Boxes of runs and of waiting, row = job; copies that overlap lie side by side."""
         boxes = self.runs.boxes()
-        withdrawn = boxes.kind == RUN_KIND[Outcome.WITHDRAWN]
-        for k in np.flatnonzero(withdrawn):
+        cancelled = boxes.kind == RUN_KIND[Outcome.CANCELLED]
+        for k in np.flatnonzero(cancelled):
             # What was resized or cloned went on elsewhere: none of that was in vain.
             if (int(boxes.job[k]), int(boxes.run[k])) in self._sources:
                 boxes.kind[k] = RUN_PAINTS.index(WENT_ON)

@@ -12,8 +12,8 @@ from actors.events import DeciderKind, RunStarted
 from actors.pool import Pool, compact, lowest
 from actors.runtime import System
 from sims.errors import InputError
-from sims.scenario.build_crew import spawn_crew
 from sims.scenario.build_jobs import plain, spawn_jobs
+from sims.scenario.build_platform import spawn_platform
 from sims.scenario.deciders import queue
 from sims.scenario.faults import NoFaults
 from sims.scenario.scenario import Scenario
@@ -29,7 +29,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
     scenario.errors.check()
     if scenario.measures is not None:
         scenario.measures.tell(system, scenario.times)
-    if not scenario.crew.size:
+    if not scenario.full_platform.size:
         accepted = "[platform], [[workers]] or [random_workers]"
         raise InputError("scenario", "platform", "there are no workers", accepted)
     if scenario.decider is DeciderKind.COPIES:
@@ -40,7 +40,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
 
 
 def _populate(scenario: Scenario, system: System, folder: Path) -> int:
-    jobs, crew = workload(scenario, system, folder), scenario.crew
+    jobs, platform = workload(scenario, system, folder), scenario.full_platform
     jobs.tell(system)
     decider: Decider
     if scenario.decider is DeciderKind.PACK:
@@ -50,11 +50,11 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> int:
     elif scenario.decider is DeciderKind.ENROLMENT:
         from sims.scenario.deciders import enrolment
 
-        decider = enrolment.decider(scenario, crew, jobs, folder)
+        decider = enrolment.decider(scenario, platform, jobs, folder)
     else:
-        decider = queue.decider(scenario, crew, jobs, folder)
+        decider = queue.decider(scenario, platform, jobs, folder)
     pool, count = _pool(scenario, system, jobs), len(jobs.submissions)
-    makers = spawn_crew(scenario, system, folder, pool, decider, count)
+    makers = spawn_platform(scenario, system, folder, pool, decider, count)
     pool.take = queue.take(scenario, jobs, makers.scheduler, folder) or pool.take
     spawn_jobs(scenario, system, jobs, makers)
     return count
@@ -63,11 +63,11 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> int:
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     """Numbers are looked up only where they matter: to a hazard, a placement, a log."""
     if scenario.decider is DeciderKind.ENROLMENT:
-        return Pool(scenario.crew.size, numbered=True, changing=True, named=True)
+        return Pool(scenario.full_platform.size, numbered=True, changing=True, named=True)
     faults = not isinstance(scenario.faults, NoFaults)
-    changing = faults or not scenario.crew.plain
+    changing = faults or not scenario.full_platform.plain
     whole = all(plain(scenario, it) for it in jobs.submissions)
     placed = scenario.policy.placement not in (None, "lowest", "compact")
     numbered = changing or placed or not whole or system.journal.wants(RunStarted)
     take = compact if scenario.policy.placement == "compact" else lowest
-    return Pool(scenario.crew.size, numbered, changing, take)
+    return Pool(scenario.full_platform.size, numbered, changing, take)

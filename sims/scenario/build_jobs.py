@@ -58,7 +58,7 @@ class Makers:
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
     """Whether nothing can change a run's rate or end but faults."""
-    return scenario.crew.plain and scenario.master is None and _whole(scenario, submission)
+    return scenario.full_platform.plain and scenario.master is None and _whole(scenario, submission)
 
 
 def _whole(scenario: Scenario, submission: Submission) -> bool:
@@ -68,8 +68,8 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
     if kind == "iterative" or scenario.decider is DeciderKind.PACK:
         return False
     if kind != "rigid" and errors.rate:
-        return False  # how often its runs fail hangs on how many workers they get
-    return not scenario.crew.varies and protection_of(scenario, submission).plain
+        return False  # how often its runs fail depends on how many workers they get
+    return not scenario.full_platform.varies and protection_of(scenario, submission).plain
 
 
 def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Makers) -> None:
@@ -109,7 +109,7 @@ def _job_of_runs(
     make: Callable[..., JobOfRuns] = JobOfRuns
     if job.kind == "iterative":
         own = iterative(submission)
-        times = task_times(job.index, own, scenario.crew)
+        times = task_times(job.index, own, scenario.full_platform)
         make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
     elif costs is not None:
         told = application(scenario, submission)

@@ -68,7 +68,7 @@ class PolicySection:
     F1, F2, F3, F4, FAIR-SHARE, or `package.module:Name`."""
     preemption: bool = False
     """Of a queue: whether its first job may have runs of jobs that the order puts behind it
-    withdrawn, of jobs protected by `images`, in order to start at once."""
+    cancelled, of jobs protected by `images`, in order to start at once."""
     estimates: Believed = Believed.USER
     """Of a queue, the times that it believes: `user`, what users requested; `exact`, what jobs
     take; `noise`, what they take times a random factor; `recent`, the mean of the user's last two

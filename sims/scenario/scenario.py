@@ -57,7 +57,7 @@ class Scenario(HeadSection):
     measures: MeasuresSection | None = None
 
     @cached_property
-    def crew(self) -> Platform:
+    def full_platform(self) -> Platform:
         """All workers."""
         return Platform.of(self.platform, self.workers, self.random_workers, self.reclaims)
 
@@ -99,6 +99,6 @@ class Scenario(HeadSection):
 
     def header(self) -> Header:
         """What the log's first record says."""
-        crew = self.crew
+        platform = self.full_platform
         unit = self.times.value
-        return Header(self.kinds, self.policy_name, crew.size, crew.names, unit)
+        return Header(self.kinds, self.policy_name, platform.size, platform.names, unit)

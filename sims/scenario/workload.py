@@ -68,8 +68,8 @@ def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
     """All jobs that the platform can hold. Raises InputError where there are none."""
     found = _all(scenario, system, folder)
     names = [submission.job.name for submission in found.submissions]
-    _refuse_twins(names, scenario.crew)
-    fitting = _fitting(found, scenario.crew.size)
+    _refuse_twins(names, scenario.full_platform)
+    fitting = _fitting(found, scenario.full_platform.size)
     if not fitting.submissions:
         reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in fitting.left_out)
         problem = f"no job is left to schedule ({reasons or 'none is listed'})"
@@ -102,8 +102,8 @@ def _all(scenario: Scenario, system: System, folder: Path) -> Workload:
         jobs = [BatchJob(k, f"J{k + 1}", it, v, kind="moldable") for k, it in drawn]
         return Workload(tuple(map(Submission, jobs)))
     if isinstance(section, MalleableSection) and not section.jobs:
-        return Workload(tuple(map(Submission, _pack(section, scenario.crew.size))))
-    return _listed(_jobs(section), section, scenario.crew)
+        return Workload(tuple(map(Submission, _pack(section, scenario.full_platform.size))))
+    return _listed(_jobs(section), section, scenario.full_platform)
 
 
 def _one_source(section: JobSection) -> None:
@@ -137,14 +137,14 @@ def _jobs(section: JobSection) -> Sequence[AnyJob]:
     return section.jobs
 
 
-def _listed(jobs: Sequence[AnyJob], section: JobSection, crew: Platform) -> Workload:
+def _listed(jobs: Sequence[AnyJob], section: JobSection, platform: Platform) -> Workload:
     return Workload(
         tuple(
             Submission(
                 BatchJob(
                     index,
                     job.name or f"J{index + 1}",
-                    _profile(index, job, crew),
+                    _profile(index, job, platform),
                     section.verification if job.verification is None else job.verification,
                     job.estimate,
                     *(job.release, job.kind, job.user, job.group, job.queue, job.priority),
@@ -156,33 +156,33 @@ def _listed(jobs: Sequence[AnyJob], section: JobSection, crew: Platform) -> Work
     )
 
 
-def _profile(index: int, job: AnyJob, crew: Platform) -> Profile:
+def _profile(index: int, job: AnyJob, platform: Platform) -> Profile:
     if isinstance(job, RigidJob):
         return Rigid(job.processors, job.time)
     if isinstance(job, MoldableJob):
         profile = job.speedup.profile()
         return Fixed(profile, job.processors) if job.processors else profile
     if isinstance(job, MalleableEntry):
-        return Application(job.footprint, job.speedup, crew.size)
-    times = task_times(index, job, crew)
+        return Application(job.footprint, job.speedup, platform.size)
+    times = task_times(index, job, platform)
     return Lockstep(job.processors or 1, job.tasks, sum(times) / len(times))
 
 
-def task_times(index: int, job: IterativeEntry, crew: Platform) -> tuple[float, ...]:
+def task_times(index: int, job: IterativeEntry, platform: Platform) -> tuple[float, ...]:
     """w_q, by worker. Raises InputError where a list is not of the platform's length."""
     if not job.task_times:
-        return tuple(worker.task_time for worker in crew)
-    if len(job.task_times) != crew.size:
+        return tuple(worker.task_time for worker in platform)
+    if len(job.task_times) != platform.size:
         problem = f"{len(job.task_times)} times"
         key = f"job.jobs.{index}.task_times"
-        raise InputError("scenario", key, problem, f"one for each of {crew.size} workers")
+        raise InputError("scenario", key, problem, f"one for each of {platform.size} workers")
     return job.task_times
 
 
 def _of_log(section: RigidSection, scenario: Scenario, system: System, folder: Path) -> Workload:
     """Selected, then drawn anew, then scaled: each as the one before leaves it."""
     jobs, changes = _columns(section, scenario, system, folder)
-    workers = scenario.crew.size
+    workers = scenario.full_platform.size
     jobs = section.select.apply(jobs, changes)
     if section.resample:
         rng = system.stream("workload/resample")
@@ -224,7 +224,9 @@ def _columns(
         _refuse_reserved(jobs.names, path)
         return jobs, Changes()
     assert section.lublin is not None
-    return section.lublin.draw(system.stream("workload/lublin"), scenario.crew.size), Changes()
+    return section.lublin.draw(
+        system.stream("workload/lublin"), scenario.full_platform.size
+    ), Changes()
 
 
 def _refuse_reserved(names: Iterable[str], path: Path) -> None:
@@ -237,7 +239,7 @@ def _refuse_reserved(names: Iterable[str], path: Path) -> None:
 def _from_stream(
     section: StreamSection, scenario: Scenario, system: System, folder: Path
 ) -> Workload:
-    coming = arrivals(section, scenario.crew.size, system, folder)
+    coming = arrivals(section, scenario.full_platform.size, system, folder)
     v = scenario.job.verification
     return Workload(
         tuple(
@@ -253,12 +255,12 @@ def _pack(section: MalleableSection, workers: int) -> Iterator[BatchJob]:
         yield BatchJob(index, f"T{index + 1}", profile, section.verification, kind="malleable")
 
 
-def _refuse_twins(names: Sequence[str], crew: Platform) -> None:
+def _refuse_twins(names: Sequence[str], platform: Platform) -> None:
     """Raises InputError where two actors have one name: logs could not tell them apart."""
     for name, count in Counter(names).items():
         if count > 1:
             raise InputError("scenario", "job.jobs", f"two jobs are called {name!r}", "other names")
-    for name, count in Counter((*RESERVED, *set(names), *crew.names)).items():
+    for name, count in Counter((*RESERVED, *set(names), *platform.names)).items():
         if count > 1:
             problem = f"two of workers, jobs, {', '.join(RESERVED)} are called {name!r}"
             raise InputError("scenario", "workers.name", problem, "another name")

@@ -13,11 +13,11 @@ from sims.trace.history import History
 from sims.trace.holding import Holding
 from sims.trace.span import Span
 
-FEEDING, SAVING, COMPUTING, VERIFYING = (
-    *(Stage.FEEDING, Stage.SAVING),
+STAGING_IN, SAVING, COMPUTING, VERIFYING = (
+    *(Stage.STAGING_IN, Stage.SAVING),
     *(Stage.COMPUTING, Stage.VERIFYING),
 )
-BY_MESSAGE = frozenset((FEEDING, SAVING))
+BY_MESSAGE = frozenset((STAGING_IN, SAVING))
 """Stages that are over when all members' messages have passed."""
 
 PARTS = {
@@ -28,7 +28,7 @@ PARTS = {
     Stage.REDISTRIBUTING: Part.REDISTRIBUTION,
 }
 WORDS = {
-    Stage.FEEDING: "feeding",
+    Stage.STAGING_IN: "stages in",
     Stage.SAVING: "sends its images",
     Stage.COMPUTING: "computes",
     Stage.VERIFYING: "verifies",
@@ -168,6 +168,6 @@ class RunUnderWay(Holding):
             if spent:
                 said.append(f"{verb} {in_units(spent, unit)}")
         how = outcome.value
-        if outcome in (Outcome.LOST, Outcome.WITHDRAWN):
+        if outcome in (Outcome.LOST, Outcome.CANCELLED):
             how += f" with {amount_of(done)} of {amount_of(self.history.work)} done"
         self.span.title += f"; {', '.join([*said, how])}"

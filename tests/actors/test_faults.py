@@ -25,7 +25,7 @@ from actors.pool import Pool, compact
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
-from actors.workforce import Workforce
+from actors.worker_registry import WorkerRegistry
 from policies.availability import WorkerState
 from policies.interface.queue import (
     Allocation,
@@ -63,7 +63,9 @@ def world(
     scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
     for job in jobs:
         system.spawn(JobOfAttempts(job.name, job, scheduler, limit, failures))
-    workers = Workforce(system, lambda n: Worker(f"worker {n}", n, scheduler, downtime=downtime))
+    workers = WorkerRegistry(
+        system, lambda n: Worker(f"worker {n}", n, scheduler, downtime=downtime)
+    )
     system.spawn(Hazard("hazard", iter(faults), workers))
     system.run()
     return records
@@ -151,7 +153,7 @@ def test_a_lost_attempt_is_none_of_those_that_a_silent_error_strikes() -> None:
 
 def test_the_limit_of_a_lost_attempt_means_nothing_any_more() -> None:
     records = world([job(0, 1, 5)], [(2, 0)], limit=4)
-    assert ends(records) == [("a", 2, Outcome.LOST), ("a", 6, Outcome.WITHDRAWN)]
+    assert ends(records) == [("a", 2, Outcome.LOST), ("a", 6, Outcome.CANCELLED)]
 
 
 def test_the_end_of_a_lost_attempt_is_caused_by_the_fault() -> None:

@@ -42,7 +42,7 @@ def under(rate: float, seed: int = 0, states: list[str] = STEADY, iterations: in
 
 def test_a_run_is_struck_as_often_as_its_area_says() -> None:
     errors = SilentErrors(rate=0.02, stream=lambda: np.random.default_rng(1))
-    struck = sum(errors.strike(30.0) for _ in range(20_000)) / 20_000
+    struck = sum(errors.finds_error(30.0) for _ in range(20_000)) / 20_000
     expected = 1 - exp(-0.6)
     assert struck == pytest.approx(expected, abs=4 * (expected * (1 - expected) / 20_000) ** 0.5)
 

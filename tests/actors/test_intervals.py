@@ -18,7 +18,7 @@ def after(*given) -> Numbers:
     pool = Numbers(20)
     pool.take(20)
     for interval in given:
-        pool.give((interval,))
+        pool.release((interval,))
     return pool
 
 
@@ -41,8 +41,8 @@ def test_a_gap_that_is_used_up_is_gone() -> None:
 def test_former_numbers_are_taken_again_where_they_are_free_and_as_many() -> None:
     pool = Numbers(8)
     first, second = pool.take(2), pool.take(3)
-    pool.give(first)
-    pool.give(second)
+    pool.release(first)
+    pool.release(second)
     assert pool.take(3, second) == second
     assert pool.take(3, second) == ((5, 7),)
 
@@ -65,7 +65,7 @@ def test_the_pool_is_a_set_of_numbers(steps: list[tuple[bool, int]]) -> None:
             held.append(taken)
         elif held:
             back = held.pop(amount % len(held))
-            pool.give(back)
+            pool.release(back)
             free |= members(back)
         found = pool.intervals()
         assert members(found) == free

@@ -13,20 +13,20 @@ UP, DOWN = WorkerState.UP, WorkerState.DOWN
 @pytest.mark.parametrize("named", [False, True])
 def test_who_is_held_or_away_is_not_given(named: bool) -> None:
     pool = Pool(4, numbered=True, changing=True, named=named)
-    assert pool.give(0, [0, 1]) == ((0, 1),)
+    assert pool.assign(0, [0, 1]) == ((0, 1),)
     pool.move(3, DOWN, None)
     for taken in ([1, 2], [2, 3]):
         with pytest.raises(ValueError, match=r"not all of \[.*\] are free"):
-            pool.give(1, taken)
+            pool.assign(1, taken)
     assert pool.free == 1
-    assert pool.give(1, [2]) == ((2, 2),)
+    assert pool.assign(1, [2]) == ((2, 2),)
     assert [pool.holder(n) for n in range(4)] == [0, 0, 1, -1]
 
 
 def test_a_pool_in_which_nothing_changes_does_not_look_up_who_holds_whom() -> None:
     pool = Pool(3, numbered=True)
-    assert pool.give(0, [1]) == ((1, 1),)
-    assert pool.give_out(1, 1) == ((0, 0),)
+    assert pool.assign(0, [1]) == ((1, 1),)
+    assert pool.allocate(1, 1) == ((0, 0),)
     assert pool.free == 1
 
 

@@ -91,7 +91,7 @@ def test_the_first_copy_to_complete_ends_the_others() -> None:
     task = Task(time=6, rules={"copies": 2})
     records = World(speeds=[[(0, 1)], [(0, 2)]]).run(task)
     assert [(run[1], run[4], run[5]) for run in runs(records)] == [
-        (0, 3, "withdrawn"),
+        (0, 3, "cancelled"),
         (1, 3, "completed"),
     ]
 
@@ -109,5 +109,5 @@ def test_a_job_waits_in_its_queue_only_when_its_last_copy_is_lost() -> None:
         (0, 0, "lost"),
         (1, 0, "lost"),
         (2, 7, "completed"),
-        (3, 9, "withdrawn"),
+        (3, 9, "cancelled"),
     ]

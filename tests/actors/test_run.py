@@ -56,7 +56,7 @@ def test_an_error_is_found_by_the_verification_that_ends_the_run() -> None:
 def test_stages_are_told_with_their_rates() -> None:
     records = World(workers=1, channels=1).run(Task(program=2, data=1, verification=2))
     stages = [(r.t, r.event.stage, r.event.rate) for r in of(records, StageStarted)]
-    assert stages == [(0, Stage.FEEDING, 0), (3, Stage.COMPUTING, 1), (13, Stage.VERIFYING, 1)]
+    assert stages == [(0, Stage.STAGING_IN, 0), (3, Stage.COMPUTING, 1), (13, Stage.VERIFYING, 1)]
 
 
 def test_a_run_that_never_ends_is_told_with_who_waits() -> None:

@@ -19,7 +19,7 @@ from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Needs
-from actors.workforce import Workforce
+from actors.worker_registry import WorkerRegistry
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.speedup import Rigid
@@ -90,7 +90,7 @@ class World:
                 worker.speeds = iter(self.speeds[index])
             return worker
 
-        workers = Workforce(system, make)
+        workers = WorkerRegistry(system, make)
         scheduler.workers, scheduler.linked = workers, master is not None
         for index in range(count):
             workers(index)

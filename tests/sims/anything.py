@@ -84,7 +84,7 @@ def living(draw: st.DrawFn, workers: int) -> Table:
     return {"workers": each}
 
 
-def crew(workers: int) -> st.SearchStrategy[Table]:
+def platform(workers: int) -> st.SearchStrategy[Table]:
     """Workers alike, or each with a life of its own."""
     return st.one_of(st.just({"platform": {"workers": workers}}), living(workers))
 
@@ -249,7 +249,7 @@ def mixed(draw: st.DrawFn) -> Table:
     }
     policy = _queue(draw) | {"placement": draw(st.sampled_from(PLACEMENTS))}
     head = {"name": "any", "seed": draw(SEEDS), "job": job, "policy": policy}
-    own = draw(crew(workers)) | draw(faults(workers)) | draw(_maybe(master()))
+    own = draw(platform(workers)) | draw(faults(workers)) | draw(_maybe(master()))
     return head | own | draw(errors()) | draw(_maybe(protection()))
 
 

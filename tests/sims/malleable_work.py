@@ -40,7 +40,7 @@ class _Run:
     """In the present stage, at its rate."""
     since: float = 0
     saved: list[float] = field(factory=list)
-    """States of its checkpoints, then what it ended with where it was withdrawn."""
+    """States of its checkpoints, then what it ended with where it was cancelled."""
 
 
 @define
@@ -116,7 +116,7 @@ class WorkReplay:
         self._tell(record, absent and run.rate > 0 and not idle, "advances without a member")
 
     def _end(self, record: Record, event: RunEnded, run: _Run) -> None:
-        if event.outcome is Outcome.WITHDRAWN:
+        if event.outcome is Outcome.CANCELLED:
             if run.stage is Stage.CHECKPOINTING and event.done > run.done:
                 # Read literally, 003 counts the part of a checkpoint that has passed as work.
                 run.done = min(run.done + run.spent, run.work)

@@ -12,7 +12,7 @@ from actors.events import JobSubmitted
 from actors.protection import Buddies, Images
 from actors.run import Run
 from actors.runtime import Record
-from sims.chaos import Blow, attempt, moments, trials, undisturbed, usual_length
+from sims.chaos import Injection, attempt, moments, trials, undisturbed, usual_length
 from sims.matrix import CellGuard, CellHazard, CellKind, CellLink, cell_named, scenario
 from sims.scenario.loader import load
 from tests.sims.cli.commands import ROOT
@@ -25,11 +25,11 @@ MOST = 60
 def problems(cell: str, most: int = MOST) -> list[str]:
     """What the monkey finds in a cell's example."""
     it = scenario(cell_named(cell))
-    calm = undisturbed(it, HERE)
-    assert not calm.problems
-    asked = trials(it, HERE, calm, usual_length(it, calm), most)
+    baseline = undisturbed(it, HERE)
+    assert not baseline.problems
+    asked = trials(it, HERE, baseline, usual_length(it, baseline), most)
     assert len(asked) == most
-    assert {trial.blow for trial in asked} == set(Blow)
+    assert {trial.injection for trial in asked} == set(Injection)
     return [f"{cell}: {p}" for trial in asked for p in attempt(trial).problems]
 
 
@@ -71,36 +71,36 @@ def test_one_moment_lies_between_every_two_and_whole_slots_stay_whole() -> None:
 def test_a_blow_is_spelt_as_options_of_run() -> None:
     path = ROOT / "sims" / "scenarios" / "batch-mixed.toml"
     it = load(path)
-    calm = undisturbed(it, path.parent)
-    first = trials(it, path.parent, calm, 5.0, 10)[3]
+    baseline = undisturbed(it, path.parent)
+    first = trials(it, path.parent, baseline, 5.0, 10)[3]
     words = first.spelt().replace("'", "").split("--set ")[1:]
     again = load(path, [word.strip() for word in words])
-    assert again == first.struck()
+    assert again == first.injected()
 
 
 @pytest.mark.parametrize("name", ["malleable-fatal", "batch-mixed"])
 def test_a_strike_is_spelt_beside_those_that_the_scenario_has(name: str) -> None:
     path = ROOT / "sims" / "scenarios" / f"{name}.toml"
     it = load(path)
-    calm = undisturbed(it, path.parent)
-    for trial in trials(it, path.parent, calm, 60.0, 8):
+    baseline = undisturbed(it, path.parent)
+    for trial in trials(it, path.parent, baseline, 60.0, 8):
         words = trial.spelt().replace("'", "").split("--set ")[1:]
-        assert load(path, [word.strip() for word in words]) == trial.struck()
+        assert load(path, [word.strip() for word in words]) == trial.injected()
 
 
 def test_where_few_blows_are_possible_all_are_tried() -> None:
     it = scenario(cell_named("rigid/none/re-execution/free"))
-    calm = undisturbed(it, HERE)
-    every = trials(it, HERE, calm, 1.0, 10**6)
-    assert len(every) == len(Blow) * it.crew.size * len(calm.instants)
+    baseline = undisturbed(it, HERE)
+    every = trials(it, HERE, baseline, 1.0, 10**6)
+    assert len(every) == len(Injection) * it.full_platform.size * len(baseline.instants)
 
 
 def test_a_run_that_is_not_over_in_time_is_found_out() -> None:
     it = scenario(cell_named("rigid/none/re-execution/free"))
-    calm = undisturbed(it, HERE)
-    [trial] = trials(it, HERE, calm, 1.0, 1)
-    cut = attempt(evolve(trial, limit=calm.makespan / 2))
-    assert cut.problems[0] == f"it has not ended at {calm.makespan / 2:g}"
+    baseline = undisturbed(it, HERE)
+    [trial] = trials(it, HERE, baseline, 1.0, 1)
+    cut = attempt(evolve(trial, limit=baseline.makespan / 2))
+    assert cut.problems[0] == f"it has not ended at {baseline.makespan / 2:g}"
 
 
 def test_between_two_times_that_no_number_lies_between_there_is_no_moment() -> None:

@@ -31,9 +31,9 @@ def test_a_placement_is_a_run_started_per_copy_job_after_job() -> None:
 
 def test_a_checkpoint_is_a_run_ended_per_copy_and_the_first_completes_its_job() -> None:
     assert list(SETTLED.parts()) == [
-        RunEnded("a", 3, Outcome.WITHDRAWN, 2.0),
+        RunEnded("a", 3, Outcome.CANCELLED, 2.0),
         RunEnded("a", 4, Outcome.COMPLETED, 3.0),
-        RunEnded("b", 0, Outcome.WITHDRAWN, 0.5),
+        RunEnded("b", 0, Outcome.CANCELLED, 0.5),
     ]
 
 

@@ -32,7 +32,7 @@ class Workers:
     size: int
     away: set[int] = field(factory=set)
     held: dict[tuple[str, int], tuple[int, ...]] = field(factory=dict)
-    withdrawn: dict[str, tuple[int, ...]] = field(factory=dict)
+    cancelled: dict[str, tuple[int, ...]] = field(factory=dict)
     """By job: at this instant."""
     t: float = 0
     preempted: list[tuple[float, int, int]] = field(factory=list)
@@ -51,18 +51,18 @@ class Workers:
                 self.held[job, number] = numbers_in(workers)
             case RunEnded(job=job, run=number, outcome=outcome):
                 freed = self.held.pop((job, number))
-                if outcome is Outcome.WITHDRAWN:
-                    self.withdrawn[job] = self.withdrawn.get(job, ()) + freed
+                if outcome is Outcome.CANCELLED:
+                    self.cancelled[job] = self.cancelled.get(job, ()) + freed
             case JobCompleted(job=job):
-                self.withdrawn.pop(job, None)  # its other copies'
+                self.cancelled.pop(job, None)  # its other copies'
 
     def _pass(self) -> None:
-        if self.withdrawn:
+        if self.cancelled:
             busy = self.away.union(*self.held.values())
-            freed = [n for workers in self.withdrawn.values() for n in workers]
+            freed = [n for workers in self.cancelled.values() for n in workers]
             here = len(set(freed) - self.away)
             self.preempted.append((self.t, here, self.size - len(busy)))
-            self.withdrawn.clear()
+            self.cancelled.clear()
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ preemption = {preemption}
 @pytest.mark.parametrize(
     ("preemption", "kind", "ends"),
     [
-        # J1 is withdrawn at 5 with its image of 3; at 6 J3 is more urgent than J2, of which
+        # J1 is cancelled at 5 with its image of 3; at 6 J3 is more urgent than J2, of which
         # nothing is saved yet. J2 starts again at 7 beside nobody: J1 wants both, from 9 to 16.
         ("true", "images", [16, 9, 7]),
         ("false", "images", [10, 13, 11]),

@@ -103,7 +103,7 @@ KILLED: list[tuple[float, Event]] = [
     (8, RunEnded("a", 0, Outcome.FAILED, 5)),
     (8, RunStarted("a", 1, "0-1", 5)),
     (9, RunStarted("b", 0, "2", 50)),
-    (12, RunEnded("b", 0, Outcome.WITHDRAWN, 3)),
+    (12, RunEnded("b", 0, Outcome.CANCELLED, 3)),
     (12, JobKilled("b")),
     (14, RunEnded("a", 1, Outcome.COMPLETED, 5)),
     (14, JobCompleted("a")),

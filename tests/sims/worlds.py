@@ -24,7 +24,7 @@ from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Needs
-from actors.workforce import Workforce
+from actors.worker_registry import WorkerRegistry
 from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.speedup import Rigid
 from policies.queue.lists import RList
@@ -145,7 +145,7 @@ def _faults(world: Table) -> Iterator[tuple[float, int]]:
     return iter([(t, worker) for t, worker in world.get("faults", ())])
 
 
-def _workers(world: Table, system: System, scheduler: Scheduler) -> Workforce:
+def _workers(world: Table, system: System, scheduler: Scheduler) -> WorkerRegistry:
     master = None
     if "channels" in world:
         master = system.spawn(Master("master", world["channels"], StartedFirst()))
@@ -158,7 +158,7 @@ def _workers(world: Table, system: System, scheduler: Scheduler) -> Workforce:
             worker.speeds = iter([(t, speed) for t, speed in world["speeds"][index]])
         return worker
 
-    workers = Workforce(system, make)
+    workers = WorkerRegistry(system, make)
     scheduler.workers, scheduler.linked = workers, master is not None
     for index in range(world["workers"]):
         workers(index)

@@ -1,13 +1,13 @@
 """Redundant copies (004): at each arrival and departure all jobs are given workers afresh.
 
-Two carriers of one account: `Columns`, where nothing befalls workers but their speed and cloning
-is free, moves all copies as columns of arrays; `Runs` gives every copy a run of its own, so that it
-meets whatever the world has.
+Two deciders of the same behaviour: `VectorisedCopies`, where only speeds change and cloning is
+free, keeps all copies in arrays; `CopyRuns` gives every copy a run of its own, so that all hazards
+and protections apply.
 """
 
-from actors.deciders.copies.columns import Columns
-from actors.deciders.copies.jobs import JobInColumns, PreemptibleJob
+from actors.deciders.copies.jobs import PreemptibleJob, VectorisedJob
 from actors.deciders.copies.placement import PlacementRule
 from actors.deciders.copies.runs import CopyRuns
+from actors.deciders.copies.vectorised import VectorisedCopies
 
-__all__ = ["Columns", "CopyRuns", "JobInColumns", "PlacementRule", "PreemptibleJob"]
+__all__ = ["CopyRuns", "PlacementRule", "PreemptibleJob", "VectorisedCopies", "VectorisedJob"]

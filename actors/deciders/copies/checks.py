@@ -1,4 +1,4 @@
-"""Whether a decision can be carried out: policies propose, the world disposes."""
+"""Checks of a copies policy's decision before it is carried out."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class CheckedCopies:
     multitasking: bool
     """Whether a worker may run several copies at once."""
     cloning: bool | None = None
-    """What the policy has to say of it; None: whatever it likes."""
+    """Whether the policy must ask for cloning; None: it may choose."""
     _ask: RedundancyPolicy = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._ask = self.policy if ours(self.policy) else self._typed
 
     def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
-        """See RedundancyPolicy. Raises BadDecision, with the policy and what it saw."""
+        """Raises BadDecision, with the policy and what it saw."""
         allocation = self._ask(jobs, rng)
         problem = _problem(allocation, jobs, self.multitasking)
         if self.cloning is not None and allocation.cloning is not self.cloning:

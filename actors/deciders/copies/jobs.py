@@ -1,4 +1,4 @@
-"""Jobs whose copies have one worker each, by who carries these."""
+"""Jobs whose copies have one worker each, for the two deciders of copies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from actors.copies import AT_WORK
 from actors.copy import Copy
 from actors.events import Outcome, ProtectionDescribed, ProtectionKind
 from actors.job import WAITING, Job, Life
-from actors.messages import FirstCopyEnded, JobOver, StateSaved, WithdrawCopy
+from actors.messages import CancelCopy, FirstCopyEnded, JobOver, StateSaved
 from actors.plan import Plan, State, furthest
 from actors.protection.copies import begun
 from actors.run import Run
@@ -21,8 +21,8 @@ from actors.runtime import handles
 
 
 @define(eq=False)
-class JobInColumns(Job):
-    """Submits itself on arrival; which of its copies run where is not its business."""
+class VectorisedJob(Job):
+    """A job whose copies are kept by `VectorisedCopies`: it submits itself and completes."""
 
     transitions: ClassVar[Mapping[Life, frozenset[Life]]] = {
         Life.PLANNED: frozenset({Life.WAITING}),
@@ -37,8 +37,8 @@ class JobInColumns(Job):
     def describe(self, cause: int) -> int:
         super().describe(cause)
         nothing = (ProtectionKind.NONE, None, 0, 0, False)
-        told = (self.name, *nothing, self.copies, self.cloning, 0)
-        self.record(cause, ProtectionDescribed, *told)
+        fields = (self.name, *nothing, self.copies, self.cloning, 0)
+        self.record(cause, ProtectionDescribed, *fields)
         return cause
 
     @handles(FirstCopyEnded, during=(Life.WAITING,))
@@ -52,20 +52,20 @@ class JobInColumns(Job):
 
 @define(eq=False)
 class PreemptibleJob(JobOfRuns):
-    """Each copy is a run of its own; what one has reached that is withdrawn is kept, as the states
-    of 004's jobs outlive their places on machines."""
+    """A job each of whose copies is a run; the state of a cancelled run is kept for a later one, as
+    in 004."""
 
     kept: list[State] = field(init=False, factory=list)
-    """States of withdrawn runs, the furthest first; with cloning, only that one."""
+    """States of cancelled runs, the furthest first; with cloning, only that one."""
     reported: float | None = field(init=False, default=None)
     """Work done in the state that the scheduler knows of."""
 
     def furthest(self) -> State | None:
-        """See JobOfRuns: under way, or kept."""
+        """The furthest state, under way or kept."""
         return _furthest(super().furthest(), *self.kept[:1])
 
     def plan(self, copy: Copy) -> Plan:
-        """See JobOfRuns: from the furthest state, or from the furthest that no copy runs."""
+        """From the furthest state, or from the furthest that no copy runs."""
         protection = self.protection
         begins = self.furthest() if protection.rules.cloning else self._next_kept()
         cloned = evolve(protection.rules, cloning=True)
@@ -74,7 +74,7 @@ class PreemptibleJob(JobOfRuns):
     def _next_kept(self) -> State | None:
         return self.kept.pop(0) if self.kept else None
 
-    def settled(self, copy: Copy, cause: int) -> None:
+    def report_progress(self, copy: Copy, cause: int) -> None:
         super().settled(copy, cause)
         self._report_state(cause)
 
@@ -86,12 +86,12 @@ class PreemptibleJob(JobOfRuns):
             self.reported = done
             self.send(self.scheduler, StateSaved(self.index, done), cause)
 
-    @handles(WithdrawCopy, during=AT_WORK)
-    def withdraw(self, message: WithdrawCopy, cause: int) -> None:
+    @handles(CancelCopy, during=AT_WORK)
+    def cancel_copy(self, message: CancelCopy, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is not None and copy.run is not None:
             self._keep(copy.run.state(self.now))
-        super().withdraw(message, cause)
+        super().cancel_copy(message, cause)
         self._report_state(cause)
 
     def _keep(self, state: State) -> None:
@@ -104,7 +104,7 @@ class PreemptibleJob(JobOfRuns):
         cause = super().over(run, outcome, cause)
         if outcome is FAILED and self.kept:
             # What was kept may be as corrupt as the run (P4).
-            cause = self._give_up(run.copy, self.kept[0].done, cause)
+            cause = self._discard(run.copy, self.kept[0].done, cause)
             self.kept.clear()
         self._report_state(cause)
         return cause

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define, field
 
 from actors.deciders.copies.running import RunningPlacement
-from actors.deciders.copies.service import ROUNDING
+from actors.deciders.copies.work_account import ROUNDING
 from policies.interface.copies import CopyAllocation, Counts, Numbers, Sharing
 
 
@@ -27,9 +27,9 @@ class Placed:
     """Number of each job's first copy."""
     running: RunningPlacement
     runs: tuple[int, ...] | None = field(init=False, default=None)
-    """Run of each job's first copy, once somebody has asked for it."""
+    """Run of each job's first copy, computed when first needed."""
     best: tuple[int, ...] = field(init=False, default=())
-    """Run of each job's furthest copy, once they have ended and somebody wants to know."""
+    """Run of each job's furthest copy, computed at their end if it is logged."""
 
     @property
     def rotating(self) -> bool:

@@ -1,4 +1,4 @@
-"""What the journal is told of placements and checkpoints: copies are runs, numbered job by job."""
+"""The events of placements and checkpoints; copies are logged as runs, numbered job by job."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Settlement = tuple[tuple[str, ...], Ints, Ints, Floats, Sources]
 
 @define(eq=False)
 class RunLog:
-    """Each job's next run number, and its furthest run; asked only where somebody wants to know."""
+    """Each job's next run number and its furthest run; computed only if a sink wants them."""
 
     workers: int
     next_run: dict[str, int] = field(init=False, factory=dict)

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from actors.deciders.copies.service import NEVER, Delivered
+from actors.deciders.copies.work_account import NEVER, WorkAccount
 from policies.interface.copies import Counts, Numbers
 
 
@@ -35,7 +35,7 @@ class RunningPlacement(Protocol):
 class RunningCopies:
     """Each copy progresses by what its own worker delivers; a job ends with its first copy."""
 
-    service: Delivered
+    service: WorkAccount
     workers: Counts
     """Server of each copy, job after job."""
     first: Counts
@@ -83,7 +83,7 @@ class RunningCopies:
 class Rotation:
     """One copy per job, which gets a share of every worker: their service adds up."""
 
-    service: Delivered
+    service: WorkAccount
     left: Numbers
     factor: float
     ended: NDArray[np.bool_] = field(init=False)

@@ -1,4 +1,4 @@
-"""The general form: every copy a run of its own, wherever the world has more than speeds (P5)."""
+"""Copies as runs: the general form, for platforms with more hazards than varying speeds (P5)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from actors.scheduler import Scheduler
 
 
-FETCHING = (Stage.FEEDING, Stage.RECOVERING)
+FETCHING = (Stage.STAGING_IN, Stage.RECOVERING)
 
 
 class Pair(NamedTuple):
@@ -37,7 +37,8 @@ class Pair(NamedTuple):
 
 @define(eq=False)
 class CopyRuns(Decider):
-    """Asks the policy at each arrival and departure, each loss, and each change of who is UP.
+    """A decider that asks the policy at each arrival, departure and loss, and when workers come UP
+    or leave it.
 
     Jobs are `PreemptibleJob`. A worker holds one run: a policy that multitasks is refused.
     """
@@ -67,11 +68,11 @@ class CopyRuns(Decider):
     """By job index: work done in its furthest state that no run under way has."""
     up: frozenset[int] = field(init=False)
     leaving: set[int] = field(init=False, factory=set)
-    """Copies that were told to leave."""
+    """Copies whose cancellation has been asked for."""
     starts: list[Pair] = field(init=False, factory=list)
-    """Who is to start on which worker once those have left."""
-    news: bool = field(init=False, default=False)
-    """Whether something has happened for which the policy is asked."""
+    """Copies to start once those have ended."""
+    outdated: bool = field(init=False, default=False)
+    """Whether something has happened since the last placement for which the policy is asked."""
 
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
@@ -89,7 +90,7 @@ class CopyRuns(Decider):
 
     def submitted(self, job: BatchJob, cause: int) -> None:
         self.table.add(job, self.scheduler.now)
-        self.news = True
+        self.outdated = True
 
     def progressed(self, message: RunProgress) -> None:
         self.progress[message.copy] = message
@@ -103,23 +104,23 @@ class CopyRuns(Decider):
         if message.copy in self.leaving:
             self.leaving.discard(message.copy)
             return
-        self.news = True
+        self.outdated = True
         if message.gone:
             self.table.remove([job.index for job in self.table.jobs].index(held.job))
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         up = self.up - {worker} if state is not WorkerState.UP else self.up | {worker}
         if up != self.up:
-            self.up, self.news = up, True
+            self.up, self.outdated = up, True
             self.placer.workers = self._workers()
-        return self.news
+        return self.outdated
 
     # --- what it decides ----------------------------------------------------------------------
 
     def decide(self, cause: int) -> None:
-        """See Decider: first those leave that do not stay, then the others start."""
-        if self.news:
-            self.news = False
+        """Cancels the copies that do not stay, then starts the others."""
+        if self.outdated:
+            self.outdated = False
             self._choose(cause)
         if not self.leaving:
             self._start(cause)
@@ -138,7 +139,7 @@ class CopyRuns(Decider):
         for copy, held in reversed(self.held.items()):
             if held not in going_on:
                 self.leaving.add(copy)
-                self.scheduler.withdraw(copy, cause)
+                self.scheduler.cancel_copy(copy, cause)
 
     def _chosen(self) -> list[Pair]:
         """Each copy that the policy wants, and its worker."""

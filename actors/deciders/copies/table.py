@@ -1,4 +1,4 @@
-"""The active jobs, oldest first: arrays that grow and shrink in place."""
+"""The table of active jobs, oldest first, as arrays that grow and shrink in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies propose, actors dispose: what an enrolment must respect before it is carried out."""
+"""Checks of an enrolment policy's decision before it is carried out."""
 
 from __future__ import annotations
 

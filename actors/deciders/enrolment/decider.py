@@ -38,26 +38,26 @@ diverges (002, VI.B shows that its twelve cannot)."""
 
 @define(eq=False)
 class KnownJob:
-    """What the decider knows of one iterative job."""
+    """The decider's state for one iterative job."""
 
     view: Window
     needed: Reason | None = Reason.START
-    """Why nothing is configured; None while something is."""
+    """Why a new configuration is needed; None while one is running."""
     since: int = -1
-    """seq of what it needs workers since."""
+    """seq of the event since which it has needed workers."""
     began: float = 0
     """When its iteration did."""
     running: RunningConfiguration | None = None
     """What is configured."""
     next: Configuration | None = None
-    """What comes in its place as soon as it is withdrawn."""
+    """The configuration that starts once the present one is cancelled."""
     switches: int = 0
     nearest: float = 1
     """The least part of W that a configuration had left when it was given up."""
 
     @property
-    def told(self) -> int:
-        """seq of what made it as it is: of its run's start, or of what it needs one since."""
+    def state_seq(self) -> int:
+        """seq of the start of its run or, without one, of the event since which it needs one."""
         progress = self.running.progress if self.running else None
         if progress is None or progress.started == NOTHING:
             return self.since
@@ -113,7 +113,7 @@ class EnrolmentDecider(Decider):
     tick: float | None = field(init=False, default=None)
     """When it is to be asked whatever happens."""
     cause: int | None = field(init=False, default=None)
-    """What was heard last at this instant is the decision's cause: a crash, say, and not a tick,
+    """seq of the last event of this instant that called for a decision; None: only a tick did,
     which goes back to the decision before."""
 
     def attach(self, scheduler: Scheduler) -> None:
@@ -151,7 +151,7 @@ class EnrolmentDecider(Decider):
         application = self.applications[message.index]
         if message.gone:
             del self.applications[message.index]
-        elif message.outcome is Outcome.WITHDRAWN:
+        elif message.outcome is Outcome.CANCELLED:
             self._switch(message.index, application, cause)
         else:
             self._need(application, REASONS[message.outcome])
@@ -213,7 +213,9 @@ class EnrolmentDecider(Decider):
         for index, application in self.applications.items():
             if self.proactive or application.needed is not None:
                 # Where nothing was heard, it is only time for another look.
-                self._consider(index, application, application.told if heard is None else heard)
+                self._consider(
+                    index, application, application.state_seq if heard is None else heard
+                )
         self.alert = self.proactive or self._needy()
 
     def _consider(self, index: int, application: KnownJob, cause: int) -> None:
@@ -272,10 +274,10 @@ class EnrolmentDecider(Decider):
         else:
             assert application.running is not None
             application.next = chosen
-            self.scheduler.withdraw(application.running.copy, cause)
+            self.scheduler.cancel_copy(application.running.copy, cause)
 
     def _switch(self, index: int, application: KnownJob, cause: int) -> None:
-        """What was configured is withdrawn: here is what comes in its place."""
+        """The former configuration is cancelled: start the one that replaces it."""
         chosen, application.next = application.next, None
         assert chosen is not None
         self._start(index, application, chosen, Reason.PROACTIVE, cause)

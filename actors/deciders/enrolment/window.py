@@ -46,7 +46,7 @@ class RunningConfiguration:
 
     def missing(self) -> Sequence[int]:
         members = self.configuration.members
-        if self._told().stage is not Stage.FEEDING:
+        if self._told().stage is not Stage.STAGING_IN:
             return (0,) * len(members)
         return [self.window.missing(worker, tasks) for worker, tasks in members]
 
@@ -73,9 +73,9 @@ class Window:
     now: float = 0
 
     def missing(self, worker: int, tasks: int) -> int:
-        told, held = self.known.get(worker), NOTHING_HELD
+        state_seq, held = self.known.get(worker), NOTHING_HELD
         # A worker may hold another job's data until this instant is decided.
-        if told is not None and told.job in (None, self.name):
-            held = told.holdings
+        if state_seq is not None and state_seq.job in (None, self.name):
+            held = state_seq.holdings
         programmed = bool(self.programmed >> worker & 1)
         return int(held.missing(self.needs, tasks, programmed, self.now))

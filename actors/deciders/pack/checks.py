@@ -1,4 +1,4 @@
-"""Policies propose, actors dispose: what a decision must respect before it is carried out."""
+"""Checks of a pack policy's decision before it is carried out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The pack's decider: who waits gets workers, and policies redistribute the others' (003)."""
+"""The pack's decider: allocates workers to waiting applications, and asks policies to redistribute
+those of the others (003)."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from typing import TYPE_CHECKING
 from attrs import define, field
 
 from actors.decider import Decider
-from actors.deciders.pack.books import PackBooks, Standing
 from actors.deciders.pack.checks import allocate, redistribute
-from actors.deciders.pack.views import Newcomer, Occasion, Pack
+from actors.deciders.pack.state import ApplicationProgress, PackState
+from actors.deciders.pack.views import NewApplication, Occasion, Pack
 from actors.events import (
     EndExpected,
     FaultIgnored,
@@ -19,7 +20,7 @@ from actors.events import (
     RedistributionDecided,
     WhyIgnored,
 )
-from actors.messages import CopyOver, Stood
+from actors.messages import CopyOver, ProgressReport
 from policies.availability import WorkerState
 from policies.interface.pack import AllocationPolicy, Cause, RedistributionPolicy, Resize
 from policies.interface.queue import BatchJob
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 NEVER = math.inf
-WITHDRAWN = Outcome.WITHDRAWN
+CANCELLED = Outcome.CANCELLED
 
 
 @define(eq=False)
@@ -40,16 +41,17 @@ class PackDecider(Decider):
 
     Only free workers that are UP are given, in whole groups of `pair`. In this order:
 
-    1. Who waits gets workers. By index, who ran before gets the size that it had, or as much of it
-       as there is; then the allocation policy shares the rest out among those that never ran, as
-       many of them as can have a group each.
+    1. Waiting applications get workers. By index, those that ran before get the size that they had,
+       or as much of it as there is; then the allocation policy shares the rest out among those that
+       never ran, as many of them as can have a group each.
     2. The redistribution policy is asked: where applications ended; else where one that keeps its
        workers was struck and it is known when they will be back, for the one of them that ends
        last; else, as at an end, where workers have come back or were left by a run that is lost,
        and nobody waits for them.
     3. What is left goes to further copies, of the size of each application's oldest.
 
-    Who may be resized: who computes with all its members UP, and the struck one.
+    Applications that may be resized: those that compute with all their members UP, and the faulty
+    one.
     """
 
     allocation: AllocationPolicy
@@ -66,162 +68,168 @@ class PackDecider(Decider):
     most: dict[int, int] = field(factory=dict)
     """By application index: the most copies at once, where that is more than one."""
     scheduler: Scheduler = field(init=False, repr=False)
-    books: PackBooks = field(init=False)
+    state: PackState = field(init=False)
     names: dict[int, str] = field(init=False, factory=dict)
     ended: dict[int, int] = field(init=False, factory=dict)
     """By application index: seq of that end."""
-    struck: dict[int, int] = field(init=False, factory=dict)
+    failed_copies: dict[int, int] = field(init=False, factory=dict)
     """Copies that kept their workers when one of them went DOWN -> seq of that."""
-    heirs: dict[int, int] = field(init=False, factory=dict)
-    """Applications whose oldest copy is over, and not they: only once all of the instant has been
-    heard of, as another copy may have completed them -> seq of that end."""
+    successions: dict[int, int] = field(init=False, factory=dict)
+    """Applications whose oldest copy ended at this instant -> seq of that end; handled after all
+    messages of the instant, as another copy may have completed them."""
     freed: int | None = field(init=False, default=None)
-    """seq of that for which there may be more free workers than at the last decision."""
+    """seq of the last event that may have freed workers since the last decision; None: none has."""
 
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
-        self.books = PackBooks(scheduler, self.costs, self.pair)
+        self.state = PackState(scheduler, self.costs, self.pair)
 
     # --- what it hears of ---------------------------------------------------------------------
 
     def submitted(self, job: BatchJob, cause: int) -> None:
         self.names[job.index] = job.name
-        self.books.waiting[job.index] = 0
+        self.state.waiting[job.index] = 0
 
     def over(self, message: CopyOver, cause: int) -> None:
-        led = self.books.first(message.index) == message.copy
-        self.books.end(message.index, message.copy, message.waits)
-        self.struck.pop(message.copy, None)
+        led = self.state.first(message.index) == message.copy
+        self.state.end(message.index, message.copy, message.waits)
+        self.failed_copies.pop(message.copy, None)
         self.freed = cause
         if message.gone:
             self.ended[message.index] = cause
-            self.heirs.pop(message.index, None)
-        elif led and message.outcome is not WITHDRAWN:
-            self.heirs[message.index] = cause
+            self.successions.pop(message.index, None)
+        elif led and message.outcome is not CANCELLED:
+            self.successions[message.index] = cause
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         holder = self.scheduler.pool.holder(worker)
         if state is WorkerState.DOWN and holder >= 0:
-            self.struck[holder] = cause
+            self.failed_copies[holder] = cause
             return True
         if state is WorkerState.UP and holder < 0:
             self.freed = cause
             return True
         return False
 
-    def stood(self, message: Stood, cause: int) -> None:
-        standing = self.books.settle(message)
-        if standing is not None:
-            self.scheduler.record(cause, EndExpected, *self._told(standing))
-            self.heirs.pop(standing.index, None)
+    def progress_reported(self, message: ProgressReport, cause: int) -> None:
+        progress = self.state.note(message)
+        if progress is not None:
+            self.scheduler.record(cause, EndExpected, *self._fields(progress))
+            self.successions.pop(progress.index, None)
 
-    def _tell_heirs(self) -> None:
-        """The next copy is the oldest now: what it has said before counts from now on."""
-        books = self.books
-        for index, cause in self.heirs.items():
-            standing = books.standings.get(books.first(index)) if index in books.sizes else None
-            if standing is not None:
-                self.scheduler.record(cause, EndExpected, *self._told(standing))
-        self.heirs.clear()
+    def _log_successions(self) -> None:
+        """The next copy is the oldest now: its last report counts, and is logged again."""
+        state = self.state
+        for index, cause in self.successions.items():
+            progress = state.all_progress.get(state.first(index)) if index in state.sizes else None
+            if progress is not None:
+                self.scheduler.record(cause, EndExpected, *self._fields(progress))
+        self.successions.clear()
 
-    def _told(self, standing: Standing) -> tuple[str, int, float, float | None, float | None]:
-        known = (standing.since, standing.expected) if standing.known else (None, None)
-        return self.names[standing.index], standing.size, standing.left, *known
+    def _fields(
+        self, progress: ApplicationProgress
+    ) -> tuple[str, int, float, float | None, float | None]:
+        known = (progress.since, progress.expected) if progress.known else (None, None)
+        return self.names[progress.index], progress.size, progress.left, *known
 
     def ignores(self, worker: int, cause: int) -> bool:
         """In 003's own model no fault counts of a worker that is idle, or whose application is
         still busy with its last fault or redistribution (section 6.1)."""
         copy = self.scheduler.pool.holder(worker)
-        standing = self.books.standings.get(copy)
-        if standing is None:
+        progress = self.state.all_progress.get(copy)
+        if progress is None:
             self.scheduler.record(cause, FaultIgnored, worker, None, WhyIgnored.IDLE)
             return True
-        if self.scheduler.due_by < standing.since or copy in self.struck:
-            name = self.names[standing.index]
+        if self.scheduler.due_by < progress.since or copy in self.failed_copies:
+            name = self.names[progress.index]
             self.scheduler.record(cause, FaultIgnored, worker, name, WhyIgnored.BUSY)
             return True
         # Of two faults at one instant, the second finds it busy; the first one's change is told.
-        self.struck[copy] = cause
+        self.failed_copies[copy] = cause
         return False
 
     # --- what it decides ----------------------------------------------------------------------
 
     def decide(self, cause: int) -> None:
-        self._tell_heirs()
+        self._log_successions()
         self._admit(cause)
         if self.ended:
             trigger = min(self.ended)
-            if self.books.sizes:
+            if self.state.sizes:
                 cause = self._redistribute(Cause.END, trigger, None, self.ended[trigger], cause)
             self.freed = None
             self.ended.clear()
-            if self.struck:
+            if self.failed_copies:
                 # Once those that were just resized have said where they stand.
                 self.scheduler.decide_soon(cause)
-        elif self.struck:
+        elif self.failed_copies:
             cause = self._answer(cause)
         elif self.freed is not None:
-            if self.books.idle:
+            if self.state.idle:
                 cause = self._redistribute(Cause.END, None, None, self.freed, cause)
             self.freed = None
         if self.most:
             self._copy(cause)
 
     def _admit(self, cause: int) -> None:
-        waiting = self.books.waiting
+        waiting = self.state.waiting
         if not waiting:
             return
         for index, size in sorted(waiting.items()):
-            if size and self.books.idle:
-                self._start(index, min(size, self.books.idle), cause)
-        indices = sorted(waiting)[: self.books.idle // self.pair]
-        newcomers = [Newcomer(i, self.costs[i]) for i in indices if not waiting[i]]
+            if size and self.state.idle:
+                self._start(index, min(size, self.state.idle), cause)
+        indices = sorted(waiting)[: self.state.idle // self.pair]
+        newcomers = [NewApplication(i, self.costs[i]) for i in indices if not waiting[i]]
         if newcomers:
-            sizes = allocate(self.allocation, Pack(self.pair, self.books.idle, newcomers))
+            sizes = allocate(self.allocation, Pack(self.pair, self.state.idle, newcomers))
             for newcomer, size in zip(newcomers, sizes, strict=True):
                 self._start(newcomer.index, size, cause)
 
     def _start(self, index: int, size: int, cause: int) -> None:
         copy, _ = self.scheduler.start_some(index, size, cause)
-        self.books.place(index, copy, size)
+        self.state.place(index, copy, size)
 
     def _copy(self, cause: int) -> None:
-        for index in sorted(self.most.keys() & self.books.sizes.keys()):
-            size = self.books.size(index)
-            while len(self.books.sizes[index]) < self.most[index] and size <= self.books.idle:
+        for index in sorted(self.most.keys() & self.state.sizes.keys()):
+            size = self.state.size(index)
+            while len(self.state.sizes[index]) < self.most[index] and size <= self.state.idle:
                 self._start(index, size, cause)
 
     def _answer(self, cause: int) -> int:
         """Redistribute for the faulty application that ends last; the others carry on."""
-        books, struck = self.books, self.struck
-        self.freed, self.struck = None, {}
-        standings = [books.standings[copy] for copy in struck if books.leads(copy)]
-        late = [standing for standing in standings if standing.known]
+        state, failed_copies = self.state, self.failed_copies
+        self.freed, self.failed_copies = None, {}
+        all_progress = [state.all_progress[copy] for copy in failed_copies if state.leads(copy)]
+        late = [progress for progress in all_progress if progress.known]
         if not late:
             return cause
-        last = max(late, key=lambda standing: (standing.expected, -standing.index))
+        last = max(late, key=lambda progress: (progress.expected, -progress.index))
         if self.early_release and acts_at_faults(self.policy):
-            latest = max(late, key=lambda standing: standing.since)
-            self._release(latest.since, late, struck[latest.copy])
-        return self._redistribute(Cause.FAULT, last.index, last.index, struck[last.copy], cause)
+            latest = max(late, key=lambda progress: progress.since)
+            self._release(latest.since, late, failed_copies[latest.copy])
+        return self._redistribute(
+            Cause.FAULT, last.index, last.index, failed_copies[last.copy], cause
+        )
 
-    def _release(self, since: float, struck: Sequence[Standing], cause: int) -> None:
-        for standing in self.books.running():
-            if standing.end < since and standing not in struck:
-                self.books.released.add(standing.copy)
-                self.scheduler.promise(standing.copy, cause)
+    def _release(
+        self, since: float, failed_copies: Sequence[ApplicationProgress], cause: int
+    ) -> None:
+        for progress in self.state.running():
+            if progress.end < since and progress not in failed_copies:
+                self.state.released.add(progress.copy)
+                self.scheduler.promise(progress.copy, cause)
 
     def _redistribute(
         self, why: Cause, trigger: int | None, faulty: int | None, event: int, cause: int
     ) -> int:
         """Ask the policy, because of `event`, by seq, and do what it says; the cause of what this
         decision does from then on, before which it was `cause`."""
-        books, now = self.books, self.scheduler.now
-        running = books.running()
+        state, now = self.state, self.scheduler.now
+        running = state.running()
         longest = max([it.expected for it in running if it.since < NEVER], default=now)
         view = Occasion(
-            *(now, why, faulty, self.pair, books.idle, longest),
-            lambda: books.candidates(running, faulty),
+            *(now, why, faulty, self.pair, state.idle, longest),
+            lambda: state.candidates(running, faulty),
         )
         resizes = redistribute(self.policy, view)
         return self._carry_out(why, trigger, resizes, event) if resizes else cause
@@ -229,8 +237,8 @@ class PackDecider(Decider):
     def _carry_out(
         self, why: Cause, trigger: int | None, resizes: Sequence[Resize], cause: int
     ) -> int:
-        books = self.books
-        before = {resize.application: books.size(resize.application) for resize in resizes}
+        state = self.state
+        before = {resize.application: state.size(resize.application) for resize in resizes}
         moves = tuple(
             (self.names[it.application], before[it.application], it.size) for it in resizes
         )
@@ -238,7 +246,7 @@ class PackDecider(Decider):
         cause = self.scheduler.record(cause, RedistributionDecided, why, about, moves)
         # Who shrinks first: the others need what they give.
         for resize in sorted(resizes, key=lambda it: it.size >= before[it.application]):
-            copy = books.first(resize.application)
+            copy = state.first(resize.application)
             self.scheduler.resize(copy, resize.size, cause)
-            books.sizes[resize.application][copy] = resize.size
+            state.sizes[resize.application][copy] = resize.size
         return cause

@@ -11,7 +11,7 @@ from policies.maths.cosched import Costs
 
 
 @define(eq=False)
-class Newcomer:
+class NewApplication:
     """An application before the start (a `CandidateView`)."""
 
     index: int
@@ -59,14 +59,14 @@ class Candidate:
 
 
 @define(eq=False)
-class SpedCandidate(Candidate):
-    """One whose members are not of speed 1: what it believes of any size is that it would have the
-    speed that it has now."""
+class CandidateAtSpeed(Candidate):
+    """A candidate whose members are not of speed 1; its expectations assume its present speed for
+    every size."""
 
     speed: float = 1
 
     def finish(self, size: int) -> float:
-        """See Candidate: all but the start takes longer, or less."""
+        """All but the start takes longer, or less."""
         if size == self.size:
             return self.expected
         return self.start + (super().finish(size) - self.start) / self.speed
@@ -78,7 +78,7 @@ class Pack:
 
     pair: int
     processors: int
-    applications: Sequence[Newcomer]
+    applications: Sequence[NewApplication]
 
 
 @define

@@ -1,4 +1,4 @@
-"""Policies propose, actors dispose: what a user's order, strategy and allocation must respect.
+"""Checks of a user's order, strategy and allocation before their answers are used.
 
 The papers' own are asked directly: a check of every answer takes longer than many an answer.
 """
@@ -78,11 +78,9 @@ class CheckedTimed:
 
     @property
     def half_life(self) -> float | None:
-        """See TimedOrder."""
         return self.order.half_life
 
     def at(self, moment: Moment) -> Order:
-        """See TimedOrder."""
         return CheckedOrder(answer(self.order.at, moment))
 
 
@@ -104,11 +102,11 @@ class CheckedStrategy:
             _starts_problem(starts, view)
             or _promises_problem(promises, view)
             or _promises_problem(promised, view)
-            or _withdraws_problem(items(self.strategy, decision.withdraws), view)
+            or _cancels_problem(items(self.strategy, decision.cancels), view)
             or _times_problem(decision, view)
         )
         if problem:
-            raise refusal(self.strategy, _told(decision, starts, promises), problem, _seen(view))
+            raise refusal(self.strategy, _summary(decision, starts, promises), problem, _seen(view))
         # Lists of their own: the queue itself, as an answer, would change while it is read.
         return Decision(
             cast(list[Queued], starts),
@@ -116,7 +114,7 @@ class CheckedStrategy:
             cast(list[Reservation], promises),
             decision.wake,
             decision.memory,
-            decision.withdraws,
+            decision.cancels,
             cast(list[Reservation], promised),
         )
 
@@ -148,10 +146,10 @@ def _promises_problem(promises: list[object] | None, view: BatchView) -> str | N
     return None
 
 
-def _withdraws_problem(withdraws: list[object] | None, view: BatchView) -> str | None:
+def _cancels_problem(cancels: list[object] | None, view: BatchView) -> str | None:
     running = {id(run) for run in view.running if run[3] is not None}
-    if withdraws is None or any(id(run) not in running for run in withdraws):
-        return "`withdraws` is a sequence of members of view.running that are jobs' runs"
+    if cancels is None or any(id(run) not in running for run in cancels):
+        return "`cancels` is a sequence of members of view.running that are jobs' runs"
     return None
 
 
@@ -163,7 +161,7 @@ def _times_problem(decision: Decision, view: BatchView) -> str | None:
     return None
 
 
-def _told(
+def _summary(
     decision: Decision, starts: Sequence[object] | None, promises: Sequence[object] | None
 ) -> str:
     """Short: a job's own repr takes lines."""
@@ -216,7 +214,6 @@ class CheckedBatches:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> list[Allotment]:
-        """See policies.interface.queue.BatchAllocation."""
         answered = answer(self.rule.allot, jobs, attempts, processors)
         given = items(self.rule, answered)
         if given is None or len(given) != len(jobs):

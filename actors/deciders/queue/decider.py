@@ -1,4 +1,4 @@
-"""The queue's decider: who starts now, and who gets one more copy."""
+"""The queue's decider: which jobs start now, and which get one more copy."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.decider import Decider
-from actors.deciders.queue.books import Books
 from actors.deciders.queue.checks import checked
 from actors.deciders.queue.intake import Entries, Intake, intake
 from actors.deciders.queue.memory import QueueMemory
 from actors.deciders.queue.promises import Promises
+from actors.deciders.queue.state import QueueState
 from actors.decisions import ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.messages import CopyOver, Decide
@@ -52,7 +52,6 @@ class Draws:
         return self.system.stream("order")
 
     def __call__(self, job: BatchJob) -> float:
-        """See policies.interface.queue.Draw."""
         return self._drawn.setdefault(job.index, float(self.rng.random()))
 
 
@@ -64,17 +63,19 @@ class QueueDecider(Decider):
     most: dict[int, int] = field(factory=dict)
     """By job index: the most copies at once, where that is more than one."""
     scheduler: Scheduler = field(init=False, repr=False)
-    books: Books = field(init=False)
+    state: QueueState = field(init=False)
     intake: Intake = field(init=False)
     arrived: list[BatchJob] = field(init=False, factory=list)
     wake: float | None = field(init=False, default=None)
     """When the strategy wants to be asked even if nothing happens."""
     estimates: Estimates | None = None
-    """What is believed of times; None: what users say."""
+    """Source of expected times; None: users' estimates."""
     resumable: Collection[int] = ()
-    """Indices of jobs whose protection keeps images."""
+    """Indices of jobs protected by images: checkpoints on shared storage, from which a cancelled
+    run continues."""
     memory: QueueMemory | None = field(init=False, default=None)
-    """What orders that change with time and estimates by experience go by."""
+    """Users' usage and past run times, for orders that change with time and estimates that
+    learn."""
     copied: dict[int, tuple[Queued, int]] = field(init=False, factory=dict)
     """Jobs under way that may have several copies -> what was started, how many there are."""
     promises: Promises = field(init=False)
@@ -82,8 +83,8 @@ class QueueDecider(Decider):
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         system, pool = scheduler.system, scheduler.pool
-        self.books = Books(system.loop, pool, resumable=self.resumable)
-        self.books.compared = bool(self.resumable or self.most) or not ours(self.policy.strategy)
+        self.state = QueueState(system.loop, pool, resumable=self.resumable)
+        self.state.compared = bool(self.resumable or self.most) or not ours(self.policy.strategy)
         self.promises = Promises(scheduler)
         self.policy = checked(self.policy)
         order = self.policy.order
@@ -92,7 +93,7 @@ class QueueDecider(Decider):
         entries = Entries(now, pool.size, Draws(system), self.estimates)
         self.intake = intake(self.policy.allocation, entries, self._batch_opened)
         if timed is not None or self.estimates is not None:
-            self.memory = QueueMemory(self.books, entries, timed, self.estimates)
+            self.memory = QueueMemory(self.state, entries, timed, self.estimates)
 
     # --- what it hears of ---------------------------------------------------------------------
 
@@ -100,16 +101,16 @@ class QueueDecider(Decider):
         self.arrived.append(job)
 
     def over(self, message: CopyOver, cause: int) -> None:
-        books = self.books
-        run = books.runs.pop(message.copy)
+        state = self.state
+        run = state.runs.pop(message.copy)
         end, index, _, waiting, numbers, _ = run
         assert waiting is not None
         if self.memory is not None:
             self.memory.ended(run, message.outcome)
-        if end > books.loop.now:
-            books.early.append(run)
+        if end > state.loop.now:
+            state.early.append(run)
         if numbers:
-            books.former[index] = numbers
+            state.former[index] = numbers
         if self.most:
             self._count_copy_out(message)
         if not message.waits:
@@ -117,10 +118,10 @@ class QueueDecider(Decider):
         if message.outcome is FAILED:
             again = self.intake.again(waiting)
             if again is not None:
-                books.requeue(again)
+                state.requeue(again)
         else:
             # Nobody learnt anything: it is the same attempt once more, in a batch too.
-            books.requeue(waiting)
+            state.requeue(waiting)
 
     def _count_copy_out(self, message: CopyOver) -> None:
         entry = self.copied.get(message.index)
@@ -132,7 +133,7 @@ class QueueDecider(Decider):
             self.copied[message.index] = entry[0], entry[1] - 1
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
-        self.books.moved = True
+        self.state.moved = True
         return True
 
     # --- what it decides ----------------------------------------------------------------------
@@ -143,30 +144,30 @@ class QueueDecider(Decider):
             return None
         self.wake = None
         # By a promise whose time has come, else by nothing but time.
-        due = (seq for start, seq in self.promises.told.values() if start <= due_by)
+        due = (seq for start, seq in self.promises.logged.values() if start <= due_by)
         return next(due, self.scheduler.system.origin)
 
     def decide(self, cause: int) -> None:
-        books = self.books
+        state = self.state
         self.promises.decide(cause)
         if self.memory is not None:
             self.memory.refresh()
-        if self.arrived or not books.queue:
+        if self.arrived or not state.queue:
             self._admit()
-        decision = self.policy.strategy(books)
-        if decision.withdraws:
+        decision = self.policy.strategy(state)
+        if decision.cancels:
             # Their ends are heard of at this very instant, and call for a decision.
-            for run in decision.withdraws:
-                self.scheduler.withdraw(run[5], cause)
+            for run in decision.cancels:
+                self.scheduler.cancel_copy(run[5], cause)
             return
         self._carry_out(decision, cause)
 
     def _carry_out(self, decision: Decision, cause: int) -> None:
-        books = self.books
+        state = self.state
         if decision.shelf_end is not None:
             self._open_shelf(decision.shelf_end, decision.starts)
         # Promises first: what starts may do so because they have moved.
-        if decision.reservations or books.reservations or decision.wake != self.wake:
+        if decision.reservations or state.reservations or decision.wake != self.wake:
             self._keep(decision, cause)
         for promise in decision.promised:
             self.promises.make(promise)
@@ -174,42 +175,46 @@ class QueueDecider(Decider):
             self._start(decision, cause)
         if self.copied:
             self._copy(cause)
-        if books.failed or books.former or books.early or books.moved:
-            books.forget_instant()
-        books.memory = decision.memory
+        if state.failed or state.former or state.early or state.moved:
+            state.forget_instant()
+        state.memory = decision.memory
 
     def _admit(self) -> None:
-        books = self.books
-        if self.arrived or books.idle:
-            books.enqueue_all(self.intake.admit(self.arrived, books.idle))
+        state = self.state
+        if self.arrived or state.idle:
+            state.enqueue_all(self.intake.admit(self.arrived, state.idle))
             self.arrived.clear()
 
     def _open_shelf(self, end: float, starts: Sequence[Queued]) -> None:
         # One after the other may have the same end, where jobs take less than was believed.
-        if end != self.books.shelf_end or (starts and not self.books.busy):
-            self.books.shelf_end = end
+        if end != self.state.shelf_end or (starts and not self.state.busy):
+            self.state.shelf_end = end
             self.promises.open(ShelfOpened, end, len(starts))
 
     def _start(self, decision: Decision, cause: int) -> None:
-        books, scheduler, now = self.books, self.scheduler, self.books.loop.now
-        start, first, told = scheduler.start_some, decision.starts[0], scheduler.news is not None
+        state, scheduler, now = self.state, self.scheduler, self.state.loop.now
+        start, first, logged = (
+            scheduler.start_some,
+            decision.starts[0],
+            scheduler.tracker is not None,
+        )
         for waiting in decision.starts:
-            books.leave(waiting)
+            state.leave(waiting)
             index, processors = waiting.key[1], waiting.processors
-            why = partial(self.promises.why, decision, waiting) if told else None
-            copy, numbers = start(index, processors, cause, books.former.get(index, ()), why)
+            why = partial(self.promises.why, decision, waiting) if logged else None
+            copy, numbers = start(index, processors, cause, state.former.get(index, ()), why)
             run = now + waiting.held, index, processors, waiting, numbers, copy
-            books.runs[copy] = run
+            state.runs[copy] = run
             if self.memory is not None:
                 self.memory.started(run)
-            if told:
+            if logged:
                 self.promises.started(index, waiting is first)
             if index in self.most:
                 self.copied[index] = waiting, 1
 
     def _copy(self, cause: int) -> None:
         """One more copy of each job under way, in the queue's order, as long as workers last."""
-        start, pool, runs = self.scheduler.start_some, self.scheduler.pool, self.books.runs
+        start, pool, runs = self.scheduler.start_some, self.scheduler.pool, self.state.runs
         why = self.promises.left_over
         for waiting, count in sorted(self.copied.values(), key=_key):
             end = self.scheduler.now + waiting.held
@@ -224,7 +229,7 @@ class QueueDecider(Decider):
 
     def _keep(self, decision: Decision, cause: int) -> None:
         scheduler = self.scheduler
-        new, gone = self.books.keep(decision)
+        new, gone = self.state.keep(decision)
         for promise in gone:
             self.promises.drop(promise)
         for promise in new:

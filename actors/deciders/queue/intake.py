@@ -1,4 +1,4 @@
-"""How jobs come into the queue: each at once, or batch by batch."""
+"""Admission of jobs to the queue: each on arrival, or batch by batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a queue remembers of its runs: users' usage, and how long their jobs took."""
+"""Users' usage and past run times, recorded from the queue's runs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from bisect import insort
 
 from attrs import define, field
 
-from actors.deciders.queue.books import Books
 from actors.deciders.queue.intake import Entries
+from actors.deciders.queue.state import QueueState
 from actors.events import Outcome
 from policies.interface.queue import Moment, Queued, Run, TimedOrder
 from policies.queue.estimates import Estimates
@@ -18,7 +18,7 @@ from policies.queue.usage import Usage
 class QueueMemory:
     """Keeps the queue sorted by an order that changes with time, and predictions in step."""
 
-    books: Books
+    state: QueueState
     entries: Entries
     order: TimedOrder | None
     estimates: Estimates | None
@@ -36,7 +36,7 @@ class QueueMemory:
         """A run has begun."""
         end, _, processors, waiting, _, copy = run
         assert waiting is not None
-        self.begun[copy] = now = self.books.now
+        self.begun[copy] = now = self.state.now
         if self.usage is not None:
             self.usage.change(waiting.job.user, processors, now)
         if self.estimates is not None:
@@ -46,7 +46,7 @@ class QueueMemory:
         """A run is over."""
         _, _, processors, waiting, _, copy = run
         assert waiting is not None
-        now, begun = self.books.now, self.begun.pop(copy)
+        now, begun = self.state.now, self.begun.pop(copy)
         if self.usage is not None:
             self.usage.change(waiting.job.user, -processors, now)
         if self.estimates is not None and outcome is Outcome.COMPLETED:
@@ -60,8 +60,8 @@ class QueueMemory:
             self._sort(self.order)
 
     def _lengthen(self, estimates: Estimates) -> None:
-        """Expect runs that have outlived what was believed to end later."""
-        due, runs, due_by = self._due, self.books.runs, self.books.loop.due_by
+        """Extend the expected end of runs that have outlived their estimates."""
+        due, runs, due_by = self._due, self.state.runs, self.state.loop.due_by
         while due and due[0][0] <= due_by:
             _, copy, believed = due.pop(0)
             run = runs.get(copy)
@@ -70,11 +70,11 @@ class QueueMemory:
             longer = estimates.longer(run[3].job, believed)
             if longer is not None:
                 end = self.begun[copy] + longer + run[3].job.verification
-                self.books.replace((end, *run[1:]))
+                self.state.replace((end, *run[1:]))
                 insort(due, (end, copy, longer))
 
     def _sort(self, order: TimedOrder) -> None:
-        now, usage, entries = self.books.now, self.usage, self.entries
+        now, usage, entries = self.state.now, self.usage, self.entries
         moment = Moment(now, lambda user: usage.of(user, now)) if usage else Moment(now)
         entries.order = current = order.at(moment)
 
@@ -86,4 +86,4 @@ class QueueMemory:
                 job, it.processors, it.held - job.verification, platform, draw
             ), job.index
 
-        self.books.sort(key)
+        self.state.sort(key)

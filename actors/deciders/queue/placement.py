@@ -1,4 +1,4 @@
-"""Which of the free workers a run gets, where they differ (WORLD.md, D2)."""
+"""Choice of the free workers that a run gets, where workers differ (WORLD.md, D2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from policies.interface import Enrolment, EnrolmentPolicy, Reason, RunningView
 if TYPE_CHECKING:
     from actors.scheduler import Scheduler
 
-NOBODY: frozenset[int] = frozenset()
+NO_WORKERS: frozenset[int] = frozenset()
 
 
 @define(eq=False)
@@ -25,14 +25,13 @@ class Programmed:
     """Job index -> what its program is known by."""
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-        """See actors.pool.Take."""
-        held = self.scheduler.programmed.get(self.labels[index], NOBODY)
+        held = self.scheduler.programmed.get(self.labels[index], NO_WORKERS)
         free = members(numbers.intervals())
         return _taken(numbers, sorted(free, key=lambda n: (n not in held, n))[:count])
 
 
 @frozen
-class Seen:
+class PlacementView:
     """What a criterion of 002 sees of one job (satisfies policies.interface.EnrolmentView)."""
 
     enrolment: Enrolment
@@ -45,7 +44,7 @@ class Seen:
     running: RunningView | None = None
 
     def missing(self, worker: int, tasks: int) -> int:
-        """See EnrolmentView; a member has one share of the job, however many tasks that is."""
+        """A member has one share of the job, however many tasks that is."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + tasks * self.enrolment.data
 
@@ -63,19 +62,18 @@ class ByCriterion:
     known: dict[tuple[int, int], Enrolment] = field(init=False, factory=dict)
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-        """See actors.pool.Take."""
         # Never drawn from: a passive criterion decides by what it sees.
         rng = self.scheduler.system.stream("placement")
         chosen = self.policy(self._view(numbers, count, index), rng)
         assert chosen is not None, "the scheduler knows that enough workers are free"
         return _taken(numbers, [worker for worker, _ in chosen.members])
 
-    def _view(self, numbers: Numbers, count: int, index: int) -> Seen:
+    def _view(self, numbers: Numbers, count: int, index: int) -> PlacementView:
         scheduler = self.scheduler
-        held = scheduler.programmed.get(self.labels[index], NOBODY)
+        held = scheduler.programmed.get(self.labels[index], NO_WORKERS)
         elapsed = scheduler.now - scheduler.described[index].submitted
         free = members(numbers.intervals())
-        return Seen(self._enrolment(index, count), int(elapsed), _mask(free), _mask(held))
+        return PlacementView(self._enrolment(index, count), int(elapsed), _mask(free), _mask(held))
 
     def _enrolment(self, index: int, count: int) -> Enrolment:
         found = self.known.get((index, count))

@@ -91,7 +91,7 @@ def bound(scenario: Scenario) -> float:
     assert isinstance(section, MoldableSection)
     assert section.synthetic is not None
     rate = scenario.errors.per_work or 0.0
-    return _bound(section.synthetic, scenario.crew.size, rate, scenario.seed)
+    return _bound(section.synthetic, scenario.full_platform.size, rate, scenario.seed)
 
 
 def figure(results: Results) -> list[Value]:

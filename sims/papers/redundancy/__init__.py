@@ -183,9 +183,11 @@ def _pool(scenario: Scenario) -> PlatformSection:
 
 def capacity(scenario: Scenario, horizon: float) -> Capacity:
     """C(t) of the very speeds that a run of `scenario` meets, up to `horizon`."""
-    crew = scenario.crew
+    platform = scenario.full_platform
     paths = [
-        crew[worker].speeds(random_stream(scenario.seed, f"speed/{crew.name(worker)}"), Path())
-        for worker in range(crew.size)
+        platform[worker].speeds(
+            random_stream(scenario.seed, f"speed/{platform.name(worker)}"), Path()
+        )
+        for worker in range(platform.size)
     ]
     return Capacity.of(paths, horizon)

@@ -60,7 +60,7 @@ def bound(scenario: Scenario) -> float:
     else:
         rigid = (job for job in section.jobs if isinstance(job, RigidJob))
         jobs = tuple(Rigid(job.processors, job.time) for job in rigid)
-    return _bound(jobs, scenario.crew.size, scenario.errors.average or 0.0, scenario.seed)
+    return _bound(jobs, scenario.full_platform.size, scenario.errors.average or 0.0, scenario.seed)
 
 
 def ratios(results: Results) -> Iterator[tuple[Place, str, float]]:

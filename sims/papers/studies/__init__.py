@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from sims.campaign.cells import Fared
+from sims.campaign.cells import RunStatus
 from sims.campaign.intervals import LEVEL, ratio_of
 from sims.campaign.results import Results
 from sims.papers.values import Place, Value, drawn
@@ -42,7 +42,7 @@ def cut_off(results: Results) -> Mapping[tuple[Place, str], int]:
     found: dict[tuple[Place, str], int] = {}
     for (case, _), result in results.finished():
         key = case.point, case.variant
-        found[key] = found.get(key, 0) + (result.end is Fared.CAPPED)
+        found[key] = found.get(key, 0) + (result.end is RunStatus.CAPPED)
     return found
 
 

@@ -124,7 +124,7 @@ def _policy(order: str, easy: bool, whose: str) -> dict[str, Any]:
 
 
 def _score(order: str, whose: str, began: float) -> Callable[[SwfJob], float] | None:
-    """What the order is by where it hangs on the job and the log alone, `began` by its first
+    """What the order is by where it depends on the job and the log alone, `began` by its first
     submission: larger is first. None: it has a name of its own."""
     if order == "F1":
         return partial(_by_f1, began)

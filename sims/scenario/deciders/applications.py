@@ -85,7 +85,8 @@ def costs_of(
 
 
 def saving(rules: ProtectionDescribed, image: float | None) -> float | None:
-    """C where it does not hang on the size; `image`: its time on a channel, where there is one."""
+    """C where it does not depend on the size; `image`: its time on a channel, where there is
+    one."""
     images = rules.kind is ProtectionKind.IMAGES and image is not None
     return image if images else rules.cost
 
@@ -93,7 +94,7 @@ def saving(rules: ProtectionDescribed, image: float | None) -> float | None:
 def checkpointing(
     pack: PackDescribed, told: ApplicationDescribed, kind: ProtectionKind, cost: float | None
 ) -> Checkpointing | None:
-    """What expectations count with; `cost`: C where it does not hang on the size."""
+    """What expectations count with; `cost`: C where it does not depend on the size."""
     if told.rule is PeriodRule.NONE:
         return None
     return Checkpointing(
@@ -123,7 +124,8 @@ def _period(told: ApplicationDescribed) -> Callable[[Sizes, Sizes], Sizes]:
 
 
 def speedup(told: ApplicationDescribed) -> AnySpeedup:
-    """How its time hangs on its workers. Raises ValueError for none that `words` would tell so."""
+    """How its time depends on its workers. Raises ValueError for none that `words` would tell
+    so."""
     if bool(told.times) is not (told.profile == TABLE):
         raise ValueError(f"{', '.join(told.profile)} with {len(told.times)} times")
     if told.times:

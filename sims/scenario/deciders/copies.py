@@ -9,7 +9,13 @@ from typing import cast
 
 from attrs import evolve, frozen
 
-from actors.deciders.copies import Columns, CopyRuns, JobInColumns, PlacementRule, PreemptibleJob
+from actors.deciders.copies import (
+    CopyRuns,
+    PlacementRule,
+    PreemptibleJob,
+    VectorisedCopies,
+    VectorisedJob,
+)
 from actors.pool import Pool
 from actors.protection import ProtectionKind, Rules, protection
 from actors.runtime import System
@@ -21,7 +27,6 @@ from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
 from sims.errors import InputError
 from sims.scenario.availability import AlwaysUp
-from sims.scenario.build_crew import spawn_crew
 from sims.scenario.build_jobs import (
     Makers,
     error_density,
@@ -29,6 +34,7 @@ from sims.scenario.build_jobs import (
     killed_at,
     needs_of,
 )
+from sims.scenario.build_platform import spawn_platform
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs.common import SOURCE
 from sims.scenario.jobs.rigid import RigidJob
@@ -74,13 +80,13 @@ def _bare(job: AnyJob) -> bool:
 
 def _happenings(scenario: Scenario) -> dict[str, bool]:
     """What there may be beside speeds, by section."""
-    errors, crew = scenario.errors, scenario.crew
+    errors, platform = scenario.errors, scenario.full_platform
     return {
         "faults": not isinstance(scenario.faults, NoFaults),
         "errors": any(errors.of(key) for key in ("rate", "average", "per_work")),
         "master": scenario.master is not None,
         "platform.availability": any(
-            not isinstance(section.availability, AlwaysUp) for section in crew.sections
+            not isinstance(section.availability, AlwaysUp) for section in platform.sections
         ),
         "job.cap": not isinf(scenario.cap),
     }
@@ -109,10 +115,10 @@ def _rule(scenario: Scenario) -> PlacementRule:
 
 
 def _populate_columns(scenario: Scenario, system: System, folder: Path) -> int:
-    size, pool = scenario.crew.size, scenario.platform
+    size, pool = scenario.full_platform.size, scenario.platform
     decides = policy(scenario, folder)
     cloning = clones(decides)
-    decider = Columns(
+    decider = VectorisedCopies(
         decides,
         _rule(scenario),
         multitasking=pool.multitasking if pool else True,
@@ -121,8 +127,8 @@ def _populate_columns(scenario: Scenario, system: System, folder: Path) -> int:
     )
     jobs, count = _coming(scenario, system, folder)
     workers = Pool(size, numbered=True, changing=True)
-    scheduler = spawn_crew(scenario, system, folder, workers, decider, count).scheduler
-    actors = (JobInColumns(it.name, it, scheduler, copies=size, cloning=cloning) for it in jobs)
+    scheduler = spawn_platform(scenario, system, folder, workers, decider, count).scheduler
+    actors = (VectorisedJob(it.name, it, scheduler, copies=size, cloning=cloning) for it in jobs)
     system.spawn(Source(SOURCE, actors))
     return count
 
@@ -133,7 +139,7 @@ def _coming(scenario: Scenario, system: System, folder: Path) -> tuple[Iterator[
     if job.stream is None or job.jobs:
         listed = [it.job for it in workload(scenario, system, folder).submissions]
         return iter(sorted(listed, key=lambda job: job.submitted)), len(listed)
-    coming = arrivals(job.stream, scenario.crew.size, system, folder)
+    coming = arrivals(job.stream, scenario.full_platform.size, system, folder)
     jobs = (
         BatchJob(index, it.name, Rigid(1, it.size), submitted=it.time)
         for index, it in enumerate(coming.jobs)
@@ -149,7 +155,7 @@ def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Ga
     if not cloning:
         problem = "g(r, t) is the furthest of copies that start from one state, by cloning"
         raise InputError("scenario", "policy.name", problem, ACCEPTED)
-    if scenario.crew.own:
+    if scenario.full_platform.own:
         problem = "g(r, t) is of workers that are all alike"
         raise InputError("scenario", "workers", problem, ACCEPTED)
     return pool.gain.gain(pool.speed.process(folder), system.stream("gain"))
@@ -172,9 +178,9 @@ def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
         afresh=scenario.master is None and all(map(_free, rules)),
         cloning=cloning,
     )
-    pool = Pool(scenario.crew.size, numbered=True, changing=True)
+    pool = Pool(scenario.full_platform.size, numbered=True, changing=True)
     count = len(jobs.submissions)
-    makers = spawn_crew(scenario, system, folder, pool, decider, count)
+    makers = spawn_platform(scenario, system, folder, pool, decider, count)
     make = _Maker(scenario, system, makers, error_density(scenario, jobs))
     pairs = sorted(
         zip(jobs.submissions, rules, strict=True), key=lambda pair: pair[0].job.submitted
@@ -193,7 +199,7 @@ def _rules(scenario: Scenario, submission: Submission, cloning: bool) -> Rules:
     rules = protection_of(scenario, submission).rules(
         submission.job.verification, needs.image if needs else None, scenario.faults.mtbf
     )
-    return evolve(rules, copies=scenario.crew.size, cloning=cloning)
+    return evolve(rules, copies=scenario.full_platform.size, cloning=cloning)
 
 
 @frozen

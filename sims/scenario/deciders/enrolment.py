@@ -44,7 +44,7 @@ def decider(
 
 def belief(scenario: Scenario, folder: Path) -> Belief:
     """What policies believe of the platform. Raises InputError."""
-    return Belief(chains(scenario.crew, folder), scenario.policy.expectation)
+    return Belief(chains(scenario.full_platform, folder), scenario.policy.expectation)
 
 
 def _refuse_others(jobs: Workload) -> None:
@@ -56,7 +56,7 @@ def _refuse_others(jobs: Workload) -> None:
 
 
 def _enrolment(scenario: Scenario, submission: Submission, belief: Belief) -> Enrolment:
-    platform, own, master = scenario.crew, iterative(submission), scenario.master or FREE
+    platform, own, master = scenario.full_platform, iterative(submission), scenario.master or FREE
     bounds = tuple(own.tasks if w.memory is None else w.memory for w in platform)
     if sum(bounds) < own.tasks:
         problem = f"the workers hold {sum(bounds)} tasks at once, an iteration has {own.tasks}"

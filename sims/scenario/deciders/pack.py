@@ -84,7 +84,7 @@ def alone(scenario: Scenario) -> bool:
             it.kind is ProtectionKind.BUDDIES and it.copies == 1
             for it in (scenario.protection, *own)
         )
-        and all(worker.plain for worker in scenario.crew.sections)
+        and all(worker.plain for worker in scenario.full_platform.sections)
         and scenario.master is None
     )
 
@@ -118,7 +118,7 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
         protection = checkpointing(pack, told, section.kind, _cost(scenario, it))
         if protection is not None:
             _check_period(scenario, section, protection, told.footprint)
-        found.append(costs_of(pack, told, protection, scenario.crew.size))
+        found.append(costs_of(pack, told, protection, scenario.full_platform.size))
     return found
 
 
@@ -127,7 +127,7 @@ def _application(submission: Submission) -> Application:
 
 
 def _cost(scenario: Scenario, submission: Submission) -> float | None:
-    """C where it does not hang on the size; through a master, an image's time on its channel."""
+    """C where it does not depend on the size; through a master, an image's time on its channel."""
     section, master, own = protection_of(scenario, submission), scenario.master, submission.own
     if section.kind is ProtectionKind.IMAGES and master is not None:
         said = own.image if own else None
@@ -147,8 +147,8 @@ def _check(scenario: Scenario, jobs: Workload) -> None:
             accepted = "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds"
             raise InputError("scenario", "job.kind", problem, accepted)
         _check_application(scenario, submission)
-    if scenario.crew.size < pair(scenario):
-        problem = f"{scenario.crew.size} are too few for a group of {pair(scenario)}"
+    if scenario.full_platform.size < pair(scenario):
+        problem = f"{scenario.full_platform.size} are too few for a group of {pair(scenario)}"
         raise InputError("scenario", "platform.workers", problem, f"at least {pair(scenario)}")
     buddies = scenario.protection.kind is ProtectionKind.BUDDIES
     if buddies and fatal(scenario) and pair(scenario) == 1:
@@ -177,7 +177,7 @@ def _check_period(
     """Formulas are for checkpoints that take something, and far less than passes between faults."""
     if not isinstance(section.period, str):
         return
-    width, size = pair(scenario), scenario.crew.size
+    width, size = pair(scenario), scenario.full_platform.size
     sizes = np.array([width, max(size - size % width, width)], dtype=np.float64)
     cost, mtbf = protection.checkpoint(footprint, sizes), protection.mtbf / sizes
     if not cost.all():

@@ -127,7 +127,7 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path)
     if name not in CRITERIA:
         accepted = f"lowest, compact, programmed, {', '.join(CRITERIA)}"
         raise InputError("scenario", "policy.placement", f"{name!r} is none", accepted)
-    belief = Belief(chains(scenario.crew, folder), scenario.policy.expectation)
+    belief = Belief(chains(scenario.full_platform, folder), scenario.policy.expectation)
     submissions = {it.job.index: it for it in jobs.submissions}
 
     def size(index: int, members: int) -> Enrolment:
@@ -140,18 +140,18 @@ def _as_enrolment(
     scenario: Scenario, submission: Submission, members: int, belief: Belief
 ) -> Enrolment:
     """One task for each member, which takes it the run's time; in whole units, rounded up."""
-    job, crew, master = submission.job, scenario.crew, scenario.master
+    job, platform, master = submission.job, scenario.full_platform, scenario.master
     if job.kind == "iterative":
         share = -(-iterative(submission).tasks // members)
-        own = task_times(job.index, iterative(submission), crew)
+        own = task_times(job.index, iterative(submission), platform)
         times = [share * time for time in own]
     else:
-        share, times = 1, [job.profile.time(members)] * crew.size
+        share, times = 1, [job.profile.time(members)] * platform.size
     needs = needs_of(scenario, submission)
     program, data = (needs.program, share * needs.data) if needs else (0.0, 0.0)
     return Enrolment(
         speeds=tuple(max(1, ceil(time)) for time in times),
-        bounds=(1,) * crew.size,
+        bounds=(1,) * platform.size,
         tasks=members,
         channels=master.channels if master else 1,
         program=ceil(program),

@@ -1,6 +1,6 @@
 """Jobs drawn from the model of Lublin and Feitelson (JPDC 63, 2003, 1105-1122).
 
-Sizes, run times that hang on them, and arrivals with a daily cycle; the published parameters are
+Sizes, run times that depend on them, and arrivals with a daily cycle; the published parameters are
 those of all jobs together, batch and interactive.
 
 Held against lublin-256 of the Parallel Workloads Archive, 10,000 jobs that their own program drew:

@@ -30,7 +30,7 @@ class Overrun(enum.Enum):
     FINISH = "finish"
     """It goes on; only reservations believe the estimate."""
     KILL = "kill"
-    """It is withdrawn and its job is gone."""
+    """It is cancelled and its job is gone."""
 
 
 @frozen(kw_only=True)

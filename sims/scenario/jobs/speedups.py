@@ -1,5 +1,5 @@
-"""How execution times hang on workers: one table for moldable jobs (000, section 5.1) and malleable
-applications (003, section 6.1)."""
+"""How execution times depend on workers: one table for moldable jobs (000, section 5.1) and
+malleable applications (003, section 6.1)."""
 
 from __future__ import annotations
 

@@ -156,9 +156,9 @@ def test_a_run_after_the_loss_of_both_copies_names_the_member_that_it_waited_for
     losses = [event for _, event, _ in told(records, CheckpointLost)]
     after = {(event.job, event.run) for event in losses}
     starts = told(records, RunStarted)
-    anew = [(it, by) for it, event, by in starts if (event.job, event.keeps) in after]
-    assert len(anew) == len(losses) > 1
-    for it, by in anew:
+    from_scratch = [(it, by) for it, event, by in starts if (event.job, event.keeps) in after]
+    assert len(from_scratch) == len(losses) > 1
+    for it, by in from_scratch:
         assert isinstance(by.event, WorkerChanged)
         assert (by.event.state, by.t) == (WorkerState.UP, it.t)
     for _, _, by in told(records, CheckpointLost):

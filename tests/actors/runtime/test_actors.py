@@ -106,7 +106,7 @@ def test_a_run_may_be_finished_before_it_begins(system: System) -> None:
 
 def test_an_actor_is_started_once_it_belongs_to_its_system() -> None:
     @define(eq=False)
-    class Newcomer(Actor):
+    class NewApplication(Actor):
         began: list[float] = field(factory=list)
 
         def started(self) -> None:
@@ -114,7 +114,7 @@ def test_an_actor_is_started_once_it_belongs_to_its_system() -> None:
             assert self.system.actors[self.name] is self
 
     system = System(start=2)
-    newcomer = system.spawn(Newcomer("newcomer"))
+    newcomer = system.spawn(NewApplication("newcomer"))
     over(system, 4)
     system.run()
     assert newcomer.began == [2]

@@ -17,7 +17,7 @@ ORDER = [
     "WORK_ENDS",
     "PARTS_END",
     "RUNS_END",
-    "FAULTS_STRIKE",
+    "FAULTS_OCCUR",
     "STATES_CHANGE",
     "RUNS_RESUME",
     "DECISION",

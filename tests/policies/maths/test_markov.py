@@ -256,7 +256,7 @@ def test_a_mask_lists_its_workers_in_order(workers: set[int]) -> None:
 def test_a_set_is_analysed_alike_one_by_one_and_by_kind(members: list[MarkovChain]) -> None:
     found = {one: one.spectrum() for one in members}
     spectra = [found[one] for one in members]
-    product = returns.Product.of_nobody()
+    product = returns.Product.of_no_worker()
     for one in spectra:
         product = product.times(one)
     alone, together = product.analysis(), returns.analyse(spectra)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from policies.interface.queue import BatchJob, Queued
 from policies.maths.speedup import Rigid
 from policies.queue.compression import Due, compress
-from policies.queue.outlook import Outlook
+from policies.queue.free_profile import FreeProfile
 
 P, END = 6, 600
 KINDS = [(1, 3.0), (1, 14.0), (2, 5.0), (3, 1.0), (4, 14.0), (6, 2.0)]
@@ -30,8 +30,8 @@ class Slots:
         return next(t for t in range(now, END) if min(self.free[t : t + held]) >= processors)
 
 
-def slots_of(outlook: Outlook) -> list[int]:
-    free, steps = [0] * (2 * END), [*zip(outlook.times, outlook.frees, strict=True)]
+def slots_of(free_profile: FreeProfile) -> list[int]:
+    free, steps = [0] * (2 * END), [*zip(free_profile.times, free_profile.frees, strict=True)]
     for (begin, count), (end, _) in zip(steps, [*steps[1:], (2.0 * END, 0)], strict=True):
         free[int(begin) : int(end)] = [count] * (int(end) - int(begin))
     return free
@@ -59,31 +59,33 @@ def test_compression_gives_each_the_earliest_place_in_the_order_of_their_starts(
         if sum(p for p, _ in ends) + processors <= P:
             ends.append((processors, end + 10))
     free = P - sum(p for p, _ in ends)
-    outlook = Outlook.of(0, free, [(float(e), i, p, None, (), i) for i, (p, e) in enumerate(ends)])
+    free_profile = FreeProfile.of(
+        0, free, [(float(e), i, p, None, (), i) for i, (p, e) in enumerate(ends)]
+    )
     due: list[Due] = []
     for waiting, kind in zip(queue_of(rows), rows, strict=True):
-        step, _ = outlook.earliest(waiting.processors, waiting.held)
-        insort(due, (outlook.times[step], waiting.key, waiting, kind))
-        outlook.take(step, waiting.processors, waiting.held)
+        step, _ = free_profile.earliest(waiting.processors, waiting.held)
+        insort(due, (free_profile.times[step], waiting.key, waiting, kind))
+        free_profile.take(step, waiting.processors, waiting.held)
     now = 0
     for later, share in news:
         now += later
         ends = [it for it in ends if it[1] > now]
         if not ends:
             break
-        outlook.advance(float(now))
+        free_profile.advance(float(now))
         due = [it for it in due if it[0] > now]  # the others have begun
         processors, end = ends.pop(int(share * (len(ends) - 1)))
-        outlook.give(float(now), float(end), processors)
-        expected = _anew(Slots(slots_of(outlook)), due, now)
-        starts = compress(outlook, due, KINDS, float(end))
+        free_profile.release(float(now), float(end), processors)
+        expected = _anew(Slots(slots_of(free_profile)), due, now)
+        starts = compress(free_profile, due, KINDS, float(end))
         found = {it.key[1]: int(time) for time, _, it, _ in due}
         found |= {it.key[1]: now for it in starts}
         assert found == expected
         for it in starts:
             assert it.key[1] not in {waiting.key[1] for _, _, waiting, _ in due}
         assert due == sorted(due, key=lambda it: it[:2])
-        assert min(outlook.frees) >= 0
+        assert min(free_profile.frees) >= 0
 
 
 def _anew(slots: Slots, due: list[Due], now: int) -> dict[int, int]:

@@ -58,35 +58,35 @@ def decided(
     return Preemptive(strategy)(view)  # type: ignore[arg-type]
 
 
-def withdrawn(decision: Decision) -> list[int]:
-    return [run[1] for run in decision.withdraws]
+def cancelled(decision: Decision) -> list[int]:
+    return [run[1] for run in decision.cancels]
 
 
 def test_no_more_runs_make_way_than_are_needed_and_the_last_of_the_order_first() -> None:
     running = ((1, 1, 1), (2, 1, 3), (3, 1, 2))
-    assert withdrawn(decided(0, 2, *running, saved={1, 2, 3})) == [2, 3]
-    assert withdrawn(decided(1, 2, *running, saved={1, 2, 3})) == [2]
+    assert cancelled(decided(0, 2, *running, saved={1, 2, 3})) == [2, 3]
+    assert cancelled(decided(1, 2, *running, saved={1, 2, 3})) == [2]
 
 
 def test_nobody_makes_way_where_that_would_not_be_enough_or_would_lose_work() -> None:
     running = ((1, 1, 1), (2, 1, 3))
-    assert withdrawn(decided(0, 3, *running, saved={1, 2})) == []
-    assert withdrawn(decided(0, 2, *running, saved={1})) == []
+    assert cancelled(decided(0, 3, *running, saved={1, 2})) == []
+    assert cancelled(decided(0, 2, *running, saved={1})) == []
 
 
 def test_a_run_whose_processors_are_not_up_does_not_make_way() -> None:
     running = ((1, 1, 1), (2, 1, 3), (3, 2, 2))
-    assert withdrawn(decided(0, 2, *running, saved={1, 2, 3}, away=frozenset({20}))) == [3]
-    assert withdrawn(decided(0, 2, *running, saved={1, 2, 3}, away=frozenset({20, 31}))) == [3, 1]
-    assert withdrawn(decided(0, 2, (3, 2, 2), saved={3}, away=frozenset({31}))) == []
+    assert cancelled(decided(0, 2, *running, saved={1, 2, 3}, away=frozenset({20}))) == [3]
+    assert cancelled(decided(0, 2, *running, saved={1, 2, 3}, away=frozenset({20, 31}))) == [3, 1]
+    assert cancelled(decided(0, 2, (3, 2, 2), saved={3}, away=frozenset({31}))) == []
 
 
 def test_nobody_makes_way_where_the_strategy_would_not_start_the_first_all_the_same() -> None:
     running = ((1, 1, 1), (2, 1, 3))
-    assert withdrawn(decided(0, 1, *running, saved={1, 2}, strategy=Shelves())) == []
+    assert cancelled(decided(0, 1, *running, saved={1, 2}, strategy=Shelves())) == []
     # A shelf of its own.
-    assert withdrawn(decided(0, 2, *running, saved={1, 2}, strategy=Shelves())) == [2, 1]
+    assert cancelled(decided(0, 2, *running, saved={1, 2}, strategy=Shelves())) == [2, 1]
 
 
 def test_whom_the_order_puts_first_keeps_its_processors() -> None:
-    assert withdrawn(decided(0, 1, (1, 1, -1), saved={1})) == []
+    assert cancelled(decided(0, 1, (1, 1, -1), saved={1})) == []

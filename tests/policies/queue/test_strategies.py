@@ -89,16 +89,16 @@ def test_of_the_whole_queue_only_reservations_that_matter_now_are_made_and_none_
         assert (indices(decision.starts), promises(decision)) == ([1], [])
 
 
-def test_one_reservation_by_two_numbers_is_one_by_the_whole_outlook() -> None:
+def test_one_reservation_by_two_numbers_is_one_by_the_whole_free_profile() -> None:
     queue = [queued(0, 5, 3), queued(1, 2, 4), queued(2, 1, 2), queued(3, 3, 2), queued(4, 1, 9)]
     for free in range(1, 6):
         view = View(free, queue, [running(2, 9, 1), running(3, 8, 7 - free)])
-        quick, slow = RList(1, Reading.EASY)(view), easy_by_outlook(view)
+        quick, slow = RList(1, Reading.EASY)(view), easy_by_free_profile(view)
         assert indices(quick.starts) == indices(slow.starts)
         assert promises(quick) == promises(slow)
 
 
-def easy_by_outlook(view: View) -> Decision:
+def easy_by_free_profile(view: View) -> Decision:
     from policies.queue.lists import _planned
 
     return _planned(view, 1, False)

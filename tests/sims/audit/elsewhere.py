@@ -119,7 +119,7 @@ def alter_table(table: Table, what: Alteration) -> None:
 
 
 def _enrolled(table: Table, what: Alteration) -> None:
-    """What only enrolments hang on."""
+    """What only enrolments depend on."""
     event, name = what.now.event, what.name
     match event:
         case TasksDescribed() | BoundsDescribed() | ChainsBelieved() if name in OF_WORKERS:

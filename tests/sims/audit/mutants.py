@@ -73,9 +73,9 @@ class Change(enum.Enum):
     PROMISE = "promise"
     """What a job was promised, each time, is another start."""
     OUTCOME = "outcome"
-    """A run that was lost or failed is withdrawn, one that was withdrawn is lost, and so on."""
-    WITHDRAWN = "withdrawn"
-    """A run is withdrawn half-way, and the next one starts on its members at once."""
+    """A run that was lost or failed is cancelled, one that was cancelled is lost, and so on."""
+    CANCELLED = "cancelled"
+    """A run is cancelled half-way, and the next one starts on its members at once."""
     EXCHANGE = "exchange"
     """Two jobs change names, but where they are submitted and described."""
     NAME = "name"
@@ -330,7 +330,7 @@ def _outcome(records: Sequence[Record], rng: Generator) -> Mutant | None:
     return Mutant(Change.OUTCOME, told, f"{_told(end)} is {outcome.value}")
 
 
-def _withdrawn(records: Sequence[Record], rng: Generator) -> Mutant | None:
+def _cancelled(records: Sequence[Record], rng: Generator) -> Mutant | None:
     staged = {it.event.job for it in records if isinstance(it.event, StageStarted)}
     starts = [it for it in records if isinstance(it.event, RunStarted)]
     start = _one_of([it for it in starts if it.event.job not in staged], rng)
@@ -341,13 +341,13 @@ def _withdrawn(records: Sequence[Record], rng: Generator) -> Mutant | None:
     t, done = (start.t + end.t) / 2, min((end.t - start.t) / 2, event.work)
     again = RunStarted(event.job, event.run + 1, event.processors, event.work)
     told = [it if it.seq <= start.seq else _next_run(it, event.job, t - start.t) for it in records]
-    broken = RunEnded(event.job, event.run, Outcome.WITHDRAWN, done)
+    broken = RunEnded(event.job, event.run, Outcome.CANCELLED, done)
     place = start.seq + 1
     told[place:place] = [
         Record(-1, t, start.seq, broken),
         Record(-2, t, start.seq, again),
     ]
-    return Mutant(Change.WITHDRAWN, _renumbered(sorted(told, key=lambda it: it.t)), _told(start))
+    return Mutant(Change.CANCELLED, _renumbered(sorted(told, key=lambda it: it.t)), _told(start))
 
 
 def _next_run(record: Record, job: str, by: float) -> Record:
@@ -475,7 +475,7 @@ MAKERS = {
     Change.EARLY: _early,
     Change.PROMISE: _promise,
     Change.OUTCOME: _outcome,
-    Change.WITHDRAWN: _withdrawn,
+    Change.CANCELLED: _cancelled,
     Change.EXCHANGE: _exchange,
     Change.NAME: _name,
     Change.CAUSE: _cause,

@@ -23,7 +23,7 @@ from actors.runtime import NOTHING, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Needs
-from actors.workforce import Workforce
+from actors.worker_registry import WorkerRegistry
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.speedup import Lockstep, Profile
@@ -120,22 +120,22 @@ def _spawn(system: System, scenario: Mapping[str, Any]) -> None:
         down = scenario["downtime"]
         return Worker(f"w{number}", number, scheduler, master, downtime=down, **own)
 
-    workforce = Workforce(system, make)
-    scheduler.workers, scheduler.linked = workforce, master is not None
+    registry = WorkerRegistry(system, make)
+    scheduler.workers, scheduler.linked = registry, master is not None
     for number in range(size):
-        workforce(number)
-    _jobs(system, scenario, scheduler, workforce)
+        registry(number)
+    _jobs(system, scenario, scheduler, registry)
 
 
 def _jobs(
-    system: System, scenario: Mapping[str, Any], scheduler: Scheduler, workforce: Workforce
+    system: System, scenario: Mapping[str, Any], scheduler: Scheduler, registry: WorkerRegistry
 ) -> None:
     pool, link, speeds = scheduler.pool, scenario["master"], scenario["speeds"]
     if speeds:
         pool.change_speed(0, pool.speeds[0] if pool.speeds else 1.0)
     faults = sorted((time, worker) for time, worker in scenario["faults"])
     if faults:
-        system.spawn(Hazard("hazard", iter(faults), workforce))
+        system.spawn(Hazard("hazard", iter(faults), registry))
     for index, job in enumerate(scenario["jobs"]):
         shared = bool(scenario["shared_program"])
         system.spawn(_job(index, job, scheduler, shared, bool(link)))

@@ -13,7 +13,7 @@ from actors.pool import Pool
 from actors.runtime import NOTHING, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
-from actors.workforce import Workforce
+from actors.worker_registry import WorkerRegistry
 from policies.interface.queue import BatchJob, BatchPolicy
 from policies.queue.lists import RList
 from policies.queue.orders import first_come
@@ -37,8 +37,10 @@ def records_of(
     )
     pool = Pool(WORKERS, True, True)
     scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
-    workforce = Workforce(system, lambda n: Worker(f"w{n}", n, scheduler, None, downtime=DOWNTIME))
-    system.spawn(Hazard("hazard", iter(faults), workforce))
+    registry = WorkerRegistry(
+        system, lambda n: Worker(f"w{n}", n, scheduler, None, downtime=DOWNTIME)
+    )
+    system.spawn(Hazard("hazard", iter(faults), registry))
     for index, (workers, time, failures) in enumerate(jobs):
         described = BatchJob(index, f"j{index}", Fixed(workers, time), 0.5, None, 0, "rigid")
         system.spawn(JobOfAttempts(described.name, described, scheduler, failures=failures))

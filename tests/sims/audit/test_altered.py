@@ -167,7 +167,7 @@ def test_when_a_copy_of_an_iteration_completes_the_others_are_over(
     other: dict[str, bool] | None, words: str
 ) -> None:
     records = records_of(tomllib.loads(TABLE))
-    at = place(records, RunEnded, outcome=Outcome.WITHDRAWN)
+    at = place(records, RunEnded, outcome=Outcome.CANCELLED)
     told = without(records, at) if other is None else changed(records, at, **other)
     assert f"a copy of J2 completes, and {words}" in reasons(told, Law.COPIES)
 

@@ -66,4 +66,4 @@ def test_a_job_is_killed_because_of_the_run_that_reached_its_limit() -> None:
     assert killed.cause is not None
     cause = records[killed.cause].event
     assert isinstance(cause, RunEnded)
-    assert (cause.run, cause.outcome) == (0, Outcome.WITHDRAWN)
+    assert (cause.run, cause.outcome) == (0, Outcome.CANCELLED)

@@ -56,7 +56,7 @@ def test_the_log_itself_breaks_no_law() -> None:
     assert laws(RECORDS) == set()
 
 
-@pytest.mark.parametrize("outcome", [Outcome.COMPLETED, Outcome.FAILED, Outcome.WITHDRAWN])
+@pytest.mark.parametrize("outcome", [Outcome.COMPLETED, Outcome.FAILED, Outcome.CANCELLED])
 def test_an_attempt_on_a_worker_that_fails_cannot_end_otherwise(outcome: Outcome) -> None:
     assert Law.MEMORY in laws(changed(LOST, outcome=outcome))
 

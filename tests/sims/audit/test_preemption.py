@@ -1,4 +1,4 @@
-"""A preemptive queue withdraws a run only for a job that starts in its place."""
+"""A preemptive queue cancels a run only for a job that starts in its place."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def told() -> list[Record]:
 def test_the_log_of_a_preemptive_queue_breaks_no_law() -> None:
     records = told()
     ends = [it.event.outcome for it in records if isinstance(it.event, RunEnded)]
-    assert Outcome.WITHDRAWN in ends
+    assert Outcome.CANCELLED in ends
     assert list(audit(records)) == []
 
 
@@ -49,7 +49,7 @@ def test_an_order_that_changes_with_time_preempts_by_what_it_is_now(order: str) 
     assert list(audit(records)) == []
 
 
-def test_a_run_that_is_withdrawn_where_nobody_starts_is_noticed() -> None:
+def test_a_run_that_is_cancelled_where_nobody_starts_is_noticed() -> None:
     """The urgent J2 starts a little later than the run that makes way for it ends."""
     records = told()
     (ended,) = (it.seq for it in records if it.t == 5 and isinstance(it.event, RunEnded))

@@ -105,7 +105,7 @@ def test_members_change_of_a_run_that_keeps_some_and_to_others_that_are_apart() 
     assert "T2 holds some of workers 8-8" in twice
 
 
-def test_who_is_withdrawn_to_be_resized_goes_on_at_once() -> None:
+def test_who_is_cancelled_to_be_resized_goes_on_at_once() -> None:
     records = told(PROMISED)
     start = place(records, RunStarted, job="T3", run=2)
     other = place(records, RunEnded, job="T4", run=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sims.campaign.cells import Fared
+from sims.campaign.cells import RunStatus
 from sims.campaign.comparing import Compared, over_blocks
 from sims.campaign.intervals import LEVEL, mean_of, ratio_of
 from sims.metrics.blocks import Blocks, by_block
@@ -88,7 +88,7 @@ def test_what_was_stored_is_compared_alike(shell: Shell) -> None:
 
 
 def of(seed: int, value: float | None, blocks: tuple[float, ...] = (1, 2)) -> Compared:
-    return Compared(seed, Fared.COMPLETED, value, "", blocks)
+    return Compared(seed, RunStatus.COMPLETED, value, "", blocks)
 
 
 def test_where_a_seed_makes_a_difference_runs_are_compared() -> None:

@@ -14,7 +14,7 @@ from actors.events import WorkerChanged
 from actors.runtime import Record
 from sims.campaign.axes import as_toml, axis, points, told
 from sims.campaign.campaign import Campaign
-from sims.campaign.cells import Batch, CellResult, Fared, gauge, seeded, simulate_batch
+from sims.campaign.cells import Batch, CellResult, RunStatus, gauge, seeded, simulate_batch
 from sims.campaign.comparing import Compared, Comparison, Verdict, compare, judged, run_of
 from sims.campaign.intervals import mean_of, ratio_of
 from sims.campaign.kit import Kit, code
@@ -48,7 +48,7 @@ def compared(*rows: list[float | None], measure: Measure = Measure.MAKESPAN) -> 
 
 
 def a_run(seed: int, value: float | None) -> Compared:
-    return Compared(seed, Fared.CAPPED if value is None else Fared.COMPLETED, value)
+    return Compared(seed, RunStatus.CAPPED if value is None else RunStatus.COMPLETED, value)
 
 
 # --- what is varied -------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
     assert flowtime is not None
     few = {"makespan": report.summary.makespan, "flowtime": flowtime.mean}
     quick = result(Measure.MAKESPAN, Measure.FLOWTIME)
-    assert (quick.end, quick.time, quick.values) == (Fared.COMPLETED, report.summary.time, few)
+    assert (quick.end, quick.time, quick.values) == (RunStatus.COMPLETED, report.summary.time, few)
     assert quick.jobs == len(report.summary.submitted)
     assert (
         result(*Measure).values.items()
@@ -183,29 +183,29 @@ def test_two_runs_share_what_is_stored_only_if_nothing_differs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fate", "time", "measure", "counts"),
+    ("status", "time", "measure", "counts"),
     [
-        (Fared.COMPLETED, 9.0, Measure.MAKESPAN, True),
-        (Fared.CAPPED, 50.0, Measure.MAKESPAN, False),
-        (Fared.CAPPED, 50.0, Measure.UTILISATION, True),
-        (Fared.CAPPED, 9.0, Measure.UTILISATION, False),
-        (Fared.KILLED, 9.0, Measure.FLOWTIME, False),
-        (Fared.KILLED, 9.0, Measure.WASTED, True),
-        (Fared.DIVERGED, 9.0, Measure.WASTED, False),
+        (RunStatus.COMPLETED, 9.0, Measure.MAKESPAN, True),
+        (RunStatus.CAPPED, 50.0, Measure.MAKESPAN, False),
+        (RunStatus.CAPPED, 50.0, Measure.UTILISATION, True),
+        (RunStatus.CAPPED, 9.0, Measure.UTILISATION, False),
+        (RunStatus.KILLED, 9.0, Measure.FLOWTIME, False),
+        (RunStatus.KILLED, 9.0, Measure.WASTED, True),
+        (RunStatus.DIVERGED, 9.0, Measure.WASTED, False),
     ],
 )
 def test_a_run_with_work_left_has_no_makespan_and_one_cut_where_asked_has_shares(
-    fate: Fared, time: float, measure: Measure, counts: bool
+    status: RunStatus, time: float, measure: Measure, counts: bool
 ) -> None:
-    result = CellResult("k", 3, fate, time, 1, 0, "w", 0.1, None, {measure.value: 0.5})
+    result = CellResult("k", 3, status, time, 1, 0, "w", 0.1, None, {measure.value: 0.5})
     found = run_of(result, gauge(measure.value), until=50)
-    assert found == Compared(3, fate, 0.5 if counts else None, "w")
+    assert found == Compared(3, status, 0.5 if counts else None, "w")
 
 
 def test_a_starved_run_has_no_value_of_any_measure() -> None:
-    result = CellResult("k", 0, Fared.STARVED, 50.0, 1, 0, "w", 0.1)
+    result = CellResult("k", 0, RunStatus.STARVED, 50.0, 1, 0, "w", 0.1)
     runs = [run_of(result, gauge(measure.value), until=50) for measure in Measure]
-    assert runs == [Compared(0, Fared.STARVED, None, "w")] * len(Measure)
+    assert runs == [Compared(0, RunStatus.STARVED, None, "w")] * len(Measure)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_a_seed_on_which_some_run_was_capped_is_in_no_pair() -> None:
     assert second.ratio == ratio_of([2, 4], [4, 8], LEVEL)
     assert (first.best, second.best) == (0, 2)
     assert [line.as_asked for line in found.lines] == [3, 3]
-    assert [line.left_out for line in found.lines] == [{Fared.CAPPED: 1}] * 2
+    assert [line.left_out for line in found.lines] == [{RunStatus.CAPPED: 1}] * 2
 
 
 def test_where_nothing_is_left_to_pair_there_is_no_ratio() -> None:
@@ -312,7 +312,7 @@ def test_better_is_less_of_a_makespan_and_more_of_a_utilisation() -> None:
 
 
 def test_a_tie_is_just_where_the_interval_of_the_difference_covers_0() -> None:
-    """And that hangs on how many are compared: what is shown alone is a tie among twenty."""
+    """And that depends on how many are compared: what is shown alone is a tie among twenty."""
     base: list[float | None] = [10, 12, 11, 13, 10, 12]
     near: list[float | None] = [9.1, 11.9, 10.2, 12.8, 9.2, 11.6]
     assert verdicts(compared(base, near)) == [None, Verdict.BETTER]
@@ -328,8 +328,8 @@ def test_a_tie_is_just_where_the_interval_of_the_difference_covers_0() -> None:
 
 def test_runs_with_other_jobs_are_unlike_and_pair_with_nobody() -> None:
     runs = {
-        "a": [Compared(0, Fared.COMPLETED, 1.0, "x")],
-        "b": [Compared(0, Fared.COMPLETED, 2.0, "y")],
+        "a": [Compared(0, RunStatus.COMPLETED, 1.0, "x")],
+        "b": [Compared(0, RunStatus.COMPLETED, 2.0, "y")],
     }
     found = compare((), gauge("makespan"), runs, "a")
     assert verdicts(found) == [None, Verdict.UNLIKE]

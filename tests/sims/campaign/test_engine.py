@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sims.campaign.cells import Fared
+from sims.campaign.cells import RunStatus
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, cluster, given, local
 from sims.campaign.results import Results
@@ -186,7 +186,7 @@ def test_a_cell_that_raises_is_recorded_with_the_command_that_runs_it_alone(tmp_
     raised = list(results.raised())
     assert len(raised) == 3 * 2
     (case, replication), result = raised[0]
-    assert (case.variant, result.end) == ("mine", Fared.RAISED)
+    assert (case.variant, result.end) == ("mine", RunStatus.RAISED)
     told = "policy mine:widest raised ZeroDivisionError: division by zero (mine.py, line 7)"
     assert result.error == told
     words = results.reproducing(case, replication)

@@ -125,7 +125,7 @@ def test_capped_runs_are_counted_and_in_no_mean(shell: Shell) -> None:
     assert (short["as_asked"], long["as_asked"]) == (6 - len(capped), 6)
     assert long["ratio"] == {"mean": 1, "half": 0, "low": 1, "high": 1, "size": 6 - len(capped)}
     assert long["mean"]["size"] == 6
-    note = f"Not ended as asked, and in no mean: job.cap=30: {len(capped)} capped. A ratio is over"
+    note = f"Not completed, and in no mean: job.cap=30: {len(capped)} capped. A ratio is over"
     assert note in shell(*words).out
 
 

@@ -27,8 +27,8 @@ from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.ledger import Accountant, Ledger, Use, account
 
-COMPUTING, VERIFYING, FEEDING = Stage.COMPUTING, Stage.VERIFYING, Stage.FEEDING
-COMPLETED, LOST, WITHDRAWN = Outcome.COMPLETED, Outcome.LOST, Outcome.WITHDRAWN
+COMPUTING, VERIFYING, STAGING_IN = Stage.COMPUTING, Stage.VERIFYING, Stage.STAGING_IN
+COMPLETED, LOST, CANCELLED = Outcome.COMPLETED, Outcome.LOST, Outcome.CANCELLED
 UP, RECLAIMED, DOWN = WorkerState.UP, WorkerState.RECLAIMED, WorkerState.DOWN
 IMAGE = TransferKind.IMAGE
 
@@ -113,7 +113,7 @@ def test_a_copy_is_useful_up_to_the_state_that_the_first_was_cloned_from() -> No
         (2, RunStarted("a", 1, "1", 10, 2, 0, 2)),
         (2, staged(COMPUTING, 2, 1, 2)),
         (6, RunEnded("a", 1, COMPLETED, 10)),
-        (6, RunEnded("a", 0, WITHDRAWN, 6)),
+        (6, RunEnded("a", 0, CANCELLED, 6)),
         (6, JobCompleted("a")),
     ) == {"useful": 6, "redundant": 4}
 
@@ -141,7 +141,7 @@ def test_each_iteration_has_a_fate_of_its_own() -> None:
         (2, IterationCompleted("a", 0)),
         (2, RunStarted("a", 1, "0", 2)),
         (2, staged(COMPUTING, 0, 1)),
-        (3, RunEnded("a", 1, WITHDRAWN, 1)),
+        (3, RunEnded("a", 1, CANCELLED, 1)),
     ) == {"useful": 2, "redundant": 1}
 
 
@@ -182,7 +182,7 @@ def test_a_message_is_its_workers_and_the_others_wait_for_it() -> None:
     told = ledger(
         3,
         (0, RunStarted("a", 0, "0-1", 2)),
-        (0, staged(FEEDING, 0, rate=0)),
+        (0, staged(STAGING_IN, 0, rate=0)),
         (0, TransferStarted(0, "a", 0, IMAGE, 3)),
         (3, TransferEnded(0, IMAGE)),
         (3, TransferStarted(1, "a", 0, IMAGE, 3)),
@@ -252,5 +252,5 @@ def test_nothing_is_kept_of_copies_that_nobody_goes_on_from() -> None:
         for run in (2 * k, 2 * k + 1):
             tell(k, RunStarted("a", run, str(run % 2), 100, done, source, done))
         for run in (2 * k, 2 * k + 1):
-            tell(k + 1, RunEnded("a", run, WITHDRAWN, k + 1.0))
+            tell(k + 1, RunEnded("a", run, CANCELLED, k + 1.0))
     assert lost == list(range(0, 196, 2))

@@ -143,7 +143,7 @@ def test_all_strategies_meet_the_same_errors_and_some_are_met() -> None:
 def test_a_log_is_cut_into_blocks_and_refused_where_it_is_too_short() -> None:
     words: dict[str, Any] = {"spoilt": "errors", "rate": 0, "strategy": "R-LIST-1"}
     first, last = (block(k, **words, log=str(LOG), blocks=2, jobs=25) for k in (0, 1))
-    assert first.crew.size == last.crew.size == 64
+    assert first.full_platform.size == last.full_platform.size == 64
     assert first.job != last.job
     with pytest.raises(InputError, match="59 jobs for 3 blocks of 25"):
         block(0, **words, log=str(LOG), blocks=3, jobs=25)

@@ -77,7 +77,7 @@ def test_a_ledger_has_no_window() -> None:
         draw_ledger(Scene.of(records_of("figure1"), ledger=True), Path("p.png"), Framing(since=2))
 
 
-def test_work_that_went_on_in_another_run_is_not_painted_as_withdrawn() -> None:
+def test_work_that_went_on_in_another_run_is_not_painted_as_cancelled() -> None:
     records = records_of("malleable10")
     boxes = Scene.of(records).rows_of_jobs()
     went_on = boxes.where(boxes.kind == RUN_PAINTS.index(WENT_ON))

@@ -38,7 +38,7 @@ SHOWS: dict[str, set[str]] = {
         *(MembersChanged.__name__, RedistributionDecided.__name__, CheckpointTaken.__name__),
     },
     "redundant-reclaimed": {
-        *(LOST, "run withdrawn", RESUMED, "image passed", TransferSuspended.__name__),
+        *(LOST, "run cancelled", RESUMED, "image passed", TransferSuspended.__name__),
     },
 }
 """What happens at least once."""

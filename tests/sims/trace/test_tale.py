@@ -126,11 +126,11 @@ def test_a_transfer_that_outlives_its_run_is_told_in_both() -> None:
         (0, JobSubmitted("a")),
         (0, MessagesDescribed("a", 2, 0, 0, "a")),
         (0, RunStarted("a", 0, "0", 4)),
-        (0, StageStarted("a", 0, Stage.FEEDING, 0, 0)),
+        (0, StageStarted("a", 0, Stage.STAGING_IN, 0, 0)),
         (0, TransferStarted(0, "a", 0, TransferKind.PROGRAM, 2)),
-        (1, RunEnded("a", 0, Outcome.WITHDRAWN, 0)),
+        (1, RunEnded("a", 0, Outcome.CANCELLED, 0)),
         (1, RunStarted("a", 1, "0", 4)),
-        (1, StageStarted("a", 1, Stage.FEEDING, 0, 0)),
+        (1, StageStarted("a", 1, Stage.STAGING_IN, 0, 0)),
         (2, TransferEnded(0, TransferKind.PROGRAM)),
         (2, StageStarted("a", 1, Stage.COMPUTING, 1, 0)),
     )
@@ -177,12 +177,12 @@ def test_why_tasks_were_dealt_anew_is_told() -> None:
             (0, RunStarted("a", 0, "0", 4)),
             (0, TasksDealt("a", 0, 0, ((0, 1),), "start")),
             (0, StageStarted("a", 0, Stage.COMPUTING, 1, 0)),
-            (2, RunEnded("a", 0, Outcome.WITHDRAWN, 2)),
+            (2, RunEnded("a", 0, Outcome.CANCELLED, 2)),
             (2, RunStarted("a", 1, "1", 4)),
             (2, TasksDealt("a", 0, 1, ((1, 1),), "proactive")),
         )
     ).children
-    assert told(first.children)[-1] == (2, 2, "ended: withdrawn")
+    assert told(first.children)[-1] == (2, 2, "ended: cancelled")
     assert second.title == "run 1 (proactive): P2 x1; 4 slots of work"
 
 
@@ -271,13 +271,13 @@ def test_copies_that_one_line_places_are_a_line_each_and_the_furthest_tells_the_
     )
     assert [it.title for it in root(records).children] == [
         "run 0 on 1 worker: 0, share 0.5; 5 slots of work; computes 3 slots, "
-        "withdrawn with 3 of 5 done",
+        "cancelled with 3 of 5 done",
         "run 1 on 1 worker: 1, share 0.5; 5 slots of work; beside run 0; computes 3 slots, "
-        "withdrawn with 1.5 of 5 done",
+        "cancelled with 1.5 of 5 done",
         "run 2 on 1 worker: 0, share 0.5; 5 slots of work, from 3 done by run 0; "
         "computes 2 slots, completed",
         "run 3 on 1 worker: 1, share 0.5; 5 slots of work, from 3 done by run 0; beside run 2; "
-        "computes 2 slots, withdrawn with 4 of 5 done",
+        "computes 2 slots, cancelled with 4 of 5 done",
         "completed",
     ]
     assert life(records).account.spent[Part.USEFUL] == 5
@@ -290,7 +290,7 @@ def test_what_the_pack_decides_is_told_to_whom_it_concerns() -> None:
         (0, StageStarted("a", 0, Stage.COMPUTING, 1, 0)),
         (0, EndExpected("a", 2, 1, 0, 8)),
         (2, RedistributionDecided(Cause.END, "b", (("a", 2, 4),))),
-        (2, RunEnded("a", 0, Outcome.WITHDRAWN, 2)),
+        (2, RunEnded("a", 0, Outcome.CANCELLED, 2)),
         (2, RunStarted("a", 1, "0-3", 4, 1, 0, 2)),
         (2, RedistributionPlanned("a", 1, 2, 4, 2)),
         (2, StageStarted("a", 1, Stage.REDISTRIBUTING, 1, 1)),

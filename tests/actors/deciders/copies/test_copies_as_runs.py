@@ -21,7 +21,7 @@ from policies.copies import Laps, SrptR
 from tests.actors.deciders.copies.worlds import Trace, described, runs_of, spawn_runs
 
 UP, RECLAIMED, DOWN = WorkerState.UP, WorkerState.RECLAIMED, WorkerState.DOWN
-WITHDRAWN, COMPLETED, LOST = Outcome.WITHDRAWN, Outcome.COMPLETED, Outcome.LOST
+CANCELLED, COMPLETED, LOST = Outcome.CANCELLED, Outcome.COMPLETED, Outcome.LOST
 Life = Sequence[tuple[float, WorkerState]]
 ALWAYS: Life = ((0, UP),)
 
@@ -53,11 +53,11 @@ def ends(records: Sequence[Record]) -> dict[str, float]:
 def test_a_copy_whose_worker_is_reclaimed_goes_on_elsewhere_and_has_a_twin_on_its_return() -> None:
     records = lived([(0, 10)], [away(RECLAIMED, 4, 6), ALWAYS])
     assert runs_of(records) == {
-        ("0", 0): ("0", 0, 0, None, 4, WITHDRAWN, 4),
-        ("0", 1): ("1", 0, 0, None, 4, WITHDRAWN, 4),
-        ("0", 2): ("1", 4, 4, 0, 6, WITHDRAWN, 6),
+        ("0", 0): ("0", 0, 0, None, 4, CANCELLED, 4),
+        ("0", 1): ("1", 0, 0, None, 4, CANCELLED, 4),
+        ("0", 2): ("1", 4, 4, 0, 6, CANCELLED, 6),
         ("0", 3): ("0", 6, 6, 2, 10, COMPLETED, 10),
-        ("0", 4): ("1", 6, 6, 2, 10, WITHDRAWN, 10),
+        ("0", 4): ("1", 6, 6, 2, 10, CANCELLED, 10),
     }
 
 
@@ -96,10 +96,10 @@ def test_a_clone_passes_the_master_and_the_furthest_copy_goes_on_meanwhile() -> 
     assert runs_of(records) == {
         # It had the program first, and never leaves its worker.
         ("0", 0): ("0", 0, 0, None, 11, COMPLETED, 10),
-        ("0", 1): ("1", 0, 0, None, 4, WITHDRAWN, 2),
+        ("0", 1): ("1", 0, 0, None, 4, CANCELLED, 2),
         ("1", 0): ("1", 4, 0, None, 5, COMPLETED, 1),
         # Its image passes from 5 to 6, when the other copy is at 5.
-        ("0", 2): ("1", 5, 4, 0, 11, WITHDRAWN, 9),
+        ("0", 2): ("1", 5, 4, 0, 11, CANCELLED, 9),
     }
 
 
@@ -112,8 +112,8 @@ def test_a_copy_that_is_behind_is_cloned_where_it_is_but_not_while_it_fetches_a_
     assert found["0", 0] == ("0", 0, 0, None, 10, COMPLETED, 20)
     # With two jobs on three workers the first has two: the second of its copies is cloned at 4,
     # and at 5 leaves the worker to the third job before it has the clone.
-    assert found["0", 1][4:] == (4, WITHDRAWN, 4)
-    assert found["0", 3] == ("1", 4, 8, 0, 5, WITHDRAWN, 8)
+    assert found["0", 1][4:] == (4, CANCELLED, 4)
+    assert found["0", 3] == ("1", 4, 8, 0, 5, CANCELLED, 8)
 
 
 def test_copies_that_fetch_nothing_more_are_not_placed_anew_at_every_change() -> None:
@@ -121,7 +121,7 @@ def test_copies_that_fetch_nothing_more_are_not_placed_anew_at_every_change() ->
     lives = [ALWAYS, ALWAYS, away(RECLAIMED, 1, 2), away(RECLAIMED, 3, 4)]
     records = lived([(0, 10)], lives, decider, rules=rules)
     found = runs_of(records)
-    assert [found["0", run][4:] for run in (0, 1)] == [(10, COMPLETED, 10), (10, WITHDRAWN, 10)]
+    assert [found["0", run][4:] for run in (0, 1)] == [(10, COMPLETED, 10), (10, CANCELLED, 10)]
     assert found["0", 4][:4] == ("2", 2, 2, 0)
 
 

@@ -36,7 +36,7 @@ from tests.actors.deciders.copies.worlds import (
 )
 
 FAST_LATER = ((0.0, 1.0), (2.0, 4.0))
-WITHDRAWN = Outcome.WITHDRAWN
+CANCELLED = Outcome.CANCELLED
 STOPS = ((0.0, 1.0), (1.0, 0.0))
 
 
@@ -183,7 +183,7 @@ def test_nothing_of_what_is_left_after_rounding_keeps_a_completed_job_short_of_i
     records: list[Record] = []
     run(columns(), workload(60, 0.6, 3), records=records, workers=3)
     sizes = {e.job: e.work for e in told(records) if isinstance(e, JobDescribed)}
-    won = [e for e in told(records) if isinstance(e, RunEnded) and e.outcome is not WITHDRAWN]
+    won = [e for e in told(records) if isinstance(e, RunEnded) and e.outcome is not CANCELLED]
     assert [e.done for e in won] == [sizes[e.job] for e in won]
 
 

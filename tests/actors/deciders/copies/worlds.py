@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from actors.deciders.copies import Columns, CopyRuns, JobInColumns, PlacementRule, PreemptibleJob
+from actors.deciders.copies import (
+    CopyRuns,
+    PlacementRule,
+    PreemptibleJob,
+    VectorisedCopies,
+    VectorisedJob,
+)
 from actors.events import Compound, RunEnded, RunStarted
 from actors.hazards import SilentErrors
 from actors.master import Master
@@ -17,7 +23,7 @@ from actors.scheduler import Scheduler
 from actors.source import Source
 from actors.worker import Worker
 from actors.worker_messages import Needs
-from actors.workforce import Workforce
+from actors.worker_registry import WorkerRegistry
 from policies.availability import WorkerState
 from policies.copies import SrptR
 from policies.interface.copies import RedundancyPolicy
@@ -31,9 +37,11 @@ from sims.parts import parts
 Trace = Iterable[tuple[float, float]]
 
 
-def columns(policy: RedundancyPolicy | None = None, **options: Any) -> Columns:
+def columns(policy: RedundancyPolicy | None = None, **options: Any) -> VectorisedCopies:
     """The array form, which places copies on the lowest workers."""
-    return Columns(**{"policy": policy or SrptR(), "rule": PlacementRule.LOWEST, **options})
+    return VectorisedCopies(
+        **{"policy": policy or SrptR(), "rule": PlacementRule.LOWEST, **options}
+    )
 
 
 def described(jobs: Iterable[tuple[float, float]]) -> list[BatchJob]:
@@ -47,7 +55,7 @@ def described(jobs: Iterable[tuple[float, float]]) -> list[BatchJob]:
 
 def spawn_columns(
     system: System,
-    decider: Columns,
+    decider: VectorisedCopies,
     workers: int,
     jobs: Sequence[BatchJob],
     traces: Sequence[Trace] = (),
@@ -57,14 +65,14 @@ def spawn_columns(
     system.spawn(scheduler)
     for k, trace in enumerate(traces):
         system.spawn(Worker(f"worker-{k}", k, scheduler, speeds=iter(trace)))
-    actors: Iterator[JobInColumns] = (
-        JobInColumns(job.name, job, scheduler, copies=workers) for job in jobs
+    actors: Iterator[VectorisedJob] = (
+        VectorisedJob(job.name, job, scheduler, copies=workers) for job in jobs
     )
     system.spawn(Source("source", actors))
 
 
 def run(
-    decider: Columns,
+    decider: VectorisedCopies,
     jobs: Iterable[tuple[float, float]],
     traces: Sequence[Trace] = (),
     records: list[Record] | None = None,
@@ -128,7 +136,7 @@ def spawn_runs(
         owner = {"owner": owners[k]} if k in owners else {}
         return Worker(f"worker-{k}", k, scheduler, master, speeds=speeds.get(k), **owner)
 
-    force = Workforce(system, worker)
+    force = WorkerRegistry(system, worker)
     scheduler.workers, scheduler.linked = force, master is not None
     for k in range(workers):
         force(k)

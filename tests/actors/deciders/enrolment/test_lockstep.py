@@ -98,7 +98,7 @@ def test_each_iteration_begins_where_the_last_one_ended() -> None:
     assert played.outcomes() == [(3, "completed"), (6, "completed"), (9, "completed")]
 
 
-def test_a_switch_withdraws_the_run_and_keeps_what_both_configurations_share() -> None:
+def test_a_switch_cancels_the_run_and_keeps_what_both_configurations_share() -> None:
     """P1 stays: its program and its datum are kept; P2 leaves, P3 comes, computation restarts."""
     platform = workers(["u" * 12] * 3, speeds=[4, 4, 4])
     lines = [choice((0, 1), (1, 1)), *[None] * 3, choice((0, 1), (2, 1)), *[None] * 9]
@@ -106,7 +106,7 @@ def test_a_switch_withdraws_the_run_and_keeps_what_both_configurations_share() -
         Script(lines, Wake.EVERY_SLOT), world(platform, 2, Costs(channels=2, program=1, data=1))
     )
     assert played.rows() == ["PDCCIICCCC", "PDCC......", "....PDCCCC"]
-    assert played.outcomes() == [(4, "withdrawn"), (10, "completed")]
+    assert played.outcomes() == [(4, "cancelled"), (10, "completed")]
 
 
 # --- how it ends ----------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def test_a_switch_withdraws_the_run_and_keeps_what_both_configurations_share() -
 def test_the_cap_ends_the_run_unfinished() -> None:
     played = play(world(workers(["u" * 9], speeds=[9]), 1, cap=5))
     assert (played.end, played.time) == (End.CAPPED, 5)
-    assert played.outcomes() == [(5, "withdrawn")]
+    assert played.outcomes() == [(5, "cancelled")]
     assert played.times(JobCompleted) == []
 
 

@@ -33,7 +33,7 @@ from actors.runtime import NOTHING, Event, Record, Sink, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Needs
-from actors.workforce import Workforce
+from actors.worker_registry import WorkerRegistry
 from policies.enrolment import named
 from policies.enrolment.fixed import FixedConfiguration
 from policies.interface import (
@@ -145,13 +145,13 @@ class World:
         pool = Pool(size, numbered=True, changing=True, named=True)
         enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}
         needs = {k: self._needs(k, job) for k, job in enumerate(self.jobs)}
-        workforce = Workforce(system, lambda q: self._worker(q, scheduler, master))
+        registry = WorkerRegistry(system, lambda q: self._worker(q, scheduler, master))
         decider = EnrolmentDecider(self.policy, enrolments, needs)
-        scheduler = Scheduler("scheduler", pool, decider, len(self.jobs), workforce, linked=True)
+        scheduler = Scheduler("scheduler", pool, decider, len(self.jobs), registry, linked=True)
         system.spawn(scheduler)
         master = system.spawn(Master("master", self.costs.channels, self.costs.order))
         for q in range(size):
-            workforce(q)
+            registry(q)
         for k, job in enumerate(self.jobs):
             system.spawn(self._job(k, job, scheduler))
         if self.cap < inf:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from actors.deciders.pack.checks import allocate, redistribute
-from actors.deciders.pack.views import Candidate, Newcomer, Occasion, Pack
+from actors.deciders.pack.views import Candidate, NewApplication, Occasion, Pack
 from actors.decisions import BadDecision
 from policies.interface.pack import Cause, Resize
 from policies.maths.cosched import costs
@@ -17,7 +17,7 @@ from policies.maths.redistribution import Link
 
 COSTS = costs(np.array([4.0, 3.0, 2.0]), 8, 2, Link(), None)
 """On 2, 4 and 6 processors."""
-PACK = Pack(2, 8, [Newcomer(0, COSTS), Newcomer(1, COSTS)])
+PACK = Pack(2, 8, [NewApplication(0, COSTS), NewApplication(1, COSTS)])
 HERE = r"policy tests\.actors\.deciders\.pack\.test_pack_checks:"
 
 

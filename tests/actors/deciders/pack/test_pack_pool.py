@@ -10,7 +10,7 @@ from policies.availability import WorkerState
 def platform(workers: int, *sizes: int) -> tuple[Pool, list[Intervals]]:
     """Copy k holds so many workers."""
     pool = Pool(workers, True, True)
-    return pool, [pool.give_out(copy, size) for copy, size in enumerate(sizes)]
+    return pool, [pool.allocate(copy, size) for copy, size in enumerate(sizes)]
 
 
 def test_workers_are_given_from_the_lowest_number_on() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.deciders.pack.views import Candidate, SpedCandidate
+from actors.deciders.pack.views import Candidate, CandidateAtSpeed
 from actors.events import (
     CheckpointTaken,
     JobCompleted,
@@ -166,6 +166,6 @@ def test_on_slow_members_all_but_the_start_takes_longer() -> None:
     """From 1 to 2 processors: 1 round of 8 / (1 x 2), then half of 60; from 1 to 1 it stays."""
     table = costs(np.array([100.0, 60.0]), 8, 1, Link(), None)
     known = (0, 1, table, 10.0, 0.5, 77.0)
-    plain, half = Candidate(*known), SpedCandidate(*known, speed=0.5)
+    plain, half = Candidate(*known), CandidateAtSpeed(*known, speed=0.5)
     assert [plain.finish(size) for size in (1, 2)] == [77, 10 + 4 + 30]
     assert [half.finish(size) for size in (1, 2)] == [77, 10 + 2 * (4 + 30)]

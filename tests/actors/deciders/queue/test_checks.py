@@ -74,8 +74,8 @@ def test_the_papers_policies_are_asked_directly() -> None:
         (Decision(reservations=None), "`reservations` is a sequence of Reservation"),
         (Decision(reservations=[7]), "`reservations` is a sequence of Reservation"),
         (lambda view: Decision((), None, [Reservation(math.nan, view.queue[0])]), "nan is no time"),
-        (Decision(withdraws=None), "`withdraws` is a sequence of members of view.running"),
-        (Decision(withdraws=[(1, 0, 1, None, (), 0)]), "members of view.running that are jobs'"),
+        (Decision(cancels=None), "`cancels` is a sequence of members of view.running"),
+        (Decision(cancels=[(1, 0, 1, None, (), 0)]), "members of view.running that are jobs'"),
     ],
 )
 def test_a_strategys_answer_that_cannot_be_is_refused(answer: object, problem: str) -> None:

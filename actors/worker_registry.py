@@ -1,4 +1,4 @@
-"""The workers of a platform: each gets its actor when something of its own begins."""
+"""The workers of a platform: each gets its actor when it is first needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from actors.worker import Worker
 
 
 @define(eq=False)
-class Workforce:
+class WorkerRegistry:
     """Workers by number; calling it makes the actor of one that has none yet."""
 
     system: System

@@ -18,7 +18,7 @@ from actors.pool import Pool
 from actors.runtime import System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
-from actors.workforce import Workforce
+from actors.worker_registry import WorkerRegistry
 from sims.scenario.availability import Overlaid, SpotFile
 from sims.scenario.build_jobs import Makers
 from sims.scenario.faults import NoFaults
@@ -27,7 +27,7 @@ from sims.scenario.platform import Platform
 from sims.scenario.scenario import Scenario
 
 
-def spawn_crew(
+def spawn_platform(
     scenario: Scenario,
     system: System,
     folder: Path,
@@ -40,14 +40,14 @@ def spawn_crew(
     scheduler = system.spawn(Scheduler(SCHEDULER, pool, decider, jobs))
     master = _master(scenario, system)
     make = _maker(scenario, system, scheduler, master, folder, decider.wants_holdings)
-    workforce = Workforce(system, make)
-    scheduler.workers, scheduler.linked = workforce, master is not None
-    if scenario.crew.varies:
+    registry = WorkerRegistry(system, make)
+    scheduler.workers, scheduler.linked = registry, master is not None
+    if scenario.full_platform.varies:
         pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
     for worker in _living(scenario):
-        workforce(worker)
+        registry(worker)
     if not isinstance(scenario.faults, NoFaults):
-        system.spawn(_hazard(scenario, system, decider, scheduler, workforce))
+        system.spawn(_hazard(scenario, system, decider, scheduler, registry))
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
     if isinstance(decider, PackDecider):
@@ -60,12 +60,12 @@ def _hazard(
     system: System,
     decider: Decider,
     scheduler: Scheduler,
-    workforce: Workforce,
+    registry: WorkerRegistry,
 ) -> Hazard:
-    faults = scenario.faults.faults(system.stream("faults"), scenario.crew.size)
+    faults = scenario.faults.faults(system.stream("faults"), scenario.full_platform.size)
     if isinstance(decider, PackDecider) and not decider.fatal:
-        return PaperFaults(HAZARD, faults, workforce, scheduler)
-    return Hazard(HAZARD, faults, workforce)
+        return PaperFaults(HAZARD, faults, registry, scheduler)
+    return Hazard(HAZARD, faults, registry)
 
 
 def _master(scenario: Scenario, system: System) -> Master | None:
@@ -73,17 +73,17 @@ def _master(scenario: Scenario, system: System) -> Master | None:
     if section is None:
         return None
     system.journal.record(system.origin, LinkDescribed, section.channels, section.served)
-    order = section.service(scenario.crew, scenario.cap)
+    order = section.service(scenario.full_platform, scenario.cap)
     return system.spawn(Master(MASTER, section.channels, order))
 
 
 def _living(scenario: Scenario) -> Iterator[int]:
     """Workers with an owner, a speed of their own, or a memory that a master fills."""
-    crew = scenario.crew
-    if scenario.master is None and crew.plain:
+    platform = scenario.full_platform
+    if scenario.master is None and platform.plain:
         return
-    for worker in range(crew.size):
-        if scenario.master is not None or not crew[worker].plain:
+    for worker in range(platform.size):
+        if scenario.master is not None or not platform[worker].plain:
             yield worker
 
 
@@ -95,12 +95,12 @@ def _maker(
     folder: Path,
     reports: bool,
 ) -> Callable[[int], Worker]:
-    crew, downtime = scenario.crew, scenario.faults.downtime
+    platform, downtime = scenario.full_platform, scenario.faults.downtime
 
     def make(index: int) -> Worker:
-        section, name = crew[index], crew.name(index)
+        section, name = platform[index], platform.name(index)
         worker = Worker(
-            *(actor_name(crew, index), index, scheduler, master, reports),
+            *(actor_name(platform, index), index, scheduler, master, reports),
             downtime=downtime,
         )
         if not section.plain:
@@ -121,6 +121,6 @@ def _price(availability: object, worker: int, system: System, folder: Path) -> N
         system.journal.record(system.origin, WorkerPriced, *astuple(priced))
 
 
-def actor_name(crew: Platform, worker: int) -> str:
+def actor_name(platform: Platform, worker: int) -> str:
     """A pool's workers have numbers only."""
-    return crew.name(worker) if crew.own else f"worker {worker}"
+    return platform.name(worker) if platform.own else f"worker {worker}"

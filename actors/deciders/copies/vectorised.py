@@ -1,4 +1,4 @@
-"""The array form: all copies of all jobs as columns, where only speeds change (004)."""
+"""Vectorised copies: all copies of all jobs in arrays, where only speeds change (004)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from actors.deciders.copies.placed import Placed
 from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.deciders.copies.runlog import RunLog
 from actors.deciders.copies.running import Rotation, RunningCopies, RunningPlacement
-from actors.deciders.copies.service import NEVER, Delivered
 from actors.deciders.copies.states import OwnStates
 from actors.deciders.copies.table import ActiveTable
+from actors.deciders.copies.work_account import NEVER, WorkAccount
 from actors.events import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.messages import CopyOver, Decide, FirstCopyEnded
 from actors.runtime import Phase, Timer
@@ -37,15 +37,16 @@ if TYPE_CHECKING:
     from actors.scheduler import Scheduler
 
 DECIDE, ENDED = Decide(), FirstCopyEnded()
-NOBODY = np.zeros(0, dtype=np.intp)
+NO_WORKERS = np.zeros(0, dtype=np.intp)
 
 
 @define(eq=False)
-class Columns(Decider):
-    """Asks the policy at each arrival and departure, and is itself the account of all copies.
+class VectorisedCopies(Decider):
+    """A decider that asks the policy at each arrival and departure, and keeps the progress of all
+    copies in arrays.
 
     Twice per arrival every copy is placed afresh: M runs of their own, and messages to each, would
-    cost more than all the rest (measured: `sims.bench redundancy`). Jobs are `JobInColumns`.
+    cost more than all the rest (measured: `sims.bench redundancy`). Jobs are `VectorisedJob`.
     """
 
     policy: RedundancyPolicy
@@ -60,7 +61,7 @@ class Columns(Decider):
     """Rational arithmetic, where all times, sizes and speeds are Fractions: to check results."""
     scheduler: Scheduler = field(init=False, repr=False)
     table: ActiveTable = field(init=False)
-    service: Delivered = field(init=False)
+    service: WorkAccount = field(init=False)
     placer: Placer = field(init=False)
     log: RunLog = field(init=False)
     ask: CheckedCopies = field(init=False)
@@ -69,7 +70,7 @@ class Columns(Decider):
     states: OwnStates = field(init=False, factory=OwnStates)
     arrived: list[BatchJob] = field(init=False, factory=list)
     placed: Placed | None = field(init=False, default=None)
-    served: Counts = field(init=False, default=NOBODY)
+    served: Counts = field(init=False, default=NO_WORKERS)
     """Columns of the jobs that the last decision serves, in its order."""
     timer: Timer | None = field(init=False, default=None)
     due: float = field(init=False, default=NEVER)
@@ -79,7 +80,7 @@ class Columns(Decider):
         self.scheduler = scheduler
         system, workers = scheduler.system, scheduler.pool.size
         self.table = ActiveTable(self.exact)
-        self.service = Delivered(workers, self.exact)
+        self.service = WorkAccount(workers, self.exact)
         self.placer = Placer(np.arange(workers), self.rule, system.stream("placement"))
         self.log = RunLog(workers)
         self.ask = CheckedCopies(self.policy, self.multitasking)
@@ -100,7 +101,7 @@ class Columns(Decider):
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         raise AssertionError("nothing befalls workers but their speed")
 
-    def sped(self, worker: int, speed: float, cause: int) -> None:
+    def speed_changed(self, worker: int, speed: float, cause: int) -> None:
         now, placed, due_by = self.scheduler.now, self.placed, self.scheduler.due_by
         if placed is not None and due_by >= self.due:
             placed.running.mark_ended(due_by)
@@ -113,12 +114,12 @@ class Columns(Decider):
                     self._aim(end, cause)
 
     def woken(self, cause: int) -> int | None:
-        """See Decider: a copy ends now."""
+        """Whether a copy ends now."""
         return cause if self.scheduler.due_by >= self.due else None
 
     def _aim(self, end: float, cause: int) -> None:
-        """Have one timer, for the copy that ends first: whatever ends, all copies are placed
-        afresh, so that no later end ever counts."""
+        """Set the timer to the end of the copy that ends first. One suffices: at any end all copies
+        are placed afresh."""
         if end == self.due:
             if self.timer is not None:
                 self.timer[4] = cause
@@ -131,7 +132,7 @@ class Columns(Decider):
     # --- checkpoints --------------------------------------------------------------------------
 
     def decide(self, cause: int) -> None:
-        """See Decider: settle every copy, and place all jobs afresh."""
+        """Settle every copy, and place all jobs afresh."""
         if self.placed is not None:
             cause = self._settle(self.placed, cause)
         for job in self.arrived:

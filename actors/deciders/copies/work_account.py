@@ -1,4 +1,4 @@
-"""The account of what each worker has delivered since the last checkpoint: exact, vectorised.
+"""Work delivered by each worker since the last checkpoint: exact, vectorised.
 
 Jobs come and go twice per arrival, and each time all M copies are settled and placed afresh: one
 numpy operation on M numbers costs as much as one message, M messages would cost the budget.
@@ -29,7 +29,7 @@ def numbers(count: int, value: int, exact: bool) -> Numbers:
 
 
 @define(eq=False)
-class Delivered:
+class WorkAccount:
     """Per worker: service delivered until `since`, and the rate since then."""
 
     workers: int

@@ -15,16 +15,16 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.memory import Memory
-from actors.messages import HoldingsChanged, MemberFed, MemberSaved, ProgramReceived
+from actors.messages import HoldingsChanged, MemberSaved, MemberStaged, ProgramReceived
 from actors.runtime import NOTHING, Actor, Timer, handles
 from actors.worker_messages import (
     AskForChannel,
-    Feed,
     Granted,
     LeaveRun,
     NeedNoChannel,
     Preempted,
     SendImage,
+    StageIn,
     TransferDue,
     YieldChannel,
 )
@@ -37,7 +37,7 @@ TRANSFER_DUE = TransferDue()
 
 
 @define(eq=False)
-class Member(Actor):
+class TransferClient(Actor):
     """Fetches what its run needs and sends its image, through the master (WORLD.md, L).
 
     What takes its state away is a worker's business: it calls `moved`.
@@ -56,7 +56,7 @@ class Member(Actor):
     reports: bool = False
     """Whether the scheduler is told what it holds, whenever that changes."""
     memory: Memory = field(init=False, factory=Memory)
-    feed: Feed | None = field(init=False, default=None)
+    request: StageIn | None = field(init=False, default=None)
     """The run that it is a member of, where there is a master."""
     saving: bool = field(init=False, default=False)
     """It has an image to send."""
@@ -68,37 +68,37 @@ class Member(Actor):
     """The master knows that it wants a channel."""
 
     def moved(self, state: WorkerState, cause: int) -> None:
-        """Its state is another one; only where there is a master."""
+        """Its state has changed; called only where there is a master."""
         if state is DOWN:
             # Its run is lost (R2). One that is back at once must not tell it that nothing is
             # missing: it would hear that before it hears of the loss, and save what is lost.
             self._drop(cause)
             self.memory.forget()
-            self.feed, self.saving = None, False
+            self.request, self.saving = None, False
             self._report(cause)
-        elif self.feed is not None:
-            self._go_on(self.feed, cause) if state is UP else self._quit_channel(cause)
+        elif self.request is not None:
+            self._go_on(self.request, cause) if state is UP else self._quit_channel(cause)
 
     # --- its run ------------------------------------------------------------------------------
 
-    @handles(Feed, during=(UP,))
-    def join(self, feed: Feed, cause: int) -> None:
-        if self.feed is not None:
-            self._stay(self.feed, feed, cause)
-        self.feed = feed
+    @handles(StageIn, during=(UP,))
+    def join(self, request: StageIn, cause: int) -> None:
+        if self.request is not None:
+            self._stay(self.request, request, cause)
+        self.request = request
         self._report(cause)
-        self._go_on(feed, cause)
+        self._go_on(request, cause)
 
-    def _stay(self, former: Feed, feed: Feed, cause: int) -> None:
-        """Enrolled again at the very instant at which it left (002): its data are kept, and what
-        has passed of a program or of data."""
+    def _stay(self, former: StageIn, request: StageIn, cause: int) -> None:
+        """Enrolled again at the instant at which it left (002): it keeps its data, and the part
+        that has passed of a message with program or data."""
         memory = self.memory
         self.saving = memory.image = False
-        if feed.job is not former.job:
+        if request.job is not former.job:
             self._drop(cause)
             memory.leave()
             return
-        wanted = self._wanted(feed)
+        wanted = self._wanted(request)
         if memory.kind in IMAGES or (memory.kind and wanted and memory.kind is not wanted):
             self._drop(cause)
         elif wanted is None:
@@ -109,16 +109,16 @@ class Member(Actor):
         self.saving = True
         if self.memory.kind is DATA:
             self._drop(cause)  # of a task that it has no more
-        if self.feed is not None and self.state is UP:
-            self._go_on(self.feed, cause)
+        if self.request is not None and self.state is UP:
+            self._go_on(self.request, cause)
 
     @handles(LeaveRun)
     def leave(self, message: LeaveRun, cause: int) -> None:
-        if self.feed is not None:
-            if self.feed.copy != message.copy:
+        if self.request is not None:
+            if self.request.copy != message.copy:
                 return
             self._drop(cause)
-            self.feed, self.saving, self.memory.image = None, False, False
+            self.request, self.saving, self.memory.image = None, False, False
         # Also where its run had ended before, and it was only kept (P2): nobody else has its data.
         if not message.keep:
             self.memory.leave()
@@ -126,45 +126,47 @@ class Member(Actor):
 
     def _report(self, cause: int) -> None:
         if self.reports:
-            job = None if self.feed is None else self.feed.job.name
+            job = None if self.request is None else self.request.job.name
             message = HoldingsChanged(self.index, job, self.memory.holdings())
             self.send(self.scheduler, message, cause)
 
     # --- its messages -------------------------------------------------------------------------
 
-    def _wanted(self, feed: Feed) -> TransferKind | None:
+    def _wanted(self, request: StageIn) -> TransferKind | None:
         if self.saving:
             return SAVE
-        return self.memory.lacks(feed.needs, feed.units, feed.image)
+        return self.memory.lacks(request.needs, request.units, request.image)
 
-    def _go_on(self, feed: Feed, cause: int) -> None:
-        """Ask for a channel, or tell the job that nothing is missing."""
-        if self._wanted(feed) is None:
-            self.send(feed.job, MemberFed(feed.copy, feed.run, self.index), cause)
+    def _go_on(self, request: StageIn, cause: int) -> None:
+        """Ask for a channel, or notify the job that nothing is missing."""
+        if self._wanted(request) is None:
+            self.send(request.job, MemberStaged(request.copy, request.run, self.index), cause)
         else:
-            self._ask_for_channel(feed, cause, anew=not self._asking)
+            self._ask_for_channel(request, cause, from_scratch=not self._asking)
 
-    def _ask_for_channel(self, feed: Feed, cause: int, anew: bool = True) -> None:
+    def _ask_for_channel(self, request: StageIn, cause: int, from_scratch: bool = True) -> None:
         if self.master is not None:
             now, memory = self.now, self.memory
             self._wanted_since, self._asking = (now, cause), True
-            left = memory.missing(feed.needs, feed.units, now)
-            message = AskForChannel(self, self.index, memory.kind is not None, left, anew)
+            left = memory.missing(request.needs, request.units, now)
+            message = AskForChannel(self, self.index, memory.kind is not None, left, from_scratch)
             self.send(self.master, message, cause)
 
     @handles(Granted, during=(UP,))
     def begin(self, _: Granted, cause: int) -> None:
-        feed = self.feed
-        assert feed is not None
-        kind = self._wanted(feed)
+        request = self.request
+        assert request is not None
+        kind = self._wanted(request)
         assert kind is not None
-        needs, now = feed.needs, self.now
+        needs, now = request.needs, self.now
         size = needs.program if kind is PROGRAM else needs.data if kind is DATA else needs.image
         since, wanted = self._wanted_since
         if since == now or cause == NOTHING:
             cause = wanted  # it did not wait for a channel, or for none that became free
         left = self.memory.begin(kind, size, now)
-        cause = self.record(cause, TransferStarted, self.index, feed.job.name, feed.run, kind, left)
+        cause = self.record(
+            cause, TransferStarted, self.index, request.job.name, request.run, kind, left
+        )
         self._transfer = self.after(left, TRANSFER_DUE, cause)
         self._report(cause)
 
@@ -176,24 +178,24 @@ class Member(Actor):
 
     @handles(TransferDue)
     def finish(self, _: TransferDue, cause: int) -> None:
-        feed = self.feed
-        assert feed is not None and self.master is not None
+        request = self.request
+        assert request is not None and self.master is not None
         self._transfer = None
-        kind = self.memory.complete(feed.needs.label)
+        kind = self.memory.complete(request.needs.label)
         assert kind is not None
         cause = self.record(cause, TransferEnded, self.index, kind)
         self._report(cause)
         if kind is PROGRAM:
-            self.send(self.scheduler, ProgramReceived(self.index, feed.needs.label), cause)
-        if kind is not SAVE and self._wanted(feed) is not None:
-            self._ask_for_channel(feed, cause)  # anew: the one that it had is free
+            self.send(self.scheduler, ProgramReceived(self.index, request.needs.label), cause)
+        if kind is not SAVE and self._wanted(request) is not None:
+            self._ask_for_channel(request, cause)  # anew: the one that it had is free
             return
         self._need_no_channel(cause)
         if kind is SAVE:
             self.saving = False
-            self.send(feed.job, MemberSaved(feed.copy, feed.run, self.index), cause)
+            self.send(request.job, MemberSaved(request.copy, request.run, self.index), cause)
         else:
-            self.send(feed.job, MemberFed(feed.copy, feed.run, self.index), cause)
+            self.send(request.job, MemberStaged(request.copy, request.run, self.index), cause)
 
     def _suspend(self, cause: int) -> int:
         if self._transfer is None:
@@ -227,9 +229,9 @@ class Member(Actor):
         self._need_no_channel(cause)
 
     def waits_for(self) -> str | None:
-        feed = self.feed
-        if feed is None or self.state is UP:
+        request = self.request
+        if request is None or self.state is UP:
             return None
-        left = self.memory.missing(feed.needs, feed.units, self.now)
+        left = self.memory.missing(request.needs, request.units, self.now)
         lacks = f", which lacks {left:g} time units of messages" if left else ""
         return f"its return: it is {self.state.name}, and a run holds it{lacks}"

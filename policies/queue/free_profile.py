@@ -1,4 +1,5 @@
-"""Free processors as they are expected to be from now on: where reservations are made."""
+"""The profile of free processors: how many are expected to be free from now on, as reservations are
+made in it."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ FEW = 16
 
 
 @define(eq=False)
-class Outlook:
+class FreeProfile:
     """A step function: frees[i] processors over [times[i], times[i+1]).
 
     It is changed, not made again: a reservation costs two searches among the times, each of
@@ -53,7 +54,7 @@ class Outlook:
         free: int,
         running: Iterable[Run],
         promises: Iterable[Reservation] = (),
-    ) -> Outlook:
+    ) -> FreeProfile:
         """What `running` gives back and what later `promises` take and give back."""
         changes = [(run[0], run[2]) for run in running]
         for promise in promises:
@@ -125,7 +126,7 @@ class Outlook:
         """Use `processors` from times[step] for `held`."""
         self._add(-processors, step, self._break(self.times[step] + held, step))
 
-    def give(self, start: float, end: float, processors: int) -> None:
+    def release(self, start: float, end: float, processors: int) -> None:
         """Nobody uses `processors` over [start, end) any more; `start` is now or later."""
         first = bisect_left(self.times, start)
         if first == len(self.times) or self.times[first] != start:
@@ -138,7 +139,7 @@ class Outlook:
         times, begin = self.times, self.times[step]
         if begin + held <= start:
             self.take(step, processors, held)
-            self.give(start, start + held, processors)
+            self.release(start, start + held, processors)
             return
         # What is used before and after is left alone: most jobs slide by a step or two.
         if at == len(times) or times[at] != start:

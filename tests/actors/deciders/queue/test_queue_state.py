@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.deciders.queue.books import Books
+from actors.deciders.queue.state import QueueState
 from actors.pool import Pool
 from actors.runtime import VirtualTimeLoop
 from policies.interface.queue import BatchJob, Queued
@@ -28,33 +28,33 @@ def test_the_smallest_allotment_is_that_of_the_queue_whatever_comes_and_starts(
     at_once: list[int], later: list[int | float], always: bool
 ) -> None:
     loop = VirtualTimeLoop()
-    books = Books(loop, Pool(PROCESSORS, numbered=False))
-    books.enqueue_all([queued(index, width) for index, width in enumerate(at_once)])
+    state = QueueState(loop, Pool(PROCESSORS, numbered=False))
+    state.enqueue_all([queued(index, width) for index, width in enumerate(at_once)])
     for index, step in enumerate(later, start=len(at_once)):
         if isinstance(step, int):
-            books.enqueue(queued(index, step))
-        elif books.queue:
-            books.leave(books.queue[int(step * len(books.queue))])
+            state.enqueue(queued(index, step))
+        elif state.queue:
+            state.leave(state.queue[int(step * len(state.queue))])
         if always:
-            assert books.least == least(books)
-    assert books.least == least(books)
+            assert state.least == least(state)
+    assert state.least == least(state)
     loop.close()
 
 
-def least(books: Books) -> int:
-    return min((waiting.processors for waiting in books.queue), default=PROCESSORS + 1)
+def least(state: QueueState) -> int:
+    return min((waiting.processors for waiting in state.queue), default=PROCESSORS + 1)
 
 
 def test_who_is_not_in_the_queue_or_finds_too_few_workers_does_not_leave_it() -> None:
     loop = VirtualTimeLoop()
-    books = Books(loop, Pool(2, numbered=False))
+    state = QueueState(loop, Pool(2, numbered=False))
     first, wide = queued(0, 1), queued(1, 3)
-    books.enqueue_all([first, wide])
+    state.enqueue_all([first, wide])
     for other in (queued(0, 1), queued(2, 1)):
         with pytest.raises(ValueError, match="is not in the queue"):
-            books.leave(other)
+            state.leave(other)
     with pytest.raises(ValueError, match="J1 needs 3, more than are free"):
-        books.leave(wide)
-    books.leave(first)
-    assert [it.job.name for it in books.queue] == ["J1"]
+        state.leave(wide)
+    state.leave(first)
+    assert [it.job.name for it in state.queue] == ["J1"]
     loop.close()

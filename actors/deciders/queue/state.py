@@ -1,4 +1,4 @@
-"""What the queue's decider knows: who waits, what runs until when; also a strategy's view."""
+"""The state of the queue's decider: waiting jobs and running copies; also a strategy's view."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from policies.interface.queue import Decision, Queued, Reservation, Run
 
 
 @define(eq=False)
-class Books:
-    """Satisfies policies.interface.queue.BatchView."""
+class QueueState:
+    """The queue and what runs; satisfies policies.interface.queue.BatchView."""
 
     loop: VirtualTimeLoop
     pool: Pool
@@ -31,7 +31,8 @@ class Books:
     moved: bool = False
     resumable: Collection[int] = ()
     compared: bool = True
-    """Whether somebody may look at the keys of what runs, of which there may be thousands."""
+    """Whether the keys of running jobs, of which there may be thousands, are kept up to date for
+    the policy."""
     _keys: list[tuple[float, int]] = Factory(list)
     _widths: list[int] = Factory(list)
     """Allotments, in the queue's order."""
@@ -69,8 +70,8 @@ class Books:
 
     @property
     def running(self) -> Sequence[Run]:
-        """By expected end. Sorted only when somebody looks, and nearly sorted then: the new runs
-        are the dictionary's last."""
+        """By expected end. Sorted only on access, and nearly sorted then: the new runs are the
+        dictionary's last."""
         alive = self.runs
         latest = len(alive), next(reversed(alive), -1)
         if latest == self._sorted:
@@ -141,7 +142,8 @@ class Books:
             self._least = 0
 
     def sort(self, key: Callable[[Queued], tuple[float, int]]) -> None:
-        """Sort the queue anew; whoever runs keeps up with it, where that may matter."""
+        """Sort the queue anew by this key; running jobs get their new keys too, if the policy may
+        compare them."""
         for run in self.runs.values() if self.compared else ():
             if run[3] is not None:
                 run[3].key = key(run[3])
@@ -158,7 +160,7 @@ class Books:
         self._sorted = (0, -1)
 
     def forget_instant(self) -> None:
-        """The instant has been decided on: what failed in it is history."""
+        """Clear what concerned only the instant that has been decided on."""
         self.early.clear()
         self.moved = False
         self.failed.clear()
@@ -166,12 +168,14 @@ class Books:
 
     def keep(self, decision: Decision) -> tuple[list[Reservation], list[Reservation]]:
         """Store a decision's reservations. Returns those that say something new, and those before
-        that have no successor though their jobs go on waiting. One at infinity promises nothing:
-        nobody knows when workers come back."""
+        that have no successor though their jobs go on waiting. One at infinity promises nothing: it
+        is not known when workers come back."""
         known, now = self.reservations, {it.waiting.key[1]: it for it in decision.reservations}
         self.reservations = now
         new = [
-            it for index, it in now.items() if it.start < inf and self._news(known.get(index), it)
+            it
+            for index, it in now.items()
+            if it.start < inf and self._differs(known.get(index), it)
         ]
         started = {waiting.key[1] for waiting in decision.starts}
         gone = [
@@ -182,9 +186,9 @@ class Books:
         ]
         return new, gone
 
-    def _news(self, before: Reservation | None, promise: Reservation) -> bool:
-        """Whether `before` said something else. Of a start that is overdue, as a job outlives its
-        estimate, there is nothing new to say until somebody knows when it will be."""
+    def _differs(self, before: Reservation | None, promise: Reservation) -> bool:
+        """Whether the promised start has changed. An overdue start, of a job behind one that
+        outlives its estimate, has not."""
         if before is None:
             return True
         return max(before.start, self.now) != max(promise.start, self.now)

@@ -1,4 +1,4 @@
-"""What the pack's decider knows: who holds how many workers, who waits, where each stands."""
+"""The state of the pack's decider: sizes, waiting applications and each application's progress."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, field, frozen
 
-from actors.deciders.pack.views import Candidate, SpedCandidate
+from actors.deciders.pack.views import Candidate, CandidateAtSpeed
 from actors.intervals import members
-from actors.messages import Stood
+from actors.messages import ProgressReport
 from actors.scheduler import Scheduler
 from policies.maths.cosched import Costs
 
 
 @frozen
-class Standing:
-    """An application at its last fault or redistribution (003, section 3.3.2); times in s."""
+class ApplicationProgress:
+    """An application's progress at its last fault or redistribution (003, section 3.3.2); times in
+    s."""
 
     index: int
     copy: int
     size: int
     since: float
-    """t_lastR: when it computes again, or did; inf: nobody knows."""
+    """t_lastR: when it computes again, or did; inf: not known."""
     left: float
     """alpha at that time."""
     expected: float
@@ -40,9 +41,9 @@ class Standing:
 
 
 @define(eq=False)
-class PackBooks:
-    """The pack's bookkeeping. t^U serves decisions only: it is looked at again when an application
-    says where it stands, not between (003, section 3.3.2).
+class PackState:
+    """The state of a pack. t^U serves decisions only: it is updated when an application reports its
+    progress, not between (003, section 3.3.2).
 
     Of an application with several copies the oldest is the one that is resized; the others stay as
     they were placed.
@@ -56,8 +57,8 @@ class PackBooks:
     """Application -> its copies in the order of their placing -> their sizes."""
     waiting: dict[int, int] = field(init=False, factory=dict)
     """Applications without workers -> the last size; 0: they never had one."""
-    standings: dict[int, Standing] = field(init=False, factory=dict)
-    """By copy: what each said last."""
+    all_progress: dict[int, ApplicationProgress] = field(init=False, factory=dict)
+    """By copy: its last report."""
     released: set[int] = field(init=False, factory=set)
     """Copies that have promised their workers."""
 
@@ -77,7 +78,7 @@ class PackBooks:
     def end(self, index: int, copy: int, waits: bool) -> None:
         """It runs no longer."""
         size = self.sizes[index].pop(copy)
-        self.standings.pop(copy, None)
+        self.all_progress.pop(copy, None)
         self.released.discard(copy)
         if not self.sizes[index]:
             del self.sizes[index]
@@ -98,9 +99,9 @@ class PackBooks:
 
     # --- where they stand ---------------------------------------------------------------------
 
-    def settle(self, message: Stood) -> Standing | None:
-        """Note what a job says of a copy; None: that is nothing new, or it ended since, or it is
-        not its application's oldest."""
+    def note(self, message: ProgressReport) -> ApplicationProgress | None:
+        """Record a report; returns the progress that it changes, None where it changes none, the
+        copy has ended, or it is not its application's oldest."""
         index, copy = message.index, message.copy
         size = self.sizes.get(index, {}).get(copy)
         if size is None:
@@ -110,17 +111,17 @@ class PackBooks:
             since += part
         costs, left, speed = self.costs[index], message.left, message.speed
         known = since < math.inf and speed > 0
-        standing = Standing(
+        progress = ApplicationProgress(
             *(index, copy, size, since if known else math.inf, left),
             since + costs.expected(size, left) / speed if known else math.inf,
             since + costs.duration(size, left) / speed if known else math.inf,
             message.moving,
             speed,
         )
-        if standing == self.standings.get(copy):
+        if progress == self.all_progress.get(copy):
             return None
-        self.standings[copy] = standing
-        return standing if self.leads(copy) else None
+        self.all_progress[copy] = progress
+        return progress if self.leads(copy) else None
 
     def _back(self, copy: int) -> float:
         """When all its members are expected to be UP."""
@@ -128,30 +129,32 @@ class PackBooks:
         held = members(self.scheduler.held[copy][2])
         return max((away[n] for n in held if n in away), default=now)
 
-    def running(self) -> list[Standing]:
-        """Of each application's oldest copy, by index; not those that have promised their workers,
-        nor those that have not said yet where they stand."""
-        standings, released = self.standings, self.released
+    def running(self) -> list[ApplicationProgress]:
+        """Progress of each application's oldest copy, by index, without those that have promised
+        their workers or not reported yet."""
+        all_progress, released = self.all_progress, self.released
         first = [next(iter(copies)) for _, copies in sorted(self.sizes.items())]
-        return [standings[it] for it in first if it in standings and it not in released]
+        return [all_progress[it] for it in first if it in all_progress and it not in released]
 
-    def candidates(self, running: Sequence[Standing], faulty: int | None) -> list[Candidate]:
-        """Who may be redistributed: who computes, and the faulty one unless a redistribution of
-        its own has to be made again (003, section 3.3.3)."""
+    def candidates(
+        self, running: Sequence[ApplicationProgress], faulty: int | None
+    ) -> list[Candidate]:
+        """Applications that may be resized: those that compute, and the faulty one unless its own
+        redistribution has to be repeated (003, section 3.3.3)."""
         now, due_by, found = self.scheduler.now, self.scheduler.due_by, []
-        for standing in running:
-            if standing.index == faulty and not standing.moving and standing.known:
-                found.append(self._candidate(standing, standing.since, standing.left))
-            elif standing.since <= due_by:
-                found.append(self._candidate(standing, now, self._left(standing, now)))
+        for progress in running:
+            if progress.index == faulty and not progress.moving and progress.known:
+                found.append(self._candidate(progress, progress.since, progress.left))
+            elif progress.since <= due_by:
+                found.append(self._candidate(progress, now, self._left(progress, now)))
         return found
 
-    def _candidate(self, standing: Standing, start: float, left: float) -> Candidate:
-        index, speed = standing.index, standing.speed
-        known = (index, standing.size, self.costs[index], start, left, standing.expected)
-        return Candidate(*known) if speed == 1 else SpedCandidate(*known, speed)
+    def _candidate(self, progress: ApplicationProgress, start: float, left: float) -> Candidate:
+        index, speed = progress.index, progress.speed
+        known = (index, progress.size, self.costs[index], start, left, progress.expected)
+        return Candidate(*known) if speed == 1 else CandidateAtSpeed(*known, speed)
 
-    def _left(self, standing: Standing, now: float) -> float:
-        costs, elapsed = self.costs[standing.index], max(now - standing.since, 0) * standing.speed
-        taken = costs.taken(standing.size, elapsed)
-        return costs.left(standing.size, standing.left, elapsed, taken)
+    def _left(self, progress: ApplicationProgress, now: float) -> float:
+        costs, elapsed = self.costs[progress.index], max(now - progress.since, 0) * progress.speed
+        taken = costs.taken(progress.size, elapsed)
+        return costs.left(progress.size, progress.left, elapsed, taken)

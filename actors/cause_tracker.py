@@ -1,4 +1,4 @@
-"""What one instant has brought, as far as the causes of runs that start then hang on it."""
+"""Events of the present instant that can cause a run to start."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from actors.runtime import NOTHING
 
 
 @define(eq=False)
-class News:
-    """Who wants workers since this instant, and who was freed at it; by the seq of the events.
+class CauseTracker:
+    """Jobs that have asked for workers at this instant, and workers freed at it, with the seq of
+    those events.
 
     The cause of a start is the shelf or batch that it starts in; else what its job wants workers
     since, if that is of this instant; else what freed some of them.
@@ -20,7 +21,7 @@ class News:
     """By job index."""
     freed: list[tuple[int, Intervals]] = field(init=False, factory=list)
     opened: int = field(init=False, default=NOTHING)
-    """The shelf or batch in which all start that start now."""
+    """The shelf or batch that was opened at this instant, if one was."""
     _at: float = field(init=False, default=-1)
 
     def want(self, now: float, index: int, seq: int) -> None:
@@ -34,7 +35,7 @@ class News:
         self.freed.append((seq, numbers))
 
     def called(self, now: float, otherwise: int) -> int:
-        """What opened at this instant, or else freed workers last."""
+        """The shelf or batch opened at this instant, else the last event that freed workers."""
         self._renew(now)
         if self.opened != NOTHING:
             return self.opened
