@@ -274,7 +274,7 @@ class LogFile:
         if "schema" not in first:
             raise self._wrong(1, "schema", "missing", str(SCHEMA))
         if first["schema"] != SCHEMA:
-            problem = f"version {first['schema']} of the log's format is not known here"
+            problem = f"{first['schema']} is another version's format; run the scenario again"
             raise self._wrong(1, "schema", problem, str(SCHEMA))
 
     def _empty(self) -> InputError:

@@ -1,4 +1,4 @@
-"""What the log records: one event for one fact, whatever the kind of job (schema 3).
+"""What the log records: one event for one fact, whatever the kind of job.
 
 One module per mechanism; together they are the closed vocabulary of the log.
 """

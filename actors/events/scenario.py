@@ -12,9 +12,10 @@ from attrs import frozen
 from actors.events.quantities import Quantity, Time, WorkerCount
 from actors.runtime import Event
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of the log's format; a reader refuses one that it does not know. Since 2 one line tells
-all copies of a placement; since 3 one vocabulary serves every kind of job."""
+all copies of a placement; since 3 one vocabulary serves every kind of job;
+since 4 values carry the field's names (`cancelled`, `staging_in`)."""
 
 
 class End(enum.Enum):

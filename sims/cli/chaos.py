@@ -30,9 +30,9 @@ from sims.script import wide_console
 from sims.telling import counted
 
 ABOUT = """\
-Each run differs from the scenario by one injected failure: at an instant at which something happens in the
-baseline run, or between two, one worker goes DOWN, or is RECLAIMED. Every run must end, pass the
-audit, and begin again from all that its protection had saved; what fails is printed with the
+Each run differs from the scenario by one injected failure: at an instant at which something happens
+in the baseline run, or between two, one worker goes DOWN, or is RECLAIMED. Every run must end, pass
+the audit, and begin again from all that its protection had saved; what fails is printed with the
 command that makes the same run."""
 WORST, SHOWN = 5, 10
 """Injected failures that are listed: those that cost most, those that found something."""
@@ -74,9 +74,11 @@ def _announced(scenario: Scenario, baseline: Baseline, length: float, runs: int)
     unit, workers = scenario.times.value, scenario.full_platform.size
     every = 2 * workers * len(baseline.instants)
     which = f"all {every:,}" if runs == every else f"{runs:,} of {every:,}, drawn at random"
+    moments = counted(len(baseline.instants), "moment")
     return (
-        f"{scenario.name}: {counted(workers, 'worker')}, {counted(len(baseline.instants), 'moment')}, "
-        f"baseline makespan {baseline.makespan:g} {unit}; each injected failure lasts {length:g} {unit}; {which}"
+        f"{scenario.name}: {counted(workers, 'worker')}, {moments}, "
+        f"baseline makespan {baseline.makespan:g} {unit}; "
+        f"each injected failure lasts {length:g} {unit}; {which}"
     )
 
 
@@ -90,7 +92,7 @@ def _report(console: Console, baseline: Baseline, found: Found) -> None:
             table.add_row(injection.value, *_row(baseline, verdicts))
     console.print(table)
     worst = sorted(found, key=_cost)[:WORST]
-    console.print(f"what cost most (undisturbed: {baseline.makespan:g})", highlight=False)
+    console.print(f"what cost most (baseline: {baseline.makespan:g})", highlight=False)
     for trial, verdict in worst:
         where = f"{trial.injection.value} worker {trial.worker} at {trial.time:g}"
         console.print(
@@ -118,7 +120,7 @@ def _cost(pair: tuple[InjectedRun, TrialOutcome]) -> tuple[float, float, float, 
 
 def _tell_problems(console: Console, path: Path, baseline: Baseline, found: Found) -> None:
     for problem in baseline.problems[:SHOWN]:
-        console.print(f"undisturbed: {problem}", highlight=False, soft_wrap=True)
+        console.print(f"baseline: {problem}", highlight=False, soft_wrap=True)
     wrong = [(trial, verdict) for trial, verdict in found if verdict.problems]
     for trial, verdict in wrong[:SHOWN]:
         line = f"holdfast run {path} --seed {trial.scenario.seed} {trial.spelt()}"

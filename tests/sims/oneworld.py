@@ -11,6 +11,7 @@ from attrs import define, field
 from actors.events import (
     CheckpointTaken,
     JobCompleted,
+    Outcome,
     RunEnded,
     RunStarted,
     TransferDropped,
@@ -19,6 +20,11 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.runtime import Event, Record
+
+
+def _end_of(event: RunEnded) -> str:
+    """How it ended, in the words of the cases."""
+    return "cancelled" if event.outcome is Outcome.CANCELLED else event.outcome.value
 
 
 def toml(case: dict[str, Any]) -> str:
@@ -103,7 +109,7 @@ class Told:
                 job, text = int(event.job), members(event.processors)
                 self.runs[job, event.run] = [job, event.run, text, now, None, None, event.begun]
             case RunEnded():
-                self.runs[int(event.job), event.run][4:6] = now, event.outcome.value
+                self.runs[int(event.job), event.run][4:6] = now, _end_of(event)
             case JobCompleted():
                 self.completions[int(event.job)] = now
             case CheckpointTaken():

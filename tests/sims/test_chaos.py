@@ -36,7 +36,7 @@ def problems(cell: str, most: int = MOST) -> list[str]:
 @pytest.mark.parametrize("kind", CellKind)
 @pytest.mark.parametrize("guard", CellGuard)
 @pytest.mark.parametrize("link", CellLink)
-def test_every_run_with_one_blow_ends_soundly(
+def test_every_run_with_one_injected_failure_ends_soundly(
     kind: CellKind, guard: CellGuard, link: CellLink
 ) -> None:
     for hazard in (CellHazard.NONE, CellHazard.ALL):
@@ -68,7 +68,7 @@ def test_one_moment_lies_between_every_two_and_whole_slots_stay_whole() -> None:
     assert moments(records, whole=True) == (0, 1, 2)
 
 
-def test_a_blow_is_spelt_as_options_of_run() -> None:
+def test_an_injected_failure_is_spelt_as_options_of_run() -> None:
     path = ROOT / "sims" / "scenarios" / "batch-mixed.toml"
     it = load(path)
     baseline = undisturbed(it, path.parent)
@@ -88,7 +88,7 @@ def test_a_strike_is_spelt_beside_those_that_the_scenario_has(name: str) -> None
         assert load(path, [word.strip() for word in words]) == trial.injected()
 
 
-def test_where_few_blows_are_possible_all_are_tried() -> None:
+def test_where_few_failures_are_possible_all_are_tried() -> None:
     it = scenario(cell_named("rigid/none/re-execution/free"))
     baseline = undisturbed(it, HERE)
     every = trials(it, HERE, baseline, 1.0, 10**6)

@@ -193,11 +193,8 @@ class QueueDecider(Decider):
 
     def _start(self, decision: Decision, cause: int) -> None:
         state, scheduler, now = self.state, self.scheduler, self.state.loop.now
-        start, first, logged = (
-            scheduler.start_some,
-            decision.starts[0],
-            scheduler.tracker is not None,
-        )
+        start, first = scheduler.start_some, decision.starts[0]
+        logged = scheduler.tracker is not None
         for waiting in decision.starts:
             state.leave(waiting)
             index, processors = waiting.key[1], waiting.processors

@@ -43,12 +43,12 @@ def test_a_run_that_forgets_what_it_saved_is_told_with_the_command_that_makes_it
     path = shell.write(shell("matrix", "rigid/faults/images/free").out, "cell.toml")
     said = shell("chaos", path, "--most", "30")
     assert said.code == 1
-    assert "undisturbed: " in said.out
+    assert "baseline: " in said.out
     assert f"  holdfast run {path} --seed 0 --set " in said.out
     assert "keeps what was saved" not in said.out
 
 
-def test_a_kind_of_blow_that_was_not_drawn_has_no_row(shell: Shell) -> None:
+def test_a_kind_of_failure_that_was_not_drawn_has_no_row(shell: Shell) -> None:
     said = shell("chaos", SCENARIOS / "batch-moldable.toml", "--most", "1")
     rows = [line.split()[0] for line in said.out.splitlines() if " x " in line]
     assert rows in (["kill"], ["reclaim"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from actors.events import SCHEMA
 from tests.sims.cli.commands import TINY, Shell
 
 COMMANDS = (["summary"], ["trace", "--job", "application"], ["why", "0"])
@@ -87,8 +88,10 @@ def test_a_version_that_is_not_known_is_refused_by_name(
     log.write_text("\n".join([json.dumps(first), *lines[1:]]) + "\n")
     said = shell(*read(command, log))
     assert said.code == 2
-    assert "line 1: schema: version 99 of the log's format is not known here" in said.complaint()
-    assert said.err.endswith("accepted: 3\n")
+    assert (
+        "line 1: schema: 99 is another version's format; run the scenario again" in said.complaint()
+    )
+    assert said.err.endswith(f"accepted: {SCHEMA}\n")
 
 
 @pytest.mark.parametrize(
