@@ -24,7 +24,7 @@ from actors.runtime import Event, Record
 
 def _end_of(event: RunEnded) -> str:
     """How it ended, in the words of the cases."""
-    return "cancelled" if event.outcome is Outcome.CANCELLED else event.outcome.value
+    return "withdrawn" if event.outcome is Outcome.CANCELLED else event.outcome.value
 
 
 def toml(case: dict[str, Any]) -> str:
