@@ -69,7 +69,9 @@ class BoundedPareto:
 
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         quantile = rng.random(count) * self._mass
-        return np.asarray(self.low * (1 - quantile) ** (-1 / self.alpha))
+        # One by one: numpy's power of an array differs in its last bit between processors.
+        power = -1 / self.alpha
+        return np.array([self.low * (1 - each) ** power for each in quantile.tolist()])
 
 
 @frozen

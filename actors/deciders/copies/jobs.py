@@ -75,7 +75,7 @@ class PreemptibleJob(JobOfRuns):
         return self.kept.pop(0) if self.kept else None
 
     def report_progress(self, copy: Copy, cause: int) -> None:
-        super().settled(copy, cause)
+        super().report_progress(copy, cause)
         self._report_state(cause)
 
     def _report_state(self, cause: int) -> None:
