@@ -212,8 +212,7 @@ class ProgressReport:
 
 @message
 class RunProgress:
-    """Job to scheduler: where a copy's run is, whenever that changes otherwise than by computing
-    on, where the decider asks to be told."""
+    """Job to scheduler: how far a copy's run is, whenever that changes but by computing on."""
 
     index: int
     """The job's."""
@@ -239,8 +238,7 @@ class RunProgress:
 
 @message
 class StateSaved:
-    """Job to scheduler: how far the furthest state is from which a copy could go on though no run
-    under way has it, where the decider asks to be told."""
+    """Job to scheduler: how far the furthest state is that no run under way has."""
 
     index: int
     done: float | None

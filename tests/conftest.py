@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from actors.events import ScenarioStarted
-from actors.events.causes import CauseLaw
 from actors.runtime import Record, Sink, system
 from actors.runtime.journal import Choosy, Journal
 from actors.runtime.loop import VirtualTimeLoop
+from sims.audit.causality.causes import CauseLaw
 
 HERE = Path(__file__).parent
 

@@ -8,11 +8,11 @@ from itertools import chain
 from attrs import define, field
 
 from actors.events import Compound
-from actors.events.causes import CauseLaw
 from actors.runtime import Event, Record, rare_collections
 from sims.audit.applications import ApplicationAuditor
 from sims.audit.attempts import AttemptAuditor
 from sims.audit.capacity import CapacityAuditor
+from sims.audit.causality.causes import CauseLaw
 from sims.audit.copies import CopiesAuditor
 from sims.audit.expectations import ExpectationAuditor
 from sims.audit.frame import FrameAuditor, OrderAuditor

@@ -7,8 +7,8 @@ from attrs import evolve
 from numpy.random import default_rng
 
 from actors.events import JobKilled, MembersReleased, Outcome, RunEnded
-from actors.events.causes import CauseLaw
 from actors.runtime import Record
+from sims.audit.causality.causes import CauseLaw
 from sims.log import LogFile
 from tests.golden.regenerate import GOLDEN, path_of
 from tests.sims.audit.anything import records_of

@@ -147,7 +147,9 @@ class World:
         needs = {k: self._needs(k, job) for k, job in enumerate(self.jobs)}
         registry = WorkerRegistry(system, lambda q: self._worker(q, scheduler, master))
         decider = EnrolmentDecider(self.policy, enrolments, needs)
-        scheduler = Scheduler("scheduler", pool, decider, len(self.jobs), registry, linked=True)
+        scheduler = Scheduler(
+            "scheduler", pool, decider, len(self.jobs), workers=registry, linked=True
+        )
         system.spawn(scheduler)
         master = system.spawn(Master("master", self.costs.channels, self.costs.order))
         for q in range(size):

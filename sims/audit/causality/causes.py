@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from attrs import Factory, define, frozen
 
 from actors import events as e
-from actors.events import relations as r
-from actors.events import starts as s
-from actors.events.known import LEARNERS, KnownEvents
-from actors.events.relations import Relation
 from actors.runtime import Event, Record
+from sims.audit.causality import relations as r
+from sims.audit.causality import starts as s
+from sims.audit.causality.known import LEARNERS, KnownEvents
+from sims.audit.causality.relations import Relation
 
 
 @frozen

@@ -25,10 +25,10 @@ from actors.events import (
     ShelfOpened,
     WorkerChanged,
 )
-from actors.events.causes import CAUSES, CauseLaw
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from policies.interface import Configuration, EnrolmentView, Reason, Wake
+from sims.audit.causality.causes import CAUSES, CauseLaw
 from sims.scenario.loader import load, read
 from sims.world import run
 from tests.actors.deciders.copies.worlds import columns
@@ -37,8 +37,8 @@ from tests.actors.deciders.enrolment.worlds import Application, choice, workers
 from tests.actors.deciders.enrolment.worlds import World as Enrolling
 from tests.actors.deciders.enrolment.worlds import play as play_enrolled
 
-LOG_CASES = Path(__file__).parents[2] / "cases" / "log"
-SCENARIOS = Path(__file__).parents[3] / "sims" / "scenarios"
+LOG_CASES = Path(__file__).parents[3] / "cases" / "log"
+SCENARIOS = Path(__file__).parents[4] / "sims" / "scenarios"
 
 
 def play(path: Path, *overrides: str) -> list[Record]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from actors.events import CheckpointLost, RestartedFromScratch, RunStarted, WorkerChanged
-from actors.events.known import KnownEvents
-from actors.events.relations import FREE
 from actors.events.scenario import DeciderKind
 from actors.intervals import within
 from actors.runtime.instants import INSTANT
 from policies.availability import WorkerState
+from sims.audit.causality.known import KnownEvents
+from sims.audit.causality.relations import FREE
 
 UP = WorkerState.UP
 

@@ -123,9 +123,8 @@ class KnownEvents:
 
     def frees(self, processors: str) -> bool:
         """Whether some of these workers were freed at this instant."""
-        return any(held.meets(processors) for held in self.freed.values()) or (
-            any(within(processors, worker) for worker in self.came)
-        )
+        came = any(within(processors, worker) for worker in self.came)
+        return came or any(held.meets(processors) for held in self.freed.values())
 
     # --- what it learns, by LEARNERS ----------------------------------------------------------
 
@@ -133,19 +132,15 @@ class KnownEvents:
         """It is later: `t`."""
         self.now = t
         self.instant.clear()
-        if self.freed:
-            self.freed.clear()
-        if self.came:
-            self.came.clear()
+        self.freed.clear()
+        self.came.clear()
         self.room = self.opened = False
-        if self._over:
-            for job, run in self._over:
-                self._forget(job, run)
-            self._over.clear()
-        if self._fading:
-            for seq in self._fading:
-                self.lasting.pop(seq, None)
-            self._fading.clear()
+        for job, run in self._over:
+            self._forget(job, run)
+        self._over.clear()
+        for seq in self._fading:
+            self.lasting.pop(seq, None)
+        self._fading.clear()
 
     def _forget(self, job: str, run: int) -> None:
         runs = self.jobs.get(job, {})

@@ -16,10 +16,10 @@ from actors.events import (
     StageStarted,
     WorkerChanged,
 )
-from actors.events.known import KnownEvents
 from actors.events.scenario import DeciderKind
 from actors.runtime.instants import INSTANT
 from policies.availability import WorkerState
+from sims.audit.causality.known import KnownEvents
 
 Relation = Callable[[KnownEvents, Any, Any, int], bool]
 

@@ -1,0 +1,148 @@
+"""What a scheduler carries out: starts, resizes, promises and cancels copies of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+
+from attrs import define, field
+
+from actors.cause_tracker import CauseTracker
+from actors.events import RunStarted
+from actors.intervals import Intervals, intervals_of, members, text
+from actors.messages import CancelCopy, MembersArrived, PromiseCopy, ResizeCopy, StartCopy
+from actors.pool import Pool
+from actors.runtime import NOTHING, Actor
+
+NO_WORKERS: Intervals = ()
+
+
+@define(eq=False)
+class Dispatcher(Actor):
+    """Knows who holds which workers, and sends jobs what has been decided for them."""
+
+    pool: Pool
+    workers: Callable[[int], Actor] | None = field(kw_only=True, default=None)
+    """Addresses of workers, which get their actors when they are first addressed."""
+    linked: bool = field(kw_only=True, default=False)
+    """Whether there is a master, so that jobs have to address their members."""
+    actors: dict[int, Actor] = field(init=False, factory=dict)
+    """By index: addresses of the jobs that have been submitted and are not gone."""
+    held: dict[int, tuple[int, int, Intervals]] = field(init=False, factory=dict)
+    """By copy: the job's index, how many workers, which ones."""
+    promised: dict[int, int] = field(init=False, factory=dict)
+    """Worker -> the copy that computes on it to its end, though it is free or already held by
+    another copy."""
+    tracker: CauseTracker | None = field(init=False, default=None)
+    """None: no sink records runs, so that causes are not needed."""
+    _copies: count[int] = field(init=False, factory=count)
+
+    def start_some(
+        self,
+        index: int,
+        processors: int,
+        cause: int,
+        former: Intervals = (),
+        otherwise: Callable[[], int] | None = None,
+    ) -> tuple[int, Intervals]:
+        """Start one more copy of job `index` on so many free workers; returns the copy and its
+        workers. `otherwise` tells its cause where it has not just come to want them, and all were
+        free; else it is the decision's `cause`."""
+        copy, pool, numbers, named = next(self._copies), self.pool, NO_WORKERS, ""
+        if pool.numbers is None:
+            pool.free -= processors  # a call for each attempt took 3 % of the run
+        else:
+            numbers = pool.allocate(copy, processors, former, index)
+            named = self._present(numbers)
+        self.held[copy] = index, processors, numbers
+        if self.tracker is not None:
+            cause = self._why(self.tracker, index, numbers, cause, otherwise)
+        if self.linked or pool.speeds:
+            about = self._about(members(numbers))
+            message = StartCopy(copy, processors, numbers, named, *about)
+        else:
+            message = StartCopy(copy, processors, numbers, named)
+        self.send(self.actors[index], message, cause)
+        return copy, numbers
+
+    def start_on(
+        self,
+        index: int,
+        workers: Sequence[int],
+        cause: int,
+        tasks: tuple[int, ...] = (),
+        reason: str | None = None,
+    ) -> int:
+        """Start one more copy of job `index` on these workers. Raises ValueError where one is not
+        free."""
+        copy = next(self._copies)
+        numbers = self.pool.assign(copy, workers)
+        self.held[copy] = index, len(workers), numbers
+        named = text(numbers) if self.system.journal.wants(RunStarted) else ""
+        about = self._about(workers)
+        message = StartCopy(copy, len(workers), numbers, named, *about, tasks, reason)
+        if self.tracker is not None:
+            cause = self._why(self.tracker, index, numbers, cause, None)
+        self.send(self.actors[index], message, cause)
+        return copy
+
+    def _about(self, workers: Sequence[int]) -> tuple[Sequence[float], Sequence[Actor]]:
+        """Speeds and addresses of these workers, as far as a job has to know them."""
+        speeds, address = self.pool.speeds, self.workers
+        known = tuple(map(speeds.__getitem__, workers)) if speeds else ()
+        return known, tuple(map(address, workers)) if address and self.linked else ()
+
+    def _why(
+        self,
+        tracker: CauseTracker,
+        index: int,
+        numbers: Intervals,
+        cause: int,
+        otherwise: Callable[[], int] | None,
+    ) -> int:
+        found = tracker.why(self.now, index, numbers)
+        if found != NOTHING:
+            return found
+        return cause if otherwise is None else otherwise()
+
+    def resize(self, copy: int, processors: int, cause: int) -> None:
+        """Resize this copy to so many workers."""
+        index, _, held = self.held[copy]
+        numbers = self.pool.exchange(copy, held, processors, index)
+        self.held[copy] = index, processors, numbers
+        about = self._about(members(numbers))
+        message = ResizeCopy(copy, numbers, self._present(numbers), *about)
+        self.send(self.actors[index], message, cause)
+
+    def promise(self, copy: int, cause: int) -> None:
+        """Release this copy's workers early: it computes on them to its end, and only then can
+        another copy that was given one of them use it (003, section 5)."""
+        index, processors, numbers = self.held[copy]
+        self.pool.release(processors, numbers)
+        self.held[copy] = index, 0, ()
+        for worker in members(numbers):
+            self.promised.setdefault(worker, copy)
+        self.send(self.actors[index], PromiseCopy(copy), cause)
+
+    def _present(self, numbers: Intervals) -> str:
+        """Those on which no former copy still computes to its end, as logs write them."""
+        if not self.promised:
+            return text(numbers)
+        return text(intervals_of(n for n in members(numbers) if n not in self.promised))
+
+    def _hand_on(self, over: int, cause: int) -> None:
+        """This copy is over: the workers that it had promised join the copies that were given
+        them."""
+        joined: dict[int, list[int]] = {}
+        for worker in sorted(worker for worker, copy in self.promised.items() if copy == over):
+            del self.promised[worker]
+            joined.setdefault(self.pool.holder(worker), []).append(worker)
+        for copy, workers in joined.items():
+            if copy >= 0:
+                index, _, numbers = self.held[copy]
+                came = MembersArrived(copy, text(intervals_of(workers)), self._present(numbers))
+                self.send(self.actors[index], came, cause)
+
+    def cancel_copy(self, copy: int, cause: int) -> None:
+        """End this copy's run."""
+        self.send(self.actors[self.held[copy][0]], CancelCopy(copy), cause)
