@@ -1,4 +1,5 @@
-"""Jobs whose attempts have a fixed length: each attempt is one timer (001, section 3.2; 000)."""
+"""Jobs whose attempts have a fixed length: each attempt is one timer (rigid21, section 3.2;
+moldable21)."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class JobOfCopies(Job):
     """Whether the scheduler is told how far its runs are."""
     reuse: bool = field(kw_only=True, default=False)
     """Whether a member of a run that ended early, enrolled again at that very decision, keeps its
-    data and the part of a message that has passed (002)."""
+    data and the part of a message that has passed (volatile13)."""
     copies: dict[int, Copy] = field(init=False, factory=dict)
     """By number, in the order in which they were placed."""
     next_run: int = field(init=False, default=0)

@@ -116,7 +116,7 @@ class Dispatcher(Actor):
 
     def promise(self, copy: int, cause: int) -> None:
         """Release this copy's workers early: it computes on them to its end, and only then can
-        another copy that was given one of them use it (003, section 5)."""
+        another copy that was given one of them use it (malleable17, section 5)."""
         index, processors, numbers = self.held[copy]
         self.pool.release(processors, numbers)
         self.held[copy] = index, 0, ()

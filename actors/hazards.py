@@ -18,7 +18,8 @@ STRIKE = Fail()
 
 @define(eq=False)
 class SilentErrors:
-    """Silent errors of one job: a corrupted run looks sound until a verification (001, 3.2).
+    """Silent errors of one job: a corrupted run looks sound until a verification (rigid21,
+    section 3.2).
 
     Listed verdicts first, one for each verification of the job that ends; after them errors are a
     Poisson process over what the members compute, or there are none.
@@ -48,7 +49,7 @@ class SilentErrors:
         return float(self._rng.random()) < -expm1(-rate * exposure)
 
 
-# --- faults: exponential, Weibull, or listed (003, sections 3.1 and 6.1) -----------------------
+# --- faults: exponential, Weibull, or listed (malleable17, sections 3.1 and 6.1) ---------------
 
 Faults = Iterator[tuple[float, int]]
 """(time, worker), times not decreasing."""
@@ -117,7 +118,7 @@ class Hazard(Actor):
 
 @define(eq=False)
 class PaperFaults(Hazard):
-    """003's own faults: what a fault changes is its scheduler's to say (section 6.1)."""
+    """malleable17's own faults: what a fault changes is its scheduler's to say (section 6.1)."""
 
     scheduler: Actor
 

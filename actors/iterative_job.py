@@ -1,4 +1,4 @@
-"""An iterative job: m tasks in lockstep, iteration after iteration (002, III.A)."""
+"""An iterative job: m tasks in lockstep, iteration after iteration (volatile13, section III.A)."""
 
 from __future__ import annotations
 

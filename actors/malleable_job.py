@@ -1,4 +1,4 @@
-"""A malleable job: it is redistributed among other numbers of workers as it runs (003)."""
+"""A malleable job: it is redistributed among other numbers of workers as it runs (malleable17)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SILENT = frozenset((Stage.STAGING_IN, Stage.SAVING))
 
 @define(eq=False)
 class MalleableJob(JobOfRuns):
-    """Its size changes while it runs (003, section 3.3).
+    """Its size changes while it runs (malleable17, section 3.3).
 
     A resize ends the run and starts the next at once from its running state, saved or not: members
     that came fetch program and data, where there is a master; then data moves between the workers
@@ -52,7 +52,7 @@ class MalleableJob(JobOfRuns):
         return cause
 
     def work(self, copy: Copy) -> float:
-        """t_ij, promised members included (003, section 5)."""
+        """t_ij, promised members included (malleable17, section 5)."""
         return self.costs.times[self.costs.row(len(copy.members))]
 
     def log_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:

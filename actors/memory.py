@@ -26,8 +26,9 @@ class Holdings:
     """It goes on passing since then; None: it does not pass."""
 
     def missing(self, needs: Needs, units: int, programmed: bool, now: float) -> float:
-        """Time of communication that a run of `units` units would still lack at `now`: n_q of 002,
-        section V; the part of a message that has passed counts where that message is wanted."""
+        """Time of communication that a run of `units` units would still lack at `now`: n_q of
+        volatile13, section V; the part of a message that has passed counts where that message is
+        wanted."""
         left: float = 0 if programmed else needs.program
         if units > self.data:
             left += (units - self.data) * needs.data

@@ -22,7 +22,8 @@ FIRST_BLOCK, LARGEST_BLOCK = 8, 1024
 def markov_changes(
     chain: MarkovChain, rng: Generator, first: WorkerState = WorkerState.UP
 ) -> Iterator[Change]:
-    """A realisation of the chain from slot 0 in state `first` (002, V.A): (slot, new state).
+    """A realisation of the chain from slot 0 in state `first` (volatile13, section V.A): (slot, new
+    state).
 
     Sojourns are drawn whole, geometric with the state's probability to stay; slots in which
     nothing changes cost nothing. Ends where a state is never left.

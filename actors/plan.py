@@ -66,7 +66,7 @@ class Plan:
     """Whether a verification precedes each checkpoint."""
     closes: bool = False
     """Whether a checkpoint closes what comes before computing: the saved state is spread among
-    other members (003, section 3.3.2)."""
+    other members (malleable17, section 3.3.2)."""
 
     def ahead(self, passed: int = 0) -> tuple[float, ...]:
         """Times of the parts before computing, but for staging in and so many that are over."""

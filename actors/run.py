@@ -172,7 +172,7 @@ class Run:
 
     def hand_over(self, cause: int) -> tuple[State, int]:
         """End it for a run on other members, which keeps all its work, saved or not. The part of a
-        checkpoint that has passed counts as work (003, section 3.3.2, read literally)."""
+        checkpoint that has passed counts as work (malleable17, section 3.3.2, read literally)."""
         now = self.actor.now
         if self.stage is CHECKPOINTING and self.computes:
             self.base = min(self.base + self.part.at(now), self.work)

@@ -90,8 +90,8 @@ class TransferClient(Actor):
         self._go_on(request, cause)
 
     def _stay(self, former: StageIn, request: StageIn, cause: int) -> None:
-        """Enrolled again at the instant at which it left (002): it keeps its data, and the part
-        that has passed of a message with program or data."""
+        """Enrolled again at the instant at which it left (volatile13): it keeps its data, and the
+        part that has passed of a message with program or data."""
         memory = self.memory
         self.saving = memory.image = False
         if request.job is not former.job:

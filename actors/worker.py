@@ -26,7 +26,8 @@ def always_up() -> Iterator[Change]:
 
 @define(eq=False)
 class Worker(TransferClient):
-    """A processor that computes while UP, waits while RECLAIMED, forgets when DOWN (002, III.B).
+    """A processor that computes while UP, waits while RECLAIMED, forgets when DOWN (volatile13,
+    section III.B).
 
     Its owner's states, its faults and its speed add up (WORLD.md, W1); what a change means to the
     run that holds it, the scheduler tells that run.

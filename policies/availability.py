@@ -6,7 +6,8 @@ import enum
 
 
 class WorkerState(enum.Enum):
-    """State of a processor at one instant (002, III.B); the value is its letter in a trace."""
+    """State of a processor at one instant (volatile13, section III.B); the value is its letter in a
+    trace."""
 
     UP = "u"
     """Available: it computes and communicates."""

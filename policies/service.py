@@ -12,7 +12,7 @@ from policies.interface.service import Waiting
 @frozen
 class StartedFirst:
     """Messages in progress first, suspended ones before those not begun, the lowest index first of
-    each: the default reading of 002, and WORLD.md, L3."""
+    each: the default reading of volatile13, and WORLD.md, L3."""
 
     every_slot = False
 
@@ -34,7 +34,7 @@ class LongestFirst:
 
 @frozen
 class Timetable:
-    """An explicit list of workers for each slot (002, Figure 1); none after its end."""
+    """An explicit list of workers for each slot (volatile13, Figure 1); none after its end."""
 
     slots: tuple[tuple[int, ...], ...]
     """slots[t]: indices of the workers to serve in slot t, the first first."""

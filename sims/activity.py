@@ -1,4 +1,4 @@
-"""Who does what in each slot: the letters of 002, Figure 1."""
+"""Who does what in each slot: the letters of volatile13, Figure 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""002, Figure 1: one iteration, slot by slot, as the paper prints it.
+"""volatile13, Figure 1: one iteration, slot by slot, as the paper prints it.
 
 `python -m sims.figure1` runs the scenario, prints who does what in each slot, and draws it.
 """
@@ -41,7 +41,11 @@ def main() -> None:
     print("\n".join(summary.lines()))
     for worker, letters in activity.rows.items():
         print(f"  {worker}  {letters}{verdict(worker, letters)}")
-    title = f"002, Figure 1: {title_of(summary.started)}" if summary.started else "002, Figure 1"
+    title = (
+        f"volatile13, Figure 1: {title_of(summary.started)}"
+        if summary.started
+        else "volatile13, Figure 1"
+    )
     picture = draw_processors(Scene.of(records), out / "figure1.png", Framing(title=title))
     print(f"log      {log.path}\npicture  {picture}")
 

@@ -1,4 +1,5 @@
-"""The clairvoyant optimum of a volatile scenario (002, section IV), and its policy beside it."""
+"""The clairvoyant optimum of a volatile scenario (volatile13, section IV), and its policy beside
+it."""
 
 from __future__ import annotations
 
@@ -42,8 +43,8 @@ class Reference:
     """When the policy's first iteration ended; None: not within the slots."""
     policy_most: int
     exact: bool
-    """Whether the scenario is one of 002, section IV (identical workers, free communication, mu of
-    1 or at least m). Otherwise the optimum is of its relaxation: it bounds every policy."""
+    """Whether the scenario is one of volatile13, section IV (identical workers, free communication,
+    mu of 1 or at least m). Otherwise the optimum is of its relaxation: it bounds every policy."""
 
     def lines(self) -> Iterator[str]:
         """The reference for people."""

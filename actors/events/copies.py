@@ -1,4 +1,5 @@
-"""Vectorised copies (004): all copies that are placed at one instant, or end at one, in one line.
+"""Vectorised copies (redundancy17): all copies that are placed at one instant, or end at one, in
+one line.
 
 A run is a copy between two checkpoints: it ends CANCELLED at the next one, and COMPLETED where it
 ends its job. The parts of each line are the RunStarted and RunEnded of every copy.
@@ -31,8 +32,8 @@ Ints = tuple[int, ...]
 
 @frozen
 class GainDescribed(Event):
-    """Mean semantics: jobs progress by g(r, t) (004, Assumption 2), not by what their workers
-    deliver."""
+    """Mean semantics: jobs progress by g(r, t) (redundancy17, Assumption 2), not by what their
+    workers deliver."""
 
     augmentation: Annotated[float, Quantity("factor")]
     """Multiplies g."""

@@ -1,4 +1,5 @@
-"""Parameters of enrolment: iterations, workers' times per task, and the policy's beliefs (002)."""
+"""Parameters of enrolment: iterations, workers' times per task, and the policy's beliefs
+(volatile13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Packs of malleable applications: the decider's parameters, expectations and decisions (003)."""
+"""Packs of malleable applications: the decider's parameters, expectations and decisions
+(malleable17)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from policies.interface.pack import Cause
 
 
 class WhyIgnored(enum.Enum):
-    """Why a fault changed nothing, where 003's own rule is asked for (section 6.1)."""
+    """Why a fault changed nothing, where malleable17's own rule is asked for (section 6.1)."""
 
     IDLE = "idle"
     """No run held the worker."""
@@ -39,7 +40,7 @@ class PeriodRule(enum.Enum):
     FIXED = "fixed"
     """It is given."""
     YOUNG = "young"
-    """Young's formula (003, eq. 1)."""
+    """Young's formula (malleable17, eq. 1)."""
     DALY = "daly"
     """Daly's higher-order formula."""
 
@@ -52,7 +53,7 @@ class PackDescribed(Event):
     pair: WorkerCount
     """Workers in a group: sizes are multiples of it."""
     fatal: bool
-    """Whether every fault counts; False: 003's own rule (see WhyIgnored)."""
+    """Whether every fault counts; False: malleable17's own rule (see WhyIgnored)."""
     downtime: Time
     """D, in s: how long a fault keeps a worker DOWN, as expectations have it."""
     mtbf: Time | None
@@ -65,8 +66,8 @@ class PackDescribed(Event):
     """S, s for each redistribution."""
     releases: bool | None = None
     """Whether applications that end before the struck one computes again promise their workers to
-    others (003, section 5), under a policy that redistributes at faults; None: an older log, which
-    does not tell."""
+    others (malleable17, section 5), under a policy that redistributes at faults; None: an older
+    log, which does not tell."""
 
 
 @frozen
@@ -140,7 +141,7 @@ class RedistributionPlanned(Event):
     after: WorkerCount
     """Workers from now on."""
     rounds: Annotated[int, Quantity("rounds")]
-    """max(min(before, after), |after - before|): the edge colours (003, section 3.3.1)."""
+    """max(min(before, after), |after - before|): the edge colours (malleable17, section 3.3.1)."""
 
 
 @frozen
@@ -157,7 +158,7 @@ class MembersChanged(Event):
 @frozen
 class MembersPromised(Event):
     """An application that ends before the faulty one computes again has promised its workers; it
-    keeps computing on them to its end (003, section 5)."""
+    keeps computing on them to its end (malleable17, section 5)."""
 
     job: JobName
     run: RunNumber

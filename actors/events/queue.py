@@ -40,7 +40,8 @@ class ShelfOpened(Event):
 
 @frozen
 class BatchOpened(Event):
-    """All pending jobs have been allotted processors for their next attempts (000, 4.4)."""
+    """All pending jobs have been allotted processors for their next attempts (moldable21,
+    section 4.4)."""
 
     batch: Annotated[int, Quantity()]
     """From 1."""

@@ -43,7 +43,7 @@ class Stage(enum.Enum):
     RECOVERING = "recovering"
     """A saved state is restored, or a clone fetched, without a master."""
     REDISTRIBUTING = "redistributing"
-    """Data moves to another number of members (003)."""
+    """Data moves to another number of members (malleable17)."""
     COMPUTING = "computing"
     VERIFYING = "verifying"
     """The detector looks before a checkpoint, or at the run's end."""
@@ -73,9 +73,10 @@ class RunStarted(Event):
     keeps: RunNumber | None = None
     """The run that ended before on these members, which the job kept."""
     share: Share = 1
-    """x: part of each of its workers that it gets; below 1 only where workers multitask (004)."""
+    """x: part of each of its workers that it gets; below 1 only where workers multitask
+    (redundancy17)."""
     rotates: bool = False
-    """Whether its workers serve it in turn, so that their speeds add up (004)."""
+    """Whether its workers serve it in turn, so that their speeds add up (redundancy17)."""
 
 
 @frozen
@@ -127,8 +128,8 @@ class MembersReleased(Event):
 
 @frozen
 class MembersJoined(Event):
-    """Members that had been promised to a run, or to the members kept after it, join it (003,
-    section 5)."""
+    """Members that had been promised to a run, or to the members kept after it, join it
+    (malleable17, section 5)."""
 
     job: JobName
     run: RunNumber
@@ -138,7 +139,7 @@ class MembersJoined(Event):
 
 @frozen
 class TasksDealt(Event):
-    """How many tasks of its iteration each member of the run that starts now has (002)."""
+    """How many tasks of its iteration each member of the run that starts now has (volatile13)."""
 
     job: JobName
     iteration: IterationNumber

@@ -32,13 +32,13 @@ class DeciderKind(enum.Enum):
     """Which way of deciding a policy belongs to."""
 
     QUEUE = "queue"
-    """Jobs wait in a queue and start as lists or shelves say (001, 000)."""
+    """Jobs wait in a queue and start as lists or shelves say (rigid21, moldable21)."""
     ENROLMENT = "enrolment"
-    """Workers are enrolled for each iteration, with tasks (002)."""
+    """Workers are enrolled for each iteration, with tasks (volatile13)."""
     PACK = "pack"
-    """Jobs that started together exchange workers (003)."""
+    """Jobs that started together exchange workers (malleable17)."""
     COPIES = "copies"
-    """All workers serve copies of jobs, allotted anew at each arrival and end (004)."""
+    """All workers serve copies of jobs, allotted anew at each arrival and end (redundancy17)."""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Buddies keep each other's checkpoints in memory (WORLD.md, P2; 003, section 3.1)."""
+"""Buddies keep each other's checkpoints in memory (WORLD.md, P2; malleable17, section 3.1)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Buddies(Protection):
     before a recovery was over. Any two of a pair or of a ring of three are neighbours.
 
     Where a job was resized, the rings are those of its present members. Memory is data of the copy:
-    a message for each member and checkpoint would cost more than all else of a run of 003.
+    a message for each member and checkpoint would cost more than all else of a run of malleable17.
     """
 
     keeps: ClassVar[bool] = True

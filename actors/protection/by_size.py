@@ -1,4 +1,4 @@
-"""Times that may depend on the number of members (003: C_ij)."""
+"""Times that may depend on the number of members (malleable17: C_ij)."""
 
 from __future__ import annotations
 

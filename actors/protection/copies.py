@@ -1,4 +1,4 @@
-"""Redundant copies: the state that a new copy begins from (WORLD.md, P5 and P6; 004)."""
+"""Redundant copies: the state that a new copy begins from (WORLD.md, P5 and P6; redundancy17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Re-execution: a lost or failed run leaves nothing (WORLD.md, P1; 001, section 3.2)."""
+"""Re-execution: a lost or failed run leaves nothing (WORLD.md, P1; rigid21, section 3.2)."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ class Rules:
     group: int = 2
     """Members that are each other's buddies, in a ring."""
     fatal: bool = True
-    """Whether a state that two buddies have lost is gone; False: 003's own, whose faults never meet
-    (section 6.1)."""
+    """Whether a state that two buddies have lost is gone; False: malleable17's own, whose faults
+    never meet (section 6.1)."""
     verification: float = 0
     """v: the detector's time."""
     verified: bool = False

@@ -1,4 +1,4 @@
-"""Policies for redundant copies: 004's two algorithms and what they are compared with."""
+"""Policies for redundant copies: redundancy17's two algorithms and what they are compared with."""
 
 from policies.copies.fcfs import Fcfs
 from policies.copies.laps import Laps, LapsR, ProcessorSharing

@@ -1,7 +1,8 @@
-"""Latest arrival processor sharing, with redundant copies and without (004, section V).
+"""Latest arrival processor sharing, with redundant copies and without (redundancy17, section V).
 
-The newest job is the last listed: of equal arrivals the one with the higher id. 004's Algorithm 2
-sorts by a_1 >= a_2 >= ... and calls n(t) the most recent: the printed order is inverted.
+The newest job is the last listed: of equal arrivals the one with the higher id. redundancy17's
+Algorithm 2 sorts by a_1 >= a_2 >= ... and calls n(t) the most recent: the printed order is
+inverted.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def exact_fraction(value: Fraction | float | str) -> Fraction:
 
 
 def between_0_and_1(instance: object, attribute: object, beta: Fraction) -> None:
-    """attrs validator; ValueError where beta is not in (0, 1) (004, V.A)."""
+    """attrs validator; ValueError where beta is not in (0, 1) (redundancy17, section V.A)."""
     if not 0 < beta < 1:
         problem = f"LAPS shares among a part beta of the jobs, which {beta} is not"
         raise ValueError(f"{problem}; accepted: a beta in (0, 1).")
@@ -49,7 +50,8 @@ def shared_evenly(jobs: ActiveJobs, served: int) -> CopyAllocation:
 
 
 def laps_copies(servers: int, jobs: int, beta: Fraction) -> tuple[Counts, int]:
-    """r_j of 004, Algorithm 2, the newest job first, and z + 1, the copies that share a server.
+    """r_j of redundancy17, Algorithm 2, the newest job first, and z + 1, the copies that share a
+    server.
 
     With beta n = z M + alpha + gamma (alpha < M whole, gamma < 1) it serves floor(beta n) + 1
     jobs on exactly (z + 1) M slots. Where beta n = M the newest has M copies at share 1/2.
@@ -63,7 +65,8 @@ def laps_copies(servers: int, jobs: int, beta: Fraction) -> tuple[Counts, int]:
 
 @frozen
 class LapsR:
-    """LAPS+R(beta) (004, Algorithm 2); `redundant = False`: its jobs and shares, one copy each."""
+    """LAPS+R(beta) (redundancy17, Algorithm 2); `redundant = False`: its jobs and shares, one copy
+    each."""
 
     beta: Fraction = field(default=HALF, converter=exact_fraction, validator=between_0_and_1)
     redundant: bool = True

@@ -1,4 +1,4 @@
-"""004's policies by name."""
+"""redundancy17's policies by name."""
 
 from __future__ import annotations
 

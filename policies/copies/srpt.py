@@ -1,4 +1,4 @@
-"""Shortest remaining processing time, with redundant copies and without (004, section IV).
+"""Shortest remaining processing time, with redundant copies and without (redundancy17, section IV).
 
 Ties go to the earlier arrival, then to the lower id: the order in which jobs are listed.
 """
@@ -18,8 +18,8 @@ def shortest_first(jobs: ActiveJobs) -> Counts:
 
 
 def spare_to_smallest(servers: int, jobs: int) -> Counts:
-    """r_j of 004, Algorithm 1, for n jobs by remaining work: floor(M/n) each, the spare machines
-    all to the first; the first M jobs have one each where n >= M."""
+    """r_j of redundancy17, Algorithm 1, for n jobs by remaining work: floor(M/n) each, the spare
+    machines all to the first; the first M jobs have one each where n >= M."""
     each = max(servers // jobs, 1)
     copies = np.full(min(jobs, servers), each)
     if jobs < servers:
@@ -28,7 +28,8 @@ def spare_to_smallest(servers: int, jobs: int) -> Counts:
 
 
 def spare_spread(servers: int, jobs: int) -> Counts:
-    """As `spare_to_smallest`, the spare machines one each to the smallest jobs (not in 004)."""
+    """As `spare_to_smallest`, the spare machines one each to the smallest jobs (not in
+    redundancy17)."""
     served = min(jobs, servers)
     copies = np.full(served, servers // served)
     copies[: servers % served] += 1
@@ -37,7 +38,7 @@ def spare_spread(servers: int, jobs: int) -> Counts:
 
 @frozen
 class SrptR:
-    """SRPT+R (004, Algorithm 1): all spare machines to the job with the least work left.
+    """SRPT+R (redundancy17, Algorithm 1): all spare machines to the job with the least work left.
 
     Without cloning each copy keeps its own progress, which tells how much of the gain is due to
     cloning the furthest state.

@@ -1,4 +1,5 @@
-"""Enrolment policies for tightly-coupled iterations on volatile workers (002, section VI)."""
+"""Enrolment policies for tightly-coupled iterations on volatile workers (volatile13,
+section VI)."""
 
 from __future__ import annotations
 
@@ -36,13 +37,20 @@ GOALS = {
 
 def _catalogue() -> Iterator[tuple[str, str]]:
     for criterion, goal in GOALS.items():
-        yield f"I{criterion.value}", f"passive: task by task, for the best {goal} (002, VI.A)"
-    yield "RANDOM", "passive: each task to a worker drawn at random (002, VI)"
+        yield (
+            f"I{criterion.value}",
+            f"passive: task by task, for the best {goal} (volatile13, section VI.A)",
+        )
+    yield "RANDOM", "passive: each task to a worker drawn at random (volatile13, section VI)"
     for criterion, goal in GOALS.items():
-        if criterion is not Criterion.AY:  # it changes too often to be kept (002, VI.B)
+        # AY changes too often to be kept (volatile13, section VI.B)
+        if criterion is not Criterion.AY:
             for heuristic in Criterion:
                 name = f"I{heuristic.value}"
-                line = f"proactive: changes to {name}'s choice for a better {goal} (002, VI.B)"
+                line = (
+                    f"proactive: changes to {name}'s choice for a better {goal} (volatile13, "
+                    "section VI.B)"
+                )
                 yield f"{criterion.value}-{name}", line
 
 

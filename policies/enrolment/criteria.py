@@ -1,4 +1,4 @@
-"""The four criteria that rank configurations (002, section VI)."""
+"""The four criteria that rank configurations (volatile13, section VI)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One configuration, whatever happens: what Figure 1 of 002 shows."""
+"""One configuration, whatever happens: what Figure 1 of volatile13 shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The passive heuristics IP, IE, IY and IAY: one task after the other, greedily (002, VI.A)."""
+"""The passive heuristics IP, IE, IY and IAY: one task after the other, greedily (volatile13,
+section VI.A)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from policies.maths.markov import workers_of
 
 @frozen
 class Incremental:
-    """Gives each task to the UP worker with room that makes the criterion best (002, VI.A).
+    """Gives each task to the UP worker with room that makes the criterion best (volatile13,
+    section VI.A).
 
     Ties go to the lowest index. What a worker holds counts: n_q is what it would really lack.
     """

@@ -1,4 +1,5 @@
-"""The proactive heuristics C-H: change what runs where criterion C prefers H's (002, VI.B)."""
+"""The proactive heuristics C-H: change what runs where criterion C prefers H's (volatile13,
+section VI.B)."""
 
 from __future__ import annotations
 

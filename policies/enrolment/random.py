@@ -1,4 +1,4 @@
-"""RANDOM: the baseline of 002, section VI."""
+"""RANDOM: the baseline of volatile13, section VI."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from policies.maths.markov import workers_of
 
 @frozen
 class Random:
-    """Gives each task to an UP worker with room, all equally likely; passive (002, VI)."""
+    """Gives each task to an UP worker with room, all equally likely; passive (volatile13,
+    section VI)."""
 
     @property
     def wake(self) -> Wake:

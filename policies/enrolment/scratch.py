@@ -9,7 +9,7 @@ from policies.interface import Enrolment, EnrolmentView, Reason
 
 @frozen
 class FromScratch:
-    """The same instant as if no task were allocated to any worker (002, VI.B).
+    """The same instant as if no task were allocated to any worker (volatile13, section VI.B).
 
     Complete programs count; data and parts of messages do not.
     """

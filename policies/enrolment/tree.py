@@ -1,4 +1,5 @@
-"""The greedy assignments that were tried before, remembered with their scores (002, VI.A)."""
+"""The greedy assignments that were tried before, remembered with their scores (volatile13,
+section VI.A)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Redundant copies: who runs where, in how many copies, with which share (004, sections IV, V)."""
+"""Redundant copies: who runs where, in how many copies, with which share (redundancy17,
+sections IV, V)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ class Sharing(enum.Enum):
     """How the machines that a job is given work on it."""
 
     COPIES = "copies"
-    """Each runs a copy of its own; the job is as far as the furthest (004, section III)."""
+    """Each runs a copy of its own; the job is as far as the furthest (redundancy17,
+    section III)."""
     ROTATION = "rotation"
     """Each gives its share to one copy that visits them all: their service adds up. The limit of
     round robin over the cluster, for processor sharing without redundancy."""

@@ -1,4 +1,4 @@
-"""Volatile workers: which workers to enrol, with how many tasks (002)."""
+"""Volatile workers: which workers to enrol, with how many tasks (volatile13)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from policies.maths.markov import Belief
 
 
 class Reason(enum.Enum):
-    """Why an enrolment policy is asked (002, section VI)."""
+    """Why an enrolment policy is asked (volatile13, section VI)."""
 
     START = "start"
     """An iteration begins, or the first time that enough workers are UP for it."""
@@ -30,7 +30,7 @@ class Wake(enum.Enum):
     """When an enrolment policy wants to be asked beside START, FAILURE and ERROR."""
 
     NEVER = "never"
-    """Passive: only when it must (002, VI.A)."""
+    """Passive: only when it must (volatile13, section VI.A)."""
     ON_CHANGE = "on change"
     """Proactive, with an answer that can change only when a worker changes state or holdings."""
     EVERY_SLOT = "every slot"
@@ -39,7 +39,8 @@ class Wake(enum.Enum):
 
 @frozen(cache_hash=True)
 class Enrolment:
-    """The platform and application that an enrolment policy decides for (002, III); constant."""
+    """The platform and application that an enrolment policy decides for (volatile13, section III);
+    constant."""
 
     speeds: tuple[int, ...]
     """w_q, slots per task, by worker index."""
@@ -111,7 +112,7 @@ class EnrolmentView(Protocol):
 
 
 class EnrolmentPolicy(Protocol):
-    """Chooses the enrolled configuration (002, section VI).
+    """Chooses the enrolled configuration (volatile13, section VI).
 
     Answers None to wait (only where too few workers are UP) or, under Reason.PROACTIVE, to keep
     what runs. The world checks that members are UP, within their bounds, and m tasks in all. A

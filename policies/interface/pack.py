@@ -1,4 +1,5 @@
-"""Malleable applications: how many processors each, at the start and at each event (003)."""
+"""Malleable applications: how many processors each, at the start and at each event
+(malleable17)."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from attrs import frozen
 
 
 class Cause(enum.Enum):
-    """Why a redistribution policy is asked (003, section 3.4)."""
+    """Why a redistribution policy is asked (malleable17, section 3.4)."""
 
     END = "end"
     """Applications ended and gave their processors back."""
@@ -40,7 +41,7 @@ class CandidateView(Protocol):
 
     @property
     def largest(self) -> int:
-        """j_max: more processors than that only slow it down (003, section 3.2)."""
+        """j_max: more processors than that only slow it down (malleable17, section 3.2)."""
 
     @property
     def most(self) -> int:
@@ -50,7 +51,7 @@ class CandidateView(Protocol):
         """When it is expected to end, in s, if it had `size` processors from now on.
 
         The present size keeps the expectation t^U of the last event; another one pays for its
-        redistribution and the checkpoint that closes it (003, section 3.3.2).
+        redistribution and the checkpoint that closes it (malleable17, section 3.3.2).
         """
 
 
@@ -109,7 +110,7 @@ class RedistributionView(Protocol):
     @property
     def candidates(self) -> Sequence[CandidateView]:
         """Applications that may be resized, by index: the faulty one, and those not still busy with
-        their last fault or redistribution (003, section 3.3.3)."""
+        their last fault or redistribution (malleable17, section 3.3.3)."""
 
 
 class RedistributionPolicy(Protocol):
@@ -128,7 +129,7 @@ class FaultAware(Protocol):
     is taken to.
 
     Only under one that does, applications that end before the struck one computes again release
-    their processors at the fault (003, section 5).
+    their processors at the fault (malleable17, section 5).
     """
 
     @property

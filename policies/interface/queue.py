@@ -1,4 +1,4 @@
-"""Rigid and moldable jobs in a queue: allocation, order and strategy (001 and 000).
+"""Rigid and moldable jobs in a queue: allocation, order and strategy (rigid21 and moldable21).
 
 A policy is three decisions that combine freely. An allocation rule gives each job its processors,
 an order sorts the queue, a strategy (list, shelves) says what starts now.
@@ -24,7 +24,7 @@ class BatchJob:
     profile: Profile
     """t(p), verification excluded."""
     verification: float = 0.0
-    """v: what the detector adds to each attempt; in no priority and no area (001)."""
+    """v: what the detector adds to each attempt; in no priority and no area (rigid21)."""
     estimate: float | None = None
     """The user's requested time, which reservations, shelves and orders use in place of the
     profile's; None: they use the profile's."""
@@ -83,7 +83,7 @@ class Draw(Protocol):
 
 
 class Order(Protocol):
-    """Sorts the queue (001, section 5.1): the larger priority first, ties by job index."""
+    """Sorts the queue (rigid21, section 5.1): the larger priority first, ties by job index."""
 
     def __call__(
         self, job: BatchJob, processors: int, time: float, platform: int, draw: Draw
@@ -226,7 +226,8 @@ Allotment = tuple[tuple[int, int], ...]
 
 @runtime_checkable
 class BatchAllocation(Protocol):
-    """A rule that allots the attempts of all pending jobs together, batch by batch (000, 4.4)."""
+    """A rule that allots the attempts of all pending jobs together, batch by batch (moldable21,
+    section 4.4)."""
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int

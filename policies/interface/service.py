@@ -1,4 +1,4 @@
-"""The master's channels: who is served first (002, III.B leaves it open)."""
+"""The master's channels: who is served first (volatile13, section III.B leaves it open)."""
 
 from __future__ import annotations
 

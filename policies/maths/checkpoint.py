@@ -1,4 +1,5 @@
-"""Periodic checkpoints under fail-stop faults: cost, period, expected time (003, section 3).
+"""Periodic checkpoints under fail-stop faults: cost, period, expected time (malleable17,
+section 3).
 
 Every function takes arrays of one shape (one element for each number of processors, say), times
 in s, and answers alike.
@@ -17,7 +18,7 @@ Times = NDArray[np.float64]
 def checkpoint_cost(
     footprint: float, processors: Times, unit_cost: float, latency: float = 0.0
 ) -> Times:
-    """C_ij: each processor sends its share of the memory to its buddy (003, section 3.1).
+    """C_ij: each processor sends its share of the memory to its buddy (malleable17, section 3.1).
 
     `footprint` m_i in data units, `unit_cost` c in s per data unit, `latency` beta in s.
     """
@@ -25,17 +26,19 @@ def checkpoint_cost(
 
 
 def young_period(mtbf: Times, cost: Times) -> Times:
-    """tau: the period between two checkpoints' ends, the checkpoint included (003, eq. 1)."""
+    """tau: the period between two checkpoints' ends, the checkpoint included (malleable17,
+    eq. 1)."""
     return np.sqrt(2 * mtbf * cost) + cost
 
 
 def checkpoints(work: Times, period: Times, cost: Times) -> Times:
-    """N_ff: checkpoints that `work` s of computation take without a fault (003, eq. 2)."""
+    """N_ff: checkpoints that `work` s of computation take without a fault (malleable17, eq. 2)."""
     return np.floor(work / (period - cost))
 
 
 def expected_time(work: Times, rate: Times, cost: Times, period: Times, downtime: float) -> Times:
-    """t^R: expected time of `work` s of computation under faults at `rate` per s (003, eq. 3).
+    """t^R: expected time of `work` s of computation under faults at `rate` per s (malleable17,
+    eq. 3).
 
     A recovery takes as long as a checkpoint (R = C); faults strike during checkpoints too.
     """

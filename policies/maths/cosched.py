@@ -1,4 +1,4 @@
-"""What each number of processors means for one malleable application (003, section 3).
+"""What each number of processors means for one malleable application (malleable17, section 3).
 
 Tables by size, made once; looking a cost up must be cheap: the greedy heuristics ask for hundreds
 of thousands in a run.
@@ -26,7 +26,7 @@ from policies.maths.redistribution import Link
 
 @frozen
 class Checkpointing:
-    """Checkpoints against fail-stop faults (003, section 3.1)."""
+    """Checkpoints against fail-stop faults (malleable17, section 3.1)."""
 
     mtbf: float
     """mu of one processor, in s; applications on j processors have mu / j; inf: no fault comes."""
@@ -51,7 +51,7 @@ class Checkpointing:
 
 
 def synthetic_times(footprint: float, sequential: float, sizes: Times) -> Times:
-    """t(m, q) of the synthetic application of size m = `footprint`, in s (003, eq. 7)."""
+    """t(m, q) of the synthetic application of size m = `footprint`, in s (malleable17, eq. 7)."""
     whole = footprint * math.log2(footprint)
     return sequential * 2 * whole + (1 - sequential) * 2 * whole / sizes + whole / sizes
 
@@ -95,7 +95,7 @@ class Costs:
     """e^(lambda j tau) - 1."""
 
     def expected(self, size: int, left: float) -> float:
-        """t^R of the fraction `left` of the work (003, eq. 3)."""
+        """t^R of the fraction `left` of the work (malleable17, eq. 3)."""
         at = size // self.pair - 1
         work = left * self.times[at]
         count = int(work / self.work[at])
@@ -105,7 +105,7 @@ class Costs:
         return self.scale[at] * (count * self.full[at] + rest)
 
     def checkpoints(self, size: int, left: float) -> int:
-        """N_ff of the fraction `left` of the work (003, eq. 2)."""
+        """N_ff of the fraction `left` of the work (malleable17, eq. 2)."""
         at = size // self.pair - 1
         return int(left * self.times[at] / self.work[at])
 
@@ -121,7 +121,8 @@ class Costs:
     def left(self, size: int, left: float, elapsed: float, taken: int) -> float:
         """What is left of the fraction `left` after `elapsed` s with `taken` checkpoints.
 
-        All work counts, saved or not (003, section 3.3.2); a checkpoint under way counts as work.
+        All work counts, saved or not (malleable17, section 3.3.2); a checkpoint under way counts as
+        work.
         """
         at = size // self.pair - 1
         worked = elapsed - taken * self.checkpoint[at]
@@ -135,8 +136,8 @@ class Costs:
     def finish(self, start: float, before: int, after: int, left: float) -> float:
         """t^U of the fraction `left`, redistributed from `before` to `after` processors at `start`.
 
-        start + RC + C + t^R (003, section 3.3.2). Written out: in calls to the methods below it
-        takes twice as long, and the greedy heuristics do little else.
+        start + RC + C + t^R (malleable17, section 3.3.2). Written out: in calls to the methods
+        below it takes twice as long, and the greedy heuristics do little else.
         """
         at = after // self.pair - 1
         link, apart = self.link, after - before if after > before else before - after
@@ -152,7 +153,7 @@ class Costs:
         return moved + self.closings[at] + self.scale[at] * (count * self.full[at] + rest)
 
     def redistribution(self, before: int, after: int) -> float:
-        """RC, in s (003, eq. 6)."""
+        """RC, in s (malleable17, eq. 6)."""
         return self.link.cost(self.footprint, before, after)
 
     def closing(self, size: int) -> float:

@@ -1,4 +1,5 @@
-"""The mixed-integer programme of OFF-LINE-COUPLED: a bi-clique of workers and slots (002, IV)."""
+"""The mixed-integer programme of OFF-LINE-COUPLED: a bi-clique of workers and slots (volatile13,
+section IV)."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ from policies.maths.gains import (
 from policies.maths.speeds import ConstantSpeed, OnOff, SpeedProcess, TwoPoint
 
 PER_OCTAVE = 4
-"""Grid times per doubling. g(r, t)/t is smooth in log t: for the two-point speeds of 004's study
-the interpolation errs by less than 1e-3 relative."""
+"""Grid times per doubling. g(r, t)/t is smooth in log t: for the two-point speeds of redundancy17's
+study the interpolation errs by less than 1e-3 relative."""
 
 GainAt = Callable[[int, float], GainEstimate]
 """g(r, t) with its error."""
@@ -49,7 +49,7 @@ def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
 def tabulated_gain(process: SpeedProcess, sample: int, rng: Generator) -> Gain:
     """g(r, t) for the mean semantics: `gain_at` on a grid, g/t linear in log t between.
 
-    g(1, t) = t exactly, and t <= g(r, t) <= peak t (004, Lemma 2) whatever the error.
+    g(1, t) = t exactly, and t <= g(r, t) <= peak t (redundancy17, Lemma 2) whatever the error.
     """
     if isinstance(process, ConstantSpeed):
         return ConstantGain()

@@ -1,4 +1,5 @@
-"""g(r, t) = E[max over r servers of the service in time t]: Assumption 2 of 004 and its lemmas.
+"""g(r, t) = E[max over r servers of the service in time t]: Assumption 2 of redundancy17 and its
+lemmas.
 
 scipy's integrals and laws are imported where they are used: every scenario file is read with this
 module's classes at hand, and they take a second and a half.
@@ -23,7 +24,7 @@ NEGLIGIBLE = 1e-13
 
 
 class Gain(Protocol):
-    """The mean service of r copies in the time since a checkpoint (004, eq. 1)."""
+    """The mean service of r copies in the time since a checkpoint (redundancy17, eq. 1)."""
 
     def work(self, copies: int, time: float) -> float:
         """g(r, t): rises with `time`, 0 at 0; work units."""

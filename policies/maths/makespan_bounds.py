@@ -15,7 +15,7 @@ from policies.maths.speedup import Profile, Rigid, Speedup, Table
 
 
 def rigid_bound(jobs: Iterable[Rigid], failures: Iterable[int], processors: int) -> float:
-    """L(f) = max(t_max(f), A(f)/P) (001, equations 5 and 6); verification is not in it."""
+    """L(f) = max(t_max(f), A(f)/P) (rigid21, equations 5 and 6); verification is not in it."""
     pairs = list(zip(jobs, failures, strict=True))
     longest = max((job.length * (failed + 1) for job, failed in pairs), default=0)
     area = sum(job.work * (failed + 1) for job, failed in pairs)
@@ -46,14 +46,14 @@ def least(profiles: Sequence[Profile], processors: int) -> tuple[list[float], li
 def moldable_bound(
     times: Sequence[float], areas: Sequence[float], failures: Sequence[int], processors: int
 ) -> float:
-    """L'(J, f) = max(t'_max, A'/P) from what `least` gives (000, section 5.1)."""
+    """L'(J, f) = max(t'_max, A'/P) from what `least` gives (moldable21, section 5.1)."""
     attempts = np.asarray(failures) + 1
     longest = (attempts * np.asarray(times)).max(initial=0.0)
     return float(max(longest, (attempts * np.asarray(areas)).sum() / processors))
 
 
 def failure_probabilities(areas: Sequence[float], average: float) -> list[float]:
-    """q_j = 1 - (1 - q)^(a_j/a) for rigid jobs with mean area a (001, section 5.1).
+    """q_j = 1 - (1 - q)^(a_j/a) for rigid jobs with mean area a (rigid21, section 5.1).
 
     `average` is q-bar, how often a job of mean area fails. Raises ValueError outside [0, 1).
     """
@@ -64,9 +64,9 @@ def failure_probabilities(areas: Sequence[float], average: float) -> list[float]
 
 
 def rate_probabilities(works: Sequence[float], rate: float) -> list[float]:
-    """q_j = 1 - exp(-lambda w_j): w_j is the area of a rigid job (001, section 3.4) and the total
-    work of a moldable one (000, equation 3); `rate` is per unit of it. Raises ValueError for a
-    negative rate."""
+    """q_j = 1 - exp(-lambda w_j): w_j is the area of a rigid job (rigid21, section 3.4) and the
+    total work of a moldable one (moldable21, equation 3); `rate` is per unit of it. Raises
+    ValueError for a negative rate."""
     if not rate >= 0:
         raise ValueError(f"a failure rate must not be negative, not {rate!r}")
     return list((-np.expm1(-rate * np.asarray(works, dtype=np.float64))).tolist())

@@ -1,4 +1,5 @@
-"""Markovian availability of volatile workers, and what it lets one expect (002, section V)."""
+"""Markovian availability of volatile workers, and what it lets one expect (volatile13,
+section V)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ PRODUCTS_KEPT = 1 << 13
 
 
 class Expectation(enum.Enum):
-    """Which E(S)(W) is meant (002, Theorem 5.1)."""
+    """Which E(S)(W) is meant (volatile13, Theorem 5.1)."""
 
     EXACT = "exact"
     """1 + (W - 1) E_c / P_+: the expectation given success, Definition 2."""
@@ -33,7 +34,8 @@ class Expectation(enum.Enum):
 
 @frozen
 class MarkovChain:
-    """A worker's availability: transition probabilities from slot to slot (002, V.A).
+    """A worker's availability: transition probabilities from slot to slot (volatile13,
+    section V.A).
 
     Raises ValueError unless there are three rows of three probabilities, each summing to 1.
     """
@@ -69,7 +71,8 @@ def _together(chains: Iterable[MarkovChain]) -> tuple[MarkovChain, ...]:
 
 @define(eq=False)
 class Belief:
-    """What a scheduler believes about each worker's availability, with its analysis (002, V).
+    """What a scheduler believes about each worker's availability, with its analysis (volatile13,
+    section V).
 
     A set S of workers is a bit mask, bit q for worker q. Analyses are made when first asked for
     and remembered: no answer depends on what was asked before.
@@ -146,7 +149,8 @@ class Belief:
     def estimate(
         self, needs: Iterable[tuple[int, int]], work: int, channels: int
     ) -> tuple[float, float]:
-        """(ln P, E in slots) of a configuration for the rest of its iteration (002, V.B, VI.A).
+        """(ln P, E in slots) of a configuration for the rest of its iteration (volatile13,
+        sections V.B and VI.A).
 
         `needs`: (worker, slots of communication that it lacks), one per member, at least one;
         `work`: slots of computation left; `channels`: n_com. E adds the transfers' E_comm =

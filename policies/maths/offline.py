@@ -1,7 +1,7 @@
-"""OFF-LINE-COUPLED: the optimum for a scheduler that knows every state beforehand (002, section
-IV).
+"""OFF-LINE-COUPLED: the optimum for a scheduler that knows every state beforehand (volatile13,
+section IV).
 
-No communication and identical workers. NP-hard (002, Theorem 4.1): solved exactly as a
+No communication and identical workers. NP-hard (volatile13, Theorem 4.1): solved exactly as a
 mixed-integer programme, bounded where the time for that runs out.
 """
 

@@ -127,7 +127,7 @@ class Formulas:
         return np.where(same, fastest, counts)
 
     def local(self) -> Counts:
-        """LPA: the smallest p of least r(alpha, beta) (000, algorithm 2), up to `fastest`.
+        """LPA: the smallest p of least r(alpha, beta) (moldable21, algorithm 2), up to `fastest`.
 
         2 alpha grows from the crossing alpha = beta on; before it r is unimodal.
         """
@@ -151,7 +151,7 @@ class Formulas:
 
 
 def ratio(alpha: Floats, beta: Floats, processors: int) -> Floats:
-    """r(alpha, beta) of 000, equation 10; 2 alpha on a single processor."""
+    """r(alpha, beta) of moldable21, equation 10; 2 alpha on a single processor."""
     if processors == 1:
         return 2 * alpha
     far = (processors * alpha + (processors - 2) * beta) / (processors - 1)

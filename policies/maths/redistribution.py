@@ -1,4 +1,5 @@
-"""Moving an application's data to more or fewer processors, one port each (003, section 3.3)."""
+"""Moving an application's data to more or fewer processors, one port each (malleable17,
+section 3.3)."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from attrs import frozen
 
 @frozen
 class Link:
-    """What a redistribution pays (003, eq. 6)."""
+    """What a redistribution pays (malleable17, eq. 6)."""
 
     startup: float = 0.0
     """S, s for each redistribution."""
@@ -24,7 +25,7 @@ class Link:
 
 def round_count(before: int, after: int) -> int:
     """Rounds of messages: the edge-chromatic number of the bipartite graph between those who stay
-    and those who come or go, which is its largest degree (König; 003, section 3.3.1)."""
+    and those who come or go, which is its largest degree (König; malleable17, section 3.3.1)."""
     return max(min(before, after), abs(after - before))
 
 

@@ -1,4 +1,5 @@
-"""When are all the workers of a set UP together again? (002, V.A, Theorem 5.1, appendix B)."""
+"""When are all the workers of a set UP together again? (volatile13, section V.A, Theorem 5.1,
+appendix B)."""
 
 from __future__ import annotations
 

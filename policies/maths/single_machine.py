@@ -1,4 +1,4 @@
-"""Lower bounds on the overall flowtime of any schedule (004, sections III.C and IV)."""
+"""Lower bounds on the overall flowtime of any schedule (redundancy17, sections III.C and IV)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One worker's way back to UP: the eigenvalues of the UP/RECLAIMED part of its chain (002, V.A)."""
+"""One worker's way back to UP: the eigenvalues of the UP/RECLAIMED part of its chain (volatile13,
+section V.A)."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ class Term:
 
 @frozen(eq=False)
 class Spectrum:
-    """P_uu(t) and P_ND(t) of one worker as functions of t (002, V.A, V.B, appendix B).
+    """P_uu(t) and P_ND(t) of one worker as functions of t (volatile13, sections V.A and V.B,
+    appendix B).
 
     P_uu(t) = mu l1^t + nu l2^t is the probability that a worker UP at 0 is UP at t and was not
     DOWN in between; P_ND(t), that it was not DOWN in [0, t].

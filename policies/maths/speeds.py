@@ -1,4 +1,5 @@
-"""How a server's speed varies: piecewise constant, exact between changes (004, section III).
+"""How a server's speed varies: piecewise constant, exact between changes (redundancy17,
+section III).
 
 A process has unit mean and a peak rate Delta, is the same for every server and has stationary
 increments: slotted ones begin at a random phase, two-state ones in their stationary law.

@@ -1,4 +1,4 @@
-"""Speedup profiles: how long one attempt of a job takes on p processors (000, section 3.1).
+"""Speedup profiles: how long one attempt of a job takes on p processors (moldable21, section 3.1).
 
 Roofline, communication, Amdahl, mix and power are points of one formula,
 t(p) = a / min(p, d)^delta + b + (p - 1) c, which is what lets a whole set of jobs be allotted with
@@ -19,7 +19,8 @@ class Profile(Protocol):
 
     @property
     def work(self) -> float:
-        """w: time on one processor, what failure probabilities depend on (000, equation 3)."""
+        """w: time on one processor, what failure probabilities depend on (moldable21,
+        equation 3)."""
 
     def time(self, processors: int) -> float:
         """t(p), in the scenario's unit; p from 1."""
@@ -27,7 +28,7 @@ class Profile(Protocol):
 
 @frozen
 class Rigid:
-    """A job whose user fixed the processors (001, section 3.1)."""
+    """A job whose user fixed the processors (rigid21, section 3.1)."""
 
     processors: int
     """p_j."""
@@ -36,7 +37,7 @@ class Rigid:
 
     @property
     def work(self) -> float:
-        """The area: a rigid job's failures depend on it (001, section 3.4)."""
+        """The area: a rigid job's failures depend on it (rigid21, section 3.4)."""
         return self.processors * self.length
 
     def time(self, processors: int) -> float:
@@ -153,7 +154,7 @@ def usable(profile: Profile, processors: int) -> int:
 @frozen
 class Lockstep:
     """An iterative job whose user fixed the workers: an estimate of one iteration on average
-    workers, tasks dealt round (002, III.A)."""
+    workers, tasks dealt round (volatile13, section III.A)."""
 
     processors: int
     """p_j."""

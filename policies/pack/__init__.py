@@ -1,4 +1,4 @@
-"""Policies for malleable applications that share a platform (003)."""
+"""Policies for malleable applications that share a platform (malleable17)."""
 
 from policies.pack.allocation import GreedySpeedupProfile, OptNoRedistrib
 from policies.pack.names import ALLOCATIONS, CATALOGUE, NAMES, named, named_allocation

@@ -1,4 +1,4 @@
-"""Sharing the processors out before the start (003, sections 4 and 5)."""
+"""Sharing the processors out before the start (malleable17, sections 4 and 5)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def _smallest(view: AllocationView) -> list[Share]:
 
 @frozen
 class OptNoRedistrib:
-    """Optimal without redistribution: a pair each, then pairs to the longest (003, Theorem 1)."""
+    """Optimal without redistribution: a pair each, then pairs to the longest (malleable17,
+    Theorem 1)."""
 
     def __call__(self, view: AllocationView) -> Sequence[int]:
         shares = _smallest(view)
@@ -27,8 +28,8 @@ class OptNoRedistrib:
 
 @frozen
 class GreedySpeedupProfile:
-    """A pair each, then pairs to the applications that they cost the least extra work (003, section
-    4).
+    """A pair each, then pairs to the applications that they cost the least extra work (malleable17,
+    section 4).
 
     The ratio of the works j t^R_j after and before the pair decides; ties go to the lowest index. A
     pair that would not make its application end earlier is not given.

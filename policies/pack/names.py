@@ -1,4 +1,4 @@
-"""The paper's names for its heuristics (003, sections 5 and 6)."""
+"""The paper's names for its heuristics (malleable17, sections 5 and 6)."""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ from policies.interface.pack import CandidateView, Resize
 
 
 class LookAhead(enum.Enum):
-    """When an application counts as improvable (003 leaves it open)."""
+    """When an application counts as improvable (malleable17 leaves it open)."""
 
     ANY = "any"
     """Some number of the available pairs would make it end earlier: the test can see past what a
     redistribution costs at once."""
     NEXT_PAIR = "next-pair"
-    """The next pair alone would: closest to the figures of 003."""
+    """The next pair alone would: closest to the figures of malleable17."""
 
 
 @define(eq=False)
@@ -65,7 +65,8 @@ def _further(share: Share, first: int, most: int, pair: int) -> bool:
 
 
 def grow(shares: Sequence[Share], available: int, pair: int, look: LookAhead) -> None:
-    """Give pairs to the longest application as long as it is improvable (003, Opt-NoRedistrib).
+    """Give pairs to the longest application as long as it is improvable (malleable17,
+    Opt-NoRedistrib).
 
     Ties go to the lowest index. Stops at the first longest one that is not improvable.
     """

@@ -1,4 +1,4 @@
-"""Redistributing processors when applications end or fail (003, section 5)."""
+"""Redistributing processors when applications end or fail (malleable17, section 5)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def acts_at_faults(policy: RedistributionPolicy) -> bool:
 
 @frozen
 class NoRedistribution:
-    """No application is resized: the reference that all figures of 003 are normalised by."""
+    """No application is resized: the reference that all figures of malleable17 are normalised
+    by."""
 
     acts_at_faults: ClassVar[bool] = False
 
@@ -108,7 +109,7 @@ class ShortestApplicationsFirst:
 
 @frozen
 class Combined:
-    """One heuristic for ends and one for faults: the skeleton of 003, section 5.
+    """One heuristic for ends and one for faults: the skeleton of malleable17, section 5.
 
     At a fault nothing is tried unless the faulty application is the longest: the makespan expected
     before is still the best one.

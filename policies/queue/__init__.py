@@ -1,1 +1,1 @@
-"""Orders, allocation rules and strategies for rigid and moldable jobs (001 and 000)."""
+"""Orders, allocation rules and strategies for rigid and moldable jobs (rigid21 and moldable21)."""

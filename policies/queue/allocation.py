@@ -1,4 +1,4 @@
-"""Local processor allocation: each job on its own (000, sections 4.2.2 and 5.1)."""
+"""Local processor allocation: each job on its own (moldable21, sections 4.2.2 and 5.1)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def spread(
 
 @frozen
 class LocalProcessorAllocation:
-    """LPA: the smallest r(alpha, beta), ties to fewer processors (000, algorithm 2)."""
+    """LPA: the smallest r(alpha, beta), ties to fewer processors (moldable21, algorithm 2)."""
 
     def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
         profiles = [job.profile for job in jobs]

@@ -1,4 +1,4 @@
-"""BATCH-LIST's allotments: all attempts of a batch together (000, section 4.4).
+"""BATCH-LIST's allotments: all attempts of a batch together (moldable21, section 4.4).
 
 The paper's (1 + eps) guarantee does not determine the allotment, and allotments within it differ
 by 40 % in makespan; so the rule has a name: `Exact` or `Scaled` here, `Mixed` and `Programme` in
@@ -182,7 +182,7 @@ class Scaled:
     """
 
     eps: float = field(default=0.1, validator=unit_interval)
-    """0.1 reproduces 000's Table 1; the 0.3 that it states does not."""
+    """0.1 reproduces moldable21's Table 1; the 0.3 that it states does not."""
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int

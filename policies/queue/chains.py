@@ -1,4 +1,5 @@
-"""The dynamic programme of MT-ALLOTMENT for one chain of equal attempts (000, section 4.4)."""
+"""The dynamic programme of MT-ALLOTMENT for one chain of equal attempts (moldable21,
+section 4.4)."""
 
 from __future__ import annotations
 

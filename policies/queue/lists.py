@@ -1,4 +1,4 @@
-"""R-LIST(m): list scheduling with m reservations and backfilling (001, algorithm 1)."""
+"""R-LIST(m): list scheduling with m reservations and backfilling (rigid21, algorithm 1)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ class Reading(enum.Enum):
 
 
 def greedy(queue: Iterable[Queued], free: int, least: int = 1) -> list[Queued]:
-    """Everything that fits, in order: R-LIST-0, and LIST of 000 (algorithm 1).
+    """Everything that fits, in order: R-LIST-0, and LIST of moldable21 (algorithm 1).
 
     No job of the queue has fewer processors than `least`: to know where to stop saves a ninth of an
-    attempt's time with the 500 jobs of 000's set, a third or more with thousands in the queue.
+    attempt's time with the 500 jobs of moldable21's set, a third or more with thousands in the
+    queue.
     """
     starts: list[Queued] = []
     if free < least:

@@ -1,4 +1,4 @@
-"""The best allotment of a batch whose attempts may differ in size (000, equation 8)."""
+"""The best allotment of a batch whose attempts may differ in size (moldable21, equation 8)."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ class Mixed:
     """The smallest X with every chain of attempts, of whatever sizes, at least area within X and
     total area <= P X; at equal area the faster chain.
 
-    No allotment has a smaller L (000, equation 8; section 4.7's second batch: 5.75 against 6 for
-    the best uniform one). It compares all unbeaten chains of each job: for small platforms. The
+    No allotment has a smaller L (moldable21, equation 8; section 4.7's second batch: 5.75 against 6
+    for the best uniform one). It compares all unbeaten chains of each job: for small platforms. The
     larger attempts of a chain come first.
     """
 

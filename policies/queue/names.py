@@ -1,4 +1,4 @@
-"""The papers' names of a queue's strategies, orders and allotments (001 and 000)."""
+"""The papers' names of a queue's strategies, orders and allotments (rigid21 and moldable21)."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def order_named(name: str, first: float = 0.0) -> Order | TimedOrder:
 def allocation_named(
     name: str, allotment: AllotmentRule, eps: float
 ) -> Allocation | BatchAllocation:
-    """000's allocation rules. Raises ValueError, naming them, for another."""
+    """moldable21's allocation rules. Raises ValueError, naming them, for another."""
     rules: dict[str, Callable[[], Allocation | BatchAllocation]] = {
         "LPA": LocalProcessorAllocation,
         "MINTIME": MinTime,

@@ -1,4 +1,4 @@
-"""Priority rules (001, section 5.1): the larger value first, ties by job index."""
+"""Priority rules (rigid21, section 5.1): the larger value first, ties by job index."""
 
 from __future__ import annotations
 
@@ -46,12 +46,13 @@ def random(job: BatchJob, processors: int, time: float, platform: int, draw: Dra
 
 def large_first(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
     """LJF: jobs of at least (P+1)/2 processors by decreasing allocation, then the small ones in
-    any order, here by index (001, section 4.2.1)."""
+    any order, here by index (rigid21, section 4.2.1)."""
     return processors if 2 * processors >= platform + 1 else 0
 
 
 def first_come(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
-    """FCFS: the earliest submission first, what EASY is usually combined with (001, 2.4)."""
+    """FCFS: the earliest submission first, what EASY is usually combined with (rigid21,
+    section 2.4)."""
     return -job.submitted
 
 
@@ -64,4 +65,4 @@ PAPER_ORDERS: dict[str, Order] = {
     "SA": smallest_area,
     "RANDOM": random,
 }
-"""The seven of 001, by the papers' names. Read only."""
+"""The seven of rigid21, by the papers' names. Read only."""

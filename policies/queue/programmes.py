@@ -1,4 +1,5 @@
-"""MT-ALLOTMENT's dynamic programme in full, for every chain of a batch (000, section 4.4)."""
+"""MT-ALLOTMENT's dynamic programme in full, for every chain of a batch (moldable21,
+section 4.4)."""
 
 from __future__ import annotations
 

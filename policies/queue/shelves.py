@@ -1,4 +1,4 @@
-"""R-SHELF and R-SHELFFILL: jobs that start together (001, algorithms 2 and 3)."""
+"""R-SHELF and R-SHELFFILL: jobs that start together (rigid21, algorithms 2 and 3)."""
 
 from __future__ import annotations
 

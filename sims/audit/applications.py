@@ -1,4 +1,5 @@
-"""What a pack's log tells of its applications' times, and of what is expected of them (003)."""
+"""What a pack's log tells of its applications' times, and of what is expected of them
+(malleable17)."""
 
 from __future__ import annotations
 

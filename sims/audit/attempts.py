@@ -1,4 +1,5 @@
-"""Attempts: how long one lasts, how it ends, how many there are (001, 3; 000, 3)."""
+"""Attempts: how long one lasts, how it ends, how many there are (rigid21, section 3; moldable21,
+section 3)."""
 
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ class AttemptAuditor(Auditor):
         if described is None or described.kind == "iterative" or not size:
             return
         if run.told:
-            size = 1  # a copy does all the work, whoever takes turns to serve it (004)
+            size = 1  # a copy does all the work, whoever takes turns to serve it (redundancy17)
         works = self.jobs.setdefault(job.name, _Job()).works
         work = run.event.work
         due = works.setdefault(size, work)

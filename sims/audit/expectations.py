@@ -1,5 +1,5 @@
 """What a pack's decider counts with: since when an application computes, how much is left, and when
-it is expected to end (003, section 3.3.2)."""
+it is expected to end (malleable17, section 3.3.2)."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class LoggedJob:
     protection: ProtectionDescribed | None = None
     messages: MessagesDescribed | None = None
     application: ApplicationDescribed | None = None
-    """What a pack redistributes, at costs that depend on its size (003)."""
+    """What a pack redistributes, at costs that depend on its size (malleable17)."""
     pack: PackDescribed | None = None
     """Its pack."""
     stands: EndExpected | None = None
@@ -76,7 +76,8 @@ class LoggedJob:
     saved: LoggedState | None = None
     """The furthest image at the master."""
     left: tuple[LoggedState, ...] = ()
-    """What runs that a policy of 004 cancelled had reached: their job may go on from it."""
+    """What runs that a policy of redundancy17 cancelled had reached: their job may go on from
+    it."""
     periods: dict[int, float] = NONE
     """Members -> work between checkpoints, where that depends on them and has been seen."""
     closes: bool | None = None
@@ -194,7 +195,7 @@ class LoggedRun:
     computes: bool = False
     """Whether it has begun to compute, if its stages are told."""
     former: LoggedRun | None = None
-    """The one that it takes over from: a pack changed its members (003)."""
+    """The one that it takes over from: a pack changed its members (malleable17)."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Iterations and their tasks (002, III.A; WORLD.md, R1)."""
+"""Iterations and their tasks (volatile13, section III.A; WORLD.md, R1)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REASONS = {
     Outcome.FAILED: Reason.ERROR,
     Outcome.CANCELLED: Reason.PROACTIVE,
 }
-"""How a run ended -> why a policy is asked for the next one (002, VI)."""
+"""How a run ended -> why a policy is asked for the next one (volatile13, section VI)."""
 V = TypeVar("V")
 
 

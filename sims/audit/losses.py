@@ -60,7 +60,7 @@ class LossAuditor(Auditor):
         for copy in self.world.held.on(event.worker):
             run = copy.run
             if run is not None and run.told:
-                continue  # its decider's: a server that fails keeps its copies (004)
+                continue  # its decider's: a server that fails keeps its copies (redundancy17)
             if run is not None:
                 self.doomed.setdefault((run.job.name, run.event.run), seq)
             if copy.job.kind is ProtectionKind.BUDDIES:

@@ -19,7 +19,8 @@ class WorkerMemory:
     units: int = 1
     """Units of data that its run wants."""
     data: int = 0
-    """Complete ones that it may hold: a paper's option keeps those of the run before (002)."""
+    """Complete ones that it may hold: a paper's option keeps those of the run before
+    (volatile13)."""
     sure: int = 0
     """Complete ones that it holds."""
     image: bool = False

@@ -1,4 +1,5 @@
-"""What 003's model says that things cost, from what the log says of pack and application."""
+"""What malleable17's model says that things cost, from what the log says of pack and
+application."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from sims.scenario.deciders.applications import mtbf_of
 
 
 def checkpoint(job: LoggedJob, size: int) -> float:
-    """C_ij where it depends on the size (003, section 3.1); 0 of what is no pack's."""
+    """C_ij where it depends on the size (malleable17, section 3.1); 0 of what is no pack's."""
     pack, application = job.pack, job.application
     if pack is None or application is None:
         return 0
@@ -38,7 +39,7 @@ def closings(copy: LoggedCopy) -> list[float]:
 
 
 def moving(job: LoggedJob, before: int, after: int) -> float:
-    """RC (003, eq. 6)."""
+    """RC (malleable17, eq. 6)."""
     pack, application = job.pack, job.application
     if pack is None or application is None:
         return 0
@@ -95,7 +96,7 @@ def saving(job: LoggedJob, size: int) -> float:
 
 
 def expected(job: LoggedJob, size: int, work: float) -> list[float]:
-    """t^R of so much work (003, eq. 3), as it may be."""
+    """t^R of so much work (malleable17, eq. 3), as it may be."""
     pack, rules = job.pack, job.protection
     assert pack is not None and rules is not None
     if rules.kind is ProtectionKind.NONE:

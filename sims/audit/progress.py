@@ -193,7 +193,7 @@ class ProgressAuditor(Auditor):
 
     @staticmethod
     def _hand_over(account: Account, event: RunEnded, t: float) -> None:
-        """What has passed of a checkpoint may count as work (003, section 3.3.2)."""
+        """What has passed of a checkpoint may count as work (malleable17, section 3.3.2)."""
         account.settle(t)
         run = account.run
         whole = min(run.done + account.passed, run.event.work)

@@ -1,4 +1,5 @@
-"""Workers that are promised, and faults that change nothing: 003's own rules (sections 5, 6.1)."""
+"""Workers that are promised, and faults that change nothing: malleable17's own rules (sections 5,
+6.1)."""
 
 from __future__ import annotations
 

@@ -138,8 +138,8 @@ class ProtectionAuditor(Auditor):
             self.world.touched[run.copy] = None
 
     def _leave(self, run: LoggedRun, event: RunEnded) -> None:
-        """Preempted jobs go on from where they were, if copies are what is decided (004); an error
-        that is found makes all of it worthless (P4)."""
+        """Preempted jobs go on from where they were, if copies are what is decided (redundancy17);
+        an error that is found makes all of it worthless (P4)."""
         started = self.world.started
         if started is None or started.decider is not DeciderKind.COPIES or run.told:
             return

@@ -1,4 +1,4 @@
-"""Packs: what is decided is carried out, and moves what it says (003, sections 3 and 5)."""
+"""Packs: what is decided is carried out, and moves what it says (malleable17, sections 3 and 5)."""
 
 from __future__ import annotations
 

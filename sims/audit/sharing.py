@@ -1,4 +1,5 @@
-"""Copies that are all placed at once and all end at once, a share of a worker each (004, III)."""
+"""Copies that are all placed at once and all end at once, a share of a worker each (redundancy17,
+section III)."""
 
 from __future__ import annotations
 

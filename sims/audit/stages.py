@@ -40,7 +40,8 @@ class StagePlan:
     saves: bool
     """Whether it may take checkpoints at all."""
     closes: bool | None = False
-    """Whether a checkpoint closes what comes before computing (003); None: the log does not say."""
+    """Whether a checkpoint closes what comes before computing (malleable17); None: the log does not
+    say."""
 
     def first(self, done: float) -> Step:
         """What it must begin with."""

@@ -25,13 +25,14 @@ from sims.audit.law import Auditor, Handlers, Law
 from sims.audit.world import World
 
 GREEDY = "R-LIST-0"
-"""Starts all that fits (001, section 4.1): no job waits while as many workers are free."""
+"""Starts all that fits (rigid21, section 4.1): no job waits while as many workers are free."""
 WAITS = frozenset(("reading=kept", "allocation=BATCH"))
 """Settings by which a job may wait for its promise, or outside of the queue."""
 
 
 def _wake(policy: str) -> Wake:
-    """When an enrolment policy is asked though nothing happens (002, VI); of a user's, always."""
+    """When an enrolment policy is asked though nothing happens (volatile13, section VI); of a
+    user's, always."""
     if policy not in CATALOGUE:
         return Wake.EVERY_SLOT
     return getattr(named(policy), "wake", Wake.NEVER)
@@ -63,7 +64,7 @@ class StartAuditor(Auditor):
     """Whether something has happened at this instant that calls for a decision."""
     cancelled: int | None = None
     """seq of an end of this instant by which an enrolment policy that only answers what forces it
-    to (002, VI.A) seems to have changed its mind."""
+    to (volatile13, section VI.A) seems to have changed its mind."""
 
     @property
     def handlers(self) -> Handlers:

@@ -44,7 +44,7 @@ def measure(processors: int, seed: int) -> Timing:
     gc.collect()
     began, clock = time.process_time(), time.perf_counter()
     system = System(seed, [Makespan()])
-    populate(read(table, "003"), system, Path())
+    populate(read(table, "malleable17"), system, Path())
     system.run()
     spent = time.process_time() - began
     return Timing(spent, time.perf_counter() - clock, system.journal.length)

@@ -58,7 +58,7 @@ class TimePerAttempt:
 
 
 def rigid(scenarios: int) -> ListTrial:
-    """001, section 5.1, at q-bar = 0.3."""
+    """rigid21, section 5.1, at q-bar = 0.3."""
     jobs = UniformJobs(seed=1).draw()
     fails = failure_probabilities([job.work for job in jobs], 0.3)
     rng = stream(1, "failures")
@@ -67,7 +67,7 @@ def rigid(scenarios: int) -> ListTrial:
 
 
 def moldable(scenarios: int) -> ListTrial:
-    """000, section 5.1, default parameters."""
+    """moldable21, section 5.1, default parameters."""
     jobs = SyntheticJobs(model=Model.MIX, count=500, seed=1).draw()
     fails = rate_probabilities([job.work for job in jobs], 1e-7)
     rng = stream(1, "failures")

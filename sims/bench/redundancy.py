@@ -1,4 +1,5 @@
-"""004's most message-hungry case: M = 100 servers, every copy placed afresh twice per arrival."""
+"""redundancy17's most message-hungry case: M = 100 servers, every copy placed afresh twice per
+arrival."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def scenario(servers: int, load: float, speed: dict[str, Any], arrivals: int) ->
     table = stream() | {"seed": 1, "policy": {"name": "SRPT+R"}}
     table["platform"] = {"workers": servers, "speed": speed}
     table["job"]["stream"] |= {"count": arrivals, "arrivals": {"kind": "poisson", "load": load}}
-    return read(table, "004")
+    return read(table, "redundancy17")
 
 
 def seconds(scenario: Scenario) -> float:

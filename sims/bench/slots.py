@@ -23,7 +23,7 @@ POLICIES = ("IE", "Y-IE", "P-IE", "E-IAY", "Y-IY", "RANDOM")
 
 
 def scenario(policy: str, seed: int, fastest: int, cap: int) -> Scenario:
-    """002, VII.A with 20 workers, m = 10, n_com = 5, stopped at `cap` slots."""
+    """volatile13, section VII.A with 20 workers, m = 10, n_com = 5, stopped at `cap` slots."""
     return Scenario(
         name="bench",
         seed=seed,

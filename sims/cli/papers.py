@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _running(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("name", metavar="NAME", help="such as 002/table1: `holdfast papers` lists all")
+    add("name", metavar="NAME", help="such as volatile13/table1: `holdfast papers` lists all")
     add("--size", choices=SIZES, default="default", help="`full` is the paper's")
     about = "another value, such as policy.reading=fresh (repeatable)"
     add("--set", metavar="KEY=VALUE", action="append", default=[], help=about)

@@ -16,16 +16,20 @@ QUEUE = {
     "EASY": "the first that does not fit is promised processors, what does not delay it starts",
     "conservative": "every job is promised a start on arrival; compressed when a run ends early",
     "greedy": "whatever fits, in order",
-    "R-LIST-m": "the first m of the queue are promised processors; Q: all of it (001, 4.1)",
-    "R-SHELF-B": "shelves, with backfilling; -NB: without (001, 4.2)",
-    "R-SHELFFILL-B": "as R-SHELF, a failed job restarts where it fits its shelf (001, 4.3)",
+    "R-LIST-m": (
+        "the first m of the queue are promised processors; Q: all of it (rigid21, section 4.1)"
+    ),
+    "R-SHELF-B": "shelves, with backfilling; -NB: without (rigid21, section 4.2)",
+    "R-SHELFFILL-B": (
+        "as R-SHELF, a failed job restarts where it fits its shelf (rigid21, section 4.3)"
+    ),
 }
 
 ALLOCATION = {
-    "LPA": "local processor allocation (000, algorithm 2)",
-    "BATCH": "all pending attempts of a batch allotted together (000, section 4.4)",
-    "MINTIME": "the fewest processors of least time (000, section 5.1)",
-    "MINAREA": "the fewest processors of least area (000, section 5.1)",
+    "LPA": "local processor allocation (moldable21, algorithm 2)",
+    "BATCH": "all pending attempts of a batch allotted together (moldable21, section 4.4)",
+    "MINTIME": "the fewest processors of least time (moldable21, section 5.1)",
+    "MINAREA": "the fewest processors of least area (moldable21, section 5.1)",
 }
 
 FORMULAS = {
@@ -44,15 +48,21 @@ PLACEMENT = {
     "lowest": "the lowest numbers (the default)",
     "compact": "the fewest intervals of numbers: shorter logs of large platforms",
     "programmed": "those that hold the job's program first",
-    "IP, IE, IY, IAY": "as 002's passive heuristics choose members",
+    "IP, IE, IY, IAY": "as volatile13's passive heuristics choose members",
 }
 
 REDUNDANCY = {
-    "SRPT+R": "shortest remaining time first; all spare servers copy the smallest job (004, 3)",
+    "SRPT+R": (
+        "shortest remaining time first; all spare servers copy the smallest job (redundancy17, "
+        "section IV)"
+    ),
     "SRPT+R-even": "as SRPT+R, the spare servers spread over all jobs",
     "SRPT+R-noclone": "as SRPT+R, each copy keeps its own progress",
     "SRPT": "shortest remaining time first, one copy each; SRPT-sticky: jobs keep their servers",
-    "LAPS+R(beta)": "the newest part beta of the jobs, with copies (004, 4); LAPS(beta): without",
+    "LAPS+R(beta)": (
+        "the newest part beta of the jobs, with copies (redundancy17, section V); LAPS(beta): "
+        "without"
+    ),
     "LAPS+R-onecopy(beta)": "LAPS+R's jobs and shares, one copy each",
     "FCFS": "first come, first served",
     "PS": "processor sharing",
@@ -80,9 +90,9 @@ def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
     yield "of a queue: policy.allocation of moldable jobs", ALLOCATION
     yield "of a queue: policy.order", {**_documented(ORDERS), **FORMULAS}
     yield "of a queue: policy.placement", PLACEMENT
-    yield "of enrolment: policy.name (002, section VI)", {**enrolment.CATALOGUE, **FIXED}
-    yield "of a pack: policy.name (003, section 5)", pack.CATALOGUE
-    yield "of copies: policy.name (004)", REDUNDANCY
+    yield "of enrolment: policy.name (volatile13, section VI)", {**enrolment.CATALOGUE, **FIXED}
+    yield "of a pack: policy.name (malleable17, section 5)", pack.CATALOGUE
+    yield "of copies: policy.name (redundancy17)", REDUNDANCY
 
 
 def _documented(objects: Mapping[str, object]) -> dict[str, str]:

@@ -46,7 +46,7 @@ class Accountant:
 
     Slices of one processor come in order of time, but for computing: what it was for is known when
     the job (the iteration) is completed. A run that ends whole, alone and without stages (an
-    attempt of 001 or 000) is told at once, and nothing is kept of it.
+    attempt of rigid21 or moldable21) is told at once, and nothing is kept of it.
     """
 
     processors: int

@@ -18,7 +18,7 @@ class Described:
     verifications: dict[str, float] = field(init=False, factory=dict)
     """Where there is one."""
     outlives: bool = field(init=False, default=False)
-    """Whether states of runs that are cancelled outlive them (004)."""
+    """Whether states of runs that are cancelled outlive them (redundancy17)."""
     uncloned: set[str] = field(init=False, factory=set)
     """Jobs any of whose cancelled states may be gone on from, not the furthest alone."""
 

@@ -1,4 +1,4 @@
-"""How a pack fares from fault to fault (003, section 6, figure 11)."""
+"""How a pack fares from fault to fault (malleable17, section 6, figure 11)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from actors.runtime import Record
 
 @frozen
 class CoursePoint:
-    """The platform after the decision on one fault (003, figure 11)."""
+    """The platform after the decision on one fault (malleable17, figure 11)."""
 
     time: float
     makespan: float
@@ -21,7 +21,8 @@ class CoursePoint:
 
 @define
 class Course:
-    """Expected makespan and spread of sizes after each fault that counted (003, figure 11)."""
+    """Expected makespan and spread of sizes after each fault that counted (malleable17,
+    figure 11)."""
 
     wants: frozenset[type] = frozenset((JobCompleted, EndExpected, RunEnded))
     moments: list[CoursePoint] = field(factory=list)

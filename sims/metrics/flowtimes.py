@@ -1,4 +1,4 @@
-"""Flowtimes and stretches of jobs that arrive (004): a fold over a run's events."""
+"""Flowtimes and stretches of jobs that arrive (redundancy17): a fold over a run's events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Flowtimes:
 
     @property
     def total(self) -> float:
-        """Overall flowtime, what 004 minimizes."""
+        """Overall flowtime, what redundancy17 minimizes."""
         return float(self.flowtimes.sum())
 
     def after(self, warm_up: float) -> Flowtimes:

@@ -29,7 +29,7 @@ class Item:
     """A table or a figure: a campaign file and a view, or what is computed without one."""
 
     name: str
-    """`002/table1`."""
+    """`volatile13/table1`."""
     folder: str
     """The paper's, here."""
     about: str
@@ -90,7 +90,7 @@ def _items(paper: str, folder: str, rows: Mapping[str, tuple[str, str]]) -> list
 
 ITEMS = (
     *_items(
-        "000",
+        "moldable21",
         "moldable",
         {
             "example": ("section 4.7: four jobs on four processors", "example"),
@@ -102,7 +102,7 @@ ITEMS = (
         },
     ),
     *_items(
-        "001",
+        "rigid21",
         "rigid",
         {
             "figure4a": ("shelves, filled and not, by q-bar", "figure"),
@@ -114,7 +114,7 @@ ITEMS = (
         },
     ),
     *_items(
-        "002",
+        "volatile13",
         "volatile",
         {
             "table1": ("17 heuristics, m = 5", "table1"),
@@ -124,7 +124,7 @@ ITEMS = (
         },
     ),
     *_items(
-        "003",
+        "malleable17",
         "cosched",
         {
             "example": ("section 4: neither greedy allocation is optimal", "examples"),
@@ -141,7 +141,7 @@ ITEMS = (
         },
     ),
     *_items(
-        "004",
+        "redundancy17",
         "redundancy",
         {
             "study-load": ("flowtime and stretch by load", "study"),

@@ -1,4 +1,5 @@
-"""Fitting a Markov chain of availability (002, III.B) to observed slots, by maximum likelihood."""
+"""Fitting a Markov chain of availability (volatile13, section III.B) to observed slots, by maximum
+likelihood."""
 
 from __future__ import annotations
 

@@ -57,7 +57,8 @@ class AlwaysUp:
 
 @frozen(kw_only=True)
 class Markov:
-    """`{kind = "markov", rows = [[uu, ur, ud], [ru, rr, rd], [du, dr, dd]]}` (002, V.A)."""
+    """`{kind = "markov", rows = [[uu, ur, ud], [ru, rr, rd], [du, dr, dd]]}` (volatile13,
+    section V.A)."""
 
     kind: Literal["markov"] = "markov"
     rows: tuple[Row, Row, Row]

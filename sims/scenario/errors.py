@@ -18,11 +18,11 @@ class ErrorSection:
     """`[errors]`: silent errors; at most one of these. A job's own `failures` comes first."""
 
     rate: float | None = field(default=None, validator=optional(not_negative))
-    """lambda: errors per worker and unit of computing time (001)."""
+    """lambda: errors per worker and unit of computing time (rigid21)."""
     average: float | None = field(default=None, validator=optional(part))
     """q-bar: how often a run of mean area (rigid jobs) or mean work (others) fails; below 1."""
     per_work: float | None = field(default=None, validator=optional(not_negative))
-    """lambda: errors per unit of a job's work on one worker (000)."""
+    """lambda: errors per unit of a job's work on one worker (moldable21)."""
 
     @property
     def key(self) -> str:

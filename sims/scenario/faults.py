@@ -1,4 +1,4 @@
-"""When workers fail, whatever they run (003, sections 3.1 and 6.1)."""
+"""When workers fail, whatever they run (malleable17, sections 3.1 and 6.1)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sims.errors import InputError
 from sims.scenario.fields import Unacceptable, not_negative, positive
 
 YEAR = 365 * 86400.0
-"""Seconds in a year, as 003 counts them."""
+"""Seconds in a year, as malleable17 counts them."""
 
 SMALLEST_SHAPE = 0.05
 """Of Weibull laws: the smaller, the more of the faults follow the last one within no time."""

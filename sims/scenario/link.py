@@ -1,4 +1,4 @@
-"""What moving data between workers costs (003, sections 3.1 and 3.3)."""
+"""What moving data between workers costs (malleable17, sections 3.1 and 3.3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from sims.scenario.fields import not_negative
 
 @frozen(kw_only=True)
 class LinkSection:
-    """`[link]`: between workers, for buddies' checkpoints and redistributions alike (003)."""
+    """`[link]`: between workers, for buddies' checkpoints and redistributions alike
+    (malleable17)."""
 
     unit: float = field(default=1.0, validator=not_negative)
     """c = 1 / bandwidth: s per data unit, for checkpoints and redistributions alike."""

@@ -1,4 +1,4 @@
-"""The master and its bounded multi-port link (002, III.B; WORLD.md, L)."""
+"""The master and its bounded multi-port link (volatile13, section III.B; WORLD.md, L)."""
 
 from __future__ import annotations
 

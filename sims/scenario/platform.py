@@ -62,12 +62,14 @@ class PlatformSection(WorkerFields):
     workers: int = field(validator=up_to(MOST))
     """P."""
     multitasking: bool = True
-    """Whether a worker may run several copies at once, where a policy shares them (004)."""
+    """Whether a worker may run several copies at once, where a policy shares them
+    (redundancy17)."""
     augmentation: float = field(default=1.0, validator=positive)
-    """Multiplies all speeds, or g(r, t) (004, III.C)."""
+    """Multiplies all speeds, or g(r, t) (redundancy17, section III.C)."""
     gain: GainSection | None = None
-    """g(r, t): r copies progress as the mean of their furthest (004, Assumption 2), `process`,
-    `linear` or `frozen-two-point`; default: each copy progresses as its own worker does."""
+    """g(r, t): r copies progress as the mean of their furthest (redundancy17, Assumption 2),
+    `process`, `linear` or `frozen-two-point`; default: each copy progresses as its own worker
+    does."""
 
     @property
     def varies(self) -> bool:
@@ -94,7 +96,8 @@ class WorkerSection(WorkerFields):
 
 @frozen(kw_only=True)
 class RandomWorkers:
-    """`[random_workers]`: workers drawn as in 002, VII.A, after those of `[[workers]]`."""
+    """`[random_workers]`: workers drawn as in volatile13, section VII.A, after those of
+    `[[workers]]`."""
 
     count: int = field(validator=positive)
     """How many workers."""

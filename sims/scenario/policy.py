@@ -85,14 +85,15 @@ class PolicySection:
     allotment: AllotmentRule = AllotmentRule.SCALED
     """Of BATCH: `scaled`, `programme`, `exact` or `mixed`."""
     eps: float = field(default=0.1, validator=_eps)
-    """Of `scaled` and `programme`: 0.1 reproduces 000's Table 1, which states 0.3."""
+    """Of `scaled` and `programme`: 0.1 reproduces moldable21's Table 1, which states 0.3."""
     placement: str | None = None
     """Of a queue, which free workers a run gets: `lowest` (the default), `compact`, `programmed`,
     `IP`, `IE`, `IY`, `IAY`; of copies: `uniform` (the default), `lowest`."""
     expectation: Expectation = Expectation.EXACT
-    """Which E(S)(W) of 002, Theorem 5.1, enrolment computes with: `exact` or `printed`."""
+    """Which E(S)(W) of volatile13, Theorem 5.1, enrolment computes with: `exact` or `printed`."""
     reuse: bool = True
-    """Whether workers enrolled again at that very decision keep their data (002, III.C)."""
+    """Whether workers enrolled again at that very decision keep their data (volatile13,
+    section III.C)."""
     look: LookAhead = LookAhead.ANY
     """When EndLocal and ShortestApplicationsFirst see an application as improvable: `any` number
     of pairs would help, or the `next-pair` alone."""

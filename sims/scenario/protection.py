@@ -25,7 +25,7 @@ class Fatal(enum.Enum):
     """What a fault does to a pack's job still busy with its last fault or redistribution."""
 
     IGNORED = "ignored"
-    """Nothing (003, section 6.1)."""
+    """Nothing (malleable17, section 6.1)."""
     POSSIBLE = "possible"
     """It counts; one on the buddy of a worker in recovery loses both copies of a checkpoint."""
 
@@ -61,7 +61,7 @@ class ProtectionSection:
     """mu of one worker that formulas count with; default: that of [faults]."""
     fatal: Fatal | None = None
     """Of a pack, whether every fault counts: `ignored` or `possible`; default: ignored where there
-    is only what 003 has (buddies, and nothing but faults), elsewhere possible."""
+    is only what malleable17 has (buddies, and nothing but faults), elsewhere possible."""
 
     @property
     def plain(self) -> bool:

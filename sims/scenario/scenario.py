@@ -22,7 +22,7 @@ from sims.scenario.policy import PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
 
 CAP = 1_000_000
-"""Slots at which a run of 002 counts as failed."""
+"""Slots at which a run of volatile13 counts as failed."""
 
 
 def _span(_: object, attribute: object, value: tuple[float, float, int]) -> None:

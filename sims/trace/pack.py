@@ -1,4 +1,5 @@
-"""What the pack's decider counts with and decides, told to the jobs that it concerns (003)."""
+"""What the pack's decider counts with and decides, told to the jobs that it concerns
+(malleable17)."""
 
 from __future__ import annotations
 

@@ -313,7 +313,7 @@ def malleable(draw: st.DrawFn) -> Table:
 
 @st.composite
 def _pack_elsewhere(draw: st.DrawFn, buddies: Table) -> Table:
-    """What 003 has not: other protections, an owner that takes workers back, a link."""
+    """What malleable17 has not: other protections, an owner that takes workers back, a link."""
     images = {"kind": "images", "period": 100_000.0, "cost": 500.0, "recovery": 500.0}
     kinds = ({"kind": "none"}, images, {key: buddies[key] for key in ("kind", "period", "mtbf")})
     own = draw(st.sampled_from(kinds)) | {

@@ -118,7 +118,8 @@ class WorkReplay:
     def _end(self, record: Record, event: RunEnded, run: _Run) -> None:
         if event.outcome is Outcome.CANCELLED:
             if run.stage is Stage.CHECKPOINTING and event.done > run.done:
-                # Read literally, 003 counts the part of a checkpoint that has passed as work.
+                # Read literally, malleable17 counts the part of a checkpoint that has passed as
+                # work.
                 run.done = min(run.done + run.spent, run.work)
             run.saved.append(event.done)
         if event.outcome is Outcome.COMPLETED:

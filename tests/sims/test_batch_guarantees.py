@@ -34,7 +34,7 @@ def run(instance, policy: BatchPolicy) -> float:
 @given(rigid_instances(), st.sampled_from(sorted(PAPER_ORDERS)))
 @settings(max_examples=120, deadline=None)
 def test_greedy_stays_within_2_minus_1_over_p_under_any_order(instance, order: str) -> None:
-    """001, proposition 2."""
+    """rigid21, proposition 2."""
     found = run(instance, BatchPolicy(PAPER_ORDERS[order], RList(0), requested))
     processors, jobs, failures = instance
     guarantee = 2 - 1 / processors
@@ -44,7 +44,7 @@ def test_greedy_stays_within_2_minus_1_over_p_under_any_order(instance, order: s
 @given(rigid_instances())
 @settings(max_examples=120, deadline=None)
 def test_reservation_with_large_jobs_first_stays_within_3_minus_4_over_p_plus_1(instance) -> None:
-    """001, proposition 1."""
+    """rigid21, proposition 1."""
     found = run(instance, BatchPolicy(large_first, RList(None), requested))
     processors, jobs, failures = instance
     guarantee = 3 - 4 / (processors + 1)

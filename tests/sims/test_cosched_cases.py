@@ -1,4 +1,4 @@
-"""Expected values of malleable co-scheduling (003), computed independently."""
+"""Expected values of malleable co-scheduling (malleable17), computed independently."""
 
 from __future__ import annotations
 

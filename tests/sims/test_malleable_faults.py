@@ -1,4 +1,5 @@
-"""Whatever fails whenever: work and processor-seconds add up (003; fatal failures are our own)."""
+"""Whatever fails whenever: work and processor-seconds add up (malleable17; fatal failures are our
+own)."""
 
 from __future__ import annotations
 

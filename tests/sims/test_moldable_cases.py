@@ -1,4 +1,4 @@
-"""Expected values for moldable jobs (000), computed independently."""
+"""Expected values for moldable jobs (moldable21), computed independently."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def sizes(case: dict[str, Any], batch: dict[str, Any], chains: Chains) -> list[S
 
 
 def length(case: dict[str, Any], measured: list[Size]) -> float:
-    """L (000, equation 8)."""
+    """L (moldable21, equation 8)."""
     return float(max(*(t for t, _ in measured), sum(a for _, a in measured) / case["P"]))
 
 
@@ -193,7 +193,7 @@ def test_the_mixed_rule_finds_the_least_length_of_each_batch(cases_dir: Path) ->
 
 def test_the_programme_allots_each_batch_as_expected(cases_dir: Path) -> None:
     """But for chains whose areas differ by rounding errors alone: there only the area is
-    determined, and that L keeps its guarantee (000, lemma 3)."""
+    determined, and that L keeps its guarantee (moldable21, lemma 3)."""
     for case in instances(cases_dir):
         for batch in case["batches"]:
             where, stored = (case["name"], batch["g"]), batch["dp_eps0p3"]

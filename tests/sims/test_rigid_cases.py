@@ -1,4 +1,4 @@
-"""Expected values for rigid jobs (001), computed independently."""
+"""Expected values for rigid jobs (rigid21), computed independently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redundant copies (004): at each arrival and departure all jobs are given workers afresh.
+"""Redundant copies (redundancy17): at each arrival and departure all jobs are given workers afresh.
 
 Two deciders of the same behaviour: `VectorisedCopies`, where only speeds change and cloning is
 free, keeps all copies in arrays; `CopyRuns` gives every copy a run of its own, so that all hazards

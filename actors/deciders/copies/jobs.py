@@ -53,7 +53,7 @@ class VectorisedJob(Job):
 @define(eq=False)
 class PreemptibleJob(JobOfRuns):
     """A job each of whose copies is a run; the state of a cancelled run is kept for a later one, as
-    in 004."""
+    in redundancy17."""
 
     kept: list[State] = field(init=False, factory=list)
     """States of cancelled runs, the furthest first; with cloning, only that one."""

@@ -1,4 +1,4 @@
-"""What runs between two checkpoints under mean semantics (004, Assumption 2)."""
+"""What runs between two checkpoints under mean semantics (redundancy17, Assumption 2)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class PlacementRule(enum.Enum):
 
     UNIFORM = "uniform"
     """Uniformly at random: a fresh permutation of the workers, one per M copies, so that the
-    copies of a job are on different workers (004, Algorithms 1 and 2)."""
+    copies of a job are on different workers (redundancy17, Algorithms 1 and 2)."""
     LOWEST = "lowest"
     """The s-th copy, in order of priority, on worker s mod M."""
 

@@ -48,9 +48,10 @@ class CopyRuns(Decider):
     policy: RedundancyPolicy
     rule: PlacementRule = PlacementRule.LOWEST
     afresh: bool = True
-    """Whether all copies are placed afresh each time, as in 004. Where that costs something (a
-    message, a delay, a part of a checkpoint), copies stay on their workers where their jobs go on,
-    and only those are cloned that are not the furthest and are not fetching a state just now."""
+    """Whether all copies are placed afresh each time, as in redundancy17. Where that costs
+    something (a message, a delay, a part of a checkpoint), copies stay on their workers where their
+    jobs go on, and only those are cloned that are not the furthest and are not fetching a state
+    just now."""
     cloning: bool = True
     """Whether its jobs' copies are cloned; the policy says the same."""
     exact: bool = False

@@ -1,4 +1,4 @@
-"""Vectorised copies: all copies of all jobs in arrays, where only speeds change (004)."""
+"""Vectorised copies: all copies of all jobs in arrays, where only speeds change (redundancy17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Enrolment: which workers get how many tasks of an iterative job, and when that changes (002)."""
+"""Enrolment: which workers get how many tasks of an iterative job, and when that changes
+(volatile13)."""
 
 from actors.deciders.enrolment.decider import EnrolmentDecider
 

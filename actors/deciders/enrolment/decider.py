@@ -33,7 +33,7 @@ REASONS = {
 """How the last run ended -> why another configuration is needed."""
 PATIENCE = 1000
 """Proactive switches in a row that bring an iteration no nearer to its end than it was: the policy
-diverges (002, VI.B shows that its twelve cannot)."""
+diverges (volatile13, section VI.B shows that its twelve cannot)."""
 
 
 @define(eq=False)
@@ -81,7 +81,7 @@ class KnownJob:
 
 @define(eq=False)
 class EnrolmentDecider(Decider):
-    """Enrols workers in iterative jobs as a policy of 002 says, after checking its answer.
+    """Enrols workers in iterative jobs as a policy of volatile13 says, after checking its answer.
 
     Each job is asked for by itself, the lowest index first, and sees the workers that no other
     holds.

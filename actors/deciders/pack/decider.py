@@ -1,5 +1,5 @@
 """The pack's decider: allocates workers to waiting applications, and asks policies to redistribute
-those of the others (003)."""
+those of the others (malleable17)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CANCELLED = Outcome.CANCELLED
 
 @define(eq=False)
 class PackDecider(Decider):
-    """Decides once an instant, after all ends and faults of it (003, section 5).
+    """Decides once an instant, after all ends and faults of it (malleable17, section 5).
 
     Only free workers that are UP are given, in whole groups of `pair`. In this order:
 
@@ -60,11 +60,11 @@ class PackDecider(Decider):
     """By application index."""
     pair: int
     fatal: bool = True
-    """Whether every fault counts; False: 003's own rule (see PaperFaults)."""
+    """Whether every fault counts; False: malleable17's own rule (see PaperFaults)."""
     early_release: bool = False
     """Whether applications that end before the faulty one computes again release their workers at
-    the fault, under a policy that redistributes there: 003's own, where nothing but faults that
-    never meet befalls anybody."""
+    the fault, under a policy that redistributes there: malleable17's own, where nothing but faults
+    that never meet befalls anybody."""
     most: dict[int, int] = field(factory=dict)
     """By application index: the most copies at once, where that is more than one."""
     scheduler: Scheduler = field(init=False, repr=False)
@@ -133,8 +133,8 @@ class PackDecider(Decider):
         return self.names[progress.index], progress.size, progress.left, *known
 
     def ignores(self, worker: int, cause: int) -> bool:
-        """In 003's own model no fault counts of a worker that is idle, or whose application is
-        still busy with its last fault or redistribution (section 6.1)."""
+        """In malleable17's own model no fault counts of a worker that is idle, or whose application
+        is still busy with its last fault or redistribution (section 6.1)."""
         copy = self.scheduler.pool.holder(worker)
         progress = self.state.all_progress.get(copy)
         if progress is None:

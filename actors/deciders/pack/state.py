@@ -16,8 +16,8 @@ from policies.maths.cosched import Costs
 
 @frozen
 class ApplicationProgress:
-    """An application's progress at its last fault or redistribution (003, section 3.3.2); times in
-    s."""
+    """An application's progress at its last fault or redistribution (malleable17, section 3.3.2);
+    times in s."""
 
     index: int
     copy: int
@@ -43,7 +43,7 @@ class ApplicationProgress:
 @define(eq=False)
 class PackState:
     """The state of a pack. t^U serves decisions only: it is updated when an application reports its
-    progress, not between (003, section 3.3.2).
+    progress, not between (malleable17, section 3.3.2).
 
     Of an application with several copies the oldest is the one that is resized; the others stay as
     they were placed.
@@ -140,7 +140,7 @@ class PackState:
         self, running: Sequence[ApplicationProgress], faulty: int | None
     ) -> list[Candidate]:
         """Applications that may be resized: those that compute, and the faulty one unless its own
-        redistribution has to be repeated (003, section 3.3.3)."""
+        redistribution has to be repeated (malleable17, section 3.3.3)."""
         now, due_by, found = self.scheduler.now, self.scheduler.due_by, []
         for progress in running:
             if progress.index == faulty and not progress.moving and progress.known:

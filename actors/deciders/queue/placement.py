@@ -32,7 +32,8 @@ class Programmed:
 
 @frozen
 class PlacementView:
-    """What a criterion of 002 sees of one job (satisfies policies.interface.EnrolmentView)."""
+    """What a criterion of volatile13 sees of one job (satisfies
+    policies.interface.EnrolmentView)."""
 
     enrolment: Enrolment
     elapsed: int
@@ -51,8 +52,8 @@ class PlacementView:
 
 @define(eq=False)
 class ByCriterion:
-    """The members that make a criterion of 002 best, found one by one (002, VI.A): as if each had
-    one task, that takes it the run's time."""
+    """The members that make a criterion of volatile13 best, found one by one (volatile13,
+    section VI.A): as if each had one task, that takes it the run's time."""
 
     scheduler: Scheduler
     policy: EnrolmentPolicy

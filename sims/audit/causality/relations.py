@@ -78,7 +78,8 @@ def run_over(known: KnownEvents, effect: RunEnded, cause: Any, seq: int) -> bool
 
 
 def nothing_left(known: KnownEvents, effect: RunEnded, cause: Any, seq: int) -> bool:
-    """The checkpoint that closed a run's redistribution, where no work was left (003, 3.3.2)."""
+    """The checkpoint that closed a run's redistribution, where no work was left (malleable17,
+    section 3.3.2)."""
     return effect.outcome in ITS_END and same_run(known, effect, cause, seq)
 
 

@@ -1,4 +1,4 @@
-"""003: malleable applications under faults: section 4's examples, figures 7 to 16."""
+"""malleable17: malleable applications under faults: section 4's examples, figures 7 to 16."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def pack(
         "protection": {"kind": "buddies", "period": "young"},
     }
     return {
-        "name": "003",
+        "name": "malleable17",
         "seed": first,
         "platform": {"workers": processors},
         "job": {
@@ -64,7 +64,7 @@ def example(which: str) -> dict[str, Any]:
     """One of section 4's: two applications on three processors; redistribution is free."""
     times, _ = EXAMPLES[which]
     return {
-        "name": f"003-{which}",
+        "name": f"malleable17-{which}",
         "platform": {"workers": 3},
         "job": {
             "kind": "malleable",

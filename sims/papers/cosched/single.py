@@ -1,4 +1,5 @@
-"""Figure 11 of 003: one run, fault by fault: the expected makespan and the spread of sizes."""
+"""Figure 11 of malleable17: one run, fault by fault: the expected makespan and the spread of
+sizes."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ def _picture(curves: dict[str, list[tuple[float, float]]], path: Path, y: str) -
         axes.plot(*zip(*points, strict=True), label=name, color=color, marker=".")
     axes.xaxis.set_major_formatter(PLAIN)
     axes.yaxis.set_major_formatter(PLAIN)
-    title = "003, figure 11: a single run, at each fault that counted"
+    title = "malleable17, figure 11: a single run, at each fault that counted"
     axes.set(title=title, xlabel="time of the fault, s", ylabel=y)
     axes.grid(alpha=0.3)
     legend_below(figure, "redistribution at faults and ends")

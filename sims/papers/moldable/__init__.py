@@ -1,4 +1,4 @@
-"""000: moldable jobs whose runs fail silently: the example, Table 1, figures 4 and 5."""
+"""moldable21: moldable jobs whose runs fail silently: the example, Table 1, figures 4 and 5."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ TABLE_1 = {
 def jobs(number: int) -> dict[str, Any]:
     """Set `number` of section 5.1's jobs at the default parameters, with failures of its own."""
     return {
-        "name": "000",
+        "name": "moldable21",
         "seed": SEEDS * number,
         "platform": {"workers": 7500},
         "job": {"kind": "moldable", "synthetic": {"count": 500, "seed": number}},

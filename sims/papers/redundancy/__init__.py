@@ -1,4 +1,4 @@
-"""004: redundant copies on servers whose speed varies: the study, and Theorem 1's bounds.
+"""redundancy17: redundant copies on servers whose speed varies: the study, and Theorem 1's bounds.
 
 The paper prints no experiment; what is beside our figures was reproduced before.
 """
@@ -51,7 +51,7 @@ SIZES = {
 def stream(speeds: str = "two-point, Delta 4", sizes: str = "exponential") -> dict[str, Any]:
     """One point of the study."""
     return {
-        "name": "004",
+        "name": "redundancy17",
         "seed": 0,
         "platform": {"workers": 10, "speed": SPEEDS[speeds]},
         "job": {

@@ -1,4 +1,4 @@
-"""Lemmas 1, 2 and 5 of 004, checked numerically."""
+"""Lemmas 1, 2 and 5 of redundancy17, checked numerically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""001: rigid jobs whose runs fail silently: figures 4 to 6, and proposition 3's ratios."""
+"""rigid21: rigid jobs whose runs fail silently: figures 4 to 6, and proposition 3's ratios."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def jobs(number: int) -> dict[str, Any]:
 
     R-LIST's reservations are `kept`: what the paper's curves fit."""
     return {
-        "name": "001",
+        "name": "rigid21",
         "seed": SEEDS * number,
         "platform": {"workers": 10_000},
         "job": {"kind": "rigid", "synthetic": {"seed": number}},

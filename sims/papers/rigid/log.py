@@ -1,4 +1,4 @@
-"""001, Table 1: the jobs that a log saw submitted on each day, scheduled as one set."""
+"""rigid21, Table 1: the jobs that a log saw submitted on each day, scheduled as one set."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MIRA = {
         ("1.249", "1.224", "1.245", "1.391", "1.407"),
     ),
 }
-"""001, Table 1: by q-bar the mean number of failures, and per heuristic the mean ratio, its
+"""rigid21, Table 1: by q-bar the mean number of failures, and per heuristic the mean ratio, its
 standard deviation and the maximum, on Mira's June 2019 (30 days, 4,699 jobs, P = 49,152)."""
 
 
@@ -71,7 +71,7 @@ def day(number: int, log: str = "") -> dict[str, Any]:
     days, processors = _days(log)
     jobs = [{"processors": job.processors, "time": job.length} for job in days[number]]
     return {
-        "name": "001-table1",
+        "name": "rigid21-table1",
         "seed": SEEDS * number,
         "platform": {"workers": processors},
         "job": {"kind": "rigid", "jobs": jobs},

@@ -1,4 +1,5 @@
-"""001, end of section 4.4: R-SHELF's expected ratio on proposition 3's instance, by summation."""
+"""rigid21, end of section 4.4: R-SHELF's expected ratio on proposition 3's instance, by
+summation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""002: iterative applications on volatile workers: Tables I and II, figure 2."""
+"""volatile13: iterative applications on volatile workers: Tables I and II, figure 2."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def instance(tasks: int, channels: int, fastest: int, number: int) -> dict[str, 
     """
     place = 1000 * (100 * channels + fastest) + number
     return {
-        "name": "002-VII-A",
+        "name": "volatile13-VII-A",
         "seed": 1000 * place,
         "master": {"channels": channels, "program": 5 * fastest, "data": fastest},
         "random_workers": {"count": 20, "fastest": fastest, "seed": place},

@@ -1,4 +1,4 @@
-"""What 002 prints in Tables I and II."""
+"""What volatile13 prints in Tables I and II."""
 
 from __future__ import annotations
 

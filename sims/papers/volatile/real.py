@@ -1,4 +1,5 @@
-"""What 002, section VIII left for later: how wrong are Markov heuristics on real availability?
+"""What volatile13, section VIII left for later: how wrong are Markov heuristics on real
+availability?
 
 Each folder of spot-instance traces is a platform, each of its instances a volatile worker. A
 Markov chain is fitted to every worker; the heuristics believe it. They run on the trace itself,
@@ -63,7 +64,7 @@ class RealWorker:
 @cache
 def _platforms(traces: str) -> Mapping[str, tuple[RealWorker, ...]]:
     if not traces:
-        problem = "002/realtraces runs on spot-instance traces of yours"
+        problem = "volatile13/realtraces runs on spot-instance traces of yours"
         raise InputError(
             COMMAND_LINE, "--input", problem, "a folder (or tar archive) of JSON files"
         )

@@ -1,4 +1,4 @@
-"""The copies' decider: which policy, which jobs, and who carries their copies (004)."""
+"""The copies' decider: which policy, which jobs, and who carries their copies (redundancy17)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ from sims.scenario.workload import Submission, Workload, workload
 
 ACCEPTED = "platform.gain left out"
 SHARING = (Laps, LapsR, ProcessorSharing)
-"""004's policies that give a worker to several copies at once, where there are many jobs."""
+"""redundancy17's policies that give a worker to several copies at once, where there are many
+jobs."""
 
 
 def populate(scenario: Scenario, system: System, folder: Path) -> int:

@@ -1,4 +1,4 @@
-"""The enrolment decider: what its policy is, and what it is to believe of workers (002)."""
+"""The enrolment decider: what its policy is, and what it is to believe of workers (volatile13)."""
 
 from __future__ import annotations
 

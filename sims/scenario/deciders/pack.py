@@ -1,4 +1,4 @@
-"""The pack's decider: its policies, and what each size means for each application (003)."""
+"""The pack's decider: its policies, and what each size means for each application (malleable17)."""
 
 from __future__ import annotations
 
@@ -71,13 +71,14 @@ def pair(scenario: Scenario) -> int:
 
 
 def fatal(scenario: Scenario) -> bool:
-    """Whether every fault counts; False: 003's own rule, which is its own combination's default."""
+    """Whether every fault counts; False: malleable17's own rule, which is its own combination's
+    default."""
     said = scenario.protection.fatal
     return not alone(scenario) if said is None else said is Fatal.POSSIBLE
 
 
 def alone(scenario: Scenario) -> bool:
-    """Whether there is only what 003 has: buddies, and nothing but faults."""
+    """Whether there is only what malleable17 has: buddies, and nothing but faults."""
     own = [job.protection for job in scenario.job.jobs if job.protection is not None]
     return (
         all(

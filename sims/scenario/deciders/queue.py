@@ -36,7 +36,7 @@ from sims.scenario.workload import Submission, Workload, iterative, task_times
 
 Rule = Allocation | BatchAllocation
 CRITERIA = ("IP", "IE", "IY", "IAY")
-"""002's, of which a placement can be one."""
+"""volatile13's, of which a placement can be one."""
 
 
 def decider(

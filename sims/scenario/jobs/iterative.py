@@ -1,4 +1,4 @@
-"""Tightly-coupled iterative jobs (002, III.A)."""
+"""Tightly-coupled iterative jobs (volatile13, section III.A)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Malleable applications: one by one, or drawn as in 003, section 6.1."""
+"""Malleable applications: one by one, or drawn as in malleable17, section 6.1."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Application:
 
 @frozen(kw_only=True)
 class DrawnApplications:
-    """`[job.synthetic]`: applications drawn as in 003, section 6.1."""
+    """`[job.synthetic]`: applications drawn as in malleable17, section 6.1."""
 
     count: int = field(validator=countable)
     """n: applications."""

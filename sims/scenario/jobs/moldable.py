@@ -1,4 +1,4 @@
-"""Moldable jobs: one by one, or 000's synthetic sets (section 5.1)."""
+"""Moldable jobs: one by one, or moldable21's synthetic sets (section 5.1)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class MoldableJob(ListedJob):
 
 
 class Model(enum.Enum):
-    """The six synthetic speedup models of 000, section 5.1."""
+    """The six synthetic speedup models of moldable21, section 5.1."""
 
     ROOFLINE = "roofline"
     COMMUNICATION = "communication"
@@ -61,7 +61,7 @@ class Model(enum.Enum):
 
 @frozen(kw_only=True)
 class SyntheticJobs:
-    """`[job.synthetic]`: jobs drawn as in 000, section 5.1."""
+    """`[job.synthetic]`: jobs drawn as in moldable21, section 5.1."""
 
     model: Model = Model.MIX
     """roofline, communication, amdahl, mix-low-com, mix or power."""

@@ -1,4 +1,4 @@
-"""Rigid jobs: one by one, or drawn as in 001, section 5.1."""
+"""Rigid jobs: one by one, or drawn as in rigid21, section 5.1."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RigidJob(ListedJob):
 
 @frozen(kw_only=True)
 class UniformJobs:
-    """`[job.synthetic]`: jobs drawn as in 001, section 5.1."""
+    """`[job.synthetic]`: jobs drawn as in rigid21, section 5.1."""
 
     count: int = field(default=100, validator=countable)
     """How many jobs."""

@@ -50,7 +50,7 @@ class JobFields:
 
 @frozen(kw_only=True)
 class RigidSection(JobFields):
-    """`[job]`: rigid jobs (001); exactly one of `jobs`, `synthetic`, `swf`, `batsim`, `lublin`,
+    """`[job]`: rigid jobs (rigid21); exactly one of `jobs`, `synthetic`, `swf`, `batsim`, `lublin`,
     `stream`. Those of `swf`, `batsim` and `lublin` are selected, then drawn anew, then scaled."""
 
     kind: Literal["rigid"]
@@ -77,7 +77,7 @@ class RigidSection(JobFields):
 
 @frozen(kw_only=True)
 class MoldableSection(JobFields):
-    """`[job]`: moldable jobs (000); either `jobs` or `synthetic`."""
+    """`[job]`: moldable jobs (moldable21); either `jobs` or `synthetic`."""
 
     kind: Literal["moldable"]
     synthetic: SyntheticJobs | None = None
@@ -90,7 +90,7 @@ class MoldableSection(JobFields):
 
 @frozen(kw_only=True)
 class IterativeSection(JobFields):
-    """`[job]`: an iterative application (002, III.A), or several in `jobs`."""
+    """`[job]`: an iterative application (volatile13, section III.A), or several in `jobs`."""
 
     kind: Literal["iterative"]
     name: str = "application"
@@ -110,7 +110,7 @@ class IterativeSection(JobFields):
 
 @frozen(kw_only=True)
 class MalleableSection(JobFields):
-    """`[job]`: a pack of malleable applications that start together (003, section 3)."""
+    """`[job]`: a pack of malleable applications that start together (malleable17, section 3)."""
 
     kind: Literal["malleable"]
     pair: int = field(default=2, validator=positive)

@@ -1,5 +1,5 @@
-"""How execution times depend on workers: one table for moldable jobs (000, section 5.1) and
-malleable applications (003, section 6.1)."""
+"""How execution times depend on workers: one table for moldable jobs (moldable21, section 5.1) and
+malleable applications (malleable17, section 6.1)."""
 
 from __future__ import annotations
 
@@ -129,7 +129,8 @@ class Times:
 
 @frozen(kw_only=True)
 class Synthetic:
-    """`{kind = "synthetic", fraction = 0.08}`: 003, equation 7, of an application's footprint."""
+    """`{kind = "synthetic", fraction = 0.08}`: malleable17, equation 7, of an application's
+    footprint."""
 
     kind: Literal["synthetic"] = "synthetic"
     fraction: float = field(default=0.08, validator=probability)

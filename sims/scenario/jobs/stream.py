@@ -162,7 +162,7 @@ SizeSection = (
 
 @frozen(kw_only=True)
 class StreamSection:
-    """`[job.stream]`: jobs of one worker each, arriving over time (004, III)."""
+    """`[job.stream]`: jobs of one worker each, arriving over time (redundancy17, section III)."""
 
     count: int | None = field(default=None, validator=optional(positive))
     """How many jobs come; default: all that are listed."""

@@ -1,4 +1,4 @@
-"""The paper's names, and what they choose first in the cases (002, VI)."""
+"""The paper's names, and what they choose first in the cases (volatile13, section VI)."""
 
 from __future__ import annotations
 

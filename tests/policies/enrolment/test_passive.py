@@ -1,4 +1,4 @@
-"""IP, IE, IY, IAY, RANDOM and a fixed configuration (002, VI.A)."""
+"""IP, IE, IY, IAY, RANDOM and a fixed configuration (volatile13, section VI.A)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C-H: keep what runs, or change it (002, VI.B)."""
+"""C-H: keep what runs, or change it (volatile13, section VI.B)."""
 
 from __future__ import annotations
 

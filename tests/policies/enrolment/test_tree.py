@@ -1,4 +1,4 @@
-"""What the tree of assignments promises to those who look no further (002, VI)."""
+"""What the tree of assignments promises to those who look no further (volatile13, section VI)."""
 
 from __future__ import annotations
 

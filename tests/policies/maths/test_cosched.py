@@ -1,4 +1,4 @@
-"""Checkpoints, expected times and redistribution costs of malleable applications (003)."""
+"""Checkpoints, expected times and redistribution costs of malleable applications (malleable17)."""
 
 from __future__ import annotations
 

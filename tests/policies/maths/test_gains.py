@@ -1,4 +1,4 @@
-"""g(r, t): integration, simulation and what 004's lemmas say of it."""
+"""g(r, t): integration, simulation and what redundancy17's lemmas say of it."""
 
 from __future__ import annotations
 

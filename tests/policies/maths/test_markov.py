@@ -1,4 +1,4 @@
-"""Markovian availability: Theorem 5.1 of 002 in closed form, as a sum, and by simulation."""
+"""Markovian availability: Theorem 5.1 of volatile13 in closed form, as a sum, and by simulation."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def test_what_is_forgotten_to_save_memory_is_found_again(monkeypatch: pytest.Mon
 
 
 def test_an_expectation_beyond_the_largest_number_is_infinite() -> None:
-    """One worker that is never RECLAIMED: P_+ = E_c = q, so that E(W) as 002 prints it is
+    """One worker that is never RECLAIMED: P_+ = E_c = q, so that E(W) as volatile13 prints it is
     (1 + (W - 1) q) / q^(W - 1): beyond e^709.78 no double holds it."""
     q = 0.9048
     belief = Belief([chain([[q, 0, 1 - q], [0, 1, 0], [1, 0, 0]])], Expectation.PRINTED)

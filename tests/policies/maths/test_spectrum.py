@@ -1,4 +1,4 @@
-"""One worker's chain: its powers, its survival (002, V.A)."""
+"""One worker's chain: its powers, its survival (volatile13, section V.A)."""
 
 from __future__ import annotations
 

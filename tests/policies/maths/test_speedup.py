@@ -1,4 +1,4 @@
-"""Speedup profiles (000, section 3.1)."""
+"""Speedup profiles (moldable21, section 3.1)."""
 
 import pytest
 

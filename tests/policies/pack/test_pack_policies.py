@@ -1,4 +1,5 @@
-"""Allocation and redistribution policies of malleable applications, on hand-made views (003)."""
+"""Allocation and redistribution policies of malleable applications, on hand-made views
+(malleable17)."""
 
 from __future__ import annotations
 
@@ -144,7 +145,7 @@ falling = st.lists(st.floats(1, 100), min_size=5, max_size=5).map(
 def test_opt_no_redistrib_is_optimal_where_more_processors_never_hurt(
     times: list[tuple[float, ...]], spare: int
 ) -> None:
-    """003, Theorem 1, by trying everything."""
+    """malleable17, Theorem 1, by trying everything."""
     apps = [App(k, 0, row) for k, row in enumerate(times)]
     processors = len(apps) + spare
     sizes = OptNoRedistrib()(View(apps, processors=processors))

@@ -24,7 +24,7 @@ EXAMPLE = (
     Table((4, 3, 3, 2.5)),
     Table((3, 2, 1.7, 1.4)),
 )
-"""000, section 4.7."""
+"""moldable21, section 4.7."""
 
 
 def jobs(*profiles: Profile) -> list[BatchJob]:
@@ -54,7 +54,7 @@ def test_the_exact_rule_allots_the_example_as_printed() -> None:
 
 
 def length(profiles, allotments, processors: int) -> float:
-    """L of an allotment (000, equation 8)."""
+    """L of an allotment (moldable21, equation 8)."""
     rows = list(zip(profiles, allotments, strict=True))
     chains = [sum(n * profile.time(p) for n, p in parts) for profile, parts in rows]
     area = sum(n * p * profile.time(p) for profile, parts in rows for n, p in parts)
@@ -141,7 +141,7 @@ def test_the_programme_is_within_lemma_3_of_the_mixed_allotment(
 
 
 def test_the_mixed_allotment_of_the_example_reaches_5_75() -> None:
-    """000, section 4.7: the second batch; the best uniform allotment has L = 6."""
+    """moldable21, section 4.7: the second batch; the best uniform allotment has L = 6."""
     allotted = Mixed().allot(jobs(*EXAMPLE[2:]), [2, 2], 4)
     assert list(allotted) == [((1, 4), (1, 2)), ((1, 2), (1, 1))]
     assert length(EXAMPLE[2:], allotted, 4) == 5.75

@@ -61,7 +61,7 @@ def queue(seed: int) -> Table:
 
 
 def pack(seed: int) -> Table:
-    """Up to four applications whose workers fail often; 003's own rules or every fault."""
+    """Up to four applications whose workers fail often; malleable17's own rules or every fault."""
     rng = default_rng(seed)
     count, pair = int(rng.integers(1, 5)), _one(rng, 1, 2, 2, 3)
     workers = pair * count + int(rng.integers(0, 10))
@@ -189,7 +189,8 @@ def shares(seed: int) -> Table:
 
 
 def enrolled(seed: int) -> Table:
-    """Tasks on workers that owners take back, enrolled by a policy of 002, through a master."""
+    """Tasks on workers that owners take back, enrolled by a policy of volatile13, through a
+    master."""
     rng = default_rng(seed)
     tasks, workers = int(rng.integers(1, 6)), int(rng.integers(2, 6))
     each = [

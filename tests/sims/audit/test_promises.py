@@ -1,4 +1,5 @@
-"""What the audit says of workers that are promised, and of faults that are ignored (003)."""
+"""What the audit says of workers that are promised, and of faults that are ignored
+(malleable17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What runs that were cancelled have computed is useful where a later run goes on from it (004)."""
+"""What runs that were cancelled have computed is useful where a later run goes on from it
+(redundancy17)."""
 
 from __future__ import annotations
 

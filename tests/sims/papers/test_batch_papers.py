@@ -1,4 +1,4 @@
-"""The regenerated figures and tables of 001 and 000."""
+"""The regenerated figures and tables of rigid21 and moldable21."""
 
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def test_mean_ratios_of_figure_5_are_reproduced(heuristic, reading, average, ref
 
 
 def figure5(variants: dict, average: float, **changes: object) -> dict[tuple[str, str], Value]:
-    one = item("001/figure5")
+    one = item("rigid21/figure5")
     axes = {"errors.average": (average,), "number": tuple(range(SETS))}
     campaign = evolve(one.campaign("default", changes), axes=axes, variants=variants)
     found = one.values(execute(evolve(campaign, replications=2)))
@@ -82,7 +82,7 @@ def figure5(variants: dict, average: float, **changes: object) -> dict[tuple[str
 def test_expected_ratios_of_table_1_are_reproduced_at_default_parameters(
     model: Model, lpa: float, batch: float
 ) -> None:
-    one = item("000/table1")
+    one = item("moldable21/table1")
     whole = one.campaign("default", {"replications": 1})
     axes = {"job.synthetic.model": (model.value,), "number": tuple(range(SETS))}
     own = {name: whole.variants[name] for name in ("LPA", "BATCH")}
@@ -94,7 +94,7 @@ def test_expected_ratios_of_table_1_are_reproduced_at_default_parameters(
 
 def test_the_same_failures_are_drawn_whatever_is_compared() -> None:
     changes = {"axes": {"number": [3], "errors.average": [0.3]}, "replications": 2}
-    cases = Cells.of(item("001/figure5").campaign("default", changes))
+    cases = Cells.of(item("rigid21/figure5").campaign("default", changes))
     assert len({drawn(case.scenario(0)) for case in cases}) == 1
     assert drawn(cases[0].scenario(0)) != drawn(cases[0].scenario(1))
 
@@ -110,14 +110,14 @@ def drawn(scenario: Scenario) -> tuple[int, ...]:
 
 def test_a_runs_failures_are_those_of_its_lower_bound() -> None:
     """What the views compute beside a run is what the run met."""
-    scenario = read(jobs(3), "001")
+    scenario = read(jobs(3), "rigid21")
     summary = Summary()
     run(scenario, [summary])
     assert summary.outcomes[Outcome.FAILED] == sum(drawn(scenario))
 
 
 def test_the_example_of_section_47_takes_13_under_both_algorithms() -> None:
-    found = values("000/example")
+    found = values("moldable21/example")
     assert [it.ours.mean for it in found.values()] == [13, 13]
 
 
@@ -137,15 +137,15 @@ SMALL = ["--replications", "1", "--axis", "number=0,1"]
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["001/figure4b", *SMALL, "--axis", "platform.workers=[5000]"], "(4.8)"),
-        (["001/figure6", "--size", "smoke"], "R-SHELFFILL-NB LA"),
-        (["001/table1", "--input", str(SWF), "--size", "smoke"], "(1.067)"),
-        (["001/proposition3"], "(1.00005 in)"),
-        (["000/example"], "13 (13 in)"),
-        (["000/table1", *SMALL, "--axis", "job.synthetic.model=mix"], "1.867"),
-        (["000/table1", "--size", "smoke", "--set", "policy.allotment=exact"], "1.867"),
-        (["000/figure4", "--size", "smoke"], "MINAREA HPA"),
-        (["000/figure5-lambda", "--size", "smoke"], "errors.per_work"),
+        (["rigid21/figure4b", *SMALL, "--axis", "platform.workers=[5000]"], "(4.8)"),
+        (["rigid21/figure6", "--size", "smoke"], "R-SHELFFILL-NB LA"),
+        (["rigid21/table1", "--input", str(SWF), "--size", "smoke"], "(1.067)"),
+        (["rigid21/proposition3"], "(1.00005 in)"),
+        (["moldable21/example"], "13 (13 in)"),
+        (["moldable21/table1", *SMALL, "--axis", "job.synthetic.model=mix"], "1.867"),
+        (["moldable21/table1", "--size", "smoke", "--set", "policy.allotment=exact"], "1.867"),
+        (["moldable21/figure4", "--size", "smoke"], "MINAREA HPA"),
+        (["moldable21/figure5-lambda", "--size", "smoke"], "errors.per_work"),
     ],
 )
 def test_each_experiment_prints_its_table_and_draws_its_figure(
@@ -159,5 +159,5 @@ def test_each_experiment_prints_its_table_and_draws_its_figure(
 
 
 def test_a_log_that_is_not_there_is_an_error_of_one_line(capsys) -> None:
-    assert main(["papers", "run", "001/table1", "--input", "/nowhere.swf"]) == 2
+    assert main(["papers", "run", "rigid21/table1", "--input", "/nowhere.swf"]) == 2
     assert "/nowhere.swf" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The co-scheduling study: examples, figures, the single run (003)."""
+"""The co-scheduling study: examples, figures, the single run (malleable17)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def makespans(policies: tuple[str, ...], seed: int, **setting: Any) -> dict[str,
 
 def _makespan(table: dict[str, Any], seed: int) -> float:
     summary = Summary()
-    run(read(table | {"seed": table["seed"] + seed}, "003"), [summary])
+    run(read(table | {"seed": table["seed"] + seed}, "malleable17"), [summary])
     assert summary.makespan is not None
     return summary.makespan
 
@@ -34,19 +34,19 @@ def _makespan(table: dict[str, Any], seed: int) -> float:
 def test_section_4s_examples_are_printed_beside_the_papers_numbers(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    assert main(["papers", "run", "003/example", "--results", str(tmp_path)]) == 0
+    assert main(["papers", "run", "malleable17/example", "--results", str(tmp_path)]) == 0
     numbers = re.findall(r"(\d\.?\d?) \((\d\.?\d?) in\)", capsys.readouterr().out)
     assert numbers == [("8", "8"), ("7.2", "7.2"), ("6", "6"), ("6.5", "6.5")]
 
 
 def test_all_policies_of_a_point_meet_the_same_pack_and_faults() -> None:
-    one, other = (read(pack(name, 3), "003") for name in ("EndLocal", NONE))
+    one, other = (read(pack(name, 3), "malleable17") for name in ("EndLocal", NONE))
     assert one.job == other.job
     assert (one.faults, one.seed) == (other.faults, other.seed)
 
 
 def test_points_of_a_curve_have_packs_of_their_own() -> None:
-    one, other = (read(pack(NONE, 3, unit=unit), "003") for unit in (0.1, 1.0))
+    one, other = (read(pack(NONE, 3, unit=unit), "malleable17") for unit in (0.1, 1.0))
     assert one.job != other.job
 
 
@@ -56,7 +56,7 @@ def test_the_fault_free_run_bounds_what_redistribution_can_gain() -> None:
     assert found[FAULT_FREE] < found["EndLocal"] < found[NONE]
 
 
-FIGURES = [it.name for it in ITEMS if it.name.startswith("003/figure") and it.drawn]
+FIGURES = [it.name for it in ITEMS if it.name.startswith("malleable17/figure") and it.drawn]
 
 
 @pytest.mark.parametrize("name", FIGURES)

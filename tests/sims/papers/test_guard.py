@@ -34,13 +34,13 @@ def test_a_table_that_says_something_else_is_told_and_fails(
 ) -> None:
     table = json.loads(guard.STORED.read_text())
     key = "LPA | makespan"
-    table["000/example"]["intervals"][key] = [9, 10]
+    table["moldable21/example"]["intervals"][key] = [9, 10]
     other = tmp_path / "stored.json"
     other.write_text(json.dumps(table))
     monkeypatch.setattr(guard.said, "__defaults__", (other,))
-    assert main(["papers", "check", "000/example", "003/example"]) == 1
+    assert main(["papers", "check", "moldable21/example", "malleable17/example"]) == 1
     out = capsys.readouterr().out
-    assert f"000/example: {key}: 13, was 9 to 10" in out
+    assert f"moldable21/example: {key}: 13, was 9 to 10" in out
     assert "2 tables and figures, 1 differ" in out
 
 
@@ -52,8 +52,8 @@ def test_values_that_are_gone_or_new_are_told() -> None:
 def test_what_is_stored_holds_what_was_found(tmp_path: Path) -> None:
     path = tmp_path / "stored.json"
     with local(1) as workers:
-        guard.store([item("003/example")], workers, path)
-        assert guard.said(item("003/example"), workers, path) == []
+        guard.store([item("malleable17/example")], workers, path)
+        assert guard.said(item("malleable17/example"), workers, path) == []
 
 
 def test_the_papers_value_is_covered_to_its_digits() -> None:
@@ -71,12 +71,12 @@ def test_an_unknown_table_is_refused_in_one_line(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--input", "log.swf"], "--input: 002/table1 reads nothing"),
-        (["--evidence"], "--evidence: 002/table1 has none"),
+        (["--input", "log.swf"], "--input: volatile13/table1 reads nothing"),
+        (["--evidence"], "--evidence: volatile13/table1 has none"),
     ],
 )
 def test_what_reads_nothing_takes_no_input_and_has_no_evidence(
     words: list[str], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["papers", "run", "002/table1", *words]) == 2
+    assert main(["papers", "run", "volatile13/table1", *words]) == 2
     assert problem in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""004's experiments, small: they run, and print what they promise."""
+"""redundancy17's experiments, small: they run, and print what they promise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SET = {"platform": {"workers": 4}, "job": {"stream": {"count": 100}}}
 
 def over_bounds(policies: tuple[str, ...], speeds: list[float]) -> dict[tuple[str, float], float]:
     """Flowtime over its bound by policy and speed, the worst and best of both semantics."""
-    one = item("004/bounds")
+    one = item("redundancy17/bounds")
     variants = {name: {"policy": {"name": name}} for name in policies}
     changes = {"set": SET, "axes": {"speed": speeds}, "variants": variants, "replications": 1}
     found = one.values(execute(one.campaign("default", changes)))
@@ -58,7 +58,7 @@ def test_lemma_5_holds() -> None:
     assert row.simulated == pytest.approx(row.formula, rel=1e-12)
 
 
-STUDIES = [it.name for it in ITEMS if it.name.startswith("004/study")]
+STUDIES = [it.name for it in ITEMS if it.name.startswith("redundancy17/study")]
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -69,13 +69,13 @@ def test_each_study_prints_its_table(
     assert main([*words, "--replications", "2", "--results", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "stretch99" in printed
-    if name == "004/study-load":
+    if name == "redundancy17/study-load":
         assert "(0.434 " in printed
         assert (tmp_path / "study-load.png").exists()
 
 
 def test_an_unknown_policy_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["papers", "run", "004/study-load", "--size", "smoke"]
+    words = ["papers", "run", "redundancy17/study-load", "--size", "smoke"]
     assert main([*words, "--set", "policy.placement=XYZ"]) == 2
     assert "XYZ" in capsys.readouterr().err
 
@@ -83,9 +83,9 @@ def test_an_unknown_policy_is_refused_in_one_line(capsys: pytest.CaptureFixture[
 def test_bounds_and_lemmas_print_their_tables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["004/bounds", "--size", "smoke", "--replications", "2"]
+    words = ["redundancy17/bounds", "--size", "smoke", "--replications", "2"]
     assert main(["papers", "run", *words, "--results", str(tmp_path)]) == 0
-    assert main(["papers", "run", "004/lemmas"]) == 0
+    assert main(["papers", "run", "redundancy17/lemmas"]) == 0
     printed = capsys.readouterr().out
     assert "27" in printed
     assert "Lemma 5" in printed

@@ -1,4 +1,4 @@
-"""002's tables: how heuristics are scored, run and printed."""
+"""volatile13's tables: how heuristics are scored, run and printed."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def test_differences_are_of_means_over_trials_in_which_both_succeed() -> None:
 
 
 def test_figure_2_takes_scores_apart_by_wmin() -> None:
-    one = item("002/figure2")
+    one = item("volatile13/figure2")
     axes = {"fastest": [1, 2], "channels": [5], "number": [0]}
     found = one.values(execute(one.campaign("smoke", {"axes": axes, "replications": 1})))
     assert {it.place for it in found} == {(("fastest", 1),), (("fastest", 2),)}
 
 
 def test_every_heuristic_of_table_1_runs_on_the_same_instance_again_and_again() -> None:
-    one = item("002/table1")
+    one = item("volatile13/table1")
     axes = {"fastest": [1], "channels": [5], "number": [0]}
     changes = {"axes": axes, "set": {"job": {"cap": 20_000}}, "replications": 1}
     first, again = (execute(one.campaign("default", changes)) for _ in range(2))
@@ -59,7 +59,7 @@ def test_every_heuristic_of_table_1_runs_on_the_same_instance_again_and_again() 
 def test_an_interrupted_table_resumes_from_its_results(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["papers", "run", "002/table2", *SMALL, "--replications", "1"]
+    words = ["papers", "run", "volatile13/table2", *SMALL, "--replications", "1"]
     words += ["--set", "job.cap=2000", "--results", str(tmp_path)]
     assert main(words) == 0
     first = capsys.readouterr().out
@@ -72,12 +72,12 @@ def test_an_interrupted_table_resumes_from_its_results(
 
 
 def test_figure_2_is_drawn(tmp_path: Path) -> None:
-    words = ["papers", "run", "002/figure2", "--size", "smoke", *SMALL]
+    words = ["papers", "run", "volatile13/figure2", "--size", "smoke", *SMALL]
     assert main([*words, "--results", str(tmp_path)]) == 0
     assert (tmp_path / "figure2.png").stat().st_size > 10_000
 
 
-REAL = ["papers", "run", "002/realtraces", "--size", "smoke"]
+REAL = ["papers", "run", "volatile13/realtraces", "--size", "smoke"]
 
 
 def test_real_traces_are_fitted_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -205,7 +205,7 @@ def test_an_allocation_rule_an_order_and_a_strategy_combine_freely() -> None:
 def test_a_scenario_names_the_allotment_of_its_batches(
     allotment: str, second_batch: list[int]
 ) -> None:
-    """000, section 4.7, but both attempts of the second batch are needed."""
+    """moldable21, section 4.7, but both attempts of the second batch are needed."""
     example = (SCENARIOS / "batch-moldable.toml").read_text()
     text = example.replace("failures = 1", "failures = 2").replace(
         '"exact"', f'"{allotment}"\neps = 0.3'

@@ -1,4 +1,4 @@
-"""Scenario files of malleable applications (003)."""
+"""Scenario files of malleable applications (malleable17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""004's sample-path model over again, in rational arithmetic and without actors or events.
+"""redundancy17's sample-path model over again, in rational arithmetic and without actors or events.
 
 It integrates each server's trace directly between checkpoints, so that it shares no code and no
 idea with the simulator but the reading of the paper.

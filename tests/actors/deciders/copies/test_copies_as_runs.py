@@ -1,4 +1,5 @@
-"""004's copies on workers that are reclaimed, fail, and fetch clones, one rule at a time."""
+"""redundancy17's copies on workers that are reclaimed, fail, and fetch clones, one rule at a
+time."""
 
 from __future__ import annotations
 

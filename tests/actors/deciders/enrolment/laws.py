@@ -1,4 +1,4 @@
-"""The laws of a volatile platform (002, III), replayed from a run's events alone."""
+"""The laws of a volatile platform (volatile13, section III), replayed from a run's events alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""002, Figure 1, slot by slot, against expected values computed independently."""
+"""volatile13, Figure 1, slot by slot, against expected values computed independently."""
 
 from __future__ import annotations
 

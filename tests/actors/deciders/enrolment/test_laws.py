@@ -1,4 +1,5 @@
-"""Whatever the platform, the availability and the policy: the laws of 002, III hold."""
+"""Whatever the platform, the availability and the policy: the laws of volatile13, section III
+hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who holds which workers, by number (003, sections 3.3 and 5)."""
+"""Who holds which workers, by number (malleable17, sections 3.3 and 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a pack's workers do around a fault, an end and a resize, worked out by hand (003)."""
+"""What a pack's workers do around a fault, an end and a resize, worked out by hand
+(malleable17)."""
 
 from __future__ import annotations
 
