@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from sims.cli.watching import bar, interruptible
 from sims.errors import InputError
 from sims.options import Parser, positive_int
 from sims.papers import guard
-from sims.papers.catalogue import ITEMS, SIZES, Item, item
+from sims.papers.catalogue import ITEMS, SIZES, Item, current, item
 from sims.papers.values import draw, table
 from sims.scenario.loader import split_override, value_of
 from sims.script import prepare_pictures, wide_console
@@ -68,6 +69,14 @@ def execute(arguments: argparse.Namespace) -> int:
     return code
 
 
+def _named(name: str) -> Item:
+    """The one of that name. Says so on stderr if it is an old name. Raises InputError."""
+    one = item(current(name))
+    if one.name != name:
+        print(f"holdfast: {name} is an old name: write {one.name}", file=sys.stderr)
+    return one
+
+
 # --- list -------------------------------------------------------------------------------------
 
 
@@ -92,7 +101,7 @@ def _told(seconds: float | None) -> str:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    one = item(arguments.name)
+    one = _named(arguments.name)
     folder = arguments.results or RESULTS / one.name
     results = _results(one, arguments, folder) if one.drawn else None
     values, console = one.values(results), wide_console()
@@ -135,7 +144,7 @@ def _sound(results: Results) -> Results:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    chosen = [item(name) for name in arguments.names] or [it for it in ITEMS if guard.checked(it)]
+    chosen = [_named(name) for name in arguments.names] or [it for it in ITEMS if guard.checked(it)]
     with local() as workers:
         if arguments.store:
             guard.store(chosen, workers)

@@ -1,4 +1,5 @@
-"""What MkDocs calls as it builds the site: pictures are drawn of runs of the pages' scenarios."""
+"""What MkDocs calls as it builds the site: pictures are drawn of runs of the pages' scenarios, and
+citations lead to the bibliography."""
 
 from __future__ import annotations
 
@@ -8,8 +9,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
 
 from sims.docs.blocks import PICTURE, ROOT, files
+from sims.docs.citations import linked
 from sims.examples import example, examples
 from sims.plots.framing import Framing
 from sims.result import Result
@@ -32,6 +36,12 @@ def on_files(files_: Files, config: Any) -> Files:
                 content = _picture(name, what, files(text))
                 files_.append(File.generated(config, place, content=content))
     return files_
+
+
+def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
+    """Link papers that are cited."""
+    place = "bibliography.html"
+    return html if page.url == place else linked(html, get_relative_url(place, page.url))
 
 
 def _height(result: Result, what: str) -> float:

@@ -20,6 +20,15 @@ from sims.errors import InputError
 from sims.options import COMMAND_LINE
 from sims.papers.values import Value
 
+NUMBERS = {
+    "000": "moldable21",
+    "001": "rigid21",
+    "002": "volatile13",
+    "003": "malleable17",
+    "004": "redundancy17",
+}
+"""Of papers, before they had keys: accepted in names for one release."""
+
 SIZES = ("smoke", "default", "full")
 """`full` is the paper's."""
 
@@ -176,6 +185,12 @@ ITEMS = (
         },
     ),
 )
+
+
+def current(name: str) -> str:
+    """The name with its paper's key, where it has the paper's number."""
+    paper, slash, rest = name.partition("/")
+    return f"{NUMBERS.get(paper, paper)}{slash}{rest}"
 
 
 def item(name: str) -> Item:

@@ -12,7 +12,7 @@ from sims.campaign.executors import local
 from sims.campaign.intervals import Estimate
 from sims.cli import main
 from sims.papers import guard
-from sims.papers.catalogue import ITEMS, item
+from sims.papers.catalogue import ITEMS, current, item
 from sims.papers.values import Value
 
 
@@ -66,6 +66,37 @@ def test_the_papers_value_is_covered_to_its_digits() -> None:
 def test_an_unknown_table_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["papers", "run", "005/table1"]) == 2
     assert "005/table1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "now"),
+    [
+        ("000/table1", "moldable21/table1"),
+        ("001/figure4a", "rigid21/figure4a"),
+        ("002/table1", "volatile13/table1"),
+        ("003/figure7", "malleable17/figure7"),
+        ("004/study-load", "redundancy17/study-load"),
+        ("study/survive", "study/survive"),
+        ("volatile13/table1", "volatile13/table1"),
+    ],
+)
+def test_a_paper_s_number_stands_for_its_key(old: str, now: str) -> None:
+    assert current(old) == item(now).name
+
+
+@pytest.mark.parametrize("action", ["run", "check"])
+def test_an_old_name_works_and_says_what_to_write(
+    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["papers", action, "malleable17/example"]) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("holdfast")]
+    assert told == ["holdfast: 003/example is an old name: write malleable17/example"]
+
+
+def test_a_name_of_today_says_nothing_of_old_names(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["papers", "check", "malleable17/example"]) == 0
+    assert "old name" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -180,9 +180,10 @@ def test_a_run_that_begins_anew_and_waits_for_no_member_names_the_loss() -> None
 
 def test_who_begins_anew_goes_on_from_nothing_that_was_saved() -> None:
     records = play(LOG_CASES / "bothcopies.toml")
+    lost = {(loss.job, loss.run) for _, loss, _ in told(records, CheckpointLost)}
     spoilt = 0
     for it, event, _ in told(records, RunStarted):
-        if event.keeps in {loss.run for _, loss, _ in told(records, CheckpointLost)}:
+        if (event.job, event.keeps) in lost:
             law = CauseLaw()
             assert [law.check(each) for each in records[: it.seq]].count(None) == it.seq
             other = evolve(event, source=event.keeps)
