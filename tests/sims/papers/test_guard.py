@@ -89,9 +89,10 @@ def test_an_old_name_works_and_says_what_to_write(
     action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["papers", action, "malleable17/example"]) == 0
+    old, now = "003/example", "malleable17/example"
+    assert main(["papers", action, old]) == 0
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("holdfast")]
-    assert told == ["holdfast: 003/example is an old name: write malleable17/example"]
+    assert told == [f"holdfast: {old} is an old name: write {now}"]
 
 
 def test_a_name_of_today_says_nothing_of_old_names(capsys: pytest.CaptureFixture[str]) -> None:
