@@ -1,1 +1,1 @@
-"""The world's laws, checked on a log alone: replayed without the simulator."""
+"""The world's laws, checked on a log alone, without the simulator."""

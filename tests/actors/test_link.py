@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from actors.decisions import BadDecision
 from actors.events import TransferDropped, TransferEnded, TransferStarted, TransferSuspended
 from actors.protection import ProtectionKind
+from actors.runtime import ActorFailed
 from tests.actors.worlds import Task, World, of, runs
 
 
@@ -57,3 +66,38 @@ def test_no_channel_is_asked_for_what_takes_no_time() -> None:
     records = World(workers=2, channels=1).run(Task(processors=2, time=5))
     assert not of(records, TransferStarted)
     assert runs(records)[0][4] == 5
+
+
+# --- orders of service that answer wrongly --------------------------------------------------------
+
+
+@frozen
+class Answering:
+    """Answers with what is made of those that wait."""
+
+    make: Callable[[list[Any]], object]
+    every_slot = False
+
+    def __call__(self, waiting: Sequence[Any], channels: int, now: float) -> Any:
+        return self.make(list(waiting))
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda waiting: waiting, "it serves 3; there are 1 channels"),
+        (lambda waiting: [*waiting[:1], *waiting[:1]], "it names a worker twice"),
+        (lambda waiting: [it.index for it in waiting[:1]], "a sequence of those that wait"),
+        (lambda waiting: None, "a sequence of those that wait"),
+        (lambda waiting: [copy(waiting[0])], "a sequence of those that wait"),
+    ],
+)
+def test_an_order_of_service_that_cannot_be_kept_is_refused_with_what_it_saw(
+    make: Callable[[list[Any]], object], problem: str
+) -> None:
+    world = World(workers=3, channels=1, order=Answering(make))
+    with pytest.raises(ActorFailed, match=problem) as failed:
+        world.run(Task(processors=3, program=5, time=1))
+    assert isinstance(failed.value.error, BadDecision)
+    assert "test_link:Answering" in str(failed.value)
+    assert "now = 0, waiting: [" in str(failed.value)

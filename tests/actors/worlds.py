@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from actors.deciders.queue import QueueDecider
 from actors.events import RunEnded, RunStarted, WorkerChanged
@@ -21,6 +21,7 @@ from actors.worker import Worker
 from actors.worker_messages import Needs
 from actors.worker_registry import WorkerRegistry
 from policies.availability import WorkerState
+from policies.interface import ServiceOrder
 from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.speedup import Rigid
 from policies.queue.lists import RList
@@ -66,6 +67,7 @@ class World:
     speeds: Sequence[Sequence[tuple[float, float]]] = ()
     channels: int = 0
     """0: no master."""
+    order: ServiceOrder = Factory(StartedFirst)
 
     def run(self, *tasks: Task) -> list[Record]:
         """The events of a run under R-LIST-0, first come first served."""
@@ -80,7 +82,7 @@ class World:
         scheduler = system.spawn(Scheduler("scheduler", pool, decider, len(tasks)))
         master = None
         if self.channels:
-            master = system.spawn(Master("master", self.channels, StartedFirst()))
+            master = system.spawn(Master("master", self.channels, self.order))
 
         def make(index: int) -> Worker:
             worker = Worker(f"worker {index}", index, scheduler, master, downtime=self.downtime)

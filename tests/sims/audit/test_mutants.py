@@ -1,4 +1,4 @@
-"""What the audit, and the policy that a log names, notice when something in the log is wrong.
+"""What the audit notices when something in the log is wrong.
 
 Of 100 mutants at least 95 are noticed, by mechanism, by kind of job and decider, and by what was
 done to the log. The others (run with `-s` for the list of a run) say what no other event
@@ -7,7 +7,7 @@ contradicts, so that a world in which it was so is as lawful:
 - two events of one instant told in the other order, where the laws do not say which comes first: a
   run that is lost, and what its buddies had saved; workers' messages that begin together;
 - when a worker was reclaimed whose run waited for others anyway;
-- where the log does not tell all that a policy saw (see sims.audit.replay), another decision.
+- another decision that could be carried out as well: decisions are what the audit starts from.
 
 Not counted are altered logs that are the true logs of other scenarios, which no law may call wrong:
 that is tried, not argued (tests.sims.audit.elsewhere). One worker or channel more than was ever

@@ -1,0 +1,145 @@
+"""Actors share nothing but messages: over the matrix, no handler reads or writes another actor."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from attrs import define, field
+
+from actors.runtime import NOTHING, Actor, ActorFailed, System, handles
+from sims import world
+from sims.matrix import cells, scenario
+from sims.scenario.loader import load, read
+from tests.golden.regenerate import SCENARIOS
+
+PUBLIC = frozenset(("name", "__class__"))
+"""What belongs to an actor's address."""
+
+
+class Intrusion(Exception):
+    """An actor looked into another one."""
+
+
+@define
+class Guard:
+    """Knows whose handler runs, and raises where that touches another actor.
+
+    An actor's parts (a job's runs, a scheduler's decider and pool) act for it: they run in its
+    handlers. The runtime and whatever builds worlds may touch any.
+    """
+
+    acting: list[Actor] = field(factory=list)
+
+    def handler(self, method: Callable[..., None]) -> Callable[..., None]:
+        def act(actor: Actor, message: object, cause: int) -> None:
+            self.acting.append(actor)
+            try:
+                method(actor, message, cause)
+            finally:
+                self.acting.pop()
+
+        return act
+
+    def check(self, actor: Actor, attribute: str) -> None:
+        if not self.acting or actor is self.acting[-1] or attribute in PUBLIC:
+            return
+        frame = sys._getframe(2)
+        module = frame.f_globals["__name__"]
+        if module.startswith("actors.runtime") or not module.startswith(("actors.", "tests.")):
+            return
+        if frame.f_locals.get("self") is not actor:  # its own birth, in another one's handler
+            who = self.acting[-1].name
+            raise Intrusion(f"{who} touches {actor.name}.{attribute} in {module}")
+
+
+def kinds(base: type[Actor]) -> Iterator[type[Actor]]:
+    yield base
+    for kind in base.__subclasses__():
+        yield from kinds(kind)
+
+
+@pytest.fixture
+def guard(monkeypatch: pytest.MonkeyPatch) -> Guard:
+    guard = Guard()
+
+    def read(actor: Actor, attribute: str) -> Any:
+        guard.check(actor, attribute)
+        return object.__getattribute__(actor, attribute)
+
+    def write(actor: Actor, attribute: str, value: object) -> None:
+        guard.check(actor, attribute)
+        object.__setattr__(actor, attribute, value)
+
+    monkeypatch.setattr(Actor, "__getattribute__", read)
+    monkeypatch.setattr(Actor, "__setattr__", write)
+    for kind in kinds(Actor):
+        for table in kind._tables.values():
+            for message, method in table.items():
+                monkeypatch.setitem(table, message, guard.handler(method))
+    return guard
+
+
+@pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")
+def test_over_the_whole_matrix_no_actor_reads_or_writes_another(guard: Guard) -> None:
+    for cell in cells():
+        world.run(scenario(cell))
+    assert guard.acting == []
+
+
+ROWS = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.2, 0.1, 0.7]]
+DECIDERS = {
+    "enrolment": ("volatile20", "job.iterations=2", 'policy.name="P-IE"'),
+    "pack": ("malleable10", "faults.mtbf=94608000", "job.synthetic.count=4"),
+    "vectorised copies": ("redundant-laps", "job.stream.count=10"),
+    "queue": ("batch-faults", "job.synthetic.count=10"),
+}
+
+
+@pytest.mark.parametrize("decider", DECIDERS)
+def test_no_decider_reads_or_writes_jobs_and_workers(guard: Guard, decider: str) -> None:
+    name, *overrides = DECIDERS[decider]
+    world.run(load(SCENARIOS / f"{name}.toml", overrides), folder=SCENARIOS)
+    assert guard.acting == []
+
+
+def test_a_copy_of_a_job_that_saves_images_is_decided_on_by_what_is_reported(guard: Guard) -> None:
+    pool = {"workers": 3, "availability": {"kind": "markov", "rows": ROWS}}
+    table = {
+        "name": "copies",
+        "unit": "slot",
+        "master": {"channels": 2, "program": 1, "data": 1, "image": 1},
+        "platform": pool,
+        "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 9}] * 3},
+        "policy": {"name": "SRPT+R"},
+        "protection": {"kind": "images", "period": 3},
+    }
+    world.run(read(table, "copies"))
+    assert guard.acting == []
+
+
+@define(eq=False)
+class Nosy(Actor):
+    """Looks into another actor, as soon as it is told."""
+
+    other: Actor | None
+    write: bool
+
+    @handles(str)
+    def look(self, message: str, cause: int) -> None:
+        assert self.other is not None
+        if self.write:
+            self.other.state = 1
+        else:
+            assert self.other.state is None
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_an_actor_that_looks_into_another_is_caught(guard: Guard, write: bool) -> None:
+    system = System()
+    nosy = system.spawn(Nosy("nosy", system.spawn(Nosy("other", None, False)), write))
+    nosy.send(nosy, "look", NOTHING)
+    with pytest.raises(ActorFailed, match=r"nosy touches other\.state"):
+        system.run()
