@@ -171,6 +171,7 @@ class JobOfCopies(Job):
         run = Run(
             *(self, number, copy, self.work(copy), plan),
             finds_error=self._error_check(copy),
+            logs_exposure=self.errors.drawn,
             saved=self.saved,
             recovered=self._recovered,
             over=self.over,

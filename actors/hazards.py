@@ -35,6 +35,11 @@ class SilentErrors:
     """Makes the job's own stream, when first needed: deriving one takes as long as attempts."""
     _rng: Generator | None = field(init=False, default=None)
 
+    @property
+    def drawn(self) -> bool:
+        """Whether errors are drawn, by what was computed since the last verified point."""
+        return bool(self.rate or self.per_work)
+
     def finds_error(self, exposure: float, density: float = 1) -> bool:
         """Whether a verification finds an error; `exposure`: workers x computing time since the
         last verified point, `density`: of the job's work in it. q = 1 - exp(-lambda a)."""

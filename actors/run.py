@@ -16,6 +16,7 @@ from actors.events import (
     RunStarted,
     Stage,
     StageStarted,
+    VerificationEnded,
 )
 from actors.messages import PartDue
 from actors.plan import Plan, State
@@ -51,6 +52,8 @@ class Run:
     work: float
     plan: Plan
     finds_error: Callable[[float], bool]
+    logs_exposure: bool
+    """Whether the log has each verification's exposure: errors are drawn by it."""
     """Whether a verification finds an error, by exposure."""
     saved: Callable[[Run, int], None]
     """What to do with a complete checkpoint."""
@@ -227,6 +230,8 @@ class Run:
 
     def _verified(self, cause: int) -> tuple[bool, int]:
         found = self.finds_error(self.exposed)
+        if self.logs_exposure:
+            self._record(cause, VerificationEnded, self.exposed, found)
         if found:
             return False, self.over(self, Outcome.FAILED, cause)
         self.exposed = 0

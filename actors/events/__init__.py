@@ -65,6 +65,7 @@ from actors.events.runs import (
     Stage,
     StageStarted,
     TasksDealt,
+    VerificationEnded,
 )
 from actors.events.scenario import (
     SCHEMA,
@@ -137,6 +138,7 @@ __all__ = [
     "TransferKind",
     "TransferStarted",
     "TransferSuspended",
+    "VerificationEnded",
     "WhyIgnored",
     "WorkerChanged",
     "WorkerPriced",

@@ -6,12 +6,14 @@ A run's identity is (job, run), runs counting from 0 within their job in the ord
 from __future__ import annotations
 
 import enum
+from typing import Annotated
 
 from attrs import frozen
 
 from actors.events.quantities import (
     IterationNumber,
     JobName,
+    Quantity,
     Rate,
     RunNumber,
     Share,
@@ -105,6 +107,19 @@ class RateChanged(Event):
 
 
 @frozen
+class VerificationEnded(Event):
+    """A verification of a run whose silent errors are drawn has ended; it is the cause of
+    nothing."""
+
+    job: JobName
+    run: RunNumber
+    exposure: Annotated[float, Quantity("workers x time")]
+    """Computing time since the last verified point, times workers: by it an error is drawn."""
+    error: bool
+    """Whether it found one."""
+
+
+@frozen
 class RunEnded(Event):
     """A run ends and releases its members, unless the job keeps them."""
 
@@ -154,6 +169,7 @@ VOCABULARY: tuple[type[Event], ...] = (
     RunStarted,
     StageStarted,
     RateChanged,
+    VerificationEnded,
     RunEnded,
     MembersReleased,
     MembersJoined,

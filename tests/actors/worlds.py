@@ -46,6 +46,8 @@ class Task:
     time: float = 10
     verification: float = 0
     release: float = 0
+    rate: float = 0
+    """Of silent errors; none is ever drawn, as there is no stream."""
     failures: Sequence[int] = ()
     kind: ProtectionKind = ProtectionKind.NONE
     period: float = math.inf
@@ -118,7 +120,7 @@ class World:
         return JobOfRuns(
             *(name, described, scheduler),
             protection=protection(rules),
-            errors=SilentErrors(iter(task.failures)),
+            errors=SilentErrors(iter(task.failures), task.rate),
             needs=Needs(name, task.program, task.data, task.image) if linked else None,
         )
 

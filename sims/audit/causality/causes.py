@@ -137,6 +137,10 @@ CAUSES: Mapping[type[Event], tuple[AllowedCause, ...]] = {
         later(r.part_over, e.StageStarted, e.RateChanged),
     ),
     e.RateChanged: (at_once(r.of_run, e.WorkerChanged, e.WorkerSpeedChanged),),
+    e.VerificationEnded: (
+        later(r.same_run, *PARTS),
+        at_once(r.same_run, e.CheckpointTaken, e.TasksDealt, e.RedistributionPlanned),
+    ),
     e.RunEnded: (
         later(r.run_over, *PARTS),
         at_once(r.nothing_left, e.CheckpointTaken),
