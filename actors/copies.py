@@ -56,10 +56,10 @@ class JobOfCopies(Job):
     reuse: bool = field(kw_only=True, default=False)
     """Whether a member of a run that ended early, enrolled again at that very decision, keeps its
     data and the part of a message that has passed (volatile13)."""
-    copies: dict[int, Copy] = field(init=False, factory=dict)
+    copies: dict[int, Copy[Run]] = field(init=False, factory=dict)
     """By number, in the order in which they were placed."""
     next_run: int = field(init=False, default=0)
-    former: dict[int, tuple[Copy, int]] = field(init=False, factory=dict)
+    former: dict[int, tuple[Copy[Run], int]] = field(init=False, factory=dict)
     """Under `reuse`: members of runs that ended at this instant -> their copy, number of that
     event."""
 
@@ -91,20 +91,20 @@ class JobOfCopies(Job):
         """Units of data, by member."""
         return (1,) * message.processors
 
-    def work(self, copy: Copy) -> float:
+    def work(self, copy: Copy[Run]) -> float:
         """The whole work of a run on these members, in time at speed 1."""
         return self.described.profile.time(len(copy.members))
 
-    def resumed(self, copy: Copy) -> Plan:
+    def resumed(self, copy: Copy[Run]) -> Plan:
         """The next run on members that were kept."""
         return self.protection.resumed(copy)
 
-    def report_progress(self, copy: Copy, cause: int) -> None:
+    def report_progress(self, copy: Copy[Run], cause: int) -> None:
         """A copy goes on otherwise than before: tell the scheduler, if it wants to know."""
         if self.reports and copy.number in self.copies:
             self.send(self.scheduler, self._progress(copy), cause)
 
-    def _progress(self, copy: Copy) -> RunProgress:
+    def _progress(self, copy: Copy[Run]) -> RunProgress:
         run, whose = copy.run, (self.index, copy.number)
         if run is None:
             return RunProgress(*whose, None, 0, 0, 0, 0, 0, NOTHING)
@@ -136,7 +136,7 @@ class JobOfCopies(Job):
             self.become(RUNNING)
         held = members(message.numbers)
         speeds, addresses = message.speeds, message.addresses
-        copy = Copy(
+        copy: Copy[Run] = Copy(
             *(message.copy, held, message.text, self.units(message)),
             speeds=dict(zip(held, speeds, strict=True)) if speeds else None,
             addresses=dict(zip(held, addresses, strict=True)) if addresses else None,
@@ -146,7 +146,7 @@ class JobOfCopies(Job):
         self.copies[copy.number] = copy
         self._start_run(copy, self.plan(copy), cause, message)
 
-    def plan(self, copy: Copy) -> Plan:
+    def plan(self, copy: Copy[Run]) -> Plan:
         """What the first run of a copy is to do."""
         return self.protection.placed(copy, self.furthest())
 
@@ -161,7 +161,7 @@ class JobOfCopies(Job):
 
     def _start_run(
         self,
-        copy: Copy,
+        copy: Copy[Run],
         plan: Plan,
         cause: int,
         message: StartCopy | None = None,
@@ -188,13 +188,13 @@ class JobOfCopies(Job):
             copy.stage_in(self, self.needs, plan.image, cause)
         self.report_progress(copy, cause)
 
-    def _error_check(self, copy: Copy) -> Callable[[float], bool]:
+    def _error_check(self, copy: Copy[Run]) -> Callable[[float], bool]:
         if not self.errors.per_work:
             return self.errors.finds_error
         area = len(copy.members) * self.work(copy)
         return partial(self.errors.finds_error, density=self.described.profile.work / area)
 
-    def log_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
+    def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
         """Log what a run that starts means to this kind of job."""
         return cause
 
@@ -219,7 +219,7 @@ class JobOfCopies(Job):
         self.former.clear()
 
     def _drop(
-        self, copy: Copy, outcome: Outcome, cause: int, gone: bool = False, early: bool = False
+        self, copy: Copy[Run], outcome: Outcome, cause: int, gone: bool = False, early: bool = False
     ) -> int:
         """End the copy, and give its members back; the number of its end."""
         if copy.run is not None:
@@ -241,7 +241,7 @@ class JobOfCopies(Job):
 
     # --- how they end -------------------------------------------------------------------------
 
-    def _complete_by(self, first: Copy, cause: int) -> int:
+    def _complete_by(self, first: Copy[Run], cause: int) -> int:
         """This copy was first: the others end at this instant; the number of its end."""
         gone = self.last_work()
         others = [copy for copy in self.copies.values() if copy is not first]

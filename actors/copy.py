@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from attrs import define, field
 
@@ -14,14 +14,22 @@ from policies.availability import WorkerState
 
 if TYPE_CHECKING:
     from actors.plan import State
-    from actors.run import Run
     from actors.runtime import Actor
 
 UP = WorkerState.UP
 
 
+class Numbered(Protocol):
+    """A run, as far as its members are told of it."""
+
+    number: int
+
+
+R = TypeVar("R", bound=Numbered)
+
+
 @define(eq=False)
-class Copy:
+class Copy(Generic[R]):
     """Members held for one run at a time; under buddies, for the next one too."""
 
     number: int
@@ -37,7 +45,7 @@ class Copy:
     """Of the members, where there is a master to feed them."""
     absent: set[int] = field(init=False, factory=set)
     """Members that are not UP."""
-    run: Run | None = field(init=False, default=None)
+    run: R | None = field(init=False, default=None)
     """The one under way; None while its members are only kept."""
     last: int = field(init=False, default=-1)
     """Number of its last run."""

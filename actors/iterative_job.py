@@ -11,6 +11,7 @@ from actors.events import IterationCompleted, IterationStarted, TasksDealt, Task
 from actors.intervals import grouped
 from actors.job import WAITING
 from actors.messages import StartCopy
+from actors.run import Run
 from actors.runs import JobOfRuns
 
 
@@ -44,12 +45,12 @@ class IterativeJob(JobOfRuns):
         whole, rest = divmod(self.tasks, message.processors)
         return tuple(whole + (k < rest) for k in range(message.processors))
 
-    def work(self, copy: Copy) -> float:
+    def work(self, copy: Copy[Run]) -> float:
         """W = max x_q w_q."""
         pairs = zip(copy.members, copy.units, strict=True)
         return max(units * self.task_times[worker] for worker, units in pairs)
 
-    def log_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
+    def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
         wanted = self.system.journal.wants(TasksDealt)
         tasks = tuple(zip(copy.members, copy.units, strict=True)) if wanted else ()
         reason = message.reason if message is not None else None

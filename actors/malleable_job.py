@@ -51,11 +51,11 @@ class MalleableJob(JobOfRuns):
         self.record(cause, ApplicationDescribed, *astuple(self.application, recurse=False))
         return cause
 
-    def work(self, copy: Copy) -> float:
+    def work(self, copy: Copy[Run]) -> float:
         """t_ij, promised members included (malleable17, section 5)."""
         return self.costs.times[self.costs.row(len(copy.members))]
 
-    def log_tasks(self, copy: Copy, message: StartCopy | None, cause: int) -> int:
+    def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
         """Whether this run moves data."""
         assert copy.run is not None
         if any(stage is MOVING for stage, _ in copy.run.plan.before):
@@ -89,24 +89,24 @@ class MalleableJob(JobOfRuns):
             self._exchange(copy, message, cause)
             self._start_run(copy, self.resumed(copy), cause)
 
-    def _resize_kept(self, copy: Copy, message: ResizeCopy, cause: int) -> None:
+    def _resize_kept(self, copy: Copy[Run], message: ResizeCopy, cause: int) -> None:
         self._exchange(copy, message, cause)
         copy.cause = self.record(cause, MembersChanged, self.name, copy.last, copy.text)
         self.report_progress(copy, copy.cause)
         self._resume_soon()
 
-    def _exchange(self, copy: Copy, message: ResizeCopy, cause: int) -> None:
+    def _exchange(self, copy: Copy[Run], message: ResizeCopy, cause: int) -> None:
         stayed = copy.members
         left = copy.exchange(message)
         copy.dismiss(self, left, cause, keep=False)
         copy.dismiss(self, sorted(set(stayed).difference(left)), cause, keep=True)
 
-    def resumed(self, copy: Copy) -> Plan:
+    def resumed(self, copy: Copy[Run]) -> Plan:
         """A redistribution that was interrupted, or decided since, comes after the recovery."""
         plan = super().resumed(copy)
         return plan if copy.holders == len(copy.members) else self._moved(copy, plan)
 
-    def _moved(self, copy: Copy, plan: Plan) -> Plan:
+    def _moved(self, copy: Copy[Run], plan: Plan) -> Plan:
         cost = self.costs.redistribution(copy.holders, len(copy.members))
         before = (*plan.before, (MOVING, cost))
         return evolve(plan, before=before, closes=self.protection.keeps and plan.period < math.inf)
@@ -127,7 +127,7 @@ class MalleableJob(JobOfRuns):
 
     # --- where it stands ----------------------------------------------------------------------
 
-    def report_progress(self, copy: Copy, cause: int) -> None:
+    def report_progress(self, copy: Copy[Run], cause: int) -> None:
         """The scheduler is told where it stands."""
         if copy.number not in self.copies:
             return
@@ -142,12 +142,12 @@ class MalleableJob(JobOfRuns):
             report = self._report(run.copy, self.now, (), run.base / run.work)
             self.send(self.scheduler, report, cause)
 
-    def _kept(self, copy: Copy) -> ProgressReport:
+    def _kept(self, copy: Copy[Run]) -> ProgressReport:
         plan = self.resumed(copy)
         done = plan.begins.fraction if plan.begins else 0
         return self._report(copy, None, plan.ahead(), done)
 
-    def _under_way(self, copy: Copy, run: Run) -> ProgressReport:
+    def _under_way(self, copy: Copy[Run], run: Run) -> ProgressReport:
         part, now, done = run.part, self.now, run.base / run.work
         if run.stage in SILENT or not part.rate:
             return self._report(copy, math.inf, (), done)
@@ -157,7 +157,7 @@ class MalleableJob(JobOfRuns):
         return self._report(copy, now if end is None else end, run.ahead(), done)
 
     def _report(
-        self, copy: Copy, start: float | None, parts: tuple[float, ...], done: float
+        self, copy: Copy[Run], start: float | None, parts: tuple[float, ...], done: float
     ) -> ProgressReport:
         moving = copy.holders != len(copy.members)
         where = (self.index, copy.number, start, parts, 1 - done)

@@ -48,7 +48,7 @@ class Run:
     actor: Actor
     """Its job, whose timers and journal it uses."""
     number: int
-    copy: Copy
+    copy: Copy[Run]
     work: float
     plan: Plan
     finds_error: Callable[[float], bool]

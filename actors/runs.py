@@ -80,7 +80,7 @@ class JobOfRuns(JobOfCopies):
     def too_late(self, message: object, cause: int) -> None:
         """The copy ended at the same instant."""
 
-    def _lose(self, copy: Copy, worker: int, cause: int) -> int:
+    def _lose(self, copy: Copy[Run], worker: int, cause: int) -> int:
         lost, end = self.protection.member_failed(copy, worker), cause
         if copy.run is not None:
             end = self._end_run(copy, LOST, cause)
@@ -91,12 +91,12 @@ class JobOfRuns(JobOfCopies):
         copy.cause = self._discard(copy, lost, cause)
         return copy.cause
 
-    def _discard(self, copy: Copy, lost: float | None, cause: int) -> int:
+    def _discard(self, copy: Copy[Run], lost: float | None, cause: int) -> int:
         if not lost:
             return cause
         return self.record(cause, RestartedFromScratch, self.name, copy.last, lost)
 
-    def _end_run(self, copy: Copy, outcome: Outcome, cause: int) -> int:
+    def _end_run(self, copy: Copy[Run], outcome: Outcome, cause: int) -> int:
         """The run is lost or has failed: its copy waits for the next one, or is over."""
         if not self.protection.keeps:
             return self._drop(copy, outcome, cause, early=True)

@@ -71,6 +71,33 @@ def test_imports_point_down() -> None:
         assert not upward, place(path)
 
 
+def modules() -> dict[str, Path]:
+    """Full name -> file, of all that ships."""
+    names = [place(path).removesuffix(".py").replace("/", ".") for path in SHIPPED]
+    return {name.removesuffix(".__init__"): path for name, path in zip(names, SHIPPED, strict=True)}
+
+
+def imported(path: Path, known: dict[str, Path]) -> set[str]:
+    """Modules of ours that a file imports, wherever in it, also for the type checker only."""
+    found: set[str] = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            parts = (f"{node.module}.{alias.name}" for alias in node.names)
+            found.update(part if part in known else node.module for part in parts)
+    return found & known.keys()
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    known = modules()
+    left = {name: imported(path, known) - {name} for name, path in known.items()}
+    # What imports nothing that is left is in no circle, nor is what nothing left imports.
+    while free := {name for name, others in left.items() if not others & left.keys()}:
+        left = {name: others for name, others in left.items() if name not in free}
+    while top := left.keys() - {other for others in left.values() for other in others}:
+        left = {name: others for name, others in left.items() if name not in top}
+    assert not left, sorted(left)
+
+
 def test_policies_know_no_loop_no_clock_no_journal_and_no_global_randomness() -> None:
     impure = importers("asyncio", "time", "datetime", "random", "secrets", "structlog", "logging")
     assert not within("policies", impure)

@@ -42,7 +42,7 @@ class Buddies(Protection):
 
     keeps: ClassVar[bool] = True
 
-    def resumed(self, copy: Copy) -> Plan:
+    def resumed(self, copy: Copy[Run]) -> Plan:
         """A recovery takes its time even if nothing is saved."""
         before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
         return evolve(self.plan(copy), begins=copy.saved, before=before)
@@ -51,7 +51,7 @@ class Buddies(Protection):
         run.copy.saved = State(run.number, run.base, run.work, run.exposed)
         run.copy.holders = len(run.copy.members)
 
-    def member_failed(self, copy: Copy, worker: int) -> float | None:
+    def member_failed(self, copy: Copy[Run], worker: int) -> float | None:
         """A second failure of the same member is not fatal, unless it has no buddy."""
         copy.failed_members.add(worker)
         if not self.rules.fatal:
@@ -61,15 +61,15 @@ class Buddies(Protection):
             return None
         return self._discard(copy)
 
-    def recovered(self, copy: Copy) -> None:
+    def recovered(self, copy: Copy[Run]) -> None:
         copy.failed_members.clear()
 
-    def failed(self, copy: Copy) -> float | None:
+    def failed(self, copy: Copy[Run]) -> float | None:
         """Discards what this copy has saved, unless it was verified (P4)."""
         return None if self.rules.verified else self._discard(copy)
 
     @staticmethod
-    def _discard(copy: Copy) -> float:
+    def _discard(copy: Copy[Run]) -> float:
         lost = copy.saved.done if copy.saved else 0
         copy.saved, copy.holders = None, len(copy.members)
         return lost

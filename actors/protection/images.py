@@ -15,7 +15,7 @@ from actors.run import Run
 class Images(Protection):
     """The master keeps the furthest complete checkpoint of the job, whichever copy sent it."""
 
-    def plan(self, copy: Copy) -> Plan:
+    def plan(self, copy: Copy[Run]) -> Plan:
         plan = super().plan(copy)
         image = self.rules.image
         if image is None:
@@ -28,7 +28,7 @@ class Images(Protection):
         if self.saved is None or state.beyond(self.saved):
             self.saved = state
 
-    def failed(self, copy: Copy) -> float | None:
+    def failed(self, copy: Copy[Run]) -> float | None:
         """Unverified images may be as corrupt as the run (P4)."""
         if self.rules.verified or self.saved is None:
             return None

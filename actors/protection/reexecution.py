@@ -16,12 +16,12 @@ from actors.run import Run
 class ReExecution(Protection):
     """The default protection: every run begins from scratch."""
 
-    def plan(self, copy: Copy) -> Plan:
+    def plan(self, copy: Copy[Run]) -> Plan:
         """Nothing is saved, whatever the period says."""
         return evolve(super().plan(copy), period=math.inf)
 
     def save(self, run: Run) -> None:
         raise AssertionError("nothing is saved under re-execution")
 
-    def failed(self, copy: Copy) -> float | None:
+    def failed(self, copy: Copy[Run]) -> float | None:
         return None

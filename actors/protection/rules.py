@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from actors.copy import Copy
-from actors.events import ProtectionKind
+from actors.events import ProtectionKind, Stage
 from actors.plan import Plan, State
 from actors.protection.by_size import BySize, never, on
-from actors.protection.copies import begun
 from actors.run import Run
 
 
@@ -44,6 +43,24 @@ class Rules:
     """Time that an image is on a channel; None: there is no master."""
 
 
+def begun(plan: Plan, rules: Rules, saved: State | None, furthest: State | None) -> Plan:
+    """The plan of a copy that is placed now: from the saved image if that is further than the
+    furthest run under way, from that run's state if copies are cloned, or from scratch."""
+    clone = furthest if rules.cloning and furthest and furthest.done else None
+    if saved is not None and (clone is None or saved.beyond(clone)):
+        return _fetched(plan, rules, saved, on(rules.recovery, 1))
+    if clone is not None:
+        return _fetched(plan, rules, clone, rules.delay)
+    return plan
+
+
+def _fetched(plan: Plan, rules: Rules, state: State, time: float) -> Plan:
+    """Through the master where there is one, else in `time`."""
+    if rules.image is not None:
+        return evolve(plan, begins=state, image=True)
+    return evolve(plan, begins=state, before=((Stage.RECOVERING, time),))
+
+
 @define(eq=False)
 class Protection:
     """What one job has saved, and what that means for its runs."""
@@ -57,15 +74,15 @@ class Protection:
     _plans: dict[int, Plan] = field(init=False, factory=dict)
     """By number of members: one is needed for every run."""
 
-    def placed(self, copy: Copy, furthest: State | None) -> Plan:
+    def placed(self, copy: Copy[Run], furthest: State | None) -> Plan:
         """The first run of a copy; `furthest`: of the job's runs that are under way."""
         return begun(self.plan(copy), self.rules, self.saved, furthest)
 
-    def resumed(self, copy: Copy) -> Plan:
+    def resumed(self, copy: Copy[Run]) -> Plan:
         """The next run on members that were kept."""
         raise AssertionError("only buddies keep their members")
 
-    def plan(self, copy: Copy) -> Plan:
+    def plan(self, copy: Copy[Run]) -> Plan:
         """A run from scratch."""
         rules, members = self.rules, len(copy.members)
         plan = self._plans.get(members)
@@ -82,15 +99,15 @@ class Protection:
     def save(self, run: Run) -> None:
         """A checkpoint of `run` is complete."""
 
-    def member_failed(self, copy: Copy, worker: int) -> float | None:
+    def member_failed(self, copy: Copy[Run], worker: int) -> float | None:
         """A member went DOWN: the saved work that this destroys; None: none is."""
         return None
 
-    def recovered(self, copy: Copy) -> None:
+    def recovered(self, copy: Copy[Run]) -> None:
         """The recovery with which the copy's run began is over."""
 
     @abstractmethod
-    def failed(self, copy: Copy) -> float | None:
+    def failed(self, copy: Copy[Run]) -> float | None:
         """A verification found an error: the saved work that is given up; None: none is."""
 
     def forget(self) -> None:

@@ -3,7 +3,7 @@
 The rest of the project uses these names and knows nothing of asyncio's insides.
 """
 
-from actors.runtime.actor import Actor, handles, message
+from actors.runtime.actor import Actor, Home, handles, message
 from actors.runtime.entries import NOTHING, Timer
 from actors.runtime.errors import (
     ActorFailed,
@@ -26,6 +26,7 @@ __all__ = [
     "ActorFailed",
     "Deadlock",
     "Event",
+    "Home",
     "IllegalTransition",
     "Journal",
     "JsonLines",

@@ -28,12 +28,15 @@ from actors.runtime.errors import IllegalTransition, UnexpectedMessage
 from actors.runtime.phases import Phase
 
 if TYPE_CHECKING:
-    from actors.runtime.journal import Event
-    from actors.runtime.system import System
+    from numpy.random import Generator
+
+    from actors.runtime.journal import Event, Journal
+    from actors.runtime.loop import VirtualTimeLoop
 
 Table = Mapping[type, Callable[[Any, Any, int], None]]
 """Message class -> the function that handles it, with the number of the event that caused it."""
 
+A = TypeVar("A", bound="Actor")
 C = TypeVar("C")
 P = ParamSpec("P")
 Method = TypeVar("Method", bound=Callable[..., None])
@@ -45,6 +48,20 @@ class Recorder(Protocol):
     def __call__(
         self, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs
     ) -> int: ...
+
+
+class Home(Protocol):
+    """What an actor may use of the system that it lives in; see System."""
+
+    loop: VirtualTimeLoop
+    journal: Journal
+    origin: int
+
+    def start(self, actor: Actor, life: Coroutine[Any, Any, None]) -> None: ...
+    def stopped(self, actor: Actor) -> None: ...
+    def finish(self, cause: int, result: object = None) -> None: ...
+    def stream(self, name: str) -> Generator: ...
+    def spawn(self, actor: A) -> A: ...
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(attrs.field,))
@@ -117,7 +134,7 @@ class Actor:
 
     name: str
     """Unique in its system; what logs and errors call it."""
-    system: System = field(init=False, repr=False)
+    system: Home = field(init=False, repr=False)
     record: Recorder = field(init=False, repr=False)
     """`record(cause, Kind, *args)` journals the event `Kind(*args)` and returns its number, which
     is the cause of what follows from it. The event is built only where a sink wants it. The

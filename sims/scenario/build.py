@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from actors.decider import Decider
 from actors.events import DeciderKind, RunStarted
 from actors.pool import Pool, compact, lowest
 from actors.runtime import System
+from actors.scheduler import Decider
 from sims.errors import InputError
 from sims.scenario.build_jobs import plain, spawn_jobs
 from sims.scenario.build_platform import spawn_platform

@@ -69,7 +69,10 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
         return False
     if kind != "rigid" and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
-    return not scenario.full_platform.varies and protection_of(scenario, submission).plain
+    return (
+        not scenario.full_platform.varies
+        and protection_of(scenario.protection, submission.own).plain
+    )
 
 
 def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Makers) -> None:
@@ -102,7 +105,7 @@ def _job_of_runs(
     scenario: Scenario, submission: Submission, makers: Makers, errors: SilentErrors
 ) -> JobOfRuns:
     job, needs = submission.job, needs_of(scenario, submission)
-    section = protection_of(scenario, submission)
+    section = protection_of(scenario.protection, submission.own)
     _warn_of_single(section, job)
     rules = _rules(scenario, submission, makers, needs.image if needs else None)
     costs = makers.costs_of(job)
@@ -127,7 +130,10 @@ def _job_of_runs(
 def _rules(
     scenario: Scenario, submission: Submission, makers: Makers, image: float | None
 ) -> Rules:
-    section, verification = protection_of(scenario, submission), submission.job.verification
+    section, verification = (
+        protection_of(scenario.protection, submission.own),
+        submission.job.verification,
+    )
     costs = makers.costs_of(submission.job)
     if costs is not None:
         return section.rules_by_size(verification, image, costs, makers.fatal)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from attrs import astuple
 
-from actors.decider import Decider
 from actors.deciders.pack import PackDecider
 from actors.events import LinkDescribed, WorkerPriced
 from actors.hazards import Hazard, PaperFaults
@@ -16,7 +15,7 @@ from actors.limit import Cap
 from actors.master import Master
 from actors.pool import Pool
 from actors.runtime import System
-from actors.scheduler import Scheduler
+from actors.scheduler import Decider, Scheduler
 from actors.worker import Worker
 from actors.worker_registry import WorkerRegistry
 from sims.scenario.availability import Overlaid, SpotFile

@@ -16,7 +16,7 @@ from cattrs.errors import ClassValidationError
 from actors.decisions import name_of
 from sims.errors import InputError
 from sims.scenario.policy import PolicySection
-from sims.scenario.strict import told
+from sims.scenario.strict import converter, first_problem, told
 
 OURS = ("actors", "policies", "sims")
 """Names of Holdfast's own packages."""
@@ -131,9 +131,6 @@ def _beside_ours(module: str, name: str, places: Sequence[str], key: str) -> Non
 
 
 def _structured(policy: type, parameters: Mapping[str, Any]) -> Any:
-    # Imported here: the loader imports this module for the section's class.
-    from sims.scenario.loader import converter, first_problem
-
     try:
         return converter().structure(parameters, policy)
     except ClassValidationError as error:

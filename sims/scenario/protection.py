@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from math import inf
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 from attrs import evolve, field, frozen
 from attrs.validators import optional
@@ -15,10 +15,6 @@ from policies.maths.checkpoint import daly_work, young_work
 from policies.maths.cosched import Costs
 from sims.errors import InputError
 from sims.scenario.fields import Unacceptable, not_negative, positive, positive_or_inf
-
-if TYPE_CHECKING:
-    from sims.scenario.scenario import Scenario
-    from sims.scenario.workload import Submission
 
 
 class Fatal(enum.Enum):
@@ -122,7 +118,13 @@ class ProtectionSection:
         return lambda members: formula(mu / members, cost)
 
 
-def protection_of(scenario: Scenario, submission: Submission) -> ProtectionSection:
+class OwnProtection(Protocol):
+    """A listed job that may say how it is protected."""
+
+    @property
+    def protection(self) -> ProtectionSection | None: ...
+
+
+def protection_of(common: ProtectionSection, own: OwnProtection | None) -> ProtectionSection:
     """The job's own, or the file's."""
-    own = submission.own.protection if submission.own else None
-    return own or scenario.protection
+    return (own.protection if own else None) or common

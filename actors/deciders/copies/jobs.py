@@ -14,7 +14,7 @@ from actors.events import Outcome, ProtectionDescribed, ProtectionKind
 from actors.job import WAITING, Job, Life
 from actors.messages import CancelCopy, FirstCopyEnded, JobOver, StateSaved
 from actors.plan import Plan, State, furthest
-from actors.protection.copies import begun
+from actors.protection.rules import begun
 from actors.run import Run
 from actors.runs import FAILED, JobOfRuns
 from actors.runtime import handles
@@ -64,7 +64,7 @@ class PreemptibleJob(JobOfRuns):
         """The furthest state, under way or kept."""
         return _furthest(super().furthest(), *self.kept[:1])
 
-    def plan(self, copy: Copy) -> Plan:
+    def plan(self, copy: Copy[Run]) -> Plan:
         """From the furthest state, or from the furthest that no copy runs."""
         protection = self.protection
         begins = self.furthest() if protection.rules.cloning else self._next_kept()
@@ -74,7 +74,7 @@ class PreemptibleJob(JobOfRuns):
     def _next_kept(self) -> State | None:
         return self.kept.pop(0) if self.kept else None
 
-    def report_progress(self, copy: Copy, cause: int) -> None:
+    def report_progress(self, copy: Copy[Run], cause: int) -> None:
         super().report_progress(copy, cause)
         self._report_state(cause)
 

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.decider import Decider
 from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.deciders.copies.table import ActiveTable
 from actors.events import Stage
 from actors.messages import CopyOver, RunProgress, StateSaved
 from actors.progress import remaining
+from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.copies import Counts, RedundancyPolicy
 from policies.interface.queue import BatchJob
-
-if TYPE_CHECKING:
-    from actors.scheduler import Scheduler
-
 
 FETCHING = (Stage.STAGING_IN, Stage.RECOVERING)
 

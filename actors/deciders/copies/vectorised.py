@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.decider import Decider
 from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.copies.mean import RunningMean
 from actors.deciders.copies.placed import Placed
@@ -21,6 +20,7 @@ from actors.deciders.copies.work_account import NEVER, WorkAccount
 from actors.events import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.messages import CopyOver, Decide, FirstCopyEnded
 from actors.runtime import Phase, Timer
+from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.copies import (
     WHOLE,
@@ -32,9 +32,6 @@ from policies.interface.copies import (
 )
 from policies.interface.queue import BatchJob
 from policies.maths.gains import Gain
-
-if TYPE_CHECKING:
-    from actors.scheduler import Scheduler
 
 DECIDE, ENDED = Decide(), FirstCopyEnded()
 NO_WORKERS = np.zeros(0, dtype=np.intp)

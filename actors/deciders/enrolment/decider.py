@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.decider import Decider
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.enrolment.window import FREE, RunningConfiguration, Window
 from actors.events import BoundsDescribed, ChainsBelieved, End, Outcome
 from actors.intervals import grouped
 from actors.messages import CopyOver, Decide, HoldingsChanged, RunProgress
 from actors.runtime import NOTHING, Phase
+from actors.scheduler import Decider, Scheduler
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
 from policies.interface import Configuration, Enrolment, EnrolmentPolicy, Reason, Wake
 from policies.interface.queue import BatchJob
-
-if TYPE_CHECKING:
-    from actors.scheduler import Scheduler
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 DECIDE = Decide()

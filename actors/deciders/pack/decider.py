@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from actors.decider import Decider
 from actors.deciders.pack.checks import allocate, redistribute
 from actors.deciders.pack.state import ApplicationProgress, PackState
 from actors.deciders.pack.views import NewApplication, Occasion, Pack
@@ -21,15 +19,12 @@ from actors.events import (
     WhyIgnored,
 )
 from actors.messages import CopyOver, ProgressReport
+from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.pack import AllocationPolicy, Cause, RedistributionPolicy, Resize
 from policies.interface.queue import BatchJob
 from policies.maths.cosched import Costs
 from policies.pack import acts_at_faults
-
-if TYPE_CHECKING:
-    from actors.scheduler import Scheduler
-
 
 NEVER = math.inf
 CANCELLED = Outcome.CANCELLED

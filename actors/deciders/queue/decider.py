@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.decider import Decider
 from actors.deciders.queue.checks import checked
 from actors.deciders.queue.intake import Entries, Intake, intake
 from actors.deciders.queue.memory import QueueMemory
@@ -18,8 +17,9 @@ from actors.deciders.queue.state import QueueState
 from actors.decisions import ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.messages import CopyOver, Decide
-from actors.runtime import Phase, System
+from actors.runtime import Home, Phase
 from actors.runtime.instants import after_instant
+from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.queue import (
     BatchJob,
@@ -32,9 +32,6 @@ from policies.interface.queue import (
 )
 from policies.queue.estimates import Estimates
 
-if TYPE_CHECKING:
-    from actors.scheduler import Scheduler
-
 DECIDE = Decide()
 DECISION, FAILED = Phase.DECISION, Outcome.FAILED
 
@@ -43,7 +40,7 @@ DECISION, FAILED = Phase.DECISION, Outcome.FAILED
 class Draws:
     """One uniform number per job, drawn when first asked for."""
 
-    system: System
+    system: Home
     _drawn: dict[int, float] = field(factory=dict)
 
     @cached_property

@@ -43,7 +43,7 @@ def pack_mtbf(scenario: Scenario) -> float | None:
 
 def application(scenario: Scenario, submission: Submission) -> ApplicationDescribed:
     """What its log tells of it."""
-    job, section = submission.job, protection_of(scenario, submission)
+    job, section = submission.job, protection_of(scenario.protection, submission.own)
     asked = cast(Application, job.profile)
     table = asked.speedup.times if isinstance(asked.speedup, Times) else ()
     rule, mtbf, common = _rule(scenario, section), _mtbf(scenario, section), pack_mtbf(scenario)

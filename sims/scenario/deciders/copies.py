@@ -197,7 +197,7 @@ def _free(rules: Rules) -> bool:
 
 def _rules(scenario: Scenario, submission: Submission, cloning: bool) -> Rules:
     needs = needs_of(scenario, submission)
-    rules = protection_of(scenario, submission).rules(
+    rules = protection_of(scenario.protection, submission.own).rules(
         submission.job.verification, needs.image if needs else None, scenario.faults.mtbf
     )
     return evolve(rules, copies=scenario.full_platform.size, cloning=cloning)

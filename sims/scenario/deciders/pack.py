@@ -45,7 +45,9 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
     pack = described(scenario)
     system.journal.record(system.origin, PackDescribed, *astuple(pack))
     first, policy = policies_of(evolve(scenario.policy, name=scenario.policy_name), folder)
-    most = {it.job.index: protection_of(scenario, it).copies for it in jobs.submissions}
+    most = {
+        it.job.index: protection_of(scenario.protection, it.own).copies for it in jobs.submissions
+    }
     return PackDecider(
         *(first, policy),
         dict(enumerate(application_costs(scenario, jobs, pack))),
@@ -115,7 +117,7 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
     """By application. Raises InputError for checkpoints that make no sense."""
     found = []
     for it in jobs.submissions:
-        told, section = application(scenario, it), protection_of(scenario, it)
+        told, section = application(scenario, it), protection_of(scenario.protection, it.own)
         protection = checkpointing(pack, told, section.kind, _cost(scenario, it))
         if protection is not None:
             _check_period(scenario, section, protection, told.footprint)
@@ -129,7 +131,11 @@ def _application(submission: Submission) -> Application:
 
 def _cost(scenario: Scenario, submission: Submission) -> float | None:
     """C where it does not depend on the size; through a master, an image's time on its channel."""
-    section, master, own = protection_of(scenario, submission), scenario.master, submission.own
+    section, master, own = (
+        protection_of(scenario.protection, submission.own),
+        scenario.master,
+        submission.own,
+    )
     if section.kind is ProtectionKind.IMAGES and master is not None:
         said = own.image if own else None
         return master.image if said is None else said

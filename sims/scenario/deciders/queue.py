@@ -50,12 +50,12 @@ def decider(
     most = {
         it.job.index: copies
         for it in jobs.submissions
-        if (copies := protection_of(scenario, it).copies) > 1
+        if (copies := protection_of(scenario.protection, it.own).copies) > 1
     }
     images = frozenset(
         it.job.index
         for it in jobs.submissions
-        if protection_of(scenario, it).kind is ProtectionKind.IMAGES
+        if protection_of(scenario.protection, it.own).kind is ProtectionKind.IMAGES
     )
     believed = _estimates(scenario)
     return QueueDecider(_policy(scenario, jobs, folder), most, believed, images)
