@@ -18,11 +18,7 @@ from rich.table import Table
 
 from actors.runtime import System, stream
 from policies.interface.queue import BatchJob, BatchPolicy
-from policies.maths.makespan_bounds import (
-    draw_failures,
-    failure_probabilities,
-    rate_probabilities,
-)
+from policies.maths.silent_errors import draw_failures, failure_probabilities, rate_probabilities
 from policies.queue.allocation import LocalProcessorAllocation, requested
 from policies.queue.batches import Scaled
 from policies.queue.lists import RList

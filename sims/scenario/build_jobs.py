@@ -20,7 +20,7 @@ from actors.scheduler import Scheduler
 from actors.worker_messages import Needs
 from policies.interface.queue import BatchJob
 from policies.maths.cosched import Costs
-from policies.maths.makespan_bounds import draw_failures
+from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
 from sims.scenario.deciders.applications import application

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import field, frozen
 from attrs.validators import optional
 
-from policies.maths.makespan_bounds import failure_probabilities, rate_probabilities
+from policies.maths.silent_errors import failure_probabilities, rate_probabilities
 from sims.errors import InputError
 from sims.scenario.fields import not_negative, part
 

@@ -7,12 +7,8 @@ from typing import Any
 
 from actors.runtime import stream
 from policies.interface.queue import BatchJob, Draw
-from policies.maths.makespan_bounds import (
-    draw_failures,
-    least,
-    moldable_bound,
-    rate_probabilities,
-)
+from policies.maths.makespan_bounds import least, moldable_bound
+from policies.maths.silent_errors import draw_failures, rate_probabilities
 from sims.campaign.results import Results
 from sims.papers.values import (
     Value,

@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any
 
 from actors.runtime import stream
-from policies.maths.makespan_bounds import draw_failures, failure_probabilities, rigid_bound
+from policies.maths.makespan_bounds import rigid_bound
+from policies.maths.silent_errors import draw_failures, failure_probabilities
 from policies.maths.speedup import Rigid
 from sims.campaign.results import Results
 from sims.papers.values import Place, Value, estimated, over_sets, runs, without

@@ -77,7 +77,7 @@ class Tried:
     def set(self, plan: Planned) -> None:
         number = len(self.timers)
         message = Do(lambda: self.come(number, plan))
-        self.timers.append(self.doer.after(plan.delay, message, plan.phase))
+        self.timers.append(self.doer.after(plan.delay, message, NOTHING, plan.phase))
 
     def come(self, number: int, plan: Planned) -> None:
         self.came.append((self.doer.now, number))

@@ -8,7 +8,7 @@ from attrs import evolve
 import sims
 from actors.events import Outcome
 from actors.runtime import stream
-from policies.maths.makespan_bounds import draw_failures
+from policies.maths.silent_errors import draw_failures
 from policies.queue.lists import Reading
 from sims.campaign.engine import execute
 from sims.campaign.plan import Cells
