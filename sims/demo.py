@@ -8,11 +8,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from attrs import frozen
 
 from sims.log import LogFile, LogWriter
-from sims.options import Parser
+from sims.options import option
 from sims.plots.gantt import draw_processors
 from sims.plots.scene import Scene
 from sims.scenario.loader import load
@@ -53,15 +54,13 @@ def _write_trace(shown: Shown) -> None:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Show both scenarios; returns the exit code."""
-    about = "The first run: log, trace and picture of two scenarios."
-    parser = Parser(prog="python -m sims.demo", description=about)
-    where = "folder for what is written"
-    parser.add_argument("--out", type=Path, default=Path("logs"), metavar="DIR", help=where)
-    return run_script(parser, words, lambda options: demonstrate(options.out))
+    return run_script(demonstrate, "python -m sims.demo", words)
 
 
-def demonstrate(out: Path) -> None:
-    """Show both scenarios. Raises InputError where something cannot be written or drawn."""
+def demonstrate(
+    out: Annotated[Path, option(Path, "DIR", "folder for what is written")] = Path("logs"),
+) -> None:
+    """The first run: log, trace and picture of two scenarios."""
     prepare_pictures(out)
     for name in ("figure1", "volatile20"):
         shown = show(name, out)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+COMMAND_LINE = "command line"
 
 
 @frozen
@@ -26,3 +32,13 @@ class InputError(Exception):
         where = f"{self.source}: {self.key}" if self.key else self.source
         line = f"{where}: {self.problem}"
         return f"{line}; accepted: {self.accepted}" if self.accepted else line
+
+
+@contextmanager
+def naming(file: Path) -> Iterator[None]:
+    """Name `file` in errors of the scenario's own checks, which do not know where it came from."""
+    try:
+        yield
+    except InputError as error:
+        source = str(file) if error.source == "scenario" else error.source
+        raise evolve(error, source=source) from None

@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
-import argparse
+import sys
 from pathlib import Path
+from typing import Annotated
 
 from actors.runtime import Record
 from sims.activity import Activity
 from sims.log import LogWriter
+from sims.options import option
 from sims.plots.framing import Framing
 from sims.plots.gantt import draw_processors
 from sims.plots.scene import Scene
 from sims.scenario.loader import load
+from sims.script import run_script
 from sims.summary import Summary
 from sims.telling import title_of
 from sims.world import run
@@ -29,11 +32,10 @@ PAPER = {
 """What the paper's figure and text say (P program, D data, C computing, I idle)."""
 
 
-def main() -> None:
+def compare(
+    out: Annotated[Path, option(Path, "DIR", "folder for log and picture")] = Path("logs"),
+) -> None:
     """Run, compare with the paper, draw."""
-    parser = argparse.ArgumentParser(prog="python -m sims.figure1", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("logs"), help="folder for log and picture")
-    out = parser.parse_args().out
     records: list[Record] = []
     summary, activity = Summary(), Activity()
     with LogWriter(out / "figure1.jsonl") as log:
@@ -58,4 +60,4 @@ def verdict(worker: str, letters: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_script(compare, "python -m sims.figure1"))

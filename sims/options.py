@@ -1,137 +1,191 @@
-"""What command lines share: a parser whose errors fit on one line, and the kinds of values.
+"""What command lines share: how one is called, errors on one line, and the kinds of values.
 
-A kind is a function from an option's word to its value, for argparse's `type`. Its error names
-the word and what is accepted; the parser adds the option.
+A kind is a function from an option's word to its value, for Typer's `parser`. Its error names the
+word and what is accepted; `call` adds the option.
 """
 
 from __future__ import annotations
 
-import argparse
-import enum
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from sims.errors import InputError
+import typer
+from typer.main import get_command
 
-E = TypeVar("E", bound=enum.Enum)
+from sims.durations import FORMS, seconds
+from sims.errors import COMMAND_LINE, InputError
 
-COMMAND_LINE = "command line"
+T = TypeVar("T")
+
 ACCEPTED = "; accepted: "
-CHOICE = re.compile(r"invalid choice: (?P<word>.*) \(choose from (?P<choices>.*)\)$")
-"""How argparse refuses a word that is none of an option's."""
+MISSING = "the following arguments are required: "
+CHOICE = re.compile(r"Value error, (?P<word>.*) is not one of (?P<choices>.*)\.$")
+"""How Typer refuses a word that is none of an enum's."""
+COMMAND = re.compile(r"No such command (?P<word>'.*?')\.?(?: Did you mean (?P<near>.*)\?)?$")
 
 
-class Help(argparse.HelpFormatter):
-    """Says what an option's default is, where it has one and its text does not say so itself."""
-
-    def _get_help_string(self, action: argparse.Action) -> str | None:
-        text, default = action.help, action.default
-        silent = default is None or default is False or default in ([], argparse.SUPPRESS)
-        if text is None or silent or "default:" in text:
-            return text
-        listed = isinstance(default, Collection) and not isinstance(default, str)
-        shown = " ".join(map(str, default)) if listed else str(default)
-        return f"{text} (default: {shown.replace('%', '%%')})"
+def group(about: str = "") -> typer.Typer:
+    """A command line without commands so far."""
+    names = {"help_option_names": ["-h", "--help"]}
+    return typer.Typer(
+        help=about, add_completion=False, rich_markup_mode=None, context_settings=names
+    )
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse, with errors that fit on one line, and defaults in its help."""
-
-    def __init__(self, *, prog: str, description: str) -> None:
-        super().__init__(prog=prog, description=description, formatter_class=Help)
-
-    def error(self, message: str) -> NoReturn:
-        """Raises InputError, naming the option, the value and what is accepted."""
-        told = CHOICE.sub(rf"\g<word> is not accepted{ACCEPTED}\g<choices>", message)
-        problem, _, accepted = told.partition(ACCEPTED)
-        see = f"see `{self.prog} --help`"
-        raise InputError(COMMAND_LINE, self.prog, problem, accepted or see)
+def command_of(function: Callable[..., int | None], name: str) -> Any:
+    """The command that is declared by the function's signature and docstring."""
+    alone = group()
+    alone.command(name)(function)
+    return get_command(alone)
 
 
-# --- numbers ----------------------------------------------------------------------------------
+def call(command: Any, program: str, words: Sequence[str]) -> int:
+    """Run the command that the words are of; returns the exit code.
 
-
-def _refused(word: str, accepted: str) -> argparse.ArgumentTypeError:
-    return argparse.ArgumentTypeError(f"{word!r} is not accepted{ACCEPTED}{accepted}")
-
-
-def whole_from(least: int) -> Callable[[str], int]:
-    """The kind of whole numbers from `least` on."""
-
-    def parse(word: str) -> int:
-        try:
-            number = int(word)
-        except ValueError:
-            number = least - 1
-        if number < least:
-            raise _refused(word, f"a whole number from {least}")
-        return number
-
-    return parse
-
-
-def positive_int(word: str) -> int:
-    """1, 2, 3, ..."""
-    return whole_from(1)(word)
-
-
-def natural(word: str) -> int:
-    """0, 1, 2, ..."""
-    return whole_from(0)(word)
-
-
-def _number(word: str, fits: Callable[[float], bool], accepted: str) -> float:
+    Raises InputError for words that do not fit, naming the option, the value and what is accepted.
+    """
+    # Typer's own `main` would end a command whose reader has left, or Ctrl-C, in its own way.
     try:
-        number = float(word)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and fits(number)):
-        raise _refused(word, accepted)
+        with command.make_context(program, list(words)) as context:
+            return command.invoke(context) or 0
+    except typer.Exit as left:
+        return left.exit_code
+    except typer.TyperException as error:
+        raise _on_one_line(error, program) from None
+
+
+def _on_one_line(error: typer.TyperException, program: str) -> InputError:
+    context: Any = getattr(error, "ctx", None)  # of classes that Typer does not export
+    place = context.command_path if context else program
+    problem, _, accepted = _problem(error).partition(ACCEPTED)
+    if unknown := COMMAND.match(problem):
+        near = f" (did you mean {unknown['near']}?)" if unknown["near"] else ""
+        problem = f"argument COMMAND: {unknown['word']} is not accepted{near}"
+        accepted = ", ".join(context.command.list_commands(context))
+    return InputError(COMMAND_LINE, place, problem, accepted or f"see `{place} --help`")
+
+
+def _problem(error: typer.TyperException) -> str:
+    if not isinstance(error, typer.BadParameter) or error.param is None:
+        told = error.format_message().rstrip(".")
+        return f"{MISSING}COMMAND" if told == "Missing command" else told
+    option = error.param
+    names = "/".join(option.opts) if option.param_type_name == "option" else option.metavar
+    if not error.message:
+        return f"{MISSING}{names}"
+    if choice := CHOICE.match(error.message):
+        accepted = choice["choices"].replace("'", "")
+        return f"argument {names}: {choice['word']} is not accepted{ACCEPTED}{accepted}"
+    return f"argument {names}: {error.message}"
+
+
+# --- kinds of values --------------------------------------------------------------------------
+
+
+def kind(parse: Callable[[str], T], accepted: str) -> Callable[[object], T]:
+    """The kind of what `parse` takes without a ValueError; a default is a value already."""
+
+    def value(word: Any) -> T:
+        if not isinstance(word, str):
+            return word  # type: ignore[no-any-return]
+        try:
+            return parse(word)
+        except ValueError:
+            raise refused(word, accepted) from None
+
+    return value
+
+
+def refused(word: str, accepted: str) -> typer.BadParameter:
+    """What a kind raises."""
+    return typer.BadParameter(f"{word!r} is not accepted{ACCEPTED}{accepted}")
+
+
+def within(parse: Callable[[str], float], fits: Callable[[float], bool]) -> Callable[[str], Any]:
+    """As `parse`, for finite numbers that fit."""
+
+    def number(word: str) -> float:
+        found = parse(word)
+        if not fits(found) or found == math.inf:
+            raise ValueError
+        return found
+
     return number
 
 
-def positive(word: str) -> float:
-    """A finite number above 0."""
-    return _number(word, lambda number: number > 0, "a number above 0")
+def not_negative(number: float) -> bool:
+    """0 or above."""
+    return number >= 0
 
 
-def not_negative(word: str) -> float:
-    """A finite number, 0 or above."""
-    return _number(word, lambda number: number >= 0, "a number from 0")
+def positive(number: float) -> bool:
+    """Above 0."""
+    return number > 0
 
 
-def probability(word: str) -> float:
-    """At least 0, below 1: what happens for certain, again and again, never ends."""
-    return _number(word, lambda number: 0 <= number < 1, "a number from 0 to below 1")
-
-
-# --- words ------------------------------------------------------------------------------------
+whole = kind(int, "a whole number")
+natural = kind(within(int, not_negative), "a whole number from 0")
+positive_int = kind(within(int, positive), "a whole number from 1")
+moment = kind(within(seconds, not_negative), f"a time from 0: {FORMS}")
+duration = kind(within(seconds, positive), f"a time above 0: {FORMS}")
 
 
 def picture(word: str) -> Path:
     """A file that a picture can be written to, by its suffix."""
     from sims.plots.figure import SUFFIXES
 
-    path = Path(word)
-    if path.suffix not in SUFFIXES:
-        raise _refused(word, ", ".join(f"NAME{suffix}" for suffix in SUFFIXES))
-    return path
+    if Path(word).suffix not in SUFFIXES:
+        accepted = ", ".join(f"NAME{suffix}" for suffix in SUFFIXES)
+        raise refused(word, accepted)
+    return Path(word)
 
 
-def add_choice(command: argparse.ArgumentParser, option: str, default: E, help_text: str) -> None:
-    """Add an option whose values are those of `default`'s enum; help and errors name them."""
-    kind = type(default)
-    names = [str(member.value) for member in kind]
+def one_of(words: Sequence[str]) -> Callable[[object], str]:
+    """The kind of these words."""
+    return kind(lambda word: words[words.index(word)], ", ".join(words))
 
-    def parse(word: str) -> E:
-        try:
-            return kind(word)
-        except ValueError:
-            raise _refused(word, ", ".join(names)) from None
 
-    about = f"{help_text} (default: {default.value})"
-    shown = "{" + ",".join(names) + "}"
-    command.add_argument(option, type=parse, default=default, metavar=shown, help=about)
+# --- options ----------------------------------------------------------------------------------
+
+
+def option(parse: Callable[[str], object], metavar: str, help: str, *names: str) -> Any:
+    """An option with a value of a kind."""
+    return typer.Option(*names, parser=parse, metavar=metavar, help=help)
+
+
+def argument(parse: Callable[[str], object], metavar: str, help: str) -> Any:
+    """A word that stands by its place."""
+    return typer.Argument(parser=parse, metavar=metavar, help=help)
+
+
+def flag(name: str, help: str) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=help)
+
+
+def chosen(words: Sequence[str], help: str) -> Any:
+    """An option whose value is one of these words."""
+    return typer.Option(
+        parser=one_of(words),
+        metavar=f"<{'|'.join(words)}>",
+        autocompletion=lambda: list(words),
+        help=help,
+    )
+
+
+ScenarioFile = Annotated[Path, argument(Path, "FILE", "scenario (TOML)")]
+Log = Annotated[Path, argument(Path, "LOG", "a log of `holdfast run`")]
+Seed = Annotated[int | None, option(natural, "SEED", "overrides the scenario's seed")]
+Overrides = Annotated[
+    list[str] | None,
+    option(
+        str,
+        "KEY=VALUE",
+        "overrides one key, such as master.channels=2 (repeatable)",
+        "--set",
+    ),
+]
+AsJson = Annotated[bool, flag("--json", "print it as JSON")]

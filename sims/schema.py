@@ -18,7 +18,7 @@ import orjson
 from actors.events import SCHEMA, VOCABULARY, ScenarioStarted
 from actors.events.quantities import Quantity
 from actors.runtime import Event
-from sims.options import Parser
+from sims.options import argument
 from sims.scenario.attribute_docs import one_line
 from sims.scenario.strict import is_enum, members_of
 from sims.script import run_script
@@ -114,12 +114,13 @@ def _list(members: tuple[Any, ...]) -> Json:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Print it, or write it into a file; returns the exit code."""
-    parser = Parser(prog="python -m sims.schema", description="JSON Schema of a line of the log.")
-    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="where to write it")
-    return run_script(parser, words, lambda options: _tell(options.file))
+    return run_script(_tell, "python -m sims.schema", words)
 
 
-def _tell(file: Path | None) -> None:
+def _tell(
+    file: Annotated[Path | None, argument(Path, "FILE", "where to write it")] = None,
+) -> None:
+    """JSON Schema of a line of the log."""
     text = orjson.dumps(schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     if file is None:
         print(text.decode(), end="")

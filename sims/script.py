@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from rich.box import SIMPLE
 from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
 
 from actors.runtime import RuntimeFault
-from sims.errors import InputError
-from sims.options import COMMAND_LINE
-
-Run = Callable[[argparse.Namespace], None]
+from sims.errors import COMMAND_LINE, InputError
+from sims.options import call, command_of
 
 UNCUT = 10_000
 """Columns where nobody's terminal says how many there are: no table has more."""
@@ -22,12 +22,13 @@ UNCUT = 10_000
 MISUSED, FAILED, INTERRUPTED = 2, 1, 130
 
 
-def run_script(parser: argparse.ArgumentParser, words: Sequence[str] | None, run: Run) -> int:
-    """Parse the words and run; returns the exit code.
+def run_script(run: Callable[..., None], program: str, words: Sequence[str] | None = None) -> int:
+    """Run what the function's signature and docstring declare; returns the exit code.
 
     What a user got wrong is one line and 2, a run that failed 1, Ctrl-C 130.
     """
-    return guarded(parser.prog, lambda: run(parser.parse_args(words)))
+    command, given = command_of(run, program), sys.argv[1:] if words is None else words
+    return guarded(program, lambda: call(command, program, given))
 
 
 def prepare_pictures(folder: Path) -> None:
@@ -43,7 +44,7 @@ def prepare_pictures(folder: Path) -> None:
         raise InputError(str(folder), "", problem, "a folder of yours") from None
 
 
-def guarded(program: str, body: Callable[[], None]) -> int:
+def guarded(program: str, body: Callable[[], object]) -> int:
     """Run `body`; the exit code, and one line on stderr where it is not 0."""
     try:
         body()
@@ -69,3 +70,19 @@ def wide_console() -> Console:
     """A console that cuts and wraps nothing where its output is piped or kept."""
     console = Console()
     return console if console.is_terminal else Console(width=UNCUT)
+
+
+def grid(
+    left: Iterable[str], right: Iterable[str], rows: Iterable[Iterable[object]], title: str = ""
+) -> Table:
+    """A table of words on the left, and numbers on the right."""
+    numbers = (Column(head, justify="right", no_wrap=True) for head in right)
+    table = Table(*left, *numbers, title=Text(title) if title else None, box=SIMPLE)
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    return table
+
+
+def show(line: str) -> None:
+    """Print the line as it is, however long."""
+    wide_console().print(line, highlight=False, markup=False, soft_wrap=True)

@@ -17,8 +17,7 @@ from actors.decisions import BadDecision
 from actors.hazards import Faults
 from actors.runtime import ActorFailed, Record, Sink
 from policies.interface import BatchPolicy, ServiceOrder
-from sims.cli.scenarios import naming
-from sims.errors import InputError
+from sims.errors import InputError, naming
 from sims.log import LogFile, LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from sims.errors import InputError
+from sims.errors import COMMAND_LINE, InputError
 from sims.kit.points import Point
 from sims.matrix import cell_named, text
-from sims.options import COMMAND_LINE
 from sims.scenario.jobs.section import KINDS
 from sims.scenario.keys import Key, KeyTable, tables
 from sims.scenario.schema import FILE, LINE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from math import inf
 
 import attrs
@@ -16,8 +15,6 @@ SLOT = "slot"
 SECOND = "s"
 """The unit of a log of real jobs."""
 HOUR = 3600
-CLOCK = re.compile(r"(?:([\d,]+) ?d ?)?(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?")
-"""`68 d 10:46:40.5`, `10:46`."""
 
 SHOWN = 8
 """Values of a column; of a longer one, how many there are is told beside the first ones."""
@@ -70,17 +67,6 @@ def moment(t: float, unit: str) -> str:
     days, hours, minutes, seconds = _clock(t)
     time = f"{hours}:{minutes:02}:{seconds:05.2f}".removesuffix("0").removesuffix(".0")
     return f"{days:,} d {time}" if days else time
-
-
-def read_moment(text: str) -> float:
-    """The time that `moment` tells so, or a plain number. Raises ValueError for another text."""
-    found = CLOCK.fullmatch(text.strip())
-    if found is None:
-        return float(text.replace(",", ""))
-    days, hours, minutes, seconds = (
-        float((part or "0").replace(",", "")) for part in found.groups()
-    )
-    return ((24 * days + hours) * 60 + minutes) * 60 + seconds
 
 
 def _clock(value: float) -> tuple[int, int, int, float]:

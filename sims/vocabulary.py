@@ -22,7 +22,7 @@ from actors.events.quantities import NONE, Quantity
 from actors.runtime import Event
 from sims.errors import InputError
 from sims.ledger import Use
-from sims.options import Parser
+from sims.options import argument
 from sims.scenario.attribute_docs import attribute_docs, one_line
 from sims.scenario.strict import members_of
 from sims.scenario.type_words import type_words
@@ -159,14 +159,16 @@ def renewed(text: str) -> str:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Print it, or write it into a file; returns the exit code."""
-    about = "The log's vocabulary as Markdown."
-    parser = Parser(prog="python -m sims.vocabulary", description=about)
-    where = "a file with two marks; what is between them is written anew"
-    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=where)
-    return run_script(parser, words, lambda options: _write(options.file))
+    return run_script(_write, "python -m sims.vocabulary", words)
 
 
-def _write(file: Path | None) -> None:
+def _write(
+    file: Annotated[
+        Path | None,
+        argument(Path, "FILE", "a file with two marks; what is between them is written anew"),
+    ] = None,
+) -> None:
+    """The log's vocabulary as Markdown."""
     if file is None:
         print("\n".join(lines()))
         return

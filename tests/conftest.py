@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -37,6 +38,16 @@ def cases_dir(request: pytest.FixtureRequest) -> Path:
     """Folder with the case files; a test whose file is missing there is skipped."""
     folder: Path = request.config.getoption("--cases")
     return folder
+
+
+@pytest.fixture
+def hears_ctrl_c() -> Iterator[None]:
+    """Ctrl-C interrupts this process, and those that it starts, as in a user's shell: one that runs
+    the suite in its background has it ignored, and what is ignored stays so in processes started
+    from there."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class LawfulCauses:

@@ -6,8 +6,8 @@ import importlib
 import sys
 from pathlib import Path
 
-from sims.errors import InputError
-from sims.options import COMMAND_LINE
+from sims.errors import COMMAND_LINE, InputError
+from sims.options import call, command_of
 from sims.script import guarded
 
 HELPERS = {"__init__", "__main__", "simpy_loop", "until"}
@@ -27,7 +27,9 @@ def _run(words: list[str]) -> None:
     if not words or words[0] not in names:
         given = f"{words[0]!r} is no benchmark" if words else "which benchmark?"
         raise InputError(COMMAND_LINE, "python -m sims.bench", given, ", ".join(names))
-    importlib.import_module(f"sims.bench.{words[0]}").main(words[1:])
+    name, *rest = words
+    command = command_of(importlib.import_module(f"sims.bench.{name}").main, name)
+    call(command, f"python -m sims.bench {name}", rest)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -49,20 +47,16 @@ def simulate(workers: int, slots: int, stay: float) -> tuple[float, float, int]:
     return built - began, time.perf_counter() - built, system.journal.length - before
 
 
-def main(words: Sequence[str]) -> None:
+def main(workers: int = 100_000, slots: int = 10_000) -> None:
     """Print what a change costs when changes are frequent, rare, and absent."""
-    parser = argparse.ArgumentParser(prog="python -m sims.bench availability", description=__doc__)
-    parser.add_argument("--workers", type=int, default=100_000)
-    parser.add_argument("--slots", type=int, default=10_000)
-    options = parser.parse_args(words)
     table = Table(
         "mean stay, slots", "changes", "seconds", "microseconds per change", "seconds to build"
     )
     for stay in (0.999, 0.9999, 1.0):
-        build, seconds, changes = simulate(options.workers, options.slots, stay)
+        build, seconds, changes = simulate(workers, slots, stay)
         each = f"{seconds / changes * 1e6:.2f}" if changes else "-"
         mean = f"{1 / (1 - stay):,.0f}" if stay < 1 else "for ever"
         table.add_row(mean, f"{changes:,}", f"{seconds:.2f}", each, f"{build:.2f}")
     console = Console()
-    console.print(f"{counted(options.workers, 'worker')}, {counted(options.slots, SLOT)}")
+    console.print(f"{counted(workers, 'worker')}, {counted(slots, SLOT)}")
     console.print(table)

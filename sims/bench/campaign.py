@@ -8,14 +8,15 @@ so that there the wall time is what is told, beside a pool of as many processes.
 
 from __future__ import annotations
 
-import argparse
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated
 
+import typer
 from attrs import frozen
 from rich.console import Console
 from rich.table import Table
@@ -82,24 +83,23 @@ def through(campaign: Campaign, place: AbstractContextManager[Workers]) -> None:
         execute(campaign, workers, Store(Path(folder)))
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(
+    cells: Annotated[int, typer.Option(parser=positive_int, help="simulations")] = 10_000,
+    rounds: Annotated[int, typer.Option(parser=positive_int, help="the least counts")] = 3,
+    scheduler: Annotated[str | None, typer.Option(help="of a Dask cluster")] = None,
+) -> None:
     """Print CPU and wall time, and their ratios."""
-    parser = argparse.ArgumentParser(prog="python -m sims.bench campaign", description=__doc__)
-    parser.add_argument("--cells", type=positive_int, default=10_000, help="simulations")
-    parser.add_argument("--rounds", type=positive_int, default=3, help="the least counts")
-    parser.add_argument("--scheduler", help="of a Dask cluster")
-    options = parser.parse_args(arguments)
-    campaign = question(options.cells)
+    campaign = question(cells)
     ways: dict[str, Callable[[], None]] = {
         "bare loop": lambda: bare(campaign),
         "one process": lambda: through(campaign, local(1)),
         "two processes": lambda: through(campaign, local(2)),
     }
-    if options.scheduler:
-        ways["cluster"] = lambda: through(campaign, cluster(options.scheduler))
-    rounds = [{name: measured(body) for name, body in ways.items()} for _ in range(options.rounds)]
-    cpu = {name: min(found[name].cpu for found in rounds) for name in ways}
-    wall = {name: min(found[name].wall for found in rounds) for name in ways}
+    if scheduler:
+        ways["cluster"] = lambda: through(campaign, cluster(scheduler))
+    measures = [{name: measured(body) for name, body in ways.items()} for _ in range(rounds)]
+    cpu = {name: min(found[name].cpu for found in measures) for name in ways}
+    wall = {name: min(found[name].wall for found in measures) for name in ways}
     table = Table("way", "CPU, s", "of bare", "wall, s", "one process / it")
     for name in ways:
         ratio = "-" if name == "cluster" else f"{cpu[name] / cpu['bare loop']:.3f}"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import statistics
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from attrs import frozen
@@ -50,17 +48,14 @@ def measure(processors: int, seed: int) -> Timing:
     return Timing(spent, time.perf_counter() - clock, system.journal.length)
 
 
-def main(words: Sequence[str]) -> None:
+def main(repeats: int = 7) -> None:
     """Print seconds per run, the target, and the ratio to SimPy's loop per event."""
-    parser = argparse.ArgumentParser(prog="python -m sims.bench cosched", description=__doc__)
-    parser.add_argument("--repeats", type=int, default=7)
-    options = parser.parse_args(words)
     table = Table(
         *("processors", "CPU s: median (min to max)", "target", "events"),
         *("run / SimPy task", "event / SimPy task"),
     )
     for processors, target in TARGETS:
-        found = [measure(processors, seed) for seed in range(options.repeats)]
+        found = [measure(processors, seed) for seed in range(repeats)]
         simpy = seconds_per_task()
         table.add_row(*_row(processors, target, found, simpy))
     Console().print(table)

@@ -6,12 +6,13 @@ lambda = 1e-7, mix model, LPT; the allocation is part of every simulation.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Annotated
 
+import typer
 from attrs import frozen
 from rich.console import Console
 from rich.table import Table
@@ -101,23 +102,22 @@ def batch_list() -> BatchPolicy:
     return BatchPolicy(longest_time, RList(0), Scaled())
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(
+    rounds: Annotated[int, typer.Option(help="medians are over so many")] = 5,
+    scenarios: Annotated[int, typer.Option(help="rigid simulations a round")] = 200,
+) -> None:
     """Print time per attempt, in microseconds and in SimPy tasks; SimPy runs in between."""
-    parser = argparse.ArgumentParser(prog="python -m sims.bench list", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="medians are over so many")
-    parser.add_argument("--scenarios", type=int, default=200, help="rigid simulations a round")
-    options = parser.parse_args(arguments)
-    few = max(1, options.scenarios // 10)
+    few = max(1, scenarios // 10)
     contests = [
-        ("rigid R-LIST-0", rigid(options.scenarios), r_list, 0.8),
+        ("rigid R-LIST-0", rigid(scenarios), r_list, 0.8),
         ("moldable LPA", moldable(few), lpa_list, 2.0),
         ("moldable BATCH", moldable(few), batch_list, 2.0),
     ]
     table = Table("simulation", "run: us/attempt", "of a SimPy task", "with building", "at most")
     for name, trial, policy, most in contests:
-        rounds = [(seconds_per_task(), measure(trial, policy)) for _ in range(options.rounds)]
-        run = statistics.median(spent.run for _, spent in rounds)
-        ratio = statistics.median(spent.run / task for task, spent in rounds)
-        whole = statistics.median(spent.whole / task for task, spent in rounds)
+        found = [(seconds_per_task(), measure(trial, policy)) for _ in range(rounds)]
+        run = statistics.median(spent.run for _, spent in found)
+        ratio = statistics.median(spent.run / task for task, spent in found)
+        whole = statistics.median(spent.whole / task for task, spent in found)
         table.add_row(name, f"{1e6 * run:.2f}", f"{ratio:.2f}", f"{whole:.2f}", f"{most:g}")
     Console().print(table)

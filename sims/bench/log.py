@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import statistics
 import tempfile
@@ -10,7 +9,9 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from attrs import frozen
 from rich.box import SIMPLE
 from rich.console import Console
@@ -18,6 +19,7 @@ from rich.table import Column, Table
 
 from actors.runtime import Record
 from sims.log import LogWriter
+from sims.options import chosen
 from sims.scenario.loader import Scenario, load
 from sims.summary import Summary
 from sims.world import run
@@ -111,17 +113,16 @@ def _timed(mode: Callable[[Scenario], int], scenario: Scenario, times: int) -> f
     return (time.process_time() - began) / times
 
 
-def main(words: list[str]) -> None:
+def main(
+    repeats: Annotated[int, typer.Option(help="of each run, in turn")] = 5,
+    suffix: Annotated[str, typer.Option(help="of the log: packed by suffix")] = ".jsonl",
+    only: Annotated[str | None, chosen(tuple(RUNS), "one scenario")] = None,
+) -> None:
     """Print a table."""
-    parser = argparse.ArgumentParser(prog="python -m sims.bench log", description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5, help="of each run, in turn")
-    parser.add_argument("--suffix", default=".jsonl", help="of the log: packed by suffix")
-    parser.add_argument("--only", choices=RUNS, help="one scenario")
-    options = parser.parse_args(words)
     columns = [Column(it, no_wrap=True) for it in HEADS]
     table = Table(*columns, box=SIMPLE, pad_edge=False)
-    for name in [options.only] if options.only else RUNS:
-        cost = measure(name, options.repeats, options.suffix)
+    for name in [only] if only else RUNS:
+        cost = measure(name, repeats, suffix)
         each = 1e6 * (cost.written - cost.told) / cost.events
         table.add_row(
             *(name, f"{cost.events:,}", f"{cost.shown:.4f}", f"{cost.written:.4f}"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import statistics
 import time
@@ -109,15 +108,11 @@ def compare(workers: int, tasks: int, repeats: int) -> tuple[list[float], list[f
     return ours, theirs
 
 
-def main(words: Sequence[str]) -> None:
+def main(tasks: int = 100_000, repeats: int = 7) -> None:
     """Print the comparison."""
-    parser = argparse.ArgumentParser(prog="python -m sims.bench messages", description=__doc__)
-    parser.add_argument("--tasks", type=int, default=100_000)
-    parser.add_argument("--repeats", type=int, default=7)
-    options = parser.parse_args(words)
     table = Table("workers", "tasks/s, ours", "tasks/s, SimPy", "ratio: median (min to max)")
     for workers in (20, 500):
-        ours, theirs = compare(workers, options.tasks, options.repeats)
+        ours, theirs = compare(workers, tasks, repeats)
         ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
         table.add_row(
             str(workers),

@@ -7,12 +7,13 @@ kinds, as rows of equal jobs make a log's queue. Processor time, us a job; nothi
 
 from __future__ import annotations
 
-import argparse
 import gc
 import time
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
+import typer
 from rich.console import Console
 from rich.table import Column, Table
 
@@ -55,19 +56,24 @@ def seconds(name: str, queue: Sequence[BatchJob]) -> float:
     return time.process_time() - began
 
 
-def main(words: Sequence[str]) -> None:
+def main(
+    lengths: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--length",
+            parser=positive_int,
+            help="jobs in the queue at first (repeatable); default: 100, 300, 1000 and 2000",
+        ),
+    ] = None,
+) -> None:
     """Print a table."""
-    parser = argparse.ArgumentParser(prog="python -m sims.bench queues", description=__doc__)
-    about = "jobs in the queue at first"
-    add = parser.add_argument
-    add("--lengths", type=positive_int, nargs="+", default=(100, 300, 1000, 2000), help=about)
-    options = parser.parse_args(words)
-    right = [Column(f"{length:,} jobs", justify="right") for length in options.lengths]
+    asked = lengths or (100, 300, 1000, 2000)
+    right = [Column(f"{length:,} jobs", justify="right") for length in asked]
     table = Table("strategy", "jobs", *right, title="processor time, us a job")
     for name in STRATEGIES:
         for like in ("different", "20 kinds"):
             row = []
-            for length in options.lengths:
+            for length in asked:
                 queue = jobs(length, length if like == "different" else 20)
                 row.append(f"{1e6 * seconds(name, queue) / length:.0f}")
             table.add_row(name, like, *row)

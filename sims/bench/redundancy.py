@@ -3,12 +3,11 @@ arrival."""
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
@@ -59,19 +58,18 @@ def measure(
     return simpy, best
 
 
-def main(words: Sequence[str]) -> None:
+def main(
+    servers: int = 100,
+    load: float = 0.7,
+    arrivals: int = 10_000,
+    repeat: Annotated[int, typer.Option(help="the best of so many runs counts")] = 3,
+) -> None:
     """Print microseconds per arrival under SRPT+R, and the ratio to SimPy's task."""
-    parser = argparse.ArgumentParser(prog="python -m sims.bench redundancy", description=__doc__)
-    parser.add_argument("--servers", type=int, default=100)
-    parser.add_argument("--load", type=float, default=0.7)
-    parser.add_argument("--arrivals", type=int, default=10_000)
-    parser.add_argument("--repeat", type=int, default=3, help="the best of so many runs counts")
-    options = parser.parse_args(words)
-    simpy, best = measure(options.servers, options.load, options.arrivals, options.repeat)
+    simpy, best = measure(servers, load, arrivals, repeat)
     table = Table("speeds", "microseconds per arrival", f"times SimPy's task (at most {TARGET:g})")
     for name, each in best.items():
         table.add_row(name, f"{each * 1e6:.1f}", f"{each / simpy:.1f}")
     console = Console()
-    console.print(f"SRPT+R, M = {options.servers}, load {options.load}, exponential sizes")
+    console.print(f"SRPT+R, M = {servers}, load {load}, exponential sizes")
     console.print(f"SimPy: {simpy * 1e6:.2f} microseconds per task")
     console.print(table)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
-from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -41,18 +39,13 @@ def slots_per_second(policy: str, seed: int, fastest: int, cap: int) -> float:
     return cap / (time.perf_counter() - began)
 
 
-def main(words: Sequence[str]) -> None:
+def main(slots: int = 20_000, platforms: int = 5, wmin: int = 2) -> None:
     """Print the speeds, with SimPy's on the same machine beside."""
-    parser = argparse.ArgumentParser(prog="python -m sims.bench slots", description=__doc__)
-    parser.add_argument("--slots", type=int, default=20_000)
-    parser.add_argument("--platforms", type=int, default=5)
-    parser.add_argument("--wmin", type=int, default=2)
-    options = parser.parse_args(words)
     yardstick = seconds_per_task()
     table = Table("policy", "slots/s: median (min to max)", "SimPy tasks per slot")
     for policy in POLICIES:
-        seeds = range(options.platforms)
-        speeds = [slots_per_second(policy, s, options.wmin, options.slots) for s in seeds]
+        seeds = range(platforms)
+        speeds = [slots_per_second(policy, s, wmin, slots) for s in seeds]
         middle = statistics.median(speeds)
         spread = f"{middle:,.0f} ({min(speeds):,.0f} to {max(speeds):,.0f})"
         table.add_row(policy, spread, f"{1 / middle / yardstick:.1f}")

@@ -12,8 +12,7 @@ import numpy as np
 from attrs import field, frozen
 from cattrs.errors import BaseValidationError
 
-from sims.errors import InputError
-from sims.options import COMMAND_LINE
+from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.fields import Unacceptable
 from sims.scenario.loader import split_override, value_of
 from sims.scenario.strict import converter, first_problem

@@ -14,9 +14,8 @@ from cattrs.errors import BaseValidationError
 from sims.campaign.axes import axes_of, flat
 from sims.campaign.cells import Gauge, gauge
 from sims.campaign.intervals import LEVEL
-from sims.errors import InputError
+from sims.errors import COMMAND_LINE, InputError
 from sims.metrics.measures import Measure
-from sims.options import COMMAND_LINE
 from sims.scenario.fields import Unacceptable, not_empty, not_negative, positive
 from sims.scenario.header import names_a_file, seeds
 from sims.scenario.loader import parse

@@ -20,8 +20,7 @@ from sims.campaign.axes import Settings, told
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.kit import OWN, Kit, digest, kit_of
-from sims.errors import InputError
-from sims.options import COMMAND_LINE
+from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.header import SEEDS
 from sims.scenario.loader import parse, put, read
 from sims.scenario.policies import imported

@@ -13,9 +13,8 @@ from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.results import Results
 from sims.campaign.store import Store
-from sims.errors import InputError
+from sims.errors import COMMAND_LINE, InputError
 from sims.metrics.measures import Measure
-from sims.options import COMMAND_LINE
 from sims.scenario.header import SEEDS
 from sims.scenario.loader import parse, put, read
 

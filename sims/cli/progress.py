@@ -1,22 +1,39 @@
-"""What a run that takes more than a moment says meanwhile, wherever it is stuck."""
+"""How far a run, or any number of tasks, is, wherever it is stuck: on a terminal rich's bars, in a
+pipe a line now and then; and what Ctrl-C leaves."""
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from math import isfinite
+from typing import TypeVar
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.padding import Padding
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from actors.events import IterationCompleted, JobCompleted, JobKilled
 from actors.runtime import Record
-from sims.cli.patience import Teller
+from sims.cli.output import Teller
 from sims.telling import counted, units
+
+T = TypeVar("T")
+Watch = Callable[[int, int], None]
+"""Is told (tasks done, tasks asked for)."""
 
 PATIENCE = 1.0
 """Seconds of wall time before anything is shown on a terminal."""
@@ -137,3 +154,71 @@ class Pace:
         """Whether it is time for another; of a run that only waits, now and then all the same."""
         cpu, wall = time.process_time() - self._cpu, time.monotonic() - self._wall
         return cpu >= self._cost / SHARE or wall >= RARELY
+
+
+class Rate(ProgressColumn):
+    """Tasks a second."""
+
+    def render(self, task: Task) -> Text:
+        """Unknown until some have ended."""
+        return Text(f"{task.speed:,.3g}/s" if task.speed else "-/s")
+
+
+class Count(Teller):
+    """Where nobody watches: how many tasks are done, in a line now and then."""
+
+    def __init__(self, title: str, task: str) -> None:
+        super().__init__()
+        self._title, self._task, self._done, self._total = title, task, 0, 0
+
+    def __call__(self, done: int, total: int) -> None:
+        """So many are, of so many."""
+        self._done, self._total = done, total
+
+    def line(self) -> str:
+        """How far it is."""
+        if not self._total:
+            return f"{self._title}: setting up"
+        return f"{self._title}: {self._done:,} of {counted(self._total, self._task)} done"
+
+
+@contextmanager
+def bar(title: str, task: str = "run") -> Iterator[Watch]:
+    """Told (done, asked for), it shows a progress bar on stderr where that is a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        with Count(title, task) as count:
+            yield count
+        return
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    # Replications ended at once, minutes apart: the rate is that of a quarter of an hour.
+    progress = Progress(*columns, console=console, transient=True, speed_estimate_period=900)
+    with progress:
+        shown = progress.add_task(title, total=None)
+
+        def watch(done: int, total: int) -> None:
+            if progress.tasks[0].total is None:
+                # What was there before says nothing of the rate.
+                progress.reset(shown, total=total, completed=done)
+            progress.update(shown, completed=done, total=total)
+
+        yield watch
+
+
+def tracked(results: Iterable[T], tasks: Collection[object], title: str) -> Iterator[T]:
+    """The results of these tasks, as they come."""
+    with bar(title) as watch:
+        for done, result in enumerate(results, start=1):
+            watch(done, len(tasks))
+            yield result
+
+
+@contextmanager
+def interruptible(more: str) -> Iterator[None]:
+    """Ctrl-C within says `more`."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        # Whoever presses again while workers are stopped would only see a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt(f"; {more}") from None

@@ -1,49 +1,47 @@
-"""Tell a log's run in numbers: makespan, flowtimes, and where the processor-time went."""
+"""`holdfast summary`: a log's run in numbers, by job, by worker, or by class of jobs."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from typing import Annotated
 
 from sims.cli.logs import reading
 from sims.ledger import Account
 from sims.metrics.jobs import By
 from sims.metrics.spread import JobClass
 from sims.metrics.spread import table as class_table
+from sims.options import AsJson, Log, chosen
 from sims.report import Report, amounts, table
 
 JOB, WORKER = "job", "worker"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("log", metavar="LOG", type=Path, help="a log of `holdfast run`")
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
-    parser.add_argument(
-        "--by",
-        choices=(JOB, WORKER, *(by.value for by in By)),
-        help="also one ledger for each job or worker; or the jobs' figures for each class of them",
-    )
+def summary(
+    log: Log,
+    as_json: AsJson = False,
+    by: Annotated[
+        str | None,
+        chosen(
+            (JOB, WORKER, *(by.value for by in By)),
+            "also one ledger for each job or worker; or the jobs' figures for each class of them",
+        ),
+    ] = None,
+) -> None:
+    """Tell a log's run in numbers: makespan, flowtimes, where the processor-time went."""
+    with reading(log) as file:
+        report = Report.of(file, workers=by == WORKER)
+        text = _summarised(report, by, as_json)
+    print(text)
 
 
-def execute(arguments: argparse.Namespace) -> int:
-    """Run the command; returns the exit code."""
-    with reading(arguments.log) as log:
-        report = Report.of(log, workers=arguments.by == WORKER)
-        told = _told(report, arguments.by, arguments.json)
-    print(told)
-    return 0
-
-
-def _told(report: Report, by: str | None, as_json: bool) -> str:
+def _summarised(report: Report, by: str | None, as_json: bool) -> str:
     accounts, classes = _accounts(report, by), _classes(report, by)
     if not as_json:
         tables = (*(table(accounts) if accounts else ()), *class_table(classes))
         return "\n".join((*report.lines(), *tables))
     each: dict[str, object] = {name: amounts(account) for name, account in accounts.items()}
-    each |= {name: told.as_json() for name, told in classes.items()}
+    each |= {name: one.as_json() for name, one in classes.items()}
     return json.dumps(report.as_json() | ({"by": each} if each else {}), sort_keys=True)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sims.errors import InputError
+from sims.errors import COMMAND_LINE, InputError
 from sims.kit.points import Point, points_of
 from sims.kit.trial import Trial, Wrong
-from sims.options import COMMAND_LINE
 
 TRIED = 20
 """Questions of each point that may be meant."""

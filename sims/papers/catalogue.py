@@ -16,8 +16,7 @@ from attrs import frozen
 
 from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.results import Results
-from sims.errors import InputError
-from sims.options import COMMAND_LINE
+from sims.errors import COMMAND_LINE, InputError
 from sims.papers.values import Value
 
 NUMBERS = {

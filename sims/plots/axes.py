@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from actors.events import ScenarioStarted
+from sims.durations import SCALES
 from sims.telling import SLOT, time_axis
 
 if TYPE_CHECKING:
@@ -17,10 +18,6 @@ PLAIN = "{x:,.10g}"
 """Ticks without powers of ten beside the axis."""
 LETTERS = 10.0
 """Letters of a title that fit into an inch."""
-
-
-SCALES = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-"""Seconds in what an axis of time can count."""
 
 
 def label_time(axes: Axes, started: ScenarioStarted, unit: str | None = None) -> None:

@@ -16,6 +16,6 @@ def shell(
     """The command line, in an empty current folder; however slow the machine, it says nothing of
     its own slowness."""
     monkeypatch.chdir(tmp_path)
-    for name in ("FIRST", "SILENCE"):
-        monkeypatch.setattr(f"sims.cli.patience.{name}", 3600.0)
+    for name in ("EVERY", "SILENCE"):
+        monkeypatch.setattr(f"sims.cli.output.{name}", 3600.0)
     return Shell(tmp_path, capsys)

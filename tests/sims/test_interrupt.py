@@ -9,6 +9,8 @@ import pytest
 
 from sims.interrupt import HeldBack
 
+pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
+
 
 def press() -> None:
     signal.raise_signal(signal.SIGINT)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from sims import demo, figure1
-
-
-def called(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
-    """Pretend that a script was called with these words."""
-    monkeypatch.setattr(sys, "argv", ["script", *words])
 
 
 def test_the_demo_prints_two_summaries_and_leaves_log_trace_and_picture_of_each(
@@ -29,10 +23,9 @@ def test_the_demo_prints_two_summaries_and_leaves_log_trace_and_picture_of_each(
 
 
 def test_figure_1_is_the_papers_slot_by_slot(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    called(monkeypatch, "--out", str(tmp_path))
-    figure1.main()
+    figure1.compare(tmp_path)
     told = capsys.readouterr().out
     assert told.count("as in the paper") == len(figure1.PAPER)
     assert (tmp_path / "figure1.png").stat().st_size > 3000

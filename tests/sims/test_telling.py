@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actors.events import CopiesSettled, Outcome, RunEnded
-from sims.telling import amount_of, counted, in_units, moment, read_moment, time_axis, told
+from sims.durations import seconds
+from sims.telling import amount_of, counted, in_units, moment, time_axis, told
 
 
 def test_events_are_told_with_the_words_of_the_log() -> None:
@@ -75,7 +76,7 @@ def test_slots_are_told_with_separators() -> None:
 
 @pytest.mark.parametrize("time", [3600, 3725.5, 5.914e6, 100_000_000.25])
 def test_a_clock_is_read_back(time: float) -> None:
-    assert read_moment(moment(time, "s")) == time
+    assert seconds(moment(time, "s")) == time
 
 
 def test_large_amounts_are_told_in_full() -> None:

@@ -21,8 +21,7 @@ from attrs import frozen
 from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.campaign.results import Results
-from sims.errors import InputError
-from sims.options import COMMAND_LINE
+from sims.errors import COMMAND_LINE, InputError
 from sims.papers.values import Place, Value, drawn, estimated, runs, without
 from sims.papers.volatile import REFERENCE
 from sims.readers.markov_fit import MarkovFit, fit_markov

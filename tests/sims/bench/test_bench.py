@@ -68,7 +68,7 @@ def test_a_row_for_few_and_for_many_workers_tells_both_speeds_and_their_ratio(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(messages, "bytes_per_idle_actor", lambda: 1234.0)
-    messages.main(["--tasks", "600", "--repeats", "1"])
+    messages.main(tasks=600, repeats=1)
     out = capsys.readouterr().out
     for workers in ("20", "500"):
         ours, theirs, ratio, least, most = row(out, workers)
@@ -100,7 +100,7 @@ def test_without_simpy_the_extra_to_install_is_named(monkeypatch: pytest.MonkeyP
 def test_workers_that_change_ten_times_as_rarely_change_a_tenth_as_often(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    availability.main(["--workers", "100", "--slots", "1000"])
+    availability.main(workers=100, slots=1000)
     out = capsys.readouterr().out
     often, rare, never = (row(out, stay)[0] for stay in ("1,000", "10,000", "for ever"))
     assert often / 20 < rare < often / 5
@@ -113,7 +113,7 @@ def test_a_run_of_slots_ends_at_its_cap_and_is_told_beside_simpys_speed(
 ) -> None:
     monkeypatch.setattr(slots, "POLICIES", ("IE", "RANDOM"))
     monkeypatch.setattr(slots, "seconds_per_task", lambda: 1e-5)
-    slots.main(["--slots", "200", "--platforms", "1"])
+    slots.main(slots=200, platforms=1)
     out = capsys.readouterr().out
     for policy in ("IE", "RANDOM"):
         middle, least, most, tasks = row(out, policy)
@@ -125,7 +125,7 @@ def test_a_run_of_slots_ends_at_its_cap_and_is_told_beside_simpys_speed(
 def test_a_campaign_is_told_beside_the_bare_loop_of_its_cells(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    campaign.main(["--cells", "4", "--rounds", "1"])
+    campaign.main(cells=4, rounds=1)
     out = capsys.readouterr().out
     for way in ("one process", "two processes"):
         cpu, of_bare, wall, gain = row(out, way)
@@ -139,7 +139,7 @@ def test_of_a_cluster_the_wall_time_alone_is_told(
 ) -> None:
     for place in ("local", "cluster"):
         monkeypatch.setattr(campaign, place, lambda *_: executors.local(1))
-    campaign.main(["--cells", "2", "--rounds", "1", "--scheduler", "some.json"])
+    campaign.main(cells=2, rounds=1, scheduler="some.json")
     assert re.search(r"cluster\D+[\d.]+\W+-\W", capsys.readouterr().out)
 
 

@@ -22,5 +22,5 @@ def test_the_table_names_the_targets(
 ) -> None:
     monkeypatch.setattr(cosched, "TARGETS", ((200, 0.3),))
     monkeypatch.setattr(cosched, "seconds_per_task", lambda: 1e-5)
-    cosched.main(["--repeats", "1"])
+    cosched.main(repeats=1)
     assert "target" in capsys.readouterr().out

@@ -8,7 +8,7 @@ def test_the_benchmark_prints_a_row_per_simulation_with_what_it_may_cost(
 ) -> None:
     monkeypatch.setattr(bench, "seconds_per_task", lambda: 1e-5)
     monkeypatch.setenv("COLUMNS", "120")
-    bench.main(["--rounds", "1", "--scenarios", "3"])
+    bench.main(rounds=1, scenarios=3)
     out = capsys.readouterr().out
     assert all(name in out for name in ("rigid R-LIST-0", "moldable LPA", "moldable BATCH"))
 

@@ -9,7 +9,7 @@ def test_the_benchmark_prints_a_row_per_strategy_and_a_column_per_length(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    queues.main(["--lengths", "5", "20"])
+    queues.main([5, 20])
     out = capsys.readouterr().out
     assert all(name in out for name in (*queues.STRATEGIES, "5 jobs", "20 jobs", "20 kinds"))
 

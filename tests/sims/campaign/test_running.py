@@ -83,6 +83,7 @@ def test_an_error_in_a_task_reaches_the_caller() -> None:
 # --- Ctrl-C ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_control_c_leaves_no_lock_of_a_future_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Held, it would keep the thread that manages the executor from ever ending (seen once in two
     hundred presses)."""
@@ -145,10 +146,12 @@ def interrupted(script: str, folder: Path) -> tuple[tuple[str, str, int], int]:
     return (out, err, process.returncode), len(store.read_bytes().splitlines())
 
 
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_control_c_stops_workers_in_the_middle(tmp_path: Path) -> None:
     assert interrupted(ENDLESS, tmp_path) == (("interrupted\n", "", 0), 10)
 
 
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_control_c_is_as_quiet_where_a_thousand_short_tasks_are_under_way(tmp_path: Path) -> None:
     busy = ENDLESS.replace("time.sleep(60)", "time.sleep(0.005)").replace("40)", "40_000)")
     for folder in map(tmp_path.joinpath, "abc"):

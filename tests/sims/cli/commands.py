@@ -102,7 +102,7 @@ class Shell:
     folder: Path
     capture: pytest.CaptureFixture[str]
 
-    def __call__(self, *words: str | Path) -> Said:
+    def __call__(self, *words: str | Path | int) -> Said:
         """Run a command in this process."""
         self.capture.readouterr()
         code = main([str(word) for word in words])
@@ -143,4 +143,10 @@ def without(package: str, *words: str | Path) -> subprocess.CompletedProcess[str
         f"import sys; sys.modules[{package!r}] = None; from sims.cli.main import main;"
         f"sys.exit(main({[str(word) for word in words]!r}))"
     )
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from actors.protection import Images
 from actors.run import Run
-from sims.cli import chaos
+from sims.cli import trials
 from tests.sims.cli.commands import ROOT, Shell
 
 SCENARIOS = ROOT / "sims" / "scenarios"
@@ -39,7 +39,7 @@ def test_a_run_that_forgets_what_it_saved_is_told_with_the_command_that_makes_it
         """Save nothing."""
 
     monkeypatch.setattr(Images, "save", forget)
-    monkeypatch.setattr(chaos, "run_many", lambda task, all_: ((it, task(it)) for it in all_))
+    monkeypatch.setattr(trials, "run_many", lambda task, all_: ((it, task(it)) for it in all_))
     path = shell.write(shell("matrix", "rigid/faults/images/free").out, "cell.toml")
     said = shell("chaos", path, "--most", "30")
     assert said.code == 1

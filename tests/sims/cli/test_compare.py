@@ -18,7 +18,7 @@ from sims.campaign.cells import CellResult
 from sims.campaign.intervals import NONE, Estimate
 from sims.campaign.store import Store
 from sims.campaign.tables import rounded
-from sims.cli import compare
+from sims.cli import comparing
 from tests.sims.cli.commands import TINY, Shell, environment, spawn
 from tests.sims.kinds import SCENARIOS
 
@@ -280,6 +280,7 @@ def test_the_answer_hangs_on_neither_the_store_nor_the_order_in_which_runs_ended
     assert len(before) == 12
 
 
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_control_c_is_one_line_and_the_same_command_goes_on(shell: Shell) -> None:
     """The variant of a million iterations never ends; what ends before it is kept."""
     path, store = shell.write(TINY.replace("tasks = 2", "tasks = 2\ncap = inf")), Path("store")
@@ -307,7 +308,7 @@ def test_without_a_store_control_c_says_that_nothing_is_kept(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(compare, "run_campaign", interrupted)
+    monkeypatch.setattr(comparing, "run_campaign", interrupted)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     said = shell("compare", shell.write(TINY))
     assert said.code == 130

@@ -12,6 +12,8 @@ import pytest
 from sims.log import LogFile
 from tests.sims.cli.commands import TINY, Shell, spawn
 
+pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
+
 ENDLESS = TINY.replace("iterations = 3", "iterations = 1_000_000\ncap = inf")
 PATIENCE = 60.0
 """Seconds of wall time until a log must have begun to grow."""

@@ -4,33 +4,54 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sims.cli.main import COMMANDS
-from tests.sims.cli.commands import TINY, Shell
+from sims.cli.main import COMMANDS, load
+from tests.sims.cli.commands import FEW, TINY, Shell, environment
+
+PINNED = Path(__file__).with_name("commands.txt").read_text(encoding="utf-8").splitlines()
+"""Each command with its arguments (`?`: may be left out, `*`: any number) and options (`=`: takes a
+value, `!`: required)."""
+
+
+def told_of(command: Any, name: str) -> Iterator[str]:
+    """As PINNED has them, of a command and those below it."""
+    words, options = [name], []
+    for it in command.params:
+        if it.param_type_name == "argument":
+            many = "*" if it.nargs == -1 else "" if it.required else "?"
+            words.append(f"{it.metavar}{many}")
+        else:
+            value, required = "" if it.is_flag else "=", "!" if it.required else ""
+            options.append(f"{'/'.join(it.opts)}{value}{required}")
+    yield " ".join([*words, *sorted(options)])
+    for below, one in getattr(command, "commands", {}).items():
+        yield from told_of(one, f"{name} {below}")
+
+
+def test_commands_have_the_arguments_and_options_that_scripts_of_users_call_them_with() -> None:
+    assert [line for name in COMMANDS for line in told_of(load(name), name)] == PINNED
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_tells_its_arguments(
-    capsys: pytest.CaptureFixture[str], command: str, shell: Shell
+def test_every_command_tells_its_arguments_and_first_what_the_list_of_commands_tells(
+    command: str, shell: Shell
 ) -> None:
-    with pytest.raises(SystemExit) as left:
-        shell(command, "--help")
-    assert left.value.code == 0
-    told = capsys.readouterr().out
-    assert told.startswith(f"usage: holdfast {command} ")
-    assert COMMANDS[command].split()[0] in told
+    said = shell(command, "--help")
+    usage, _, about = said.out.partition("\n\n")
+    assert (said.code, said.err) == (0, "")
+    assert usage.startswith(f"Usage: holdfast {command} ")
+    assert " ".join(about.split()).startswith(COMMANDS[command][1])
 
 
-def test_the_version_is_that_of_the_installed_package(
-    capsys: pytest.CaptureFixture[str], shell: Shell
-) -> None:
-    with pytest.raises(SystemExit) as left:
-        shell("--version")
-    assert left.value.code == 0
-    assert capsys.readouterr().out == f"holdfast {version('holdfast')}\n"
+def test_the_version_is_that_of_the_installed_package(shell: Shell) -> None:
+    said = shell("--version")
+    assert (said.code, said.out) == (0, f"holdfast {version('holdfast')}\n")
 
 
 @pytest.mark.parametrize(
@@ -46,9 +67,15 @@ def test_the_version_is_that_of_the_installed_package(
             ("run", "x.toml", "--until", "soon"),
             "argument --until: 'soon' is not accepted; accepted: ",
         ),
+        (
+            ("sumary", "run.jsonl"),
+            "argument COMMAND: 'sumary' is not accepted (did you mean 'summary'?); accepted: ",
+        ),
+        (("campaign", "stats", "it.toml"), "(did you mean 'status'?); accepted: run, resume"),
+        (("run", "x.toml", "--sed", "1"), "No such option: --sed (Possible options: --seed, "),
         ((), "the following arguments are required: COMMAND; accepted: see `holdfast --help`"),
     ],
-    ids=["command", "choice", "seed", "time", "nothing"],
+    ids=["command", "choice", "seed", "time", "slip", "action", "option", "nothing"],
 )
 def test_a_word_that_does_not_fit_is_refused_with_what_would(
     shell: Shell, words: tuple[str, ...], told: str
@@ -56,6 +83,57 @@ def test_a_word_that_does_not_fit_is_refused_with_what_would(
     said = shell(*words)
     assert said.code == 2
     assert told in said.complaint()
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("holdfast su", ["summary"]),
+        ("holdfast campaign st", ["status"]),
+        ("holdfast plot --wh", ["--what"]),
+        ("holdfast plot --what le", ["ledger"]),
+        ("holdfast export --to ba", ["batsim"]),
+    ],
+)
+def test_a_shell_is_offered_what_a_word_could_become(line: str, offered: list[str]) -> None:
+    asked = {"_HOLDFAST_COMPLETE": "complete_bash", "COMP_WORDS": line}
+    done = subprocess.run(
+        [sys.executable, "-m", "sims.cli"],
+        env=environment(**asked, COMP_CWORD=str(len(line.split()) - 1)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == offered
+
+
+def test_a_time_may_name_its_units_where_times_are_in_seconds(shell: Shell) -> None:
+    few = shell.write(FEW, "few.toml")
+    for until in ("4800", "1 h 20 min"):
+        words = ("run", few, "--log", "few.jsonl", "--until", until, "--json")
+        assert shell(*words).json()["makespan"] is None
+    for at in ("3600", "1 h", "1:00:00"):
+        assert shell("queue", "few.jsonl", "--at", at, "--json").json()["t"] == 3600
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "tiny.toml", "--until", "7d"),
+        ("compare", "tiny.toml", "--until", "90 s"),
+        ("chaos", "tiny.toml", "--length", "1 min"),
+        ("queue", "tiny.jsonl", "--at", "3 s"),
+        ("plot", "tiny.jsonl", "-o", "it.png", "--from", "3 s"),
+        ("plot", "tiny.jsonl", "-o", "it.png", "--until", "3 s"),
+    ],
+    ids=lambda words: " ".join(words[::2]),
+)
+def test_seconds_are_refused_where_times_are_in_slots(shell: Shell, words: tuple[str, ...]) -> None:
+    assert shell("run", shell.write(TINY), "--log", "tiny.jsonl").code == 0
+    said = shell(*words)
+    assert said.code == 2
+    assert f"command line: {words[-2]}: " in said.complaint()
+    assert said.complaint().endswith(" s, but time is in slots; accepted: a number")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +150,11 @@ def test_a_command_loads_no_library_that_only_others_need(
         f"finally: print([it for it in {heavy} if it in sys.modules], file=sys.stderr)"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", program, *words], cwd=shell.folder, capture_output=True, text=True
+        [sys.executable, "-c", program, *words],
+        cwd=shell.folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
     )
     assert ran.returncode == 0
     assert ran.stderr == "[]\n"
@@ -84,7 +166,7 @@ def test_what_takes_too_much_memory_is_told_in_one_line(
     def hungry(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sims.cli.run.run", hungry)
+    monkeypatch.setattr("sims.cli.running.simulate", hungry)
     said = shell("run", shell.write(TINY), "--log", "none")
     assert said.code == 2
     assert said.err == "holdfast: this takes more memory than there is\n"

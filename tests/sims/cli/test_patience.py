@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from sims.cli import patience
-from sims.cli.patience import Patience
-from sims.cli.watching import Count
+from sims.cli import output
+from sims.cli.output import Patience, printing
+from sims.cli.progress import Count
 from tests.sims.cli.commands import TINY, Shell
 
 SLEEPY = """
@@ -23,7 +23,7 @@ class Slow:
 def test_a_command_that_says_nothing_is_told_of_again_and_again(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "SILENCE", 0.1)
+    monkeypatch.setattr(output, "SILENCE", 0.1)
     shell.write(SLEEPY.format(seconds=0.7), "dozing.py")
     path = shell.write(TINY.replace('"IE"', '"dozing:Slow"'))
     said = shell("check", path)
@@ -37,8 +37,8 @@ def test_a_command_that_says_nothing_is_told_of_again_and_again(
 def test_one_that_says_something_now_and_then_is_not_told_of(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(patience, "SILENCE", 0.5)
-    with patience.patience(["compare", "it.toml"]):
+    monkeypatch.setattr(output, "SILENCE", 0.5)
+    with printing(["compare", "it.toml"]):
         for _ in range(35):
             print("working", file=sys.stderr)
             time.sleep(0.02)
@@ -48,8 +48,8 @@ def test_one_that_says_something_now_and_then_is_not_told_of(
 def test_where_nobody_watches_a_campaign_counts_what_is_done(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(patience, "FIRST", 0.1)
-    with Count("it") as count:
+    monkeypatch.setattr(output, "EVERY", 0.1)
+    with Count("it", "run") as count:
         time.sleep(0.15)
         count(3, 1200)
         time.sleep(0.4)
@@ -59,7 +59,7 @@ def test_where_nobody_watches_a_campaign_counts_what_is_done(
 
 
 def test_what_is_printed_passes_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    with patience.patience(["keys"]):
+    with printing(["keys"]):
         print("out")
         print("err", file=sys.stderr)
     assert capsys.readouterr() == ("out\n", "err\n")

@@ -13,10 +13,9 @@ import pytest
 from rich.console import Console
 
 from actors.events import ScenarioStarted
-from sims.cli import patience, progress
+from sims.cli import output, progress
 from sims.cli.live import ShowLive
-from sims.cli.progress import Pace, ShowProgress
-from sims.cli.watching import bar
+from sims.cli.progress import Pace, ShowProgress, bar
 from tests.sims.cli.commands import TINY, Shell, environment
 from tests.sims.kinds import records_of
 
@@ -31,7 +30,7 @@ def slow(view, rng):
 def test_where_nobody_watches_a_line_tells_how_far_a_run_is_even_while_a_policy_thinks(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "FIRST", 0.1)
+    monkeypatch.setattr(output, "EVERY", 0.1)
     shell.write(SLEEPY.format(seconds=0.5), "sleepy.py")
     path = shell.write(
         TINY.replace('"IE"', '"sleepy:slow"').replace("iterations", "cap = 2\niterations")

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from sims.cli import why
-from sims.cli.why import causes, folded
+from sims.cli.logs import folded
 from sims.log import LogFile
+from sims.trace import causes as chains
+from sims.trace.causes import causes
 from tests.sims.cli.commands import TINY, Shell
 
 
@@ -79,11 +80,11 @@ def test_lines_that_take_several_rows_of_the_screen_count_as_many(
     assert shown[-1] == "z"
 
 
-@pytest.mark.parametrize("seq", ["-1", "1000000"])
+@pytest.mark.parametrize("seq", [-1, 1000000])
 def test_a_number_that_is_not_in_the_log_is_refused_with_the_range_of_those_that_are(
-    shell: Shell, log: Path, seq: str
+    shell: Shell, log: Path, seq: int
 ) -> None:
-    said = shell("why", log, seq)
+    said = shell("why", log, "--", seq)
     last = len(lines_of(log)) - 1
     assert said.code == 2
     assert said.complaint() == (
@@ -153,6 +154,6 @@ def test_a_chain_is_the_same_however_many_lines_are_packed_together(
 ) -> None:
     last = len(lines_of(log)) - 1
     whole = causes(LogFile(log), last)
-    monkeypatch.setattr(why, "BLOCK", block)
+    monkeypatch.setattr(chains, "BLOCK", block)
     assert len(whole) > block
     assert causes(LogFile(log), last) == whole

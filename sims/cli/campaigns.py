@@ -1,0 +1,256 @@
+"""`holdfast campaign`: runs of a campaign file, here or on a cluster; table, picture, data."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sims.campaign import tables
+from sims.campaign.campaign import Campaign, load_campaign
+from sims.campaign.engine import execute as run_campaign
+from sims.campaign.executors import PATIENCE, cluster, local
+from sims.campaign.picture import draw
+from sims.campaign.results import Results
+from sims.campaign.store import Store
+from sims.campaign.tables import Form
+from sims.cli.progress import bar, interruptible
+from sims.errors import InputError, naming
+from sims.exports import tables as exports
+from sims.options import argument, duration, flag, group, option, picture, positive_int
+from sims.script import grid, prepare_pictures, show, wide_console
+from sims.telling import counted
+from sims.writing import check_suffix, replacing
+
+FOLDER = Path("logs/campaigns")
+RECENT = 60
+"""Seconds over which `status` takes the rate."""
+SHOWN = 5
+"""Cells that raised, told one by one."""
+
+campaign = group(
+    """Run a campaign file: scenarios, variants and axes, to tables and a figure.
+
+    Results are a folder of Parquet files, by default logs/campaigns/NAME. `run` runs what is not
+    there yet: a campaign that was stopped or killed goes on by the same command, or by `resume`, on
+    other workers if need be. `status` may be asked from another terminal. Where a file that the
+    campaign names has changed, what follows from it is run again."""
+)
+
+File = Annotated[Path, argument(Path, "FILE", "campaign file (TOML)")]
+Folder = Annotated[
+    Path | None,
+    option(Path, "DIR", "of results; default: logs/campaigns/NAME"),
+]
+Size = Annotated[str | None, option(str, "NAME", "one of the file's [sizes]")]
+Replications = Annotated[
+    int | None,
+    option(positive_int, "N", "runs of every variant in every cell, whatever the file says"),
+]
+Scheduler = Annotated[
+    str | None,
+    option(
+        str, "ADDRESS", "a Dask cluster: tcp://HOST:PORT, or the file that `dask scheduler` wrote"
+    ),
+]
+Patience = Annotated[
+    float,
+    option(duration, "TIME", "seconds for which it may be without a worker"),
+]
+Processes = Annotated[
+    int | None,
+    option(positive_int, "N", "on this machine; default: its cores"),
+]
+Retry = Annotated[bool, flag("--retry", "run cells again that raised an error")]
+
+
+@contextmanager
+def _opened(
+    file: Path, results: Path | None, size: str | None, replications: int | None
+) -> Iterator[tuple[Campaign, Store]]:
+    given = {"replications": replications} if replications else {}
+    asked = load_campaign(file, size, given)
+    with naming(file):
+        yield asked, Store(results or FOLDER / asked.name)
+
+
+# --- running ----------------------------------------------------------------------------------
+
+
+@campaign.command()
+def run(
+    file: File,
+    results: Folder = None,
+    size: Size = None,
+    replications: Replications = None,
+    scheduler: Scheduler = None,
+    patience: Patience = PATIENCE,
+    processes: Processes = None,
+    retry: Retry = False,
+) -> None:
+    """Run what is missing; print the table, draw the picture."""
+    with _opened(file, results, size, replications) as (asked, store):
+        if asked.picture is not None:
+            prepare_pictures(store.folder)
+        if changed := _changed(Results.of(asked, store=store), store):
+            told = f"changed since it began: {changed}; what follows from it is run again"
+            print(told, file=sys.stderr)
+        kept = f"what is finished is in {store.folder}: the same command goes on"
+        workers = cluster(scheduler, patience) if scheduler else local(processes)
+        with interruptible(kept), workers as ready, bar(asked.name) as watch:
+            found = run_campaign(asked, ready, store, watch=watch, retry=retry)
+        _show(found, Form.LONG)
+        raised = list(_raised(found, "raised  "))
+        for line in raised[: 2 * SHOWN]:
+            print(line)
+        if len(raised) > 2 * SHOWN:
+            print(f"         and {len(raised) // 2 - SHOWN:,} more: `holdfast campaign status`")
+        print(f"results  {store.folder}: {counted(len(found.found), 'cell')}")
+        if asked.picture is not None:
+            print(f"picture  {draw(found, store.folder / f'{asked.name}.png')}")
+
+
+@campaign.command()
+def resume(
+    file: File,
+    results: Folder = None,
+    size: Size = None,
+    replications: Replications = None,
+    scheduler: Scheduler = None,
+    patience: Patience = PATIENCE,
+    processes: Processes = None,
+    retry: Retry = False,
+) -> None:
+    """Go on with a campaign that has begun."""
+    with _opened(file, results, size, replications) as (_, store):
+        if not store.files():
+            accepted = "the folder of a campaign that has begun"
+            raise InputError(str(store.folder), "", "there is nothing to go on from", accepted)
+    run(file, results, size, replications, scheduler, patience, processes, retry)
+
+
+def _changed(results: Results, store: Store) -> str:
+    return ", ".join(store.changed(results.description()))
+
+
+def _raised(results: Results, label: str) -> Iterator[str]:
+    """Two lines for each run that raised."""
+    for (case, replication), result in results.raised():
+        yield f"{label} {case}, seed {result.seed}: {result.error}"
+        yield f"{'':{len(label)}} {results.reproducing(case, replication)}"
+
+
+# --- telling ----------------------------------------------------------------------------------
+
+
+@campaign.command()
+def status(
+    file: File, results: Folder = None, size: Size = None, replications: Replications = None
+) -> None:
+    """How far it is, how fast, and what raised an error."""
+    with _opened(file, results, size, replications) as (asked, store):
+        found = Results.of(asked, store=store)
+        missing, total = found.left(), found.asked()
+        print(f"{asked.name}: {total - missing:,} of {counted(total, 'cell')} finished")
+        if changed := _changed(found, store):
+            print(f"  changed   {changed}")
+        times = [path.stat().st_mtime for path in store.files()]
+        if times:
+            print(f"  last      {time.time() - max(times):,.0f} s ago, in {store.folder}")
+        rate = store.recent(RECENT) / RECENT
+        if missing and rate:
+            print(f"  rate      {rate:,.3g}/s, {missing / rate:,.0f} s left")
+        for line in _raised(found, "  raised   "):
+            print(line)
+
+
+@campaign.command()
+def table(
+    file: File,
+    results: Folder = None,
+    size: Size = None,
+    replications: Replications = None,
+    form: Annotated[
+        Form, typer.Option(help="long: a row per variant; wide: a row per cell")
+    ] = Form.LONG,
+    output: Annotated[
+        Path | None,
+        option(Path, "FILE", f"write it: {', '.join(tables.SUFFIXES)}", "-o", "--output"),
+    ] = None,
+) -> None:
+    """Every variant in every cell, beside the baseline."""
+    with _finished(file, results, size, replications) as (found, _):
+        if output is None:
+            _show(found, form)
+        else:
+            print(f"{output}: {counted(tables.write(found, form, output), 'row')}")
+
+
+@contextmanager
+def _finished(
+    file: Path, results: Path | None, size: str | None, replications: int | None
+) -> Iterator[tuple[Results, Path]]:
+    """What is finished, and the folder of results."""
+    with _opened(file, results, size, replications) as (asked, store):
+        found = Results.of(asked, store=store)
+        if not found.found:
+            accepted = f"`holdfast campaign run {asked.source}` first"
+            raise InputError(str(store.folder), "", "no cell of it is finished", accepted)
+        yield found, store.folder
+
+
+def _show(results: Results, form: Form) -> None:
+    shown = tables.shown(results, form)
+    left, right = shown.heads[: shown.keys], shown.heads[shown.keys :]
+    wide_console().print(grid(left, right, shown.rows, results.campaign.name))
+    for note in tables.notes(results, form):
+        show(note)
+
+
+@campaign.command()
+def plot(
+    file: File,
+    results: Folder = None,
+    size: Size = None,
+    replications: Replications = None,
+    output: Annotated[
+        Path | None,
+        option(
+            picture,
+            "FILE",
+            "the picture; default: NAME.png in the folder of results",
+            "-o",
+            "--output",
+        ),
+    ] = None,
+) -> None:
+    """Draw the picture that the file asks for."""
+    with _finished(file, results, size, replications) as (found, folder):
+        print(f"picture  {draw(found, output or folder / f'{found.campaign.name}.png')}")
+
+
+@campaign.command()
+def export(
+    file: File,
+    output: Annotated[
+        Path,
+        option(
+            Path, "FILE", f"a row for each run: {', '.join(exports.SUFFIXES)}", "-o", "--output"
+        ),
+    ],
+    results: Folder = None,
+    size: Size = None,
+    replications: Replications = None,
+) -> None:
+    """Write all runs as a table."""
+    check_suffix(output, "table", exports.SUFFIXES)
+    with _finished(file, results, size, replications) as (found, _):
+        frame = found.frame()
+        with replacing(output) as new:
+            (frame.write_csv if output.suffix == ".csv" else frame.write_parquet)(new)
+        print(f"{output}: {counted(len(frame), 'run')}")

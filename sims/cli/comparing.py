@@ -1,0 +1,124 @@
+"""`holdfast compare`: which variant of a scenario is better, by how much, how surely."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sims.campaign import answers
+from sims.campaign.axes import axis
+from sims.campaign.comparing import corrected
+from sims.campaign.engine import execute as run_campaign
+from sims.campaign.question import Question
+from sims.campaign.results import Results
+from sims.campaign.store import Store
+from sims.cli.progress import bar, interruptible
+from sims.durations import in_unit
+from sims.errors import InputError, naming
+from sims.metrics.measures import Measure
+from sims.options import Overrides, ScenarioFile, flag, moment, natural, option, positive_int
+from sims.scenario.loader import load, split_override, value_of
+from sims.script import grid, show, wide_console
+
+VALUES = "KEY=V1,V2,..."
+
+
+def compare(
+    file: ScenarioFile,
+    vary: Annotated[
+        list[str] | None,
+        option(
+            str,
+            VALUES,
+            "what differs, such as policy.name=IE,Y-IE; several: all combinations (repeatable)",
+        ),
+    ] = None,
+    across: Annotated[
+        list[str] | None,
+        option(
+            str, VALUES, "compare anew for each of these, such as master.channels=1,5 (repeatable)"
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        option(
+            str,
+            "VARIANT",
+            "which variant others are held against, such as policy.name=Y-IE; default: the first",
+        ),
+    ] = None,
+    runs: Annotated[int, option(positive_int, "N", "of every variant, a seed each")] = 10,
+    measure: Annotated[
+        Measure,
+        typer.Option(
+            help="what runs are compared by; flowtime, stretch: the mean over a run's jobs"
+        ),
+    ] = Measure.MAKESPAN,
+    seed: Annotated[
+        int | None,
+        option(natural, "SEED", "the first seed; default: the scenario's"),
+    ] = None,
+    changes: Overrides = None,
+    until: Annotated[
+        float | None,
+        option(moment, "TIME", "end every run then, in the scenario's unit, if not before"),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        option(Path, "DIR", "folder of results: an interrupted comparison goes on from it"),
+    ] = None,
+    as_json: Annotated[bool, flag("--json", "print it as JSON, with every run's value")] = False,
+) -> None:
+    """Run variants of a scenario on the same seeds: which is better, and how surely.
+
+    The short form of `holdfast campaign`. Every variant is run with the same seeds: SEED, SEED + 1,
+    ... Failures, availability, speeds and arrivals draw from streams of their own, apart from what
+    the policy draws, so that variants meet the same ones; what a file draws with a seed of its own,
+    such as random_workers, is the same in all runs, and the intervals speak for it alone. The ratio
+    is a variant's mean over the baseline's, over the seeds on which both completed; it is a
+    tie where its difference to the baseline may be none, all comparisons taken together (Holm).
+    Ties are best for all who tie.
+    """
+    until = in_unit(until, "--until", lambda: load(file, changes or (), seed).times.value)
+    question = Question.of(
+        file,
+        [axis(word) for word in vary or ()],
+        [axis(word, "--across") for word in across or ()],
+        changes={key: value_of(text) for key, text in map(split_override, changes or ())},
+        baseline=baseline,
+        runs=runs,
+        measure=measure,
+        seed=seed,
+        until=until,
+    )
+    kept = f"what is finished is in {store}: the same command goes on"
+    with (
+        naming(file),
+        interruptible(kept if store else "without --store nothing is kept"),
+        bar("simulating") as watch,
+    ):
+        where = None if store is None else Store(store)
+        results = run_campaign(question.campaign, store=where, watch=watch)
+    for (case, _), result in results.raised():
+        raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
+    if as_json:
+        print(json.dumps(answers.as_json(question, results), default=str))
+    else:
+        _show(question, results)
+
+
+def _show(question: Question, results: Results) -> None:
+    comparisons = results.comparisons()
+    for comparison in comparisons:
+        shown = answers.table(question, results, comparison)
+        left, right = shown.heads[: shown.keys], shown.heads[shown.keys :]
+        title = answers.title(question, comparison)
+        wide_console().print(grid(left, right, shown.rows, title))
+        for note in answers.notes(comparison):
+            show(note)
+    many = corrected(comparisons)
+    if many > 1:
+        show(f"Intervals of ratios, and ties, are those of {many} comparisons at once (Holm).")

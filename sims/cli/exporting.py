@@ -1,0 +1,170 @@
+"""`holdfast export`, `plot` and `view`: a log as tables, pictures, a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+from attrs import frozen
+
+from actors.runtime import Record
+from sims.cli.logs import reading, unit_of
+from sims.durations import SCALES, in_unit
+from sims.errors import InputError
+from sims.exports.batsim import write_batsim
+from sims.exports.chrome import write_chrome
+from sims.exports.tables import SUFFIXES, write_events, write_jobs
+from sims.options import Log, chosen, kind, moment, option
+from sims.plots.figure import DPI, check_suffix
+from sims.plots.figure import SUFFIXES as PICTURES
+from sims.plots.framing import Framing
+from sims.plots.pictures import What
+from sims.plots.pictures import plot as drawn
+from sims.telling import counted
+from sims.writing import refuse_inputs, replacing
+
+Write = Callable[[Iterable[Record], Path], int]
+
+
+@frozen
+class Target:
+    """A format."""
+
+    write: Write
+    row: str
+    """What it is made of, one of them."""
+    suffixes: tuple[str, ...]
+
+
+def _chrome(records: Iterable[Record], path: Path) -> int:
+    with replacing(path) as new, new.open("wb") as file:
+        return write_chrome(records, file)
+
+
+def _batsim(records: Iterable[Record], path: Path) -> int:
+    with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
+        return write_batsim(records, file)
+
+
+TARGETS = {
+    "chrome": Target(_chrome, "trace event", (".json",)),
+    "batsim": Target(_batsim, "run", (".csv",)),
+    "events": Target(write_events, "event", SUFFIXES),
+    "jobs": Target(write_jobs, "job", SUFFIXES),
+}
+
+
+def export(
+    log: Log,
+    to: Annotated[
+        str,
+        chosen(
+            tuple(TARGETS),
+            "chrome: trace events for Perfetto; batsim: jobs CSV, a row per run, for evalys; "
+            "events, jobs: tables",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        option(
+            Path,
+            "FILE",
+            "where to: .json (chrome), .csv (batsim), .csv or .parquet (tables)",
+            "-o",
+            "--output",
+        ),
+    ],
+) -> None:
+    """Export a log for other tools: Perfetto, evalys, pandas, polars."""
+    target = TARGETS[to]
+    if output.suffix not in target.suffixes:
+        problem = f"{output.suffix!r} is not written for {to}"
+        raise InputError(str(output), "", problem, " or ".join(target.suffixes))
+    refuse_inputs(output, "--output", log)
+    with reading(log) as file:
+        rows = target.write(file, output)
+    print(f"{output}: {counted(rows, target.row)}")
+
+
+class Inches(NamedTuple):
+    """Of a picture; to Typer, a plain tuple of two would be two words."""
+
+    width: float
+    height: float
+
+
+def _inches(word: str) -> Inches:
+    width, height = map(float, word.lower().split("x"))
+    if not (1 <= width <= 100 and 1 <= height <= 100):
+        raise ValueError
+    return Inches(width, height)
+
+
+def _resolution(word: str) -> int:
+    if not (word.isdecimal() and 10 <= int(word) <= 1200):
+        raise ValueError
+    return int(word)
+
+
+inches = kind(_inches, "WxH, each from 1 to 100 inches")
+resolution = kind(_resolution, "10 to 1200 pixels per inch")
+
+
+def plot(
+    log: Log,
+    output: Annotated[
+        Path,
+        option(
+            Path,
+            "FILE",
+            f"picture; its suffix says which kind: {', '.join(PICTURES)}",
+            "-o",
+            "--output",
+        ),
+    ],
+    what: Annotated[What, typer.Option(help="what is drawn")] = What.GANTT,
+    title: Annotated[str | None, option(str, "TITLE", "default: scenario, seed and policy")] = None,
+    since: Annotated[
+        float,
+        option(moment, "TIME", "where the picture begins, in the log's unit", "--from"),
+    ] = 0.0,
+    until: Annotated[
+        float | None,
+        option(moment, "TIME", "where it ends, in the log's unit"),
+    ] = None,
+    unit: Annotated[
+        str | None, chosen(tuple(SCALES), "of the axis of time; default: the log's")
+    ] = None,
+    size: Annotated[
+        Inches | None,
+        option(inches, "WxH", "in inches, such as 8x4.5"),
+    ] = None,
+    dpi: Annotated[int, option(resolution, "DPI", "pixels per inch")] = DPI,
+) -> None:
+    """Draw a log: Gantt by processor or job, ledger, bandwidth or queue over time."""
+    check_suffix(output)
+    refuse_inputs(output, "--output", log)
+    since = in_unit(since, "--from", lambda: unit_of(log))
+    until = in_unit(until, "--until", lambda: unit_of(log))
+    with reading(log) as file:
+        print(drawn(file, what, output, Framing(title, since, until, unit, size, dpi)))
+
+
+def view(
+    log: Log,
+    output: Annotated[
+        Path,
+        option(Path, "FILE", "the page: NAME.html", "-o", "--output"),
+    ],
+) -> None:
+    """Make one page of a log, to zoom into it and to follow causes; it needs no network."""
+    from sims.view.page import Page
+
+    if output.suffix not in (".html", ".htm"):
+        raise InputError(str(output), "", f"{output.suffix!r} is no page", ".html")
+    refuse_inputs(output, "--output", log)
+    with reading(log) as file:
+        Page().write(file, output)
+    print(output)

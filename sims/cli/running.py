@@ -1,0 +1,141 @@
+"""`holdfast run`, `check` and `optimum`: one scenario file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from math import inf
+from pathlib import Path
+from typing import Annotated, Any
+
+import attrs
+
+from sims.cli.progress import ShowProgress
+from sims.durations import in_unit
+from sims.errors import COMMAND_LINE, InputError, naming
+from sims.forecast import forecast
+from sims.log import LogWriter
+from sims.options import (
+    AsJson,
+    Overrides,
+    ScenarioFile,
+    Seed,
+    argument,
+    duration,
+    flag,
+    moment,
+    option,
+    positive_int,
+)
+from sims.scenario.files import files_of
+from sims.scenario.header import SEEDS
+from sims.scenario.idle import warn_of_idle
+from sims.scenario.loader import Scenario, load, split_override, value_of
+from sims.summary import Summary
+from sims.world import Begins
+from sims.world import run as simulate
+from sims.writing import refuse_inputs
+
+
+def run(
+    file: ScenarioFile,
+    seed: Seed = None,
+    changes: Overrides = None,
+    log: Annotated[
+        str | None,
+        option(str, "PATH", "where to log (.gz, .xz, .zst: packed); `none`: nowhere"),
+    ] = None,
+    until: Annotated[
+        float | None,
+        option(moment, "TIME", "end then, in the scenario's unit, if not before"),
+    ] = None,
+    debug: Annotated[bool, flag("--debug", "log debug events too")] = False,
+    live: Annotated[bool, flag("--live", "show workers and queue meanwhile")] = False,
+    as_json: Annotated[bool, flag("--json", "print the summary as JSON")] = False,
+) -> None:
+    """Simulate a scenario file to its end, and log what happens."""
+    if seed is not None and seed not in SEEDS:
+        raise InputError(COMMAND_LINE, "--seed", f"{seed} is no seed", "0 or above, below 2**64")
+    if log == "":
+        raise InputError(COMMAND_LINE, "--log", "'' names no file", "a path, or `none`")
+    scenario = load(file, changes or (), seed)
+    until = in_unit(until, "--until", lambda: scenario.times.value)
+    where = _log_path(scenario, log)
+    writer = None if where is None else LogWriter(where)
+    summary = Summary()
+    with ExitStack() as stack:
+        stack.enter_context(naming(file))
+        progress = stack.enter_context(_progress(scenario, file.parent, until, live))
+        sinks: list[Any] = [summary, progress]
+        if writer is not None:
+            refuse_inputs(writer.path, "--log", file, *files_of(scenario, file.parent))
+            sinks.append(stack.enter_context(writer))
+        begins = _beginning(scenario, progress)
+        simulate(scenario, sinks, file.parent, debug, until, begins)
+    if as_json:
+        told = summary.as_json() | {"log": str(where) if where else None}
+        print(json.dumps(told, sort_keys=True))
+    else:
+        print(*summary.lines(), f"  log         {where or 'none'}", sep="\n")
+    if writer is not None and writer.kept is not None:
+        print(f"holdfast: the earlier {where} is now {writer.kept}", file=sys.stderr)
+
+
+def _log_path(scenario: Scenario, given: str | None) -> Path | None:
+    asked = given or scenario.log
+    if asked == "none":
+        return None
+    return Path(asked) if asked else Path("logs") / f"{scenario.name}.jsonl"
+
+
+def _progress(scenario: Scenario, folder: Path, until: float | None, live: bool) -> ShowProgress:
+    end = min(scenario.cap, inf if until is None else until)
+    ahead = forecast(scenario, folder)
+    asked = scenario.name, scenario.times.value, end
+    if not live:
+        return ShowProgress(*asked, ahead)
+    from sims.cli.live import ShowLive
+
+    return ShowLive(*asked, scenario.full_platform.size, ahead)
+
+
+def _beginning(scenario: Scenario, progress: ShowProgress) -> Begins:
+    """Only of what is not refused is it told what has no effect."""
+
+    def begins(jobs: int, now: Callable[[], float]) -> None:
+        warn_of_idle(scenario)
+        progress.begins(jobs, now)
+
+    return begins
+
+
+def check(
+    file: ScenarioFile,
+    changes: Overrides = None,
+    as_json: Annotated[bool, flag("--json", "print the estimate as JSON")] = False,
+) -> None:
+    """Check a scenario file without running it: what it means, and what it will cost."""
+    from sims.checking import check as checked
+
+    pairs = map(split_override, changes or ())
+    found = checked(file, {key: value_of(text) for key, text in pairs})
+    print(json.dumps(attrs.asdict(found.cost)) if as_json else found)
+
+
+def optimum(
+    file: Annotated[Path, argument(Path, "FILE", "scenario (TOML), iterative")],
+    slots: Annotated[int, option(positive_int, "N", "how far ahead to look")] = 100,
+    time_limit: Annotated[float, option(duration, "TIME", "seconds for each search")] = 60,
+    seed: Seed = None,
+    changes: Overrides = None,
+    as_json: AsJson = False,
+) -> None:
+    """What a clairvoyant scheduler could reach on a small volatile scenario."""
+    from sims.optimum import reference
+
+    scenario = load(file, changes or (), seed)
+    with naming(file):
+        found = reference(scenario, slots, time_limit, file.parent)
+    print(json.dumps(attrs.asdict(found)) if as_json else "\n".join(found.lines()))

@@ -1,0 +1,92 @@
+"""`holdfast new` and `examples`: files to begin from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sims.errors import InputError
+from sims.examples import copy, example
+from sims.examples import examples as shipped
+from sims.options import argument, flag, natural, one_of, option
+from sims.writing import replacing
+
+SCENARIO, POLICY = "scenario", "policy"
+
+
+def new(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar=f"{SCENARIO}|{POLICY}",
+            parser=one_of((SCENARIO, POLICY)),
+            autocompletion=lambda: [SCENARIO, POLICY],
+            help="what to begin",
+        ),
+    ],
+    name: Annotated[str, argument(str, "KIND|CELL|POINT", "of which kind: see above")],
+    seed: Annotated[int, option(natural, "SEED", "which example of a cell")] = 0,
+    output: Annotated[
+        Path | None,
+        option(Path, "FILE", "where to; not printed", "-o", "--output"),
+    ] = None,
+) -> None:
+    """Print a starting file: a scenario of some kind, or a policy for a decision point.
+
+    `holdfast new scenario KIND` (rigid, moldable, malleable, iterative), or CELL of `holdfast
+    matrix`, prints a scenario file with every key explained; with -o, the editors' schema is put
+    beside it. `holdfast new policy POINT` prints a policy in a file of its own. Points: of a queue
+    strategy, order, allocation, batch_allocation; enrolment; of a pack pack_allocation,
+    redistribution; copies; of a master service.
+    """
+    from sims.starting import policy_file, scenario_file
+
+    begun = what == SCENARIO
+    text = scenario_file(name, seed) if begun else policy_file(name)
+    if output is None:
+        print(text, end="")
+        return
+    if output.exists():
+        raise InputError(str(output), "", "is there already", "a new file")
+    _write(output, text)
+    if begun:
+        _write_schema(output.parent)
+
+
+def _write_schema(folder: Path) -> None:
+    from sims.scenario.schema import FILE, schema
+
+    told = json.dumps(schema(), indent=1)
+    path = folder / FILE
+    if not path.exists() or path.read_text(encoding="utf-8") != told:
+        _write(path, told)
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as new:
+        new.write_text(text, encoding="utf-8")
+    print(path)
+
+
+def examples(
+    names: Annotated[list[str] | None, argument(str, "NAME", "copy this one")] = None,
+    everything: Annotated[bool, flag("--all", "copy all of them")] = False,
+    output: Annotated[Path, option(Path, "FOLDER", "where to", "-o", "--output")] = Path(),
+) -> None:
+    """List the scenarios that come with Holdfast, or copy some.
+
+    `holdfast examples volatile20` copies it to the current folder; --all copies all of them.
+    """
+    known = shipped()
+    if not names and not everything:
+        width = max(map(len, known))
+        for name, about in known.items():
+            print(f"{name:<{width}}  {about}")
+        return
+    for name in names or ():
+        example(name)  # none is copied where one is unknown
+    for name in known if everything else names or ():
+        print(*copy(name, output), sep="\n")

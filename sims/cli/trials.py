@@ -1,0 +1,240 @@
+"""`holdfast chaos`, `matrix` and `check-policy`: many small questions, and what went wrong."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from actors.events import End
+from sims.campaign import run_many
+from sims.chaos import (
+    Baseline,
+    InjectedRun,
+    Injection,
+    TrialOutcome,
+    attempt,
+    trials,
+    undisturbed,
+    usual_length,
+)
+from sims.cli.progress import tracked
+from sims.durations import in_unit
+from sims.errors import COMMAND_LINE, InputError, naming
+from sims.matrix import (
+    Cell,
+    CellGuard,
+    CellHazard,
+    CellKind,
+    CellLink,
+    cell_named,
+    cells,
+    scenario,
+    text,
+)
+from sims.options import (
+    Overrides,
+    ScenarioFile,
+    argument,
+    duration,
+    moment,
+    natural,
+    option,
+    positive_int,
+)
+from sims.scenario.loader import load, split_override, value_of
+from sims.script import grid, show, wide_console
+from sims.telling import counted
+from sims.world import run
+
+WORST, SHOWN = 5, 10
+"""Injected failures that are listed: those that cost most, those that found something."""
+Found = Sequence[tuple[InjectedRun, TrialOutcome]]
+
+
+def chaos(
+    file: ScenarioFile,
+    seed: Annotated[
+        int | None,
+        option(natural, "SEED", "default: the scenario's"),
+    ] = None,
+    changes: Overrides = None,
+    length: Annotated[
+        float | None,
+        option(
+            duration,
+            "TIME",
+            "how long a failed worker stays away; default: faults.downtime, or a tenth of the run",
+        ),
+    ] = None,
+    most: Annotated[int, option(positive_int, "N", "runs; of more, so many are drawn")] = 2000,
+) -> int:
+    """Run a scenario again with each worker killed, or taken back, at each moment.
+
+    Each run differs from the scenario by one injected failure: at an instant at which something
+    happens in the baseline run, or between two, one worker goes DOWN, or is RECLAIMED. Every run
+    must end, pass the audit, and begin again from all that its protection had saved; what fails is
+    printed with the command that makes the same run.
+    """
+    asked = load(file, changes or (), seed)
+    length = in_unit(length, "--length", lambda: asked.times.value)
+    with naming(file):
+        baseline = undisturbed(asked, file.parent)
+    length = length or usual_length(asked, baseline)
+    runs = trials(asked, file.parent, baseline, length, most)
+    unit, workers = asked.times.value, asked.full_platform.size
+    every = 2 * workers * len(baseline.instants)
+    drawn = f"{len(runs):,} of {every:,}, drawn at random"
+    which = f"all {every:,}" if len(runs) == every else drawn
+    show(
+        f"{asked.name}: {counted(workers, 'worker')}, {counted(len(baseline.instants), 'moment')}, "
+        f"baseline makespan {baseline.makespan:g} {unit}; "
+        f"each injected failure lasts {length:g} {unit}; {which}"
+    )
+    found = list(tracked(run_many(attempt, runs), runs, "injected failures"))
+    _show_costs(baseline, found)
+    wrong = [(trial, verdict) for trial, verdict in found if verdict.problems]
+    for problem in baseline.problems[:SHOWN]:
+        show(f"baseline: {problem}")
+    for trial, verdict in wrong[:SHOWN]:
+        line = f"holdfast run {file} --seed {trial.scenario.seed} {trial.spelt()}"
+        show(f"{verdict.problems[0]}\n  {line}")
+    if wrong or baseline.problems:
+        return 1
+    show("every run ends, obeys every law, and keeps what was saved")
+    return 0
+
+
+def _show_costs(baseline: Baseline, found: Found) -> None:
+    by = {it: [verdict for trial, verdict in found if trial.injection is it] for it in Injection}
+    rows = ((it.value, *_row(baseline, verdicts)) for it, verdicts in by.items() if verdicts)
+    heads = ("runs", "sound", "makespan: mean", "most", "more work lost: mean", "most")
+    wide_console().print(grid(("injected failure",), heads, rows))
+    show(f"what cost most (baseline: {baseline.makespan:g})")
+    for trial, verdict in sorted(found, key=_cost)[:WORST]:
+        where = f"{trial.injection.value} worker {trial.worker} at {trial.time:g}"
+        show(f"  {where}: makespan {verdict.makespan:g}, lost {verdict.lost:g}")
+
+
+def _row(baseline: Baseline, verdicts: Sequence[TrialOutcome]) -> tuple[str, ...]:
+    count, sound = len(verdicts), sum(not verdict.problems for verdict in verdicts)
+    spans = [
+        verdict.makespan / baseline.makespan if baseline.makespan else 1 for verdict in verdicts
+    ]
+    lost = [verdict.lost - baseline.lost for verdict in verdicts]
+    return (
+        *(f"{count:,}", f"{sound:,}"),
+        *(f"x {sum(spans) / count:.3f}", f"x {max(spans):.3f}"),
+        *(f"{sum(lost) / count:.4g}", f"{max(lost):.4g}"),
+    )
+
+
+def _cost(pair: tuple[InjectedRun, TrialOutcome]) -> tuple[float, float, float, int]:
+    trial, verdict = pair
+    return -verdict.makespan, -verdict.lost, trial.time, trial.worker
+
+
+# --- cells ------------------------------------------------------------------------------------
+
+
+def matrix(
+    cell: Annotated[
+        str | None,
+        argument(str, "CELL", "such as rigid/faults/images/master: print its scenario file"),
+    ] = None,
+    seed: Annotated[int, option(natural, "SEED", "which example of each cell")] = 0,
+) -> None:
+    """Print every cell of job, hazard, protection and communication, with an example.
+
+    Without CELL, every cell's example is run, and its makespan printed: with free communication /
+    with a master. `holdfast matrix rigid/faults/images/master > mine.toml` writes a cell's example.
+    """
+    if cell is not None:
+        try:
+            print(text(cell_named(cell), seed), end="")
+        except ValueError as accepted:
+            raise InputError(COMMAND_LINE, "CELL", f"{cell!r} is none", str(accepted)) from None
+        return
+    tasks = [(cell, seed) for cell in cells()]
+    found = {cell: told for (cell, _), told in tracked(run_many(outcome, tasks), tasks, "cells")}
+    for kind in CellKind:
+        rows = (
+            (hazard.value, *(_entry(found, kind, hazard, guard) for guard in CellGuard))
+            for hazard in CellHazard
+        )
+        heads = [guard.value for guard in CellGuard]
+        wide_console().print(grid((kind.value,), heads, rows))
+    show(f"{len(found)} cells; each entry: free / master")
+
+
+def outcome(task: tuple[Cell, int]) -> str:
+    """The makespan of a cell's example, or the reason why it has no meaning."""
+    cell, seed = task
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ending = run(scenario(cell, seed), folder=Path())
+        except InputError as refused:
+            return str(refused)
+    assert ending.end is End.COMPLETED, cell
+    return f"{ending.time:.4g}"
+
+
+def _entry(found: dict[Cell, str], kind: CellKind, hazard: CellHazard, guard: CellGuard) -> str:
+    return " / ".join(found[Cell(kind, hazard, guard, link)] for link in CellLink)
+
+
+# --- policies ---------------------------------------------------------------------------------
+
+
+def check_policy(
+    policy: Annotated[str, argument(str, "MODULE:NAME", "your class, function or object")],
+    point: Annotated[
+        str | None,
+        option(str, "POINT", "what it decides, where that is not clear"),
+    ] = None,
+    parameters: Annotated[
+        list[str] | None,
+        option(
+            str,
+            "KEY=VALUE",
+            "a parameter of the class, as in [policy.parameters] (repeatable)",
+            "--set",
+        ),
+    ] = None,
+    views: Annotated[int, option(positive_int, "N", "how many are tried")] = 200,
+    within: Annotated[
+        float,
+        option(moment, "TIME", "seconds that an answer may take"),
+    ] = 1.0,
+) -> int:
+    """Ask a policy of yours random questions, and tell what it does wrong.
+
+    The decision point is recognised by the policy's signature (policies/interface). Every kind of
+    fault is told once, with the smallest view that shows it: an answer that cannot be carried out
+    (a worker that is DOWN, more processors than there are), an exception, a change of what it is
+    shown, another answer to the same question or under another PYTHONHASHSEED, an answer that takes
+    too long. Exit code 1 if there is one.
+    """
+    try:
+        import hypothesis  # noqa: F401
+    except ImportError:
+        accepted = "pip install 'holdfast[kit]'"
+        raise InputError(COMMAND_LINE, "check-policy", "hypothesis is missing", accepted) from None
+    from sims.kit.hashing import Named, hash_findings
+    from sims.kit.recognition import recognised
+    from sims.kit.trial import Trial
+
+    pairs = map(split_override, parameters or ())
+    named = Named(policy, {key: value_of(text) for key, text in pairs})
+    loaded = named.load()
+    kind = recognised(loaded, point)
+    trial = Trial(loaded, kind, views, within)
+    # What is wrong anyhow tells nothing by being so in two ways.
+    findings = trial.findings() or hash_findings(named, trial)
+    for it in findings:
+        print(f"{it.wrong.value}: {it.told}\nthe smallest view found:\n{it.view}\n")
+    faults = counted(len(findings), "fault") if findings else "no fault"
+    print(f"{policy} as {kind.value}: {counted(views, 'view')}, {faults}")
+    return 1 if findings else 0
