@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from actors.events import (
     CheckpointLost,
@@ -58,13 +58,15 @@ class InjectedRun:
         """The scenario with the injected failure in it."""
         if self.injection is Injection.RECLAIM:
             span = (self.time, self.time + self.length, self.worker)
-            return evolve(self.scenario, reclaims=(*self.scenario.reclaims, span))
+            spans = (*self.scenario.reclaims, span)
+            return self.scenario.model_copy(update={"reclaims": spans})
         strike, faults = (self.time, self.worker), self.scenario.faults
         if isinstance(faults, NoFaults):
-            faults = ListedFaults(kind="list", strikes=(strike,), downtime=self.length)
+            faults = ListedFaults(strikes=(strike,), downtime=self.length)
         else:
-            faults = evolve(faults, strikes=(*faults.strikes, strike))
-        return evolve(self.scenario, faults=faults)
+            strikes = (*faults.strikes, strike)
+            faults = faults.model_copy(update={"strikes": strikes})
+        return self.scenario.model_copy(update={"faults": faults})
 
     def spelt(self) -> str:
         """The options of `holdfast run` that make the same run."""

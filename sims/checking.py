@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,7 +66,7 @@ def check(source: Source, changes: dict[str, Any] | None = None) -> Checked:
 
 def as_toml(scenario: Scenario) -> str:
     """All that it says, defaults included; keys that are unset are left out."""
-    table = _plain(scenario)
+    table = scenario.model_dump(mode="json", exclude_none=True, warnings=False)
     heads = [f"{key} = {_inline(it)}" for key, it in table.items() if not _is_section(it)]
     sections = ("\n".join(_section(key, it)) for key, it in table.items() if _is_section(it))
     return "\n\n".join(["\n".join(heads), *sections]) + "\n"
@@ -88,18 +87,6 @@ def _section(key: str, value: Any) -> Iterator[str]:
         yield from (f"{name} = {_inline(it)}" for name, it in table.items() if name not in within)
         for name, tables in within.items():
             yield from ("", *_section(f"{key}.{name}", tables))
-
-
-def _plain(value: Any) -> Any:
-    """Tables, lists and numbers; None is no key."""
-    if isinstance(value, enum.Enum):
-        return value.value
-    if attrs.has(type(value)):
-        pairs = ((it.name, getattr(value, it.name)) for it in attrs.fields(type(value)))
-        return {name: _plain(it) for name, it in pairs if it is not None}
-    if isinstance(value, dict):
-        return {str(key): _plain(it) for key, it in value.items()}
-    return [_plain(it) for it in value] if isinstance(value, tuple | list) else value
 
 
 def _inline(value: Any) -> str:

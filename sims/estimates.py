@@ -13,18 +13,19 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from actors.events import DeciderKind
 from actors.runtime import System
 from policies.maths.markov import MarkovChain
+from policies.maths.speeds import OnOff, TwoPoint, TwoPointSlots, UniformSlots
 from policies.maths.speedup import Asking, Lockstep, Rigid, usable
 from sims.scenario.availability import AlwaysUp
 from sims.scenario.jobs.section import RigidSection
 from sims.scenario.jobs.stream import ListedSizes, PoissonArrivals, StreamSection
 from sims.scenario.platform import WorkerFields
 from sims.scenario.scenario import Scenario
-from sims.scenario.speeds import OnOffLaw, Speed, TwoPointLaw, TwoPointSlotsLaw, UniformLaw
+from sims.scenario.speeds import Speed
 from sims.scenario.workload import Submission, iterative, workload
 
 RANGE = 7.0
@@ -106,8 +107,10 @@ def estimate(scenario: Scenario, folder: Path) -> Cost:
     many = _drawn(section.stream)
     if many <= DRAWN:
         return _estimate(scenario, folder)
-    few = evolve(section, stream=evolve(section.stream, count=DRAWN))
-    cost, times = _estimate(evolve(scenario, job=few), folder), many / DRAWN
+    stream = section.stream.model_copy(update={"count": DRAWN})
+    job = section.model_copy(update={"stream": stream})
+    cost = _estimate(scenario.model_copy(update={"job": job}), folder)
+    times = many / DRAWN
     spent = cost.runs * times, cost.events * times, cost.seconds * times
     return Cost(many, *spent, min(cost.time * times, scenario.cap))
 
@@ -175,11 +178,11 @@ def _changes_of_speed(scenario: Scenario, end: float) -> float:
 def _pause(law: Speed) -> float:
     """Mean time between two changes, or two draws, of a worker's speed."""
     match law:
-        case TwoPointLaw():
+        case TwoPoint():
             return law.interval
-        case TwoPointSlotsLaw() | UniformLaw():
+        case TwoPointSlots() | UniformSlots():
             return law.slot
-        case OnOffLaw():
+        case OnOff():
             return law.on * law.peak / 2
     return inf
 

@@ -11,10 +11,8 @@ from actors.events import DeciderKind
 from sims.errors import InputError
 from sims.estimates import SLOWER, estimate
 from sims.scenario.availability import AlwaysUp, Markov
+from sims.scenario.jobs.drawn import DrawnApplications, SyntheticJobs, UniformJobs
 from sims.scenario.jobs.lublin import Lublin
-from sims.scenario.jobs.malleable import DrawnApplications
-from sims.scenario.jobs.moldable import SyntheticJobs
-from sims.scenario.jobs.rigid import UniformJobs
 from sims.scenario.jobs.stream import StreamSection
 from sims.scenario.scenario import Scenario
 from sims.telling import counted

@@ -13,7 +13,7 @@ from actors.runtime import stream
 from sims.errors import InputError
 from sims.readers.swf import SwfLog
 from sims.readers.swf_record import SwfJob
-from sims.scenario.jobs.rigid import RigidJob
+from sims.scenario.jobs.entries import RigidJob
 from sims.telling import counted
 
 PROCESSORS = 256

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from actors.events import IterationCompleted
 from actors.protection import ProtectionKind
@@ -24,7 +24,6 @@ from sims.errors import InputError
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs.section import IterativeSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.speeds import ConstantLaw
 from sims.telling import SLOT, counted
 from sims.world import run
 
@@ -98,7 +97,7 @@ def _tasks(scenario: Scenario) -> int:
     if rules.kind is not ProtectionKind.NONE:
         problem = f"{rules.kind.value!r}: the optimum starts again from scratch, this may go on"
         raise InputError("scenario", "protection.kind", problem, ProtectionKind.NONE.value)
-    if any(worker.speed != ConstantLaw() for worker in scenario.full_platform):
+    if any(worker.varies for worker in scenario.full_platform):
         problem = "workers are of speeds of their own: tasks take no whole slots"
         raise InputError("scenario", "workers.speed", problem, "workers.task_time")
     return job.tasks
@@ -143,8 +142,8 @@ def is_coupled(scenario: Scenario) -> bool:
 def _policy_ends(scenario: Scenario, slots: int, folder: Path) -> Iterator[int]:
     records: list[Record] = []
     assert isinstance(scenario.job, IterativeSection)
-    endless = evolve(scenario.job, iterations=slots + 1, cap=slots + 1)
-    run(evolve(scenario, job=endless), [records.append], folder)
+    endless = scenario.job.model_copy(update={"iterations": slots + 1, "cap": slots + 1})
+    run(scenario.model_copy(update={"job": endless}), [records.append], folder)
     for record in records:
         if isinstance(record.event, IterationCompleted) and record.t <= slots:
             yield int(record.t)

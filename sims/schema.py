@@ -18,9 +18,8 @@ import orjson
 from actors.events import SCHEMA, VOCABULARY, ScenarioStarted
 from actors.events.quantities import Quantity
 from actors.runtime import Event
+from sims.attribute_docs import is_enum, members_of, one_line
 from sims.options import argument
-from sims.scenario.attribute_docs import one_line
-from sims.scenario.strict import is_enum, members_of
 from sims.script import run_script
 from sims.vocabulary import Field, fields
 from sims.writing import refusing

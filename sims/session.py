@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-import attrs
-from attrs import evolve, frozen
 from numpy.random import Generator
+from pydantic import SkipValidation
 
 from actors.decisions import BadDecision
 from actors.hazards import Faults
@@ -21,10 +20,8 @@ from sims.errors import InputError, naming
 from sims.log import LogFile, LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
-from sims.scenario.faults import AnyFaults
-from sims.scenario.files import files_of
 from sims.scenario.idle import warn_of_idle
-from sims.scenario.loader import Scenario, parse, put, read
+from sims.scenario.loader import Scenario, files_of, parse, put, read
 from sims.scenario.master import MasterSection
 from sims.scenario.platform import Platform
 from sims.scenario.policies import with_objects
@@ -61,8 +58,8 @@ def load(
     if isinstance(source, Scenario):
         if changes:
             problem = "a scenario that is built has no keys"
-            raise InputError("call", "changes", problem, "attrs.evolve(scenario, ...)")
-        return source if seed is None else evolve(source, seed=seed)
+            raise InputError("call", "changes", problem, "scenario.model_copy(update={...})")
+        return source if seed is None else source.model_copy(update={"seed": seed})
     table = deepcopy(dict(source)) if isinstance(source, Mapping) else parse(Path(source))
     for key, value in (changes or {}).items():
         put(table, key, value, "changes")
@@ -101,7 +98,7 @@ def run(
     scenario = load(source, changes, seed)
     scenario = with_policies(scenario, policy, order, allocation)
     if hazard is not None:
-        scenario = evolve(scenario, faults=cast(AnyFaults, hazard))
+        scenario = scenario.model_copy(update={"faults": hazard})
     if service is not None:
         scenario = _served(scenario, service)
     where = Path(folder) if folder is not None else folder_of(source)
@@ -114,11 +111,10 @@ def run(
         return _run(scenario, where, until, writer, keep, debug)
 
 
-@frozen
 class _Served(MasterSection):
     """`[master]` whose order of service is a program's own."""
 
-    order_given: ServiceOrder
+    order_given: SkipValidation[ServiceOrder]
 
     def service(self, platform: Platform, cap: float) -> ServiceOrder:
         """See MasterSection."""
@@ -129,8 +125,8 @@ def _served(scenario: Scenario, order: ServiceOrder) -> Scenario:
     if scenario.master is None:
         problem = "there is no master to serve anybody"
         raise InputError("call", "service", problem, "a scenario with a [master]")
-    keys = {it.name: getattr(scenario.master, it.name) for it in attrs.fields(MasterSection)}
-    return evolve(scenario, master=_Served(**keys, order_given=order))
+    served = _Served(**dict(scenario.master), order_given=order)
+    return scenario.model_copy(update={"master": served})
 
 
 def folder_of(source: Source) -> Path:
@@ -144,7 +140,9 @@ def with_policies(scenario: Scenario, policy: Any, order: Any, allocation: Any) 
     if isinstance(policy, BatchPolicy):
         given = {"name": policy.strategy, "order": policy.order, "allocation": policy.allocation}
     objects = {key: it for key, it in given.items() if it is not None}
-    return evolve(scenario, policy=with_objects(scenario.policy, objects)) if objects else scenario
+    if not objects:
+        return scenario
+    return scenario.model_copy(update={"policy": with_objects(scenario.policy, objects)})
 
 
 def _run(

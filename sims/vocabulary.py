@@ -20,12 +20,11 @@ from attrs import frozen
 from actors.events import VOCABULARY
 from actors.events.quantities import NONE, Quantity
 from actors.runtime import Event
+from sims.attribute_docs import attribute_docs, is_enum, members_of, one_line
 from sims.errors import InputError
 from sims.ledger import Use
 from sims.options import argument
-from sims.scenario.attribute_docs import attribute_docs, one_line
-from sims.scenario.strict import members_of
-from sims.scenario.type_words import type_words
+from sims.scenario.keys import type_words
 from sims.script import run_script
 
 BEGIN, END = "<!-- vocabulary: begin -->", "<!-- vocabulary: end -->"
@@ -85,7 +84,7 @@ def quantities(hint: Any) -> Iterator[Quantity]:
 
 def _type(hint: Any) -> str:
     [inner] = members_of(hint)
-    found = inner.__name__ if _is_enum(inner) else type_words(inner)
+    found = inner.__name__ if is_enum(inner) else type_words(inner)
     each = any(NoneType in get_args(part) for part in get_args(inner))
     optional = NoneType in get_args(hint)
     return found + (" or null" if optional else "") + (", or null each" if each else "")
@@ -94,10 +93,6 @@ def _type(hint: Any) -> str:
 def _told(text: str) -> str:
     """A docstring in the words of a log: what is None there is null here."""
     return re.sub(r"\bNone\b", "null", RULES.sub("", one_line(text)))
-
-
-def _is_enum(hint: Any) -> bool:
-    return isinstance(hint, type) and issubclass(hint, enum.Enum)
 
 
 def modules() -> dict[str, list[type[Event]]]:
@@ -112,7 +107,7 @@ def enums() -> list[type[enum.Enum]]:
     """The closed sets that fields choose from, in the order of their first use."""
     hints = (hint for kind in VOCABULARY for hint in get_type_hints(kind).values())
     members = (each for hint in hints for each in (hint, *get_args(hint)))
-    return list(dict.fromkeys(each for each in members if _is_enum(each)))
+    return list(dict.fromkeys(each for each in members if is_enum(each)))
 
 
 def lines() -> Iterator[str]:

@@ -13,8 +13,8 @@ from actors.limit import TimeLimit
 from actors.runtime import NOTHING, Sink, System
 from sims.errors import InputError
 from sims.scenario.build import populate
+from sims.scenario.policy import settings
 from sims.scenario.scenario import Scenario
-from sims.scenario.settings import settings
 
 Begins = Callable[[int, Callable[[], float]], None]
 """Told how many jobs will come, and what tells the virtual time."""

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 from attrs import field, frozen
+from attrs.validators import gt
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -49,7 +50,7 @@ class FrozenTwoPoint:
     """Speeds that are `peak` (probability 1/peak) or 0 and never change between checkpoints:
     g = peak (1 - (1 - 1/peak)^r) t, the largest gain that redundancy can have."""
 
-    peak: float = 4.0
+    peak: float = field(default=4.0, validator=gt(1))
     """Delta; a whole or rational number keeps exact runs exact."""
 
     def work(self, copies: int, time: float) -> float:

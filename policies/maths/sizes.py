@@ -27,7 +27,8 @@ class SizeLaw(Protocol):
 class Deterministic:
     """All jobs are alike."""
 
-    mean: float = field(validator=gt(0))
+    mean: float = field(default=1.0, validator=gt(0))
+    """Every job's size."""
 
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         return np.full(count, self.mean, dtype=float)
@@ -37,7 +38,8 @@ class Deterministic:
 class Exponential:
     """No memory; squared coefficient of variation 1."""
 
-    mean: float = field(validator=gt(0))
+    mean: float = field(default=1.0, validator=gt(0))
+    """Time on a machine of unit speed."""
 
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         return rng.exponential(self.mean, count)
@@ -47,13 +49,22 @@ class Exponential:
 class BoundedPareto:
     """P(X > x) proportional to x^-alpha between `low` and `high`: many small, few huge."""
 
-    alpha: float = field(validator=gt(0))
-    low: float = field(validator=gt(0))
-    high: float = field(validator=gt(0))
+    alpha: float = field(default=1.5, validator=gt(0))
+    """P(X > x) falls as x^-alpha."""
+    low: float = field(default=0.5, validator=gt(0))
+    """Smallest size."""
+    high: float = field(default=50.0, validator=gt(0))
+    """Largest size."""
 
     def __attrs_post_init__(self) -> None:
         if self.high <= self.low:
             raise ValueError(f"A bounded Pareto law needs low < high, not {self.low}, {self.high}.")
+        try:
+            finite = math.isfinite(self.mean)
+        except (OverflowError, ZeroDivisionError):
+            finite = False
+        if not finite:
+            raise ValueError(f"A bounded Pareto law of alpha = {self.alpha} has no finite mean.")
 
     @property
     def mean(self) -> float:
@@ -78,14 +89,19 @@ class BoundedPareto:
 class Hyperexponential:
     """A mixture of exponential laws: squared coefficient of variation above 1."""
 
-    probabilities: tuple[float, ...]
-    means: tuple[float, ...]
+    probabilities: tuple[float, ...] = (0.9, 0.1)
+    """Of each kind of job."""
+    means: tuple[float, ...] = (0.5, 5.5)
+    """Mean size of each kind."""
 
     def __attrs_post_init__(self) -> None:
-        if len(self.means) != len(self.probabilities) or min(self.means, default=0) <= 0:
-            raise ValueError("A hyperexponential law needs one mean above 0 per probability.")
-        if min(self.probabilities) < 0 or not math.isclose(math.fsum(self.probabilities), 1):
-            raise ValueError("A hyperexponential law's probabilities sum to 1.")
+        alike = len(self.means) == len(self.probabilities) > 0
+        if not alike or not all(0 < mean < math.inf for mean in self.means):
+            raise ValueError("A hyperexponential law has one mean above 0 per probability.")
+        whole = math.isclose(math.fsum(self.probabilities), 1)
+        if not whole or min(self.probabilities) < 0:
+            text = "A hyperexponential law's probabilities are 0 or above, and sum to 1."
+            raise ValueError(text)
 
     @property
     def mean(self) -> float:

@@ -13,7 +13,7 @@ from itertools import chain, count, pairwise
 from typing import Protocol
 
 from attrs import field, frozen
-from attrs.validators import ge, gt
+from attrs.validators import ge, gt, le, lt
 from numpy.random import Generator
 
 Change = tuple[float, float]
@@ -54,12 +54,9 @@ class TwoPoint:
     peak: float = field(default=4.0, validator=gt(1))
     """Delta."""
     interval: float = field(default=1.0, validator=gt(0))
-    """tau: mean time between two draws; most draws change nothing."""
-    low: float = field(default=0.0, validator=ge(0))
-    """The other speed, below 1."""
-
-    def __attrs_post_init__(self) -> None:
-        _check_low(self.low)
+    """tau: mean time between two draws, time units; most draws change nothing."""
+    low: float = field(default=0.0, validator=[ge(0), lt(1)])
+    """The other speed, below 1; probabilities are such that the mean is 1."""
 
     @property
     def probability(self) -> float:
@@ -84,7 +81,7 @@ class OnOff:
     peak: float = field(default=4.0, validator=gt(1))
     """Delta."""
     on: float = field(default=1.0, validator=gt(0))
-    """Mean length of a time on, time units."""
+    """Mean length of a time on, time units; a time off lasts on (peak - 1) on average."""
 
     @property
     def off(self) -> float:
@@ -106,12 +103,9 @@ class TwoPointSlots:
     peak: float = field(default=4.0, validator=gt(1))
     """Delta."""
     slot: float = field(default=1.0, validator=gt(0))
-    """Length of a slot, time units."""
-    low: float = field(default=0.0, validator=ge(0))
-    """The other speed, below 1."""
-
-    def __attrs_post_init__(self) -> None:
-        _check_low(self.low)
+    """Length of a slot, time units; slots begin at a random phase on each worker."""
+    low: float = field(default=0.0, validator=[ge(0), lt(1)])
+    """The other speed, below 1; probabilities are such that the mean is 1."""
 
     def path(self, rng: Generator) -> Iterator[Change]:
         phase, p = float(rng.uniform(0, self.slot)), _probability(self.low, self.peak)
@@ -127,14 +121,10 @@ class TwoPointSlots:
 class UniformSlots:
     """Uniform in [2 - peak, peak], drawn afresh for every slot; the first slot began before 0."""
 
-    peak: float = field(default=2.0, validator=gt(1))
-    """Delta, at most 2."""
+    peak: float = field(default=2.0, validator=[gt(1), le(2)])
+    """Delta; speeds are uniform in [2 - peak, peak]."""
     slot: float = field(default=1.0, validator=gt(0))
-    """Length of a slot, time units."""
-
-    def __attrs_post_init__(self) -> None:
-        if self.peak > 2:
-            raise ValueError(f"A uniform speed of mean 1 has a peak of at most 2, not {self.peak}.")
+    """Length of a slot, time units; slots begin at a random phase on each worker."""
 
     def path(self, rng: Generator) -> Iterator[Change]:
         phase = float(rng.uniform(0, self.slot))
@@ -165,11 +155,6 @@ class TraceSpeed:
 
     def path(self, rng: Generator) -> Iterator[Change]:
         return iter(self.changes)
-
-
-def _check_low(low: float) -> None:
-    if low >= 1:
-        raise ValueError(f"A two-point speed of mean 1 needs low < 1, not {low}.")
 
 
 def _probability(low: float, peak: float) -> float:

@@ -26,8 +26,7 @@ from policies.queue.lists import RList
 from policies.queue.orders import longest_time
 from sims.bench.simpy_loop import seconds_per_task
 from sims.papers.batch_runs import described, spawn
-from sims.scenario.jobs.moldable import Model, SyntheticJobs
-from sims.scenario.jobs.rigid import UniformJobs
+from sims.scenario.jobs.drawn import Model, SyntheticJobs, UniformJobs
 
 
 @frozen

@@ -9,13 +9,13 @@ from math import log
 from typing import Any
 
 import numpy as np
-from attrs import field, frozen
-from cattrs.errors import BaseValidationError
+from attrs import frozen
 
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.fields import Unacceptable
 from sims.scenario.loader import split_override, value_of
-from sims.scenario.strict import converter, first_problem
+from sims.scenario.refusals import section_of
+from sims.scenario.section import Section
 
 ACCEPTED = "KEY=VALUE,VALUE..., or KEY=[VALUE, VALUE...] as in TOML"
 LISTED = "a list of values, or a range: {first, last, step} or {first, last, count, log, whole}"
@@ -32,13 +32,12 @@ class Axis:
     values: tuple[Any, ...]
 
 
-@frozen(kw_only=True)
-class Range:
+class Range(Section):
     """`{first, last, ...}`: evenly spaced values, both ends among them."""
 
     first: float
     last: float
-    step: float | None = field(default=None)
+    step: float | None = None
     """Between two; what lies beyond `last` is none of them."""
     count: int | None = None
     """How many, instead of `step`."""
@@ -47,7 +46,7 @@ class Range:
     whole: bool = False
     """Whether values are rounded to whole numbers."""
 
-    def __attrs_post_init__(self) -> None:
+    def check(self) -> None:
         if (self.step is None) == (self.count is None):
             raise Unacceptable("step", self.step, "either `step` or `count`")
         if self.step is not None and (self.log or not self.step * (self.last - self.first) > 0):
@@ -105,10 +104,7 @@ def _axes(table: Mapping[str, Any], source: str, prefix: str) -> Iterator[Axis]:
 
 
 def _range(value: Mapping[str, Any], source: str, key: str) -> Range:
-    try:
-        return converter().structure(value, Range)
-    except (BaseValidationError, Unacceptable) as error:
-        raise first_problem(error, source, f"axes.{key}") from None
+    return section_of(Range, value, source, f"axes.{key}")
 
 
 def points(axes: Sequence[Axis]) -> list[Settings]:

@@ -2,52 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import ceil, inf, log
+from collections.abc import Mapping
+from math import ceil, log
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from attrs import Factory, evolve, field, frozen
-from attrs.validators import optional
-from cattrs.errors import BaseValidationError
+from attrs import evolve
+from pydantic import Field
 
 from sims.campaign.axes import axes_of, flat
 from sims.campaign.cells import Gauge, gauge
 from sims.campaign.intervals import LEVEL
 from sims.errors import COMMAND_LINE, InputError
 from sims.metrics.measures import Measure
-from sims.scenario.fields import Unacceptable, not_empty, not_negative, positive
-from sims.scenario.header import names_a_file, seeds
+from sims.scenario.fields import (
+    NOT_EMPTY,
+    AboveOne,
+    Accepts,
+    NotNegative,
+    Positive,
+    Unacceptable,
+)
+from sims.scenario.header import Name, Seed
 from sims.scenario.loader import parse
-from sims.scenario.strict import converter, first_problem
+from sims.scenario.refusals import section_of
+from sims.scenario.section import Section
 
-
-def _at_least_one(_: object, attribute: Any, value: int) -> None:
-    if value < 1:
-        raise Unacceptable(attribute.name, value, "a whole number from 1")
-
-
-def _above_one(_: object, attribute: Any, value: float) -> None:
-    if not 1 < value < inf:
-        raise Unacceptable(attribute.name, value, "a number above 1")
-
-
-def _measures(_: object, attribute: Any, value: Sequence[str]) -> None:
-    """attrs validator: at least one, each known."""
-    not_empty(_, attribute, value)
-    for name in value:
-        try:
-            gauge(name)
-        except ValueError:
-            known = ", ".join(it.value for it in Measure)
-            raise Unacceptable(attribute.name, name, f"{known}, package.module:function") from None
+AtLeastOne = Annotated[int, Accepts("a whole number from 1", {"ge": 1})]
 
 
 # --- what a file says -------------------------------------------------------------------------
 
 
-@frozen(kw_only=True)
-class Precision:
+def _check_measure(name: str) -> None:
+    try:
+        gauge(name)
+    except ValueError:
+        known = ", ".join(it.value for it in Measure)
+        raise Unacceptable("measures", name, f"{known}, package.module:function") from None
+
+
+class Precision(Section):
     """`[precision]`: replications until means are known well enough.
 
     All variants of a cell get as many. Who looks again and again at a 95 % interval, and stops when
@@ -57,18 +52,18 @@ class Precision:
 
     measure: str | None = None
     """Whose mean; default: the first measure."""
-    relative: float | None = field(default=None, validator=optional(positive))
+    relative: Positive | None = None
     """Half-width of the interval over the mean, for every variant."""
-    absolute: float | None = field(default=None, validator=optional(positive))
+    absolute: Positive | None = None
     """Half-width, in the measure's unit, instead."""
-    first: int = field(default=10, validator=_at_least_one)
+    first: AtLeastOne = 10
     """Replications before the first look."""
-    most: int = field(default=1000, validator=_at_least_one)
+    most: AtLeastOne = 1000
     """Replications after which it ends as it is."""
-    growth: float = field(default=1.5, validator=_above_one)
+    growth: AboveOne = 1.5
     """Replications at a look over those at the one before."""
 
-    def __attrs_post_init__(self) -> None:
+    def check(self) -> None:
         if (self.relative is None) == (self.absolute is None):
             raise Unacceptable("relative", self.relative, "either `relative` or `absolute`")
         if self.most < self.first:
@@ -85,8 +80,7 @@ class Precision:
         return wanted is not None and half <= wanted
 
 
-@frozen(kw_only=True)
-class PictureSection:
+class PictureSection(Section):
     """`[picture]`: curves with intervals, over one axis."""
 
     x: str
@@ -97,50 +91,49 @@ class PictureSection:
     """An axis, or `variant`: a panel for each."""
     measure: str | None = None
     """Default: the first."""
-    show: str = "mean"
+    show: Literal["mean", "ratio", "difference"] = "mean"
     """`mean`; `ratio` or `difference` to the baseline."""
     log_x: bool = False
     log_y: bool = False
-    columns: int = field(default=3, validator=_at_least_one)
+    columns: AtLeastOne = 3
     """Panels side by side."""
     title: str = ""
-    labels: dict[str, str] = Factory(dict)
+    labels: dict[str, str] = Field(default_factory=dict)
     """What keys, measures and variants are called in the picture."""
 
-    def __attrs_post_init__(self) -> None:
-        if self.show not in ("mean", "ratio", "difference"):
-            raise Unacceptable("show", self.show, "mean, ratio, difference")
+
+def _one_variant() -> dict[str, dict[str, Any]]:
+    return {"as it is": {}}
 
 
-@frozen(kw_only=True)
-class Campaign:
+class Campaign(Section):
     """A campaign file: a base scenario, what varies, how often, and what is wanted of it."""
 
-    name: str = field(validator=names_a_file)
+    name: Name
     """What it is called, and its results: logs/campaigns/NAME unless told otherwise."""
     scenario: str
     """The base: a scenario file, from this one's folder, or `package.module:function` of yours. The
     function gets settings as arguments of their names (and `seed`, if it has one), and returns a
     scenario file's table or a `Scenario`; other settings are then set in its table."""
-    seed: int | None = field(default=None, validator=optional(seeds))
+    seed: Seed | None = None
     """The first one of every cell; default: the scenario's."""
-    replications: int = field(default=10, validator=_at_least_one)
+    replications: AtLeastOne = 10
     """Runs of every variant in every cell, at seeds that follow each other."""
     precision: Precision | None = None
     """How narrow intervals have to be, instead."""
-    until: float | None = field(default=None, validator=optional(not_negative))
+    until: NotNegative | None = None
     """End every run then, in the scenario's unit, if not before."""
-    measures: tuple[str, ...] = field(default=("makespan",), validator=_measures)
+    measures: Annotated[tuple[str, ...], NOT_EMPTY] = ("makespan",)
     """What runs are measured by; `package.module:function` of yours gets a `Report`; one
     whose argument is annotated `Summary`, `Flowtimes` or with a fold of yours (`cells.Gauge`) gets
     that, which takes a third of the time."""
     higher_is_better: tuple[str, ...] = ()
     """Measures of yours of which more is better."""
-    set: dict[str, Any] = Factory(dict)
+    set: dict[str, Any] = Field(default_factory=dict)
     """Keys of the scenario, for all cells. Tables merge; one that says its `kind` replaces."""
-    axes: dict[str, tuple[Any, ...]] = Factory(dict)
+    axes: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
     """Key of the scenario -> its values: a list, or a range. All combinations are cells."""
-    variants: dict[str, dict[str, Any]] = Factory(lambda: {"as it is": {}})
+    variants: dict[str, dict[str, Any]] = Field(default_factory=_one_variant)
     """Name -> keys of the scenario. Every variant is run in every cell, on the same seeds."""
     baseline: str | None = None
     """The variant that others are compared with in each cell; default: the first."""
@@ -150,7 +143,9 @@ class Campaign:
     source: str = COMMAND_LINE
     """What errors name: the file."""
 
-    def __attrs_post_init__(self) -> None:
+    def check(self) -> None:
+        for name in self.measures:
+            _check_measure(name)
         known = ", ".join(self.variants)
         if not self.variants:
             raise Unacceptable("variants", {}, "at least one, or none of this section")
@@ -221,10 +216,7 @@ def load_campaign(
     _merge(table, changes or {})
     table |= {"folder": str(path.parent / table.get("folder", "")), "source": str(path)}
     _flatten(table)
-    try:
-        return converter().structure(table, Campaign)
-    except (BaseValidationError, Unacceptable) as error:
-        raise first_problem(error, str(path)) from None
+    return section_of(Campaign, table, str(path))
 
 
 def _flatten(table: dict[str, Any]) -> None:

@@ -24,8 +24,8 @@ from sims.metrics.blocks import by_block
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
 from sims.metrics.measures import Measure, of_report, of_summary
 from sims.report import Report
+from sims.scenario.header import MeasuresSection
 from sims.scenario.loader import Scenario
-from sims.scenario.measures import MeasuresSection
 from sims.scenario.policies import imported
 from sims.summary import Summary
 from sims.telling import units
@@ -163,7 +163,7 @@ class Batch:
 
 def seeded(scenario: Scenario, seed: int) -> Scenario:
     """The scenario with another seed."""
-    return attrs.evolve(scenario, seed=seed)
+    return scenario.model_copy(update={"seed": seed})
 
 
 def simulate_batch(batch: Batch) -> list[CellResult]:

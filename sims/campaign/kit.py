@@ -19,14 +19,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import attrs
 from attrs import frozen
 
 import actors
 import policies
 import sims
 from sims.errors import InputError
-from sims.scenario.files import words
+from sims.scenario.loader import words
 from sims.scenario.scenario import Scenario
 
 OWN = re.compile(r"(?P<module>[A-Za-z_][\w.]*):[A-Za-z_]\w*")
@@ -94,7 +93,9 @@ def code() -> str:
 def kit_of(named: object, folder: Path) -> Kit:
     """What a scenario, or whatever else names files and modules in its strings, needs; files are
     sought in `folder`, modules there and in the current one."""
-    table: dict[str, Any] = attrs.asdict(named) if isinstance(named, Scenario) else {"": named}
+    table: dict[str, Any] = (
+        named.model_dump(warnings=False) if isinstance(named, Scenario) else {"": named}
+    )
     found = sorted(set(words({key: it for key, it in table.items() if key not in NAMES})))
     files = [it for word in found for it in _files(word, folder)]
     names = [match["module"] for word in found if (match := OWN.fullmatch(word))]

@@ -117,7 +117,8 @@ job. One can be overridden, dotted as its table is: `holdfast run FILE --set mas
 
 NOTE = """\
 unset: the key is left out. Where a table has kinds and one needs no other key, the kind's name
-alone will do: `KEY = "KIND"`."""
+alone will do: `KEY = "KIND"`. time: a number in the file's unit or, where that is seconds,
+a text such as "90 s", "7d", "2 h 30 min"."""
 
 
 def keys(

@@ -29,10 +29,9 @@ from sims.options import (
     option,
     positive_int,
 )
-from sims.scenario.files import files_of
 from sims.scenario.header import SEEDS
 from sims.scenario.idle import warn_of_idle
-from sims.scenario.loader import Scenario, load, split_override, value_of
+from sims.scenario.loader import Scenario, files_of, load, split_override, value_of
 from sims.summary import Summary
 from sims.world import Begins
 from sims.world import run as simulate

@@ -24,13 +24,13 @@ from actors.events import (
     Outcome,
 )
 from actors.runtime import Event, Record
+from sims.attribute_docs import members_of
 from sims.errors import InputError
 from sims.ledger.runs import EndedRun, RunFold
 from sims.ledger.slices import count
 from sims.metrics.jobs import BOUND, bounded
 from sims.metrics.stretch import OwnTimes
 from sims.parts import parted
-from sims.scenario.strict import members_of
 from sims.writing import check_suffix, replacing
 
 if TYPE_CHECKING:

@@ -1,14 +1,18 @@
-"""What a scenario file may say of one worker's availability."""
+"""What a scenario file may say of one worker's availability.
+
+Readers of files are imported where one is read: no run waits for what others need.
+"""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from attrs import Factory, field, frozen
+from attrs import frozen
 from numpy.random import Generator
+from pydantic import Field
 
 from actors.events import WorkerPriced
 from actors.owners import Change, markov_changes
@@ -16,15 +20,14 @@ from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
 from sims.readers.fta import FtaStates, Origin, read_fta_trace
-from sims.readers.intervals import read_intervals
 from sims.readers.letters import read_letters
-from sims.readers.markov_fit import fit_markov
 from sims.readers.simgrid import ProfileStates, read_simgrid_profile
-from sims.readers.spot import read_spot_trace
 from sims.readers.timeline import Timeline
-from sims.scenario.fields import positive
+from sims.scenario.fields import Accepts, Duration
+from sims.scenario.held import Held
+from sims.scenario.section import OneOf, Section
 
-Row = tuple[float, float, float]
+Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")]
 HOUR = 3600
 """s."""
 
@@ -40,8 +43,7 @@ class After(enum.Enum):
     """The trace again, from its start."""
 
 
-@frozen(kw_only=True)
-class AlwaysUp:
+class AlwaysUp(Section):
     """`"always"` or `{kind = "always"}`: never reclaimed, never down."""
 
     kind: Literal["always"] = "always"
@@ -55,8 +57,7 @@ class AlwaysUp:
         return MarkovChain(((1.0, 0.0, 0.0),) * 3)
 
 
-@frozen(kw_only=True)
-class Markov:
+class Markov(Section):
     """`{kind = "markov", rows = [[uu, ur, ud], [ru, rr, rd], [du, dr, dd]]}` (volatile13,
     section V.A)."""
 
@@ -66,7 +67,7 @@ class Markov:
     first: WorkerState = WorkerState.UP
     """State in slot 0."""
 
-    def __attrs_post_init__(self) -> None:
+    def check(self) -> None:
         MarkovChain(self.rows)
 
     def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
@@ -78,8 +79,7 @@ class Markov:
         return MarkovChain(self.rows)
 
 
-@frozen(kw_only=True)
-class _Trace:
+class _Trace(Section):
     """Whatever has a timeline of slots."""
 
     then: After = After.UP
@@ -100,36 +100,36 @@ class _Trace:
 
     def chain(self, folder: Path) -> MarkovChain:
         """What policies believe by default: the chain that fits the trace best."""
+        from sims.readers.markov_fit import fit_markov
+
         timeline = self.timeline(folder)
         if timeline.end is None:
             timeline = timeline.clipped(timeline.changes[-1][0] + 1)
         return fit_markov(timeline).chain
 
 
-@frozen(kw_only=True)
 class Letters(_Trace):
     """`"uurrdu"` or `{kind = "letters", states = "uurrdu"}`: one state per unit of time."""
 
-    SHORT: ClassVar[tuple[type, str]] = (str, "states")
+    SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((str,), "states")
 
     kind: Literal["letters"] = "letters"
     states: str
     """u UP, r RECLAIMED, d DOWN; slot 0 first."""
 
-    def __attrs_post_init__(self) -> None:
+    def check(self) -> None:
         read_letters(self.states, "scenario", "")
 
     def timeline(self, folder: Path) -> Timeline:
         return read_letters(self.states, "scenario", "availability")
 
 
-@frozen(kw_only=True)
 class _TraceFile(_Trace):
     """A trace in a file, cut into slots."""
 
     file: str
     """Path, from the scenario file's folder; `.gz` and `.xz` are unpacked."""
-    slot: float = field(validator=positive)
+    slot: Duration
     """Seconds per slot."""
 
     def path(self, folder: Path) -> Path:
@@ -145,7 +145,6 @@ class _TraceFile(_Trace):
             raise InputError(str(self.path(folder)), "slot", str(error), accepted) from None
 
 
-@frozen(kw_only=True)
 class SpotFile(_TraceFile):
     """`{kind = "spot", file = "zone.json", states = {1 = "u", 0 = "d"}, slot = 195}`."""
 
@@ -154,10 +153,14 @@ class SpotFile(_TraceFile):
     """Number of instances -> state (u, r or d)."""
 
     def timeline(self, folder: Path) -> Timeline:
+        from sims.readers.spot import read_spot_trace
+
         return self.cut(read_spot_trace(self.path(folder)).mapped(self.states), folder)
 
     def priced(self, worker: int, folder: Path) -> WorkerPriced | None:
         """What the file says that a worker costs while it is UP; None: nothing."""
+        from sims.readers.spot import read_spot_trace
+
         trace = read_spot_trace(self.path(folder))
         ticks = range(len(trace.prices))
         if not ticks:
@@ -168,7 +171,6 @@ class SpotFile(_TraceFile):
         return WorkerPriced(worker, tuple(tick * k for k in ticks), each, period)
 
 
-@frozen(kw_only=True)
 class FtaFile(_TraceFile):
     """`{kind = "fta", file = "event_trace.tab", node = 7, slot = 60}`."""
 
@@ -181,7 +183,7 @@ class FtaFile(_TraceFile):
     """component_id whose events count; default: all do, and unavailable wins."""
     origin: Origin = Origin.TRACE
     """What is slot 0."""
-    states: FtaStates = Factory(FtaStates)
+    states: Annotated[FtaStates, Held()] = Field(default_factory=FtaStates)
     """Which state `available` and `unavailable` stand for."""
 
     def timeline(self, folder: Path) -> Timeline:
@@ -195,19 +197,17 @@ class FtaFile(_TraceFile):
         raise InputError(str(path), "node_id", missing, f"platform/node: {known}")
 
 
-@frozen(kw_only=True)
 class SimGridFile(_TraceFile):
     """`{kind = "simgrid", file = "host.state", slot = 60}`."""
 
     kind: Literal["simgrid"]
-    states: ProfileStates = Factory(ProfileStates)
+    states: Annotated[ProfileStates, Held()] = Field(default_factory=ProfileStates)
     """Which state each value stands for."""
 
     def timeline(self, folder: Path) -> Timeline:
         return self.cut(read_simgrid_profile(self.path(folder), self.states), folder)
 
 
-@frozen(kw_only=True)
 class IntervalFile(_TraceFile):
     """`{kind = "csv", file = "nodes.csv", worker = "n7", slot = 60}`: intervals of workers, a line
     `worker,start,end,state` each."""
@@ -219,6 +219,8 @@ class IntervalFile(_TraceFile):
     """Where it has no interval: u, r or d."""
 
     def timeline(self, folder: Path) -> Timeline:
+        from sims.readers.intervals import read_intervals
+
         path = self.path(folder)
         workers = read_intervals(path, self.gap)
         if self.worker not in workers:
@@ -236,7 +238,9 @@ def _then_up(changes: Iterator[Change], end: int) -> Iterator[Change]:
         yield end, WorkerState.UP
 
 
-Availability = AlwaysUp | Markov | Letters | SpotFile | FtaFile | SimGridFile | IntervalFile
+Availability = Annotated[
+    AlwaysUp | Markov | Letters | SpotFile | FtaFile | SimGridFile | IntervalFile, OneOf()
+]
 
 
 @frozen

@@ -26,7 +26,6 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
 
     Raises InputError for what cannot be run.
     """
-    scenario.errors.check()
     if scenario.measures is not None:
         scenario.measures.tell(system, scenario.times)
     if not scenario.full_platform.size:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import isfinite
 
 from attrs import frozen
 
@@ -23,17 +24,10 @@ from policies.maths.cosched import Costs
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
-from sims.scenario.deciders.applications import application
 from sims.scenario.jobs.section import Overrun
-from sims.scenario.protection import ProtectionSection, protection_of
+from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import (
-    Submission,
-    Workload,
-    iterative,
-    refuse_endless,
-    task_times,
-)
+from sims.scenario.workload import Submission, Workload, iterative, protection_of, task_times
 
 LONGEST = 100
 """Times between faults that a run may take: none of e^100 would end."""
@@ -69,10 +63,7 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
         return False
     if kind != "rigid" and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
-    return (
-        not scenario.full_platform.varies
-        and protection_of(scenario.protection, submission.own).plain
-    )
+    return not scenario.full_platform.varies and protection_of(scenario, submission).plain
 
 
 def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Makers) -> None:
@@ -105,7 +96,7 @@ def _job_of_runs(
     scenario: Scenario, submission: Submission, makers: Makers, errors: SilentErrors
 ) -> JobOfRuns:
     job, needs = submission.job, needs_of(scenario, submission)
-    section = protection_of(scenario.protection, submission.own)
+    section = protection_of(scenario, submission)
     _warn_of_single(section, job)
     rules = _rules(scenario, submission, makers, needs.image if needs else None)
     costs = makers.costs_of(job)
@@ -115,6 +106,8 @@ def _job_of_runs(
         times = task_times(job.index, own, scenario.full_platform)
         make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
     elif costs is not None:
+        from sims.scenario.deciders.applications import application
+
         told = application(scenario, submission)
         make = partial(MalleableJob, costs=costs, application=told)
     return make(
@@ -131,7 +124,7 @@ def _rules(
     scenario: Scenario, submission: Submission, makers: Makers, image: float | None
 ) -> Rules:
     section, verification = (
-        protection_of(scenario.protection, submission.own),
+        protection_of(scenario, submission),
         submission.job.verification,
     )
     costs = makers.costs_of(submission.job)
@@ -197,14 +190,24 @@ def _warn_of_single(section: ProtectionSection, job: BatchJob) -> None:
 def _failures(scenario: Scenario, system: System, jobs: Workload) -> list[int]:
     """Drawn for every job, so that a job's own count does not shift the others'."""
     described = [it.job for it in jobs.submissions]
-    refuse_endless(described, [0] * len(described))
+    _refuse_endless(described, [0] * len(described))
     probabilities = scenario.errors.probabilities([job.profile.work for job in described])
     _refuse_certain(scenario, described, probabilities)
     drawn = draw_failures(probabilities, system.stream("failures"))
     own = [it.own.count if it.own else None for it in jobs.submissions]
     counts = [n if given is None else given for n, given in zip(drawn, own, strict=True)]
-    refuse_endless(described, counts)
+    _refuse_endless(described, counts)
     return counts
+
+
+def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
+    """Raises InputError where the work does not sum to a finite time."""
+    total = 0.0
+    for job, count in zip(jobs, failures, strict=True):
+        total += (job.profile.work + job.verification) * (count + 1) + job.submitted
+        if not isfinite(total):
+            problem = f"with {job.name}, whose work is {job.profile.work!r}, the work sums to inf"
+            raise InputError("scenario", "job", problem, "jobs whose work sums to a finite number")
 
 
 def _refuse_certain(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import isinf
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from attrs import astuple
 
-from actors.deciders.pack import PackDecider
-from actors.events import LinkDescribed, WorkerPriced
+from actors.events import DeciderKind, LinkDescribed, WorkerPriced
 from actors.hazards import Hazard, PaperFaults
 from actors.limit import Cap
 from actors.master import Master
@@ -21,9 +21,12 @@ from actors.worker_registry import WorkerRegistry
 from sims.scenario.availability import Overlaid, SpotFile
 from sims.scenario.build_jobs import Makers
 from sims.scenario.faults import NoFaults
-from sims.scenario.jobs.common import CAP, HAZARD, MASTER, SCHEDULER
+from sims.scenario.jobs.entries import CAP, HAZARD, MASTER, SCHEDULER
 from sims.scenario.platform import Platform
 from sims.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    from actors.deciders.pack import PackDecider
 
 
 def spawn_platform(
@@ -49,9 +52,10 @@ def spawn_platform(
         system.spawn(_hazard(scenario, system, decider, scheduler, registry))
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
-    if isinstance(decider, PackDecider):
-        return Makers(scheduler, costs=decider.costs, fatal=decider.fatal)
-    return Makers(scheduler, reports=decider.wants_progress)
+    if scenario.decider is not DeciderKind.PACK:
+        return Makers(scheduler, reports=decider.wants_progress)
+    pack = cast("PackDecider", decider)
+    return Makers(scheduler, costs=pack.costs, fatal=pack.fatal)
 
 
 def _hazard(
@@ -62,7 +66,7 @@ def _hazard(
     registry: WorkerRegistry,
 ) -> Hazard:
     faults = scenario.faults.faults(system.stream("faults"), scenario.full_platform.size)
-    if isinstance(decider, PackDecider) and not decider.fatal:
+    if scenario.decider is DeciderKind.PACK and not cast("PackDecider", decider).fatal:
         return PaperFaults(HAZARD, faults, registry, scheduler)
     return Hazard(HAZARD, faults, registry)
 

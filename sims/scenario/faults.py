@@ -1,17 +1,20 @@
-"""When workers fail, whatever they run (malleable17, sections 3.1 and 6.1)."""
+"""When workers fail, whatever they run (malleable17, sections 3.1 and 6.1), and what results silent
+errors spoil."""
 
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
 
-from attrs import field, frozen
-from attrs.validators import deep_iterable
+import numpy as np
 from numpy.random import Generator
 
 from actors.hazards import Faults, exponential_faults, weibull_faults
+from policies.maths.silent_errors import failure_probabilities, rate_probabilities
 from sims.errors import InputError
-from sims.scenario.fields import Unacceptable, not_negative, positive
+from sims.scenario.fields import FINITE, Accepts, Duration, NotNegative, Part, Time
+from sims.scenario.section import OneOf, Section
 
 YEAR = 365 * 86400.0
 """Seconds in a year, as malleable17 counts them."""
@@ -19,23 +22,25 @@ YEAR = 365 * 86400.0
 SMALLEST_SHAPE = 0.05
 """Of Weibull laws: the smaller, the more of the faults follow the last one within no time."""
 
+Fail = Annotated[
+    tuple[Time, int],
+    Accepts("a finite time from 0 on, and a worker", check=lambda strike: strike[1] >= 0),
+]
+Strikes = tuple[Fail, ...]
+Shape = Annotated[
+    float,
+    Accepts(
+        f"a finite number, {SMALLEST_SHAPE} or above: below, most faults come at once",
+        {"ge": SMALLEST_SHAPE, **FINITE},
+    ),
+]
 
-@frozen(kw_only=True)
-class FaultFields:
+
+class FaultFields(Section):
     """What all kinds of faults have."""
 
-    downtime: float = field(default=60.0, validator=not_negative)
+    downtime: Time = 60.0
     """D: how long a fault keeps a worker DOWN, in the file's unit."""
-
-
-Strikes = tuple[tuple[float, int], ...]
-
-
-def _strike(_: object, attribute: object, value: tuple[float, int]) -> None:
-    """attrs validator: a finite time from 0 on, and a worker."""
-    time, worker = value
-    if not (0 <= time < math.inf and worker >= 0):
-        raise Unacceptable("strikes", value, "a finite time from 0 on, and a worker")
 
 
 def listed(strikes: Strikes, workers: int) -> Faults:
@@ -58,7 +63,6 @@ def _merged(drawn: Faults, more: Faults) -> Faults:
         yield fault
 
 
-@frozen(kw_only=True)
 class NoFaults(FaultFields):
     """`"none"`: no worker fails."""
 
@@ -71,14 +75,13 @@ class NoFaults(FaultFields):
         return iter(())
 
 
-@frozen(kw_only=True)
 class ExponentialFaults(FaultFields):
     """`{kind = "exponential", mtbf = 1e6}`."""
 
-    kind: Literal["exponential"]
-    mtbf: float = field(default=100 * YEAR, validator=positive)
+    kind: Literal["exponential"] = "exponential"
+    mtbf: Duration = 100 * YEAR
     """mu: mean time between the faults of one worker, in the file's unit."""
-    strikes: Strikes = field(default=(), validator=deep_iterable(_strike))
+    strikes: Strikes = ()
     """[time, worker] of more faults, beside those drawn."""
 
     def faults(self, rng: Generator, workers: int) -> Faults:
@@ -87,23 +90,15 @@ class ExponentialFaults(FaultFields):
         return _merged(drawn, listed(self.strikes, workers))
 
 
-def _shape(_: object, attribute: object, value: float) -> None:
-    """attrs validator: a finite number, 0.05 or above."""
-    if not SMALLEST_SHAPE <= value < math.inf:
-        accepted = f"a finite number, {SMALLEST_SHAPE} or above: below, most faults come at once"
-        raise Unacceptable("shape", value, accepted)
-
-
-@frozen(kw_only=True)
 class Weibull(FaultFields):
     """`{kind = "weibull", mtbf = 1e6, shape = 0.7}`."""
 
-    kind: Literal["weibull"]
-    mtbf: float = field(default=100 * YEAR, validator=positive)
+    kind: Literal["weibull"] = "weibull"
+    mtbf: Duration = 100 * YEAR
     """Mean time between the faults of one worker, in the file's unit."""
-    shape: float = field(validator=_shape)
+    shape: Shape
     """k: below 1, the older the safer; 1 is exponential."""
-    strikes: Strikes = field(default=(), validator=deep_iterable(_strike))
+    strikes: Strikes = ()
     """[time, worker] of more faults, beside those drawn."""
 
     def faults(self, rng: Generator, workers: int) -> Faults:
@@ -112,12 +107,11 @@ class Weibull(FaultFields):
         return _merged(drawn, listed(self.strikes, workers))
 
 
-@frozen(kw_only=True)
 class ListedFaults(FaultFields):
     """`{kind = "list", strikes = [[3.5e6, 14], [7.1e6, 7]]}`."""
 
-    kind: Literal["list"]
-    strikes: Strikes = field(validator=deep_iterable(_strike))
+    kind: Literal["list"] = "list"
+    strikes: Strikes
     """[time, worker], in any order."""
 
     mtbf: ClassVar[float] = math.inf
@@ -127,4 +121,43 @@ class ListedFaults(FaultFields):
         return listed(self.strikes, workers)
 
 
-AnyFaults = NoFaults | ExponentialFaults | Weibull | ListedFaults
+AnyFaults = Annotated[NoFaults | ExponentialFaults | Weibull | ListedFaults, OneOf()]
+
+
+class ErrorSection(Section):
+    """`[errors]`: silent errors; at most one of these. A job's own `failures` comes first."""
+
+    rate: NotNegative | None = None
+    """lambda: errors per worker and unit of computing time (rigid21)."""
+    average: Part | None = None
+    """q-bar: how often a run of mean area (rigid jobs) or mean work (others) fails; below 1."""
+    per_work: NotNegative | None = None
+    """lambda: errors per unit of a job's work on one worker (moldable21)."""
+
+    @property
+    def key(self) -> str:
+        """Which one is given."""
+        return next((key for key in ("average", "rate", "per_work") if self.of(key)), "rate")
+
+    def of(self, key: str) -> float:
+        """That one's value, 0 where it is not given."""
+        value: float | None = getattr(self, key)
+        return value or 0.0
+
+    def check(self) -> None:
+        given = [k for k in ("average", "rate", "per_work") if getattr(self, k) is not None]
+        if len(given) > 1:
+            raise InputError("", "", f"both {' and '.join(given)}", "one of them")
+
+    def probabilities(self, works: Sequence[float]) -> list[float]:
+        """q_j of each job, by its work: a rigid one's is its area."""
+        if self.average is not None:
+            return failure_probabilities(works, self.average)
+        with np.errstate(over="ignore"):  # infinitely many errors: they fail for certain
+            return rate_probabilities(works, self.rate or self.per_work or 0.0)
+
+    def per_unit(self, works: Sequence[float]) -> float:
+        """lambda per unit of work, where that is what is given."""
+        if self.average is not None:
+            return -float(np.log1p(-self.average)) / float(np.mean(works))
+        return self.per_work or 0.0

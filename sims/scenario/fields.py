@@ -1,102 +1,210 @@
-"""Checks that scenario fields share; each message says what would be accepted."""
+"""The types of a file's keys: their bounds, and the words for what is within them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
-from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Mapping
+from math import fsum, inf
+from typing import Annotated, Any
 
-if TYPE_CHECKING:
-    from attrs import Attribute
+from attrs import field, frozen
+from pydantic import (
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    ValidationInfo,
+)
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import PydanticCustomError
+from pydantic_core import core_schema as core
+
+from sims.attribute_docs import attribute_docs
 
 MOST_JOBS = 10**9
 """Drawn for one scenario: a hundred times as many as were ever run here."""
 
+SECONDS: Mapping[str, float] = {"ms": 0.001, "s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+TIME = re.compile(r"^([0-9]+(\.[0-9]+)? *(ms|s|min|h|d|w) *)+$")
+UNITS = re.compile(r"([0-9.]+) *([a-z]+)")
+
+REFUSED, TEXT = "refused", "{accepted}"
+"""The type and the text of our errors: what would be accepted."""
+
+Json = dict[str, Any]
+
 
 class Unacceptable(ValueError):
-    """A value of the right type that a field does not take."""
+    """A value of the right type that a key of the table does not take."""
 
-    def __init__(self, field: str, value: object, accepted: str) -> None:
-        super().__init__(field, value, accepted)
-        self.field, self.value, self.accepted = field, value, accepted
+    def __init__(self, key: str, value: object, accepted: str) -> None:
+        super().__init__(key, value, accepted)
+        self.key, self.value, self.accepted = key, value, accepted
 
     def __str__(self) -> str:
-        return f"{self.field} = {self.value!r} is not accepted; accepted: {self.accepted}"
+        return f"{self.key} = {self.value!r} is not accepted; accepted: {self.accepted}"
 
 
-def positive(_: object, attribute: Attribute[Any], value: float) -> None:
-    """attrs validator: a finite number above 0."""
-    if not (isfinite(value) and value > 0):
-        raise Unacceptable(attribute.name, value, "a finite number above 0")
+@frozen(eq=False)
+class Accepts:
+    """Annotation: what of a type is accepted, in words too."""
+
+    words: str
+    bounds: Mapping[str, Any] = field(factory=dict)
+    """As pydantic's core schemas have them."""
+    check: Callable[[Any], bool] | None = None
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core.CoreSchema:
+        bounded: Any = {**handler(source), **self.bounds}
+        told = {"accepted": self.words}
+        schema = core.custom_error_schema(
+            bounded, REFUSED, custom_error_message=TEXT, custom_error_context=told
+        )
+        if self.check is None:
+            return schema
+        return core.no_info_after_validator_function(self._checked, schema)
+
+    def __get_pydantic_json_schema__(
+        self, schema: core.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> Json:
+        # Not all of it are bounds that JSON has: other readers leave a keyword of ours alone.
+        return handler(schema) | {"accepted": self.words}
+
+    def _checked(self, value: Any) -> Any:
+        try:
+            reason = "" if self.check is None or self.check(value) else self.words
+        except ValueError as error:
+            reason = f"{self.words} ({error})"
+        if reason:
+            raise PydanticCustomError(REFUSED, TEXT, {"accepted": reason})
+        return value
 
 
-def up_to(most: int, what: str = "") -> Callable[[object, Attribute[Any], int], None]:
-    """attrs validator: a whole number from 1 to `most`; `what`: why no more, for people."""
+FINITE: Mapping[str, Any] = {"allow_inf_nan": False}
+NOT_NEGATIVE = Accepts("a finite number, 0 or above", {"ge": 0, **FINITE})
+POSITIVE = Accepts("a finite number above 0", {"gt": 0, **FINITE})
+POSITIVE_OR_INF = Accepts("a number above 0, or inf", {"gt": 0})
 
-    def check(_: object, attribute: Attribute[Any], value: int) -> None:
-        if not 1 <= value <= most:
-            raise Unacceptable(attribute.name, value, f"1 to {most:,}")
-
-    check.__doc__ = f"attrs validator: {what or f'1 to {most:,}'}"
-    return check
-
-
-countable = up_to(MOST_JOBS, "so many as some memory could hold")
-
-
-def positive_or_inf(_: object, attribute: Attribute[Any], value: float) -> None:
-    """attrs validator: a number above 0, infinity included."""
-    if not value > 0:
-        raise Unacceptable(attribute.name, value, "a number above 0, or inf")
+Number = Annotated[float, Accepts("a finite number", FINITE)]
+NotNegative = Annotated[float, NOT_NEGATIVE]
+Positive = Annotated[float, POSITIVE]
+Probability = Annotated[float, Accepts("a number from 0 to 1", {"ge": 0, "le": 1})]
+Part = Annotated[float, Accepts("a number from 0 to below 1", {"ge": 0, "lt": 1})]
+AboveOne = Annotated[float, Accepts("a finite number above 1", {"gt": 1, **FINITE})]
+Natural = Annotated[int, Accepts("a whole number, 0 or above", {"ge": 0})]
+Count = Annotated[int, Accepts("a whole number above 0", {"gt": 0})]
+Drawn = Annotated[int, Accepts(f"a whole number, 1 to {MOST_JOBS:,}", {"ge": 1, "le": MOST_JOBS})]
 
 
-def not_negative(_: object, attribute: Attribute[Any], value: float) -> None:
-    """attrs validator: a finite number, 0 or above."""
-    if not (isfinite(value) and value >= 0):
-        raise Unacceptable(attribute.name, value, "a finite number, 0 or above")
+def _rising(pair: tuple[float, float]) -> bool:
+    return 0 < pair[0] <= pair[1] < inf
 
 
-def a_number(_: object, attribute: Attribute[Any], value: float) -> None:
-    """attrs validator: a finite number."""
-    if not isfinite(value):
-        raise Unacceptable(attribute.name, value, "a finite number")
+NOT_EMPTY = Field(min_length=1)
+RANGE = Accepts("two finite numbers above 0, the lower first", check=_rising)
 
 
-def not_empty(_: object, attribute: Attribute[Any], value: Sized) -> None:
-    """attrs validator: at least one element."""
-    if not len(value):
-        raise Unacceptable(attribute.name, value, "at least one element")
+# --- times ----------------------------------------------------------------------------------------
 
 
-def probability(_: object, attribute: Attribute[Any], value: float) -> None:
-    """attrs validator: a number in [0, 1]."""
-    if not 0 <= value <= 1:
-        raise Unacceptable(attribute.name, value, "a number from 0 to 1")
+class Timed:
+    """Annotation: a number in the file's unit, or a text such as `2 h 30 min`."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core.CoreSchema:
+        return core.with_info_before_validator_function(_in_seconds, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: core.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> Json:
+        return {"anyOf": [handler(schema), {"type": "string", "pattern": TIME.pattern}]}
 
 
-def part(_: object, attribute: Attribute[Any], value: float) -> None:
-    """attrs validator: a number in [0, 1)."""
-    if not 0 <= value < 1:
-        raise Unacceptable(attribute.name, value, "a number from 0 to below 1")
+def _in_seconds(value: Any, info: ValidationInfo) -> Any:
+    """Where pydantic's context is a list, of the texts that were such times."""
+    if not (isinstance(value, str) and TIME.match(value) and isinstance(info.context, list)):
+        return value
+    info.context.append(value)
+    time = fsum(float(number) * SECONDS[unit] for number, unit in UNITS.findall(value))
+    return int(time) if time.is_integer() else time
 
 
-def above_one(_: object, attribute: Attribute[Any], value: float) -> None:
-    """attrs validator: a finite number above 1."""
-    if not (isfinite(value) and value > 1):
-        raise Unacceptable(attribute.name, value, "a finite number above 1")
+Time = Annotated[float, NOT_NEGATIVE, Timed()]
+Duration = Annotated[float, POSITIVE, Timed()]
+DurationOrInf = Annotated[float, POSITIVE_OR_INF, Timed()]
+TimeRange = Annotated[tuple[Duration, Duration], RANGE]
 
 
-def range_of_positives(_: object, attribute: Attribute[Any], value: tuple[float, float]) -> None:
-    """attrs validator: two finite numbers above 0, the lower first."""
-    low, high = value
-    if not 0 < low <= high < inf:
-        raise Unacceptable(attribute.name, value, "two finite numbers above 0, the lower first")
+# --- as in TOML -----------------------------------------------------------------------------------
+
+MOST_WHOLE = 2**40
+"""Up to which a time that is written as a whole number stays one: sums and products of larger ones
+could be more than a log's line holds."""
 
 
-def range_of_probabilities(
-    _: object, attribute: Attribute[Any], value: tuple[float, float]
-) -> None:
-    """attrs validator: two numbers in [0, 1], the lower first."""
-    low, high = value
-    if not 0 <= low <= high <= 1:
-        raise Unacceptable(attribute.name, value, "two numbers from 0 to 1, the lower first")
+def as_in_toml(node: Any, handler: GetCoreSchemaHandler) -> None:
+    """In place: lists are tuples, words members of enums or whole keys, and whole numbers stay."""
+    if isinstance(node, list):
+        for inner in node:
+            as_in_toml(inner, handler)
+    elif isinstance(node, dict):
+        kind = node.get("type")
+        _relax(kind, node, handler)
+        for key, inner in node.items():
+            if kind != "float" and key not in ("metadata", "serialization", "default"):
+                as_in_toml(inner, handler)
+
+
+def _relax(kind: object, node: Any, handler: GetCoreSchemaHandler) -> None:
+    match kind:
+        case "definition-ref":
+            found: Any = handler.resolve_ref_schema(node)
+            found |= {"strict": False} if found["type"] == "enum" else {}
+        case "tuple" | "enum":
+            node["strict"] = False
+        case "dict" if node["keys_schema"]["type"] == "int":
+            node["keys_schema"]["strict"] = False
+        case "float":
+            inner = dict(node)
+            node.clear()
+            node |= core.no_info_wrap_validator_function(_whole, inner)
+
+
+def _whole(value: Any, handler: core.ValidatorFunctionWrapHandler) -> Any:
+    found = handler(value)
+    return value if type(value) is int and abs(value) <= MOST_WHOLE else found
+
+
+# --- JSON Schema ----------------------------------------------------------------------------------
+
+REFERENCE = "https://definitions/{model}"
+"""How schemas that are made apart refer to their parts: pydantic would miss others."""
+WHOLE = "^-?[0-9]+$"
+"""A key that is a number: TOML has it as a text."""
+
+
+class Documented(GenerateJsonSchema):
+    """The members of an enum with what its source says of each; keys of a table that are whole."""
+
+    def enum_schema(self, schema: core.EnumSchema) -> JsonSchemaValue:
+        docs = attribute_docs(schema["cls"])
+        told = [
+            {"const": it.value} | ({"description": docs[it.name]} if it.name in docs else {})
+            for it in schema["members"]
+        ]
+        return {"oneOf": told}
+
+    def dict_schema(self, schema: core.DictSchema) -> JsonSchemaValue:
+        found = super().dict_schema(schema)
+        if schema.get("keys_schema", {}).get("type") == "int":
+            of = found.pop("additionalProperties")
+            found |= {"patternProperties": {WHOLE: of}, "additionalProperties": False}
+        return found
+
+    @classmethod
+    def of(cls, adapter: TypeAdapter[Any]) -> Json:
+        """A schema made apart, its parts in it as `$defs`."""
+        return adapter.json_schema(ref_template=REFERENCE, schema_generator=cls)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 
-import attrs
-
 from actors.events import DeciderKind
 from actors.protection import ProtectionKind
+from sims.scenario.master import LinkSection
 from sims.scenario.policy import Believed, PolicySection
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
@@ -42,14 +41,12 @@ def idle(scenario: Scenario) -> Iterator[tuple[str, str]]:
     """(key, why nothing reads it)."""
     yield from _of_policy(scenario)
     yield from _of_protection(scenario.protection)
-    link = attrs.asdict(scenario.link) != attrs.asdict(type(scenario.link)())
-    if link and scenario.decider is not PACK:
+    if scenario.link != LinkSection() and scenario.decider is not PACK:
         yield "link", f"only a pack moves data between workers, and {scenario.policy_name} is none"
 
 
 def _given(section: PolicySection | ProtectionSection, key: str) -> bool:
-    default: object = attrs.fields_dict(type(section))[key].default
-    return bool(getattr(section, key) != default)
+    return bool(getattr(section, key) != type(section).model_fields[key].default)
 
 
 def _of_policy(scenario: Scenario) -> Iterator[tuple[str, str]]:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cattrs.errors import BaseValidationError
-
 from sims.errors import InputError
+from sims.scenario.header import Unit
 from sims.scenario.jobs.section import KINDS
-from sims.scenario.old import refuse_old
+from sims.scenario.refusals import not_accepted, section_of
 from sims.scenario.scenario import Scenario
-from sims.scenario.strict import converter, first_problem
 
 LARGEST = 16 * 2**20
 """Bytes of a scenario file: more is something else, or has no end."""
 
 TOO_DEEP = "lists or tables nested hundreds deep"
 
-__all__ = ["KINDS", "Scenario", "converter", "first_problem", "load", "read"]
+WIDEST = range(-(2**63), 2**64)
+"""The whole numbers that a log's line can hold."""
+
+__all__ = ["KINDS", "Scenario", "load", "read"]
 
 
 def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> Scenario:
@@ -47,19 +48,45 @@ def read(table: Mapping[str, Any], source: str) -> Scenario:
     """A scenario from its parsed table. Raises InputError."""
     job = table.get("job")
     kind = job.get("kind") if isinstance(job, Mapping) else None
-    try:
-        refuse_old(kind, table)
-        if job is not None and not isinstance(job, Mapping):
-            raise InputError(source, "job", f"{job!r} is not accepted", "a table")
-        if job is None or kind is None:
-            raise InputError(source, "job.kind", "missing", ", ".join(KINDS))
-        if kind not in KINDS:
-            raise InputError(source, "job.kind", f"{kind!r} is not accepted", ", ".join(KINDS))
-        table = {**table, "job": _with_kinds(job)}
-        scenario: Scenario = converter().structure(table, Scenario)
-    except (BaseValidationError, InputError) as error:
-        raise first_problem(error, source) from None
+    if job is not None and not isinstance(job, Mapping):
+        raise InputError(source, "job", not_accepted(job), "a table")
+    known = ", ".join(KINDS)
+    if job is None or kind is None:
+        raise InputError(source, "job.kind", "missing", known)
+    if kind not in KINDS:
+        raise InputError(source, "job.kind", not_accepted(kind, known), known)
+    _refuse_wide(table, source)
+    times: list[str] = []
+    scenario = section_of(Scenario, {**table, "job": _with_kinds(job)}, source, times=times)
+    if times and scenario.times is Unit.SLOT:
+        _refuse_seconds(table, times[0], source)
     return scenario
+
+
+def _refuse_wide(table: Mapping[str, Any], source: str) -> None:
+    for key, value in _leaves(table):
+        if type(value) is int and value not in WIDEST:
+            raise InputError(
+                source, key, not_accepted(value), "a whole number that fits in 64 bits"
+            )
+
+
+def _refuse_seconds(table: Mapping[str, Any], time: str, source: str) -> None:
+    """Raises InputError for a time in seconds where the file's unit is a slot."""
+    key = next(key for key, value in _leaves(table) if value is time)
+    problem = f"{not_accepted(time)}: the unit is a slot, and nothing says how long one lasts"
+    raise InputError(source, key, problem, "a number of slots")
+
+
+def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """(dotted key, value) of all that is no table and no list."""
+    inner = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for step, each in inner:
+        place = f"{key}.{step}" if key else str(step)
+        if isinstance(each, Mapping | list | tuple):
+            yield from _leaves(each, place)
+        else:
+            yield place, each
 
 
 def _with_kinds(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,3 +156,19 @@ def value_of(text: str) -> Any:
         return text
     except RecursionError:
         raise InputError("command line", "a value", TOO_DEEP, "a value as in TOML") from None
+
+
+# --- files that it names --------------------------------------------------------------------------
+
+
+def files_of(scenario: Scenario, folder: Path) -> tuple[Path, ...]:
+    """Those that there are, sought from `folder`; not the log, which it writes."""
+    named = words(scenario.model_dump(exclude={"log"}, warnings=False))
+    return tuple(sorted({path for name in named if (path := folder / name).is_file()}))
+
+
+def words(table: Mapping[str, Any]) -> Iterator[str]:
+    """All strings in there that could be a file's name."""
+    for _, value in _leaves(table):
+        if isinstance(value, str) and value and "\0" not in value and len(value) < 1024:
+            yield value

@@ -1,17 +1,17 @@
-"""The master and its bounded multi-port link (volatile13, section III.B; WORLD.md, L)."""
+"""What moving data takes: the master's bounded multi-port link (volatile13, section III.B;
+WORLD.md, L), and the link between workers (malleable17, sections 3.1 and 3.3)."""
 
 from __future__ import annotations
 
 import enum
 from math import inf
 
-from attrs import field, frozen
-
 from policies.interface import ServiceOrder
 from policies.service import LongestFirst, StartedFirst, Timetable
 from sims.errors import InputError
-from sims.scenario.fields import not_negative, positive
+from sims.scenario.fields import Count, Time
 from sims.scenario.platform import Platform
+from sims.scenario.section import Section
 
 
 class Service(enum.Enum):
@@ -23,18 +23,17 @@ class Service(enum.Enum):
     """Whoever lacks most communication, in every slot."""
 
 
-@frozen(kw_only=True)
-class MasterSection:
+class MasterSection(Section):
     """`[master]`: whom jobs' runs fetch what they need from; sizes are every job's that says
     nothing else."""
 
-    channels: int = field(validator=positive)
+    channels: Count
     """n_com: messages under way at once, in both directions together."""
-    program: float = field(default=0, validator=not_negative)
+    program: Time = 0
     """T_prog: time units to send a job's program to a worker."""
-    data: float = field(default=0, validator=not_negative)
+    data: Time = 0
     """T_data: time units to send a unit of data: a task's, or all of a job that has no tasks."""
-    image: float = field(default=0, validator=not_negative)
+    image: Time = 0
     """Time units to send, or to fetch, one worker's checkpoint image."""
     order: Service = Service.STARTED_FIRST
     """Who is served first."""
@@ -61,3 +60,15 @@ class MasterSection:
             problem = f"there is no worker {unknown[0]!r}"
             raise InputError("scenario", "master.timetable", problem, ", ".join(index))
         return Timetable(tuple(tuple(index[name] for name in slot) for slot in self.timetable))
+
+
+class LinkSection(Section):
+    """`[link]`: between workers, for buddies' checkpoints and redistributions alike
+    (malleable17)."""
+
+    unit: Time = 1.0
+    """c = 1 / bandwidth: s per data unit, for checkpoints and redistributions alike."""
+    latency: Time = 0.0
+    """beta: s for each message."""
+    startup: Time = 0.0
+    """S: s for each redistribution."""

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Annotated, cast
 
 from attrs import evolve, field, frozen
-from attrs.validators import optional
 from numpy.random import Generator
+from pydantic import Field
 
 from actors.runtime import stream
+from policies.maths.markov import MarkovChain
 from policies.maths.speeds import Change
 from sims.errors import InputError
 from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid
-from sims.scenario.fields import not_negative, positive, range_of_probabilities, up_to
-from sims.scenario.speeds import ConstantLaw, GainSection, Speed
+from sims.scenario.fields import Accepts, Count, Duration, Natural, Positive
+from sims.scenario.section import Section
+from sims.scenario.speeds import ConstantLaw, GainSection, Speed, process_of
 
 MOST = 2**53
 """Workers: allotments are worked out in doubles, which count no further."""
@@ -24,17 +26,26 @@ SLOWEST = 10**9
 """w_min of drawn workers: ten times as much, times an iteration's tasks, fits in a log's line."""
 
 
-@frozen(kw_only=True)
-class WorkerFields:
+def _up_to(most: int) -> Accepts:
+    return Accepts(f"a whole number, 1 to {most:,}", {"ge": 1, "le": most})
+
+
+Stay = Annotated[
+    tuple[float, float],
+    Accepts("two numbers from 0 to 1, the lower first", check=lambda it: 0 <= it[0] <= it[1] <= 1),
+]
+
+
+class WorkerFields(Section):
     """What a worker is; each of several alike has randomness of its own."""
 
-    speed: Speed = field(factory=ConstantLaw)
+    speed: Speed = Field(default_factory=ConstantLaw)
     """How fast it works: a number, or a law of speed over time (`two-point` and so on)."""
-    availability: Availability = field(factory=AlwaysUp)
+    availability: Availability = Field(default_factory=AlwaysUp)
     """Its owner's states: `always`, a string of states such as `uurrdu`, or a table."""
-    task_time: float = field(default=1, validator=positive)
+    task_time: Duration = 1
     """w_q: time units per task of iterative jobs."""
-    memory: int | None = field(default=None, validator=optional(not_negative))
+    memory: Natural | None = None
     """mu_q: the most tasks held at once; default: all of a job's, which never binds."""
     belief: Markov | None = None
     """The chain that policies believe in; default: the true chain, or the one fitted to the
@@ -48,23 +59,22 @@ class WorkerFields:
     @property
     def varies(self) -> bool:
         """Whether its speed may be another than 1."""
-        return self.speed != ConstantLaw()
+        return not (isinstance(self.speed, ConstantLaw) and self.speed.speed == 1)
 
     def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
         """Its speed over time, drawn from `rng`; files are looked for from `folder`."""
-        return self.speed.process(folder).path(rng)
+        return process_of(self.speed, folder).path(rng)
 
 
-@frozen(kw_only=True)
 class PlatformSection(WorkerFields):
     """`[platform]`: workers alike, numbered from 0."""
 
-    workers: int = field(validator=up_to(MOST))
+    workers: Annotated[int, _up_to(MOST)]
     """P."""
     multitasking: bool = True
     """Whether a worker may run several copies at once, where a policy shares them
     (redundancy17)."""
-    augmentation: float = field(default=1.0, validator=positive)
+    augmentation: Positive = 1.0
     """Multiplies all speeds, or g(r, t) (redundancy17, section III.C)."""
     gain: GainSection | None = None
     """g(r, t): r copies progress as the mean of their furthest (redundancy17, Assumption 2),
@@ -74,40 +84,38 @@ class PlatformSection(WorkerFields):
     @property
     def varies(self) -> bool:
         """See WorkerFields: never where jobs progress by g(r, t)."""
-        return self.gain is None and (self.augmentation != 1 or self.speed != ConstantLaw())
+        return self.gain is None and (self.augmentation != 1 or super().varies)
 
     def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
         """See WorkerFields."""
-        path = self.speed.process(folder).path(rng)
+        path = super().speeds(rng, folder)
         if self.augmentation == 1:
             return path
         return ((time, self.augmentation * speed) for time, speed in path)
 
 
-@frozen(kw_only=True)
 class WorkerSection(WorkerFields):
     """`[[workers]]`: one worker, or `count` alike, after those of `[platform]`."""
 
     name: str = ""
     """Default: P1, P2, ...; with `count` above 1 a number is appended."""
-    count: int = field(default=1, validator=positive)
+    count: Count = 1
     """How many workers are alike."""
 
 
-@frozen(kw_only=True)
-class RandomWorkers:
+class RandomWorkers(Section):
     """`[random_workers]`: workers drawn as in volatile13, section VII.A, after those of
     `[[workers]]`."""
 
-    count: int = field(validator=positive)
+    count: Count
     """How many workers."""
-    fastest: int = field(default=1, validator=up_to(SLOWEST))
+    fastest: Annotated[int, _up_to(SLOWEST)] = 1
     """w_min: times per task are uniform over w_min..10 w_min."""
-    stay: tuple[float, float] = field(default=(0.90, 0.99), validator=range_of_probabilities)
+    stay: Stay = (0.90, 0.99)
     """Probabilities to stay in a state are uniform between these; the rest is split evenly."""
-    memory: int | None = field(default=None, validator=optional(not_negative))
+    memory: Natural | None = None
     """mu_q, as in `[[workers]]`."""
-    seed: int = field(default=0, validator=not_negative)
+    seed: Natural = 0
     """Which platform is drawn; the scenario's own seed draws what happens on it."""
 
     def draw(self, first: int) -> tuple[WorkerSection, ...]:
@@ -124,7 +132,7 @@ class RandomWorkers:
             name=name,
             task_time=time,
             memory=self.memory,
-            availability=Markov(kind="markov", rows=rows),
+            availability=Markov(rows=rows),
         )
 
 
@@ -215,7 +223,7 @@ def _reclaimed(
 def _taken_back(section: WorkerFields, spans: tuple[tuple[float, float], ...]) -> WorkerFields:
     # It answers what every availability answers; that no file can spell it is on purpose.
     overlaid = cast(Availability, Overlaid(section.availability, spans))
-    return evolve(section, availability=overlaid)
+    return section.model_copy(update={"availability": overlaid})
 
 
 def _unfolded(listed: tuple[WorkerSection, ...], first: int) -> Iterator[WorkerSection]:
@@ -225,4 +233,22 @@ def _unfolded(listed: tuple[WorkerSection, ...], first: int) -> Iterator[WorkerS
             number += 1
             base = section.name or f"P{number}"
             name = f"{base}.{k + 1}" if section.name and section.count > 1 else base
-            yield evolve(section, name=name, count=1)
+            yield section.model_copy(update={"name": name, "count": 1})
+
+
+# --- what policies believe ------------------------------------------------------------------------
+
+
+def chains(platform: Platform, folder: Path) -> tuple[MarkovChain, ...]:
+    """What policies believe of each worker. Raises InputError where nothing can be."""
+    return tuple(_chain(platform, k, folder) for k in range(platform.size))
+
+
+def _chain(platform: Platform, worker: int, folder: Path) -> MarkovChain:
+    section = platform[worker]
+    try:
+        return (section.belief or section.availability).chain(folder)
+    except ValueError as error:
+        problem = f"{platform.name(worker)}: {error}"
+        accepted = "a worker that is UP at times, or one with a belief"
+        raise InputError("scenario", "workers.availability", problem, accepted) from None

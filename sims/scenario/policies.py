@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-from attrs import evolve, frozen
-from cattrs.errors import ClassValidationError
+from attrs import evolve
 
 from actors.decisions import name_of
 from sims.errors import InputError
 from sims.scenario.policy import PolicySection
-from sims.scenario.strict import converter, first_problem, told
+from sims.scenario.refusals import arguments_of, told
 
 OURS = ("actors", "policies", "sims")
 """Names of Holdfast's own packages."""
@@ -25,7 +24,6 @@ OWN = "package.module:Name"
 """How a scenario file names a user's own."""
 
 
-@frozen
 class GivenPolicies(PolicySection):
     """`[policy]` as a program may have it: what a file would name is there as an object."""
 
@@ -36,8 +34,7 @@ class GivenPolicies(PolicySection):
 def with_objects(section: PolicySection, objects: Mapping[str, Any]) -> PolicySection:
     """`section`, with policies of a program's own at some of its keys (`name`, `order` ...)."""
     named = {key: name_of(policy) for key, policy in objects.items()}
-    keys = {field.name: getattr(section, field.name) for field in attrs.fields(PolicySection)}
-    return GivenPolicies(**keys | named, given=dict(objects))
+    return GivenPolicies.model_construct(**dict(section) | named, given=dict(objects))
 
 
 def _given(section: PolicySection, key: str) -> Any:
@@ -81,13 +78,13 @@ def load_part(
 
 
 def _own(section: PolicySection, folder: Path) -> Any:
-    policy = imported(section.name, folder, "policy.name")
+    policy, key = imported(section.name, folder, "policy.name"), "policy.parameters"
     if attrs.has(policy):
-        return _structured(policy, section.parameters)
+        return _called(policy, arguments_of(policy, section.parameters, "scenario", key))
     if isinstance(policy, type):
         return _called(policy, section.parameters)
     if section.parameters:
-        raise InputError("scenario", "policy.parameters", f"{section.name} is a function", "none")
+        raise InputError("scenario", key, f"{section.name} is a function", "none")
     return policy
 
 
@@ -128,13 +125,6 @@ def _beside_ours(module: str, name: str, places: Sequence[str], key: str) -> Non
             )
         if theirs and not added:
             ours.append(str(folder))
-
-
-def _structured(policy: type, parameters: Mapping[str, Any]) -> Any:
-    try:
-        return converter().structure(parameters, policy)
-    except ClassValidationError as error:
-        raise first_problem(error, "scenario", "policy.parameters") from None
 
 
 def _called(policy: type, parameters: Mapping[str, Any]) -> Any:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from ast import literal_eval
+from collections.abc import Iterator
+from typing import Annotated, Any
 
-from attrs import Factory, field, frozen
+from pydantic import Field
+from pydantic.fields import FieldInfo
 
 from actors.events import DeciderKind
 from policies import enrolment, pack
@@ -13,8 +16,9 @@ from policies.copies import named as copies_named
 from policies.maths.markov import Expectation
 from policies.pack import LookAhead
 from policies.queue.lists import Reading
-from policies.queue.names import AllotmentRule, is_strategy
-from sims.scenario.fields import Unacceptable, positive
+from policies.queue.names import AllotmentRule, default_order, is_strategy
+from sims.scenario.fields import Accepts, Positive
+from sims.scenario.section import Section
 
 Parameters = dict[str, Any]
 """A TOML table; what may stand in it, the policy's own class says."""
@@ -45,20 +49,16 @@ class Noise(enum.Enum):
     """Between 1 and 1 + spread: requests are never too short (Mu'alem and Feitelson 2001)."""
 
 
-def _eps(_: object, attribute: object, value: float) -> None:
-    """attrs validator: a number above 0, up to 1."""
-    if not 0 < value <= 1:
-        raise Unacceptable("eps", value, "a number above 0, up to 1")
+Eps = Annotated[float, Accepts("a number above 0, up to 1", {"gt": 0, "le": 1})]
 
 
-@frozen(kw_only=True)
-class PolicySection:
+class PolicySection(Section):
     """`[policy]`: who decides. Beside `name`, each key is of some deciders only."""
 
     name: str = ""
     """A paper's name for it (`holdfast policies`), or `package.module:Name` of a class or function
     of yours; default: R-LIST-0, of a pack `none`."""
-    parameters: Parameters = Factory(dict)
+    parameters: Parameters = Field(default_factory=dict)
     """Fields of your policy's class; the papers' own policies take none unless they say so."""
     decider: DeciderKind | None = None
     """What a policy of yours decides; default: as its jobs' kind suggests."""
@@ -75,7 +75,7 @@ class PolicySection:
     jobs, the request at most, made longer where it is exceeded."""
     noise: Noise = Noise.LOGNORMAL
     """Of `noise`: `lognormal`, a factor e^(spread N(0, 1)), or `uniform`, U(1, 1 + spread)."""
-    spread: float = field(default=1.0, validator=positive)
+    spread: Positive = 1.0
     """Of `noise`."""
     reading: Reading = Reading.FRESH
     """Of R-LIST's reservations: `fresh`, `easy` or `kept`."""
@@ -84,7 +84,7 @@ class PolicySection:
     `Opt-NoRedistrib` (the default), `GreedySpeedupProfile`; or `package.module:Name`."""
     allotment: AllotmentRule = AllotmentRule.SCALED
     """Of BATCH: `scaled`, `programme`, `exact` or `mixed`."""
-    eps: float = field(default=0.1, validator=_eps)
+    eps: Eps = 0.1
     """Of `scaled` and `programme`: 0.1 reproduces moldable21's Table 1, which states 0.3."""
     placement: str | None = None
     """Of a queue, which free workers a run gets: `lowest` (the default), `compact`, `programmed`,
@@ -131,3 +131,36 @@ def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
     except ValueError:
         return suggested
     return DeciderKind.COPIES
+
+
+# --- as a log tells it ----------------------------------------------------------------------------
+
+
+def settings(section: PolicySection) -> tuple[str, ...]:
+    """`key=value` of each key of `[policy]` not at its default."""
+    return tuple(
+        f"{name}={_plain(value)}"
+        for key, field in PolicySection.model_fields.items()
+        if key != "name"
+        for name, value in _told(key, field, getattr(section, key), section.name)
+    )
+
+
+def _told(key: str, field: FieldInfo, value: object, policy: str) -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif value != field.default and not (key == "order" and value == default_order(policy)):
+        yield key, value
+
+
+def value_of(setting: str) -> tuple[str, object]:
+    """Key and value of one that a log tells, as Python writes it."""
+    key, _, text = setting.partition("=")
+    try:
+        return key, literal_eval(text)
+    except (SyntaxError, ValueError):
+        return key, text
+
+
+def _plain(value: object) -> object:
+    return value.value if isinstance(value, enum.Enum) else value

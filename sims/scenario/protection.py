@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import enum
 from math import inf
-from typing import Literal, Protocol
+from typing import Annotated, Literal
 
-from attrs import evolve, field, frozen
-from attrs.validators import optional
+from attrs import evolve
 
 from actors.protection import ProtectionKind, Rules
 from actors.protection.by_size import BySize
 from policies.maths.checkpoint import daly_work, young_work
 from policies.maths.cosched import Costs
 from sims.errors import InputError
-from sims.scenario.fields import Unacceptable, not_negative, positive, positive_or_inf
+from sims.scenario.fields import Accepts, Count, DurationOrInf, Time
+from sims.scenario.section import Section
 
 
 class Fatal(enum.Enum):
@@ -26,34 +26,32 @@ class Fatal(enum.Enum):
     """It counts; one on the buddy of a worker in recovery loses both copies of a checkpoint."""
 
 
-def _period(_: object, attribute: object, value: float | str) -> None:
-    """attrs validator: a number above 0, inf included, or a formula's name."""
-    if not isinstance(value, str) and not value > 0:
-        raise Unacceptable("period", value, "a number above 0, inf, young, or daly")
+Period = Annotated[
+    DurationOrInf | Literal["young", "daly"], Accepts("a number above 0, inf, young, or daly")
+]
 
 
-@frozen(kw_only=True)
-class ProtectionSection:
+class ProtectionSection(Section):
     """`[protection]`: of every job that has no table of its own."""
 
     kind: ProtectionKind = ProtectionKind.NONE
     """Where checkpoints are kept: `none`, `buddies` or `images`."""
-    period: float | Literal["young", "daly"] = field(default=inf, validator=_period)
+    period: Period = inf
     """Work between two checkpoints; `young`, `daly`: by that formula, from the workers' MTBF."""
-    cost: float | None = field(default=None, validator=optional(not_negative))
+    cost: Time | None = None
     """Time of a checkpoint, all members together, without a master; default: 0, in a pack what
     [link] says."""
-    recovery: float | None = field(default=None, validator=optional(not_negative))
+    recovery: Time | None = None
     """Time to restore a checkpoint, likewise."""
     verified: bool = False
     """Whether a verification precedes each checkpoint."""
-    copies: int = field(default=1, validator=positive)
+    copies: Count = 1
     """r: the most runs at once."""
     cloning: bool = False
     """Whether a copy begins from the furthest one's state."""
-    delay: float = field(default=0, validator=not_negative)
+    delay: Time = 0
     """Time to fetch a clone without a master."""
-    mtbf: float | None = field(default=None, validator=optional(positive_or_inf))
+    mtbf: DurationOrInf | None = None
     """mu of one worker that formulas count with; default: that of [faults]."""
     fatal: Fatal | None = None
     """Of a pack, whether every fault counts: `ignored` or `possible`; default: ignored where there
@@ -88,7 +86,7 @@ class ProtectionSection:
     ) -> Rules:
         """The same of a pack's application, whose `costs` tell its periods by size and, of buddies,
         what this section does not say."""
-        plain = evolve(self, period=inf).rules(verification, image, inf)
+        plain = self.model_copy(update={"period": inf}).rules(verification, image, inf)
         if self.kind is ProtectionKind.NONE:
             return plain
         linked = self.kind is ProtectionKind.BUDDIES
@@ -116,15 +114,3 @@ class ProtectionSection:
             raise InputError("scenario", "protection.period", problem, "a number, or a cost")
         formula = young_work if period == "young" else daly_work
         return lambda members: formula(mu / members, cost)
-
-
-class OwnProtection(Protocol):
-    """A listed job that may say how it is protected."""
-
-    @property
-    def protection(self) -> ProtectionSection | None: ...
-
-
-def protection_of(common: ProtectionSection, own: OwnProtection | None) -> ProtectionSection:
-    """The job's own, or the file's."""
-    return (own.protection if own else None) or common

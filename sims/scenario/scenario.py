@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import inf
+from typing import Annotated, Self
 
-from attrs import Factory, field, frozen
-from attrs.validators import deep_iterable
+from pydantic import Field
 
 from actors.events import DeciderKind
-from sims.scenario.errors import ErrorSection
-from sims.scenario.faults import AnyFaults, NoFaults
-from sims.scenario.fields import Unacceptable
-from sims.scenario.header import Header, HeadSection, Unit
+from sims.scenario.faults import AnyFaults, ErrorSection, NoFaults
+from sims.scenario.fields import Accepts, Timed
+from sims.scenario.header import Header, HeadSection, MeasuresSection, Unit
 from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
-from sims.scenario.link import LinkSection
-from sims.scenario.master import MasterSection
-from sims.scenario.measures import MeasuresSection
+from sims.scenario.master import LinkSection, MasterSection
 from sims.scenario.platform import Platform, PlatformSection, RandomWorkers, WorkerSection
 from sims.scenario.policy import PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
@@ -25,36 +22,41 @@ CAP = 1_000_000
 """Slots at which a run of volatile13 counts as failed."""
 
 
-def _span(_: object, attribute: object, value: tuple[float, float, int]) -> None:
-    """attrs validator: a time from 0 on, a later one, and a worker."""
-    start, end, worker = value
-    if not (0 <= start < end < inf and worker >= 0):
-        accepted = "a time from 0 on, a later finite one, and a worker"
-        raise Unacceptable("reclaims", value, accepted)
+Span = Annotated[
+    tuple[Annotated[float, Timed()], Annotated[float, Timed()], int],
+    Accepts(
+        "a time from 0 on, a later finite one, and a worker",
+        check=lambda it: 0 <= it[0] < it[1] < inf and it[2] >= 0,
+    ),
+]
 
 
-@frozen(kw_only=True)
 class Scenario(HeadSection):
     """A whole scenario file; all times are in its one unit."""
 
     platform: PlatformSection | None = None
     workers: tuple[WorkerSection, ...] = ()
     random_workers: RandomWorkers | None = None
-    reclaims: tuple[tuple[float, float, int], ...] = field(
-        default=(), validator=deep_iterable(_span)
-    )
+    reclaims: tuple[Span, ...] = ()
     """[from, until, worker]: an owner takes this worker back then, whatever else it does."""
-    faults: AnyFaults = field(factory=NoFaults)
+    faults: AnyFaults = Field(default_factory=NoFaults)
     """Whether and when workers fail."""
-    errors: ErrorSection = Factory(ErrorSection)
+    errors: ErrorSection = Field(default_factory=ErrorSection)
     master: MasterSection | None = None
-    link: LinkSection = Factory(LinkSection)
+    link: LinkSection = Field(default_factory=LinkSection)
     job: JobSection
     """The jobs, by their kind."""
-    protection: ProtectionSection = Factory(ProtectionSection)
+    protection: ProtectionSection = Field(default_factory=ProtectionSection)
     """How jobs survive, those that have no table of their own."""
-    policy: PolicySection = Factory(PolicySection)
+    policy: PolicySection = Field(default_factory=PolicySection)
     measures: MeasuresSection | None = None
+
+    def __copy__(self) -> Self:
+        """Without what was worked out of other sections than a changed copy may have."""
+        copied = super().__copy__()
+        for name in ("crew", "decider"):
+            copied.__dict__.pop(name, None)
+        return copied
 
     @cached_property
     def full_platform(self) -> Platform:
@@ -73,6 +75,11 @@ class Scenario(HeadSection):
         """As the log has it."""
         default = "none" if self.decider is DeciderKind.PACK else "R-LIST-0"
         return self.policy.name or default
+
+    @property
+    def named_policy(self) -> PolicySection:
+        """`[policy]` with its name, the default one too."""
+        return self.policy.model_copy(update={"name": self.policy_name})
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -1,24 +1,14 @@
-"""A JSON Schema of scenario files, read off the classes that the loader fills: for editors."""
+"""The JSON Schema of scenario files, for editors, and for all that tells what a file may say."""
 
 from __future__ import annotations
 
-import enum
-import json
-import tomllib
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
-from typing import Any, Literal, get_args, get_origin
+from collections.abc import Mapping
+from functools import cache
+from math import inf
+from typing import Any
 
-import attrs
-
-from sims.scenario import fields
-from sims.scenario.attribute_docs import attribute_docs, one_line
-from sims.scenario.jobs.section import JobSection
+from sims.scenario.fields import Documented, Json
 from sims.scenario.scenario import Scenario
-from sims.scenario.strict import is_enum, is_literal, members_of, tag_of
-from sims.scenario.type_words import toml
-
-Schema = dict[str, Any]
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """The newest that TOML's editors (Taplo, Even Better TOML, Tombi) all read."""
@@ -28,163 +18,93 @@ FILE = "holdfast.schema.json"
 LINE = f"#:schema ./{FILE}"
 """First line of a file that editors then complete and check."""
 
-TAG = "kind"
-PLAIN: Mapping[Any, str] = MappingProxyType(
-    {int: "integer", float: "number", str: "string", bool: "boolean"}
-)
-BOUNDS: Mapping[Any, Schema] = MappingProxyType(
-    {
-        fields.positive: {"exclusiveMinimum": 0},
-        fields.positive_or_inf: {"exclusiveMinimum": 0},
-        fields.countable: {"minimum": 1, "maximum": fields.MOST_JOBS},
-        fields.not_negative: {"minimum": 0},
-        fields.not_empty: {"minItems": 1},
-        fields.probability: {"minimum": 0, "maximum": 1},
-        fields.part: {"minimum": 0, "exclusiveMaximum": 1},
-        fields.above_one: {"exclusiveMinimum": 1},
-    }
-)
-"""What the shared checks accept; what others do, only the loader knows."""
+RENAMED: Mapping[str, str] = {"prefixItems": "items"}
+"""Keyword -> what draft 7 calls it."""
+NULL = {"type": "null"}
 
 
-def schema() -> Schema:
+def schema() -> Json:
     """Of a whole scenario file. What it refuses the loader refuses, too; not always vice versa:
     what only several keys together make wrong, `holdfast check` tells."""
-    definitions: dict[str, Schema] = {}
-    whole = _table(Scenario, definitions)
-    head = {"$schema": DRAFT, "title": "A scenario of Holdfast"}
-    return {**head, **whole, "definitions": dict(sorted(definitions.items()))}
+    found: Json = _finite(whole())
+    return {"$schema": DRAFT, "title": "A scenario of Holdfast", **found}
 
 
-def _table(section: Any, definitions: dict[str, Schema]) -> Schema:
-    docs = attribute_docs(section)
-    keys = attrs.fields(attrs.resolve_types(section))
-    own = tag_of(section) if section in members_of(JobSection) else None
-    properties = {
-        field.name: _key(field, docs.get(field.name, ""), definitions, own) for field in keys
+def _finite(node: Any) -> Any:
+    """Without infinite defaults, which JSON cannot say."""
+    if isinstance(node, list):
+        return [_finite(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    return {key: _finite(it) for key, it in node.items() if key != "default" or inf not in _all(it)}
+
+
+def _all(default: Any) -> list[Any]:
+    return default if isinstance(default, list) else [default]
+
+
+@cache
+def whole() -> Json:
+    """The same with all defaults."""
+    definitions: Json = {}
+    file = _as_toml(Scenario.model_json_schema(schema_generator=Documented), definitions)
+    table = definitions.pop(name_of(file))
+    return {**table, "definitions": dict(sorted(definitions.items()))}
+
+
+def name_of(node: Json) -> str:
+    """What a reference refers to; empty: it is none."""
+    return str(node.get("$ref", "")).rpartition("/")[2]
+
+
+def as_toml(node: Json) -> Json:
+    """A schema of pydantic's in draft 7 and without null, which TOML does not have."""
+    definitions: Json = {}
+    found: Json = _as_toml(node, definitions)
+    return {**found, "definitions": definitions}
+
+
+def _as_toml(node: Any, definitions: Json) -> Any:
+    """The same; each table is entered in `definitions` and referred to."""
+    if isinstance(node, list):
+        return [_as_toml(each, definitions) for each in node]
+    if not isinstance(node, dict):
+        return node
+    for name, table in node.get("$defs", {}).items():
+        definitions.setdefault(name, _as_toml(table, definitions))
+    found = {
+        RENAMED.get(key, key): _inner(key, it, definitions)
+        for key, it in _without_null(node).items()
+        if key not in ("$defs", "title")
     }
-    return {
-        "type": "object",
-        "description": one_line(section.__doc__ or ""),
-        "properties": properties,
-        "required": [field.name for field in keys if field.default is attrs.NOTHING],
-        "additionalProperties": False,
-    }
+    return _named(node, found, definitions) if "properties" in node else _alone(found)
 
 
-def _key(field: Any, doc: str, definitions: dict[str, Schema], job: str | None) -> Schema:
-    """One key; `job`: of `[job]` of that kind, whose listed jobs are of it by default."""
-    found = _value(field.type, definitions, job if field.name == "jobs" else None)
-    if "$ref" in found:  # which in this draft stands alone
-        found = {"allOf": [found]}
-    for check in _checks(field.validator):
-        found.update(BOUNDS.get(check, {}))
-    if doc:
-        found["description"] = doc
-    default = _default(field.default)
-    return found if default is None else {**found, "default": default}
+def _without_null(node: Json) -> Json:
+    options = [it for it in node.get("anyOf", ()) if it != NULL]
+    if len(options) == 1:
+        node = {**options[0], **{key: it for key, it in node.items() if key != "anyOf"}}
+    elif options:
+        node = {**node, "anyOf": options}
+    return {key: it for key, it in node.items() if key != "default" or it is not None}
 
 
-def _checks(validator: object) -> Iterator[object]:
-    """An attrs validator, and those that it is made of; those of a list's elements are not."""
-    if isinstance(validator, tuple):
-        for each in validator:
-            yield from _checks(each)
-    elif hasattr(validator, "validator") and not hasattr(validator, "member_validator"):
-        yield from _checks(validator.validator)
-    elif attrs.has(type(validator)) and hasattr(validator, "_validators"):
-        yield from _checks(validator._validators)
-    else:
-        yield validator
+def _inner(key: str, value: Any, definitions: Json) -> Any:
+    if key == "properties":
+        return {name: _as_toml(it, definitions) for name, it in value.items()}
+    return value if key == "default" else _as_toml(value, definitions)
 
 
-def _default(value: Any) -> Any:
-    made = value.factory() if isinstance(value, attrs.Factory) else value  # type: ignore[arg-type]
-    if made is None or made is attrs.NOTHING or attrs.has(type(made)) or made == {}:
-        return None
-    found = tomllib.loads(f"value = {toml(made)}")["value"]
-    try:
-        json.dumps(found, allow_nan=False)
-    except ValueError:  # infinity, which JSON cannot say
-        return None
-    return found
+def _named(node: Json, table: Json, definitions: Json) -> Json:
+    if definitions.setdefault(node["title"], table) != table:
+        raise TypeError(f"two tables are called {node['title']}")
+    return {"$ref": f"#/definitions/{node['title']}"}
 
 
-def _value(kind: Any, definitions: dict[str, Schema], job: str | None = None) -> Schema:
-    options = members_of(kind)
-    if len(options) > 1:
-        return {"anyOf": [it for option in options for it in _option(option, definitions, job)]}
-    return _single(options[0], definitions, job)
-
-
-def _option(kind: Any, definitions: dict[str, Schema], job: str | None) -> Iterator[Schema]:
-    """What a member of a union may be written as."""
-    tag = tag_of(kind) if attrs.has(kind) else None
-    if tag is None:
-        yield _single(kind, definitions, job)
-        return
-    table = _single(kind, definitions, job)
-    # Listed jobs of the section's own kind need not say it.
-    yield table if tag == job else {"allOf": [table, {"required": [TAG]}]}
-    if set(_required(kind)) <= {TAG}:
-        yield {"const": tag, "description": one_line(kind.__doc__ or "")}
-    types, _ = getattr(kind, "SHORT", ((), ""))
-    for each in types if isinstance(types, tuple) else (types,):
-        yield {"type": "array"} if each is list else {"type": PLAIN[each]}
-
-
-def _required(section: Any) -> list[str]:
-    return [it.name for it in attrs.fields(section) if it.default is attrs.NOTHING]
-
-
-def _single(kind: Any, definitions: dict[str, Schema], job: str | None) -> Schema:
-    origin, arguments = get_origin(kind), get_args(kind)
-    if kind in PLAIN:
-        return {"type": PLAIN[kind]}
-    if is_enum(kind):
-        return _choices(kind)
-    if origin is Literal and is_literal(kind):
-        return {"enum": list(arguments)}
-    if origin is tuple:
-        return _list(arguments, definitions, job)
-    if origin is dict:
-        return _mapping(arguments, definitions)
-    return _reference(kind, definitions)
-
-
-def _choices(kind: type[enum.Enum]) -> Schema:
-    docs = attribute_docs(kind)
-    told = [
-        {"const": member.value}
-        | ({"description": docs[member.name]} if member.name in docs else {})
-        for member in kind
-    ]
-    return {"oneOf": told}
-
-
-def _list(arguments: Any, definitions: dict[str, Schema], job: str | None) -> Schema:
-    first, *rest = arguments
-    if rest == [Ellipsis]:
-        return {"type": "array", "items": _value(first, definitions, job)}
-    items = [_value(each, definitions) for each in arguments]
-    return {"type": "array", "items": items, "minItems": len(items), "maxItems": len(items)}
-
-
-def _mapping(arguments: Any, definitions: dict[str, Schema]) -> Schema:
-    keys, values = arguments
-    if values is Any:
-        return {"type": "object"}
-    of = _value(values, definitions)
-    if keys is int:
-        numbers = {"patternProperties": {"^-?[0-9]+$": of}, "additionalProperties": False}
-        return {"type": "object", **numbers}
-    return {"type": "object", "additionalProperties": of}
-
-
-def _reference(section: Any, definitions: dict[str, Schema]) -> Schema:
-    """A table by its class."""
-    name = f"{section.__module__.rpartition('.')[2]}.{section.__name__}"
-    if name not in definitions:
-        definitions[name] = {}  # a table that holds itself finds it
-        definitions[name] = _table(section, definitions)
-    return {"$ref": f"#/definitions/{name}"}
+def _alone(node: Json) -> Json:
+    """In draft 7 a reference stands alone."""
+    if "$ref" not in node:
+        return node
+    found = {"$ref": f"#/definitions/{name_of(node)}"}
+    rest = {key: it for key, it in node.items() if key != "$ref"}
+    return {"allOf": [found], **rest} if rest else found

@@ -1,24 +1,20 @@
 """The classes that a scenario is built from, one a table of the file: `Scenario` holds them all."""
 
 from sims.scenario.availability import AlwaysUp, FtaFile, Letters, Markov, SimGridFile, SpotFile
-from sims.scenario.errors import ErrorSection
-from sims.scenario.faults import ExponentialFaults, ListedFaults, NoFaults, Weibull
+from sims.scenario.faults import ErrorSection, ExponentialFaults, ListedFaults, NoFaults, Weibull
 from sims.scenario.header import Unit
 from sims.scenario.jobs import speedups, stream
-from sims.scenario.jobs.files import WorkloadFile
-from sims.scenario.jobs.iterative import IterativeEntry
-from sims.scenario.jobs.malleable import DrawnApplications, MalleableEntry
-from sims.scenario.jobs.moldable import MoldableJob
-from sims.scenario.jobs.rigid import RigidJob, UniformJobs
+from sims.scenario.jobs.drawn import DrawnApplications, UniformJobs
+from sims.scenario.jobs.entries import IterativeEntry, MalleableEntry, MoldableJob, RigidJob
 from sims.scenario.jobs.section import (
     IterativeSection,
     MalleableSection,
     MoldableSection,
     RigidSection,
+    WorkloadFile,
 )
 from sims.scenario.jobs.stream import StreamSection
-from sims.scenario.link import LinkSection
-from sims.scenario.master import MasterSection
+from sims.scenario.master import LinkSection, MasterSection
 from sims.scenario.platform import PlatformSection, RandomWorkers, WorkerSection
 from sims.scenario.policy import PolicySection
 from sims.scenario.protection import ProtectionSection

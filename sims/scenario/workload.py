@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import cast
 
@@ -15,16 +14,16 @@ from actors.runtime import System
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Fixed, Lockstep, Profile, Rigid, Table
 from sims.errors import InputError
-from sims.readers.batsim import read_batsim_workload
-from sims.readers.swf import read_swf
 from sims.scenario.jobs.columns import Changes, JobColumns
-from sims.scenario.jobs.common import RESERVED
-from sims.scenario.jobs.iterative import IterativeEntry
-from sims.scenario.jobs.malleable import Application, MalleableEntry
-from sims.scenario.jobs.moldable import MoldableJob
-from sims.scenario.jobs.rigid import RigidJob
-from sims.scenario.jobs.section import (
+from sims.scenario.jobs.entries import (
+    RESERVED,
     AnyJob,
+    IterativeEntry,
+    MalleableEntry,
+    MoldableJob,
+    RigidJob,
+)
+from sims.scenario.jobs.section import (
     IterativeSection,
     JobSection,
     MalleableSection,
@@ -32,8 +31,10 @@ from sims.scenario.jobs.section import (
     RigidSection,
 )
 from sims.scenario.jobs.select import Rule, Selection
+from sims.scenario.jobs.speedups import Application
 from sims.scenario.jobs.stream import StreamSection, arrivals
 from sims.scenario.platform import Platform
+from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 
 
@@ -211,6 +212,8 @@ def _columns(
     section: RigidSection, scenario: Scenario, system: System, folder: Path
 ) -> tuple[JobColumns, Changes]:
     if section.swf:
+        from sims.readers.swf import read_swf
+
         log = read_swf(folder / section.swf.file)
         skipped = [(reason.value, jobs) for reason, jobs in log.skipped.items()]
         try:
@@ -219,6 +222,8 @@ def _columns(
             problem = "a whole number beyond 64 bits"
             raise InputError(section.swf.file, "", problem, "numbers of a log") from None
     if section.batsim:
+        from sims.readers.batsim import read_batsim_workload
+
         path = folder / section.batsim.file
         jobs = JobColumns.of_batsim(read_batsim_workload(path).jobs)
         _refuse_reserved(jobs.names, path)
@@ -285,16 +290,12 @@ def _fitting(found: Workload, workers: int) -> Workload:
     return evolve(found, submissions=tuple(fitting), left_out=(*found.left_out, (reason, wide)))
 
 
-def refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
-    """Raises InputError where the work does not sum to a finite time."""
-    total = 0.0
-    for job, count in zip(jobs, failures, strict=True):
-        total += (job.profile.work + job.verification) * (count + 1) + job.submitted
-        if not isfinite(total):
-            problem = f"with {job.name}, whose work is {job.profile.work!r}, the work sums to inf"
-            raise InputError("scenario", "job", problem, "jobs whose work sums to a finite number")
-
-
 def iterative(submission: Submission) -> IterativeEntry:
     """What the scenario says of an iterative job."""
     return cast(IterativeEntry, submission.own)
+
+
+def protection_of(scenario: Scenario, submission: Submission) -> ProtectionSection:
+    """The job's own, or the file's."""
+    own = submission.own.protection if submission.own else None
+    return own or scenario.protection

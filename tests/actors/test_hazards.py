@@ -20,7 +20,7 @@ from actors.events import (
 from actors.hazards import SilentErrors
 from sims.errors import InputError
 from sims.optimum import reference
-from sims.scenario.errors import ErrorSection
+from sims.scenario.faults import ErrorSection
 from sims.scenario.loader import load
 from tests.actors.deciders.enrolment.worlds import Costs, Played, play, workers, world
 
@@ -85,6 +85,6 @@ def test_without_a_rate_nothing_fails() -> None:
 
 
 def test_nobody_can_foresee_silent_errors() -> None:
-    asked = evolve(load(SCENARIOS / "coupled.toml"), errors=ErrorSection(rate=0.1))
+    asked = load(SCENARIOS / "coupled.toml").model_copy(update={"errors": ErrorSection(rate=0.1)})
     with pytest.raises(InputError, match=r"errors\.rate: 0\.1: nobody can foresee silent errors"):
         reference(asked, 40, 1.0)

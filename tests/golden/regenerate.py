@@ -1,4 +1,5 @@
-"""The golden logs: one small run of each mechanism, kept byte for byte.
+"""The golden logs: one small run of each mechanism, kept byte for byte; and what a scenario
+file may say.
 
 `python tests/golden/regenerate.py` (or `make golden`) writes them anew; look at the difference
 before you commit it: every line of it is a change of behaviour.
@@ -6,12 +7,15 @@ before you commit it: every line of it is a change of behaviour.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from attrs import frozen
 
 from sims.log import LogWriter
 from sims.scenario.loader import load
+from sims.scenario.schema import schema
 from sims.world import run
 
 HERE = Path(__file__).parent
@@ -64,7 +68,27 @@ def path_of(kind: str) -> Path:
     return HERE / f"{kind}.jsonl"
 
 
+ACCEPTED = HERE / "scenario.schema.json"
+"""What scenario files may say: a change of it is one that somebody's file may meet."""
+
+
+def accepted() -> str:
+    """The schema of scenario files, without what it tells people."""
+    return json.dumps(_bare(schema()), indent=1, sort_keys=True) + "\n"
+
+
+def _bare(node: Any, keys: bool = False) -> Any:
+    """`keys`: whether these are the keys of a table, and not of a schema."""
+    if isinstance(node, list):
+        return [_bare(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    inner = ("properties", "definitions")
+    return {k: _bare(it, k in inner) for k, it in node.items() if keys or k != "description"}
+
+
 if __name__ == "__main__":
+    ACCEPTED.write_text(accepted())
     for name, golden in GOLDEN.items():
         golden.write(path_of(name))
         print(path_of(name))

@@ -10,10 +10,10 @@ from actors.runtime import System
 from policies.pack import LookAhead
 from sims.scenario.build import populate
 from sims.scenario.faults import YEAR, ListedFaults
-from sims.scenario.jobs.malleable import MalleableEntry
+from sims.scenario.jobs.entries import MalleableEntry
 from sims.scenario.jobs.section import MalleableSection
 from sims.scenario.jobs.speedups import Synthetic, Times
-from sims.scenario.link import LinkSection
+from sims.scenario.master import LinkSection
 from sims.scenario.platform import PlatformSection
 from sims.scenario.policy import PolicySection
 from sims.scenario.protection import ProtectionSection

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from attrs import define, evolve, field
+from attrs import define, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,7 +31,7 @@ from sims.ledger import account
 from sims.scenario.build import populate
 from sims.scenario.faults import YEAR, ListedFaults
 from sims.scenario.jobs.section import MalleableSection
-from sims.scenario.link import LinkSection
+from sims.scenario.master import LinkSection
 from sims.scenario.platform import PlatformSection
 from sims.scenario.policy import PolicySection
 from sims.scenario.protection import Fatal, ProtectionSection
@@ -236,11 +236,8 @@ def test_where_every_fault_counts_an_idle_worker_is_down_and_nobody_gets_it() ->
 
 
 def test_without_checkpoints_a_fault_restarts_the_application() -> None:
-    scenario = evolve(
-        small(((1.0e6, 0),)),
-        protection=ProtectionSection(),
-        policy=PolicySection(name="none"),
-    )
+    bare = {"protection": ProtectionSection(), "policy": PolicySection(name="none")}
+    scenario = small(((1.0e6, 0),)).model_copy(update=bare)
     log, work = play(scenario)
     check(log, work)
     (lost,) = log.losses()

@@ -20,7 +20,7 @@ from sims.papers.values import (
     runs,
     without,
 )
-from sims.scenario.jobs.moldable import SyntheticJobs
+from sims.scenario.jobs.drawn import SyntheticJobs
 from sims.scenario.jobs.section import MoldableSection
 from sims.scenario.scenario import Scenario
 

@@ -25,6 +25,7 @@ from sims.metrics.flowtimes import Flowtimes
 from sims.papers.values import Ran, Value, estimated, exactly, grouped, means, ratios, runs
 from sims.scenario.platform import PlatformSection
 from sims.scenario.scenario import Scenario
+from sims.scenario.speeds import process_of
 from sims.scenario.workload import workload
 
 WARM_UP = 0.1
@@ -167,8 +168,9 @@ def bound(
     the sample path, these speeds; `end`: makespan at the scenario's own speed."""
     workers = _pool(scenario)
     if workers.gain is not None:
-        return mean_bound(arrivals, sizes, workers.workers, workers.speed.process(Path()).peak)
-    unit = evolve(scenario, platform=evolve(workers, augmentation=1.0))
+        return mean_bound(arrivals, sizes, workers.workers, process_of(workers.speed, Path()).peak)
+    plain = workers.model_copy(update={"augmentation": 1.0})
+    unit = scenario.model_copy(update={"platform": plain})
     # The policy's speed is augmented: at unit speed the bound may need the servers for longer.
     horizon = 2 * end
     while capacity(unit, horizon).work[-1] < 2 * float(sizes.sum()):

@@ -12,7 +12,8 @@ from policies.maths.silent_errors import draw_failures, failure_probabilities
 from policies.maths.speedup import Rigid
 from sims.campaign.results import Results
 from sims.papers.values import Place, Value, estimated, over_sets, runs, without
-from sims.scenario.jobs.rigid import RigidJob, UniformJobs
+from sims.scenario.jobs.drawn import UniformJobs
+from sims.scenario.jobs.entries import RigidJob
 from sims.scenario.jobs.section import RigidSection
 from sims.scenario.scenario import Scenario
 

@@ -27,8 +27,7 @@ from sims.campaign.results import Results
 from sims.log_blocks import Block, blocks_of, synthetic
 from sims.papers.values import Value, means, ratios
 from sims.readers.swf import SwfLog, read_swf
-from sims.scenario.errors import ErrorSection
-from sims.scenario.faults import AnyFaults, ExponentialFaults, NoFaults
+from sims.scenario.faults import AnyFaults, ErrorSection, ExponentialFaults, NoFaults
 from sims.scenario.jobs.section import RigidSection
 from sims.scenario.platform import PlatformSection
 from sims.scenario.policy import PolicySection

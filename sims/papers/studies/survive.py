@@ -25,8 +25,7 @@ from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.studies import against, whole
 from sims.papers.values import Place, Value, without
-from sims.scenario.jobs.iterative import IterativeEntry
-from sims.scenario.jobs.rigid import RigidJob
+from sims.scenario.jobs.entries import IterativeEntry, RigidJob
 from sims.scenario.jobs.section import IterativeSection, JobSection, RigidSection
 from sims.scenario.master import MasterSection
 from sims.scenario.platform import WorkerSection

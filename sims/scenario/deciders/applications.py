@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import inf
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from attrs import asdict
+from pydantic import TypeAdapter
 
 from actors.events import (
     ApplicationDescribed,
@@ -21,13 +21,11 @@ from actors.events import (
 from policies.maths.checkpoint import daly_work, young_period
 from policies.maths.cosched import Checkpointing, Costs, costs
 from policies.maths.redistribution import Link
-from sims.scenario.jobs.malleable import Application
-from sims.scenario.jobs.speedups import AnySpeedup, Sizes, Times, durations
-from sims.scenario.protection import ProtectionSection, protection_of
+from sims.scenario.jobs.speedups import AnySpeedup, Application, Sizes, Times, durations
+from sims.scenario.policy import value_of
+from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.settings import value_of
-from sims.scenario.strict import converter
-from sims.scenario.workload import Submission
+from sims.scenario.workload import Submission, protection_of
 
 RULES = {"young": PeriodRule.YOUNG, "daly": PeriodRule.DALY}
 TABLE = ("kind=table",)
@@ -43,7 +41,7 @@ def pack_mtbf(scenario: Scenario) -> float | None:
 
 def application(scenario: Scenario, submission: Submission) -> ApplicationDescribed:
     """What its log tells of it."""
-    job, section = submission.job, protection_of(scenario.protection, submission.own)
+    job, section = submission.job, protection_of(scenario, submission)
     asked = cast(Application, job.profile)
     table = asked.speedup.times if isinstance(asked.speedup, Times) else ()
     rule, mtbf, common = _rule(scenario, section), _mtbf(scenario, section), pack_mtbf(scenario)
@@ -137,8 +135,8 @@ def speedup(told: ApplicationDescribed) -> AnySpeedup:
 def _model(told: tuple[str, ...]) -> AnySpeedup:
     table = dict(value_of(setting) for setting in told)
     try:
-        model: AnySpeedup = converter().structure(table, cast(Any, AnySpeedup))
-    except Exception as error:  # whatever a converter makes of it
+        model: AnySpeedup = TypeAdapter(AnySpeedup).validate_python(table)
+    except ValueError as error:
         raise ValueError(f"{', '.join(told) or 'nothing'} is no profile") from error
     if words(model) != told:
         raise ValueError(f"{', '.join(told)} is no whole profile")
@@ -149,5 +147,5 @@ def words(model: AnySpeedup) -> tuple[str, ...]:
     """All its keys that have a value, `key=value`; but for a table's times."""
     if isinstance(model, Times):
         return TABLE
-    said = asdict(model, filter=lambda _, value: value is not None)
+    said = model.model_dump(exclude_none=True)
     return tuple(f"{key}={value}" for key, value in said.items())

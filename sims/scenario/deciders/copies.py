@@ -36,14 +36,13 @@ from sims.scenario.build_jobs import (
 )
 from sims.scenario.build_platform import spawn_platform
 from sims.scenario.faults import NoFaults
-from sims.scenario.jobs.common import SOURCE
-from sims.scenario.jobs.rigid import RigidJob
-from sims.scenario.jobs.section import AnyJob, RigidSection
+from sims.scenario.jobs.entries import SOURCE, AnyJob, RigidJob
+from sims.scenario.jobs.section import RigidSection
 from sims.scenario.jobs.stream import arrivals
 from sims.scenario.policies import load_policy
-from sims.scenario.protection import protection_of
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload, workload
+from sims.scenario.speeds import gain_of, process_of
+from sims.scenario.workload import Submission, Workload, protection_of, workload
 
 ACCEPTED = "platform.gain left out"
 SHARING = (Laps, LapsR, ProcessorSharing)
@@ -159,7 +158,7 @@ def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Ga
     if scenario.full_platform.own:
         problem = "g(r, t) is of workers that are all alike"
         raise InputError("scenario", "workers", problem, ACCEPTED)
-    return pool.gain.gain(pool.speed.process(folder), system.stream("gain"))
+    return gain_of(pool.gain, process_of(pool.speed, folder), system.stream("gain"))
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -197,7 +196,7 @@ def _free(rules: Rules) -> bool:
 
 def _rules(scenario: Scenario, submission: Submission, cloning: bool) -> Rules:
     needs = needs_of(scenario, submission)
-    rules = protection_of(scenario.protection, submission.own).rules(
+    rules = protection_of(scenario, submission).rules(
         submission.job.verification, needs.image if needs else None, scenario.faults.mtbf
     )
     return evolve(rules, copies=scenario.full_platform.size, cloning=cloning)

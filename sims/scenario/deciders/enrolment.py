@@ -8,12 +8,12 @@ from pathlib import Path
 from actors.deciders.enrolment import EnrolmentDecider
 from policies.enrolment import ACCEPTED, FixedConfiguration, named
 from policies.interface import Enrolment, EnrolmentPolicy, Wake
-from policies.maths.markov import Belief, MarkovChain
+from policies.maths.markov import Belief
 from sims.errors import InputError
 from sims.scenario.build_jobs import needs_of
 from sims.scenario.header import Unit
 from sims.scenario.master import MasterSection
-from sims.scenario.platform import Platform
+from sims.scenario.platform import Platform, chains
 from sims.scenario.policies import OWN, load_policy
 from sims.scenario.policy import FIXED, PolicySection
 from sims.scenario.scenario import Scenario
@@ -90,22 +90,6 @@ def _refuse_fractions(times: Mapping[str, Sequence[float]]) -> None:
             if value != int(value):
                 problem = f"{key} = {value!r} is no whole number of slots"
                 raise InputError("scenario", "unit", problem, 'whole numbers, or unit = "s"')
-
-
-def chains(platform: Platform, folder: Path) -> tuple[MarkovChain, ...]:
-    """What policies believe of each worker. Raises InputError where nothing can be."""
-    found = [_chain(platform, k, folder) for k in range(platform.size)]
-    return tuple(found)
-
-
-def _chain(platform: Platform, worker: int, folder: Path) -> MarkovChain:
-    section = platform[worker]
-    try:
-        return (section.belief or section.availability).chain(folder)
-    except ValueError as error:
-        problem = f"{platform.name(worker)}: {error}"
-        accepted = "a worker that is UP at times, or one with a belief"
-        raise InputError("scenario", "workers.availability", problem, accepted) from None
 
 
 def enrolment_policy(

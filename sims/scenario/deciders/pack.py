@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
-from attrs import astuple, evolve
+from attrs import astuple
 
 from actors.deciders.pack import PackDecider
 from actors.events import PackDescribed
@@ -24,14 +24,13 @@ from sims.scenario.deciders.applications import (
     costs_of,
     pack_mtbf,
 )
-from sims.scenario.jobs.malleable import Application
 from sims.scenario.jobs.section import MalleableSection
-from sims.scenario.jobs.speedups import Synthetic, Times
+from sims.scenario.jobs.speedups import Application, Synthetic, Times
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import PolicySection
-from sims.scenario.protection import Fatal, ProtectionSection, protection_of
+from sims.scenario.protection import Fatal, ProtectionSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload
+from sims.scenario.workload import Submission, Workload, protection_of
 
 LONGEST = 100
 """Times between faults that a period may last: none of e^100 periods would end without a fault."""
@@ -44,10 +43,8 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
     _check(scenario, jobs)
     pack = described(scenario)
     system.journal.record(system.origin, PackDescribed, *astuple(pack))
-    first, policy = policies_of(evolve(scenario.policy, name=scenario.policy_name), folder)
-    most = {
-        it.job.index: protection_of(scenario.protection, it.own).copies for it in jobs.submissions
-    }
+    first, policy = policies_of(scenario.named_policy, folder)
+    most = {it.job.index: protection_of(scenario, it).copies for it in jobs.submissions}
     return PackDecider(
         *(first, policy),
         dict(enumerate(application_costs(scenario, jobs, pack))),
@@ -117,7 +114,7 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
     """By application. Raises InputError for checkpoints that make no sense."""
     found = []
     for it in jobs.submissions:
-        told, section = application(scenario, it), protection_of(scenario.protection, it.own)
+        told, section = application(scenario, it), protection_of(scenario, it)
         protection = checkpointing(pack, told, section.kind, _cost(scenario, it))
         if protection is not None:
             _check_period(scenario, section, protection, told.footprint)
@@ -132,7 +129,7 @@ def _application(submission: Submission) -> Application:
 def _cost(scenario: Scenario, submission: Submission) -> float | None:
     """C where it does not depend on the size; through a master, an image's time on its channel."""
     section, master, own = (
-        protection_of(scenario.protection, submission.own),
+        protection_of(scenario, submission),
         scenario.master,
         submission.own,
     )

@@ -7,8 +7,6 @@ from math import ceil
 from pathlib import Path
 from typing import cast
 
-from attrs import evolve
-
 from actors.deciders.queue import QueueDecider
 from actors.deciders.queue.placement import ByCriterion, Programmed
 from actors.pool import Take
@@ -26,13 +24,11 @@ from policies.queue.names import allocation_named, default_order, order_named, s
 from policies.queue.preemption import Preemptive
 from sims.errors import InputError
 from sims.scenario.build_jobs import label, needs_of
-from sims.scenario.deciders.enrolment import chains
-from sims.scenario.platform import Platform
+from sims.scenario.platform import Platform, chains
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import Believed, Noise, PolicySection
-from sims.scenario.protection import protection_of
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload, iterative, task_times
+from sims.scenario.workload import Submission, Workload, iterative, protection_of, task_times
 
 Rule = Allocation | BatchAllocation
 CRITERIA = ("IP", "IE", "IY", "IAY")
@@ -50,12 +46,12 @@ def decider(
     most = {
         it.job.index: copies
         for it in jobs.submissions
-        if (copies := protection_of(scenario.protection, it.own).copies) > 1
+        if (copies := protection_of(scenario, it).copies) > 1
     }
     images = frozenset(
         it.job.index
         for it in jobs.submissions
-        if protection_of(scenario.protection, it.own).kind is ProtectionKind.IMAGES
+        if protection_of(scenario, it).kind is ProtectionKind.IMAGES
     )
     believed = _estimates(scenario)
     return QueueDecider(_policy(scenario, jobs, folder), most, believed, images)
@@ -79,7 +75,7 @@ def _estimates(scenario: Scenario) -> Estimates | None:
 
 def _policy(scenario: Scenario, jobs: Workload, folder: Path) -> BatchPolicy:
     section = scenario.policy
-    named = evolve(section, name=scenario.policy_name)
+    named = scenario.named_policy
     strategy = load_policy(named, lambda name: strategy_named(name, section.reading), folder)
     first = min(it.job.submitted for it in jobs.submissions)
     orders = partial(order_named, first=first)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import attrs
 import numpy as np
 from attrs import define, field, frozen
 from numpy.typing import NDArray
 
-from sims.readers.batsim import BatsimJob
-from sims.readers.swf_record import SwfJob
+if TYPE_CHECKING:
+    from sims.readers.batsim import BatsimJob
+    from sims.readers.swf_record import SwfJob
 
 Status = Literal["completed", "failed", "cancelled", "unknown"]
 """How a job ended where the log was kept."""

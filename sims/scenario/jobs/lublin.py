@@ -15,23 +15,25 @@ draws of 10,000 jobs): `[job.scale]` brings a load to what is meant.
 from __future__ import annotations
 
 from math import inf, log2
+from typing import Annotated
 
 import numpy as np
-from attrs import field, frozen
-from attrs.validators import deep_iterable, optional
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from sims.errors import InputError
 from sims.scenario.fields import (
+    Accepts,
+    Count,
+    Drawn,
+    NotNegative,
+    Number,
+    Positive,
+    Probability,
     Unacceptable,
-    a_number,
-    countable,
-    not_negative,
-    positive,
-    probability,
 )
 from sims.scenario.jobs.columns import JobColumns, Times
+from sims.scenario.section import Section
 
 DAY, SLOTS = 86_400, 48
 SLOT = DAY / SLOTS
@@ -45,50 +47,49 @@ over its 89 days)."""
 LONGEST_RUN, LONGEST_GAP = 12.0, 13.0
 """Natural logarithms of seconds, beyond which is drawn again: two days, five days."""
 
-Pair = tuple[float, float]
+Pair = tuple[Number, Number]
+Gamma = Annotated[
+    tuple[float, float],
+    Accepts(
+        "shape and scale, both finite and above 0",
+        check=lambda law: all(0 < it < inf for it in law),
+    ),
+]
 
 
-def _gamma(_: object, attribute: object, value: Pair) -> None:
-    """attrs validator: shape and scale, both above 0."""
-    if not all(0 < it < inf for it in value):
-        accepted = "shape and scale, both finite and above 0"
-        raise Unacceptable(getattr(attribute, "name", ""), value, accepted)
-
-
-@frozen(kw_only=True)
-class Lublin:
+class Lublin(Section):
     """`[job.lublin]`: jobs of Lublin and Feitelson's model (JPDC 2003), drawn as the run's seed
     says; its parameters are the published ones of all jobs unless set."""
 
-    jobs: int = field(validator=countable)
+    jobs: Drawn
     """How many."""
-    machine: int | None = field(default=None, validator=optional(positive))
+    machine: Count | None = None
     """Processors of the machine that the largest jobs fill; default: the platform's."""
-    serial: float = field(default=0.244, validator=probability)
+    serial: Probability = 0.244
     """Share of jobs of one processor."""
-    powers: float = field(default=0.576, validator=probability)
+    powers: Probability = 0.576
     """Share of jobs whose size is drawn as a power of two."""
-    smallest: float = field(default=0.8, validator=not_negative)
+    smallest: NotNegative = 0.8
     """Logarithm to base 2 of a parallel job's least size."""
-    bend: float = field(default=2.5, validator=positive)
+    bend: Positive = 2.5
     """So far below the machine's, the logarithm of sizes passes from its first uniform stage to
     its second."""
-    below: float = field(default=0.86, validator=probability)
+    below: Probability = 0.86
     """Probability of the first stage, the smaller sizes."""
-    short: Pair = field(default=(4.2, 0.94), validator=_gamma)
+    short: Gamma = (4.2, 0.94)
     """Shape and scale of the gamma law of the logarithm of short runs, in s."""
-    long: Pair = field(default=(312, 0.03), validator=_gamma)
+    long: Gamma = (312, 0.03)
     """The same of long runs."""
-    mix: Pair = field(default=(-0.0054, 0.78), validator=deep_iterable(a_number))
+    mix: Pair = (-0.0054, 0.78)
     """Slope and intercept of the probability that a run is short, against its processors."""
-    gaps: Pair = field(default=(10.2303, 0.4871), validator=_gamma)
+    gaps: Gamma = (10.2303, 0.4871)
     """Shape and scale of the gamma law of the logarithm of times between arrivals in peak hours."""
-    rush: float = field(default=1.0225, validator=positive)
+    rush: Positive = 1.0225
     """The same scale over all hours, to that of peak hours."""
-    cycle: Pair = field(default=(8.1737, 3.9631), validator=_gamma)
+    cycle: Gamma = (8.1737, 3.9631)
     """Shape and scale of the gamma law of arrivals by half hour of the day."""
 
-    def __attrs_post_init__(self) -> None:
+    def check(self) -> None:
         # What lies mostly beyond the bound would be drawn again for ever.
         for name, law, most in (
             ("short", self.short, LONGEST_RUN),

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import enum
-from typing import Literal
+from typing import Annotated, Literal
 
-from attrs import Factory, field, frozen
-from attrs.validators import deep_iterable, optional
+from pydantic import Field
 
-from sims.scenario.fields import countable, not_negative, positive, positive_or_inf
-from sims.scenario.jobs.files import WorkloadFile
-from sims.scenario.jobs.iterative import IterativeEntry
+from sims.scenario.fields import Count, Drawn, DurationOrInf, NotNegative, Time
+from sims.scenario.jobs.drawn import DrawnApplications, SyntheticJobs, UniformJobs
+from sims.scenario.jobs.entries import AnyJob
 from sims.scenario.jobs.lublin import Lublin
-from sims.scenario.jobs.malleable import DrawnApplications, MalleableEntry
-from sims.scenario.jobs.moldable import MoldableJob, SyntheticJobs
-from sims.scenario.jobs.resample import Resample
-from sims.scenario.jobs.rigid import RigidJob, UniformJobs
-from sims.scenario.jobs.scale import Scale
-from sims.scenario.jobs.select import Selection
+from sims.scenario.jobs.select import Resample, Scale, Selection
 from sims.scenario.jobs.speedups import AnySpeedup, Synthetic
 from sims.scenario.jobs.stream import StreamSection
-
-AnyJob = RigidJob | MoldableJob | MalleableEntry | IterativeEntry
+from sims.scenario.section import OneOf, Section
 
 
 class Overrun(enum.Enum):
@@ -33,33 +26,40 @@ class Overrun(enum.Enum):
     """It is cancelled and its job is gone."""
 
 
-@frozen(kw_only=True)
-class JobFields:
+class JobFields(Section):
     """What `[job]` has for every kind."""
 
     jobs: tuple[AnyJob, ...] = ()
     """Listed one by one; of the section's kind where they say no other."""
-    verification: float = field(default=0, validator=not_negative)
+    verification: Time = 0
     """v: time units that the detector adds to each run."""
     overrun: Overrun = Overrun.FINISH
     """Of a run that reaches the user's estimate: `finish` or `kill`."""
-    cap: float | None = field(default=None, validator=optional(positive_or_inf))
+    cap: DurationOrInf | None = None
     """Time at which the run ends, whatever is unfinished; `inf`: never; default: never, but
     1,000,000 where an enrolment policy decides."""
 
 
-@frozen(kw_only=True)
+class WorkloadFile(Section):
+    """`[job.swf]` or `[job.batsim]`: jobs of a real log, arriving as they did."""
+
+    file: str
+    """From the scenario's folder; plain or compressed."""
+    estimates: bool = True
+    """Whether reservations believe the users' requested times; else what the jobs take."""
+
+
 class RigidSection(JobFields):
     """`[job]`: rigid jobs (rigid21); exactly one of `jobs`, `synthetic`, `swf`, `batsim`, `lublin`,
     `stream`. Those of `swf`, `batsim` and `lublin` are selected, then drawn anew, then scaled."""
 
-    kind: Literal["rigid"]
+    kind: Literal["rigid"] = "rigid"
     synthetic: UniformJobs | None = None
     swf: WorkloadFile | None = None
     batsim: WorkloadFile | None = None
     lublin: Lublin | None = None
     stream: StreamSection | None = None
-    select: Selection = Factory(Selection)
+    select: Selection = Field(default_factory=Selection)
     resample: Resample | None = None
     scale: Scale | None = None
 
@@ -75,11 +75,10 @@ class RigidSection(JobFields):
         return bool(self.swf or self.batsim or self.lublin)
 
 
-@frozen(kw_only=True)
 class MoldableSection(JobFields):
     """`[job]`: moldable jobs (moldable21); either `jobs` or `synthetic`."""
 
-    kind: Literal["moldable"]
+    kind: Literal["moldable"] = "moldable"
     synthetic: SyntheticJobs | None = None
 
     @property
@@ -88,18 +87,17 @@ class MoldableSection(JobFields):
         return {"jobs": self.jobs, "synthetic": self.synthetic}
 
 
-@frozen(kw_only=True)
 class IterativeSection(JobFields):
     """`[job]`: an iterative application (volatile13, section III.A), or several in `jobs`."""
 
-    kind: Literal["iterative"]
+    kind: Literal["iterative"] = "iterative"
     name: str = "application"
     """What the log calls it."""
-    tasks: int | None = field(default=None, validator=optional(countable))
+    tasks: Drawn | None = None
     """m: tasks per iteration, in lockstep."""
-    iterations: int | None = field(default=None, validator=optional(positive))
+    iterations: Count | None = None
     """Iterations to complete; default: 1."""
-    processors: int | None = field(default=None, validator=optional(positive))
+    processors: Count | None = None
     """How many workers it asks a queue for; an enrolment policy chooses itself."""
 
     @property
@@ -108,18 +106,17 @@ class IterativeSection(JobFields):
         return {"jobs": self.jobs, "tasks": self.tasks}
 
 
-@frozen(kw_only=True)
 class MalleableSection(JobFields):
     """`[job]`: a pack of malleable applications that start together (malleable17, section 3)."""
 
-    kind: Literal["malleable"]
-    pair: int = field(default=2, validator=positive)
+    kind: Literal["malleable"] = "malleable"
+    pair: Count = 2
     """Workers per group of buddies; 1: each keeps its own checkpoint only."""
-    footprints: tuple[float, ...] = field(default=(), validator=deep_iterable(not_negative))
+    footprints: tuple[NotNegative, ...] = ()
     """m_i: data units of each application."""
     synthetic: DrawnApplications | None = None
     """More applications, drawn at random."""
-    speedup: AnySpeedup = Factory(Synthetic)
+    speedup: AnySpeedup = Field(default_factory=Synthetic)
     """How execution times depend on workers."""
 
     @property
@@ -132,5 +129,7 @@ class MalleableSection(JobFields):
         return (*self.footprints, *(self.synthetic.footprints() if self.synthetic else ()))
 
 
-JobSection = RigidSection | MoldableSection | MalleableSection | IterativeSection
+JobSection = Annotated[
+    RigidSection | MoldableSection | MalleableSection | IterativeSection, OneOf()
+]
 KINDS = ("rigid", "moldable", "malleable", "iterative")

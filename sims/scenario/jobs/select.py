@@ -1,20 +1,32 @@
-"""Which jobs of a log take part, and by which rules they are cleaned."""
+"""What is done to a log's jobs before a run: which take part, by which rules they are cleaned, how
+the load is changed, and how more of a log that is too short is drawn."""
 
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from math import inf
+from typing import Annotated
 
 import attrs
 import numpy as np
-from attrs import Factory, field, frozen
-from attrs.validators import optional
+from numpy.random import Generator
 from numpy.typing import NDArray
+from pydantic import Field
 
-from sims.scenario.fields import Unacceptable, positive, range_of_positives
+from sims.errors import InputError
+from sims.scenario.fields import (
+    RANGE,
+    Accepts,
+    Count,
+    Duration,
+    Positive,
+    Timed,
+    TimeRange,
+    Unacceptable,
+)
 from sims.scenario.jobs.columns import Changes, JobColumns, Status
-
-Names = tuple[int | str, ...]
+from sims.scenario.section import Section
 
 
 class Rule(enum.Enum):
@@ -30,19 +42,19 @@ class Rule(enum.Enum):
     """Raises an estimate that its run outlived to what it took."""
 
 
-def _window(_: object, attribute: object, value: tuple[float, float]) -> None:
-    """attrs validator: a time from 0 on, and a later one or inf."""
-    if not 0 <= value[0] < value[1]:
-        raise Unacceptable("window", value, "a time from 0 on, and a later one or inf")
+Names = tuple[Annotated[int | str, Accepts("a whole number, a string")], ...]
+Window = Annotated[
+    tuple[Annotated[float, Timed()], Annotated[float, Timed()]],
+    Accepts("a time from 0 on, and a later one or inf", check=lambda it: 0 <= it[0] < it[1]),
+]
 
 
-@frozen(kw_only=True)
-class Flurry:
+class Flurry(Section):
     """`[job.select.flurry]`: what the rule `flurries` takes for one."""
 
-    jobs: int = field(default=1000, validator=positive)
+    jobs: Count = 1000
     """The least jobs of one user in a row."""
-    gap: float = field(default=3600, validator=positive)
+    gap: Duration = 3600
     """The most time units between two submissions of a row."""
 
     def rows(self, jobs: JobColumns) -> NDArray[np.bool_]:
@@ -58,12 +70,11 @@ class Flurry:
         return long & known
 
 
-@frozen(kw_only=True)
-class Selection:
+class Selection(Section):
     """`[job.select]`: which jobs of a log take part; default: all. The run's log tells how many
     were left out or changed, and why."""
 
-    window: tuple[float, float] = field(default=(0, inf), validator=_window)
+    window: Window = (0, inf)
     """Submitted from here, and before there: seconds since the log's start. The run begins at the
     window's start."""
     users: Names = ()
@@ -74,14 +85,14 @@ class Selection:
     """Of these queues only."""
     statuses: tuple[Status, ...] = ()
     """Of these statuses only."""
-    processors: tuple[int, int] | None = field(default=None, validator=optional(range_of_positives))
+    processors: Annotated[tuple[int, int], RANGE] | None = None
     """The least and the most that a job has; default: any."""
-    time: tuple[float, float] | None = field(default=None, validator=optional(range_of_positives))
+    time: TimeRange | None = None
     """The least and the most that a run takes; default: any."""
     clean: tuple[Rule, ...] = ()
     """Rules of cleaning."""
-    flurry: Flurry = Factory(Flurry)
-    first: int | None = field(default=None, validator=optional(positive))
+    flurry: Flurry = Field(default_factory=Flurry)
+    first: Count | None = None
     """So many of what is left; default: all."""
 
     def apply(self, jobs: JobColumns, changes: Changes) -> JobColumns:
@@ -126,3 +137,102 @@ class Selection:
         wide = int((jobs.processors > workers).sum())
         changes.change(f"cut to the platform's {workers} workers", wide)
         return attrs.evolve(jobs, processors=np.minimum(jobs.processors, workers))
+
+
+class ScaledBy(enum.Enum):
+    """What of the jobs is scaled."""
+
+    ARRIVALS = "arrivals"
+    """The times between submissions are divided by the factor."""
+    PROCESSORS = "processors"
+    """Sizes are multiplied by it, rounded, at least 1."""
+    TIMES = "times"
+    """Times of runs, and estimates, are multiplied by it."""
+
+
+class Scale(Section):
+    """`[job.scale]`: a load that is higher or lower than the log's. Load is the jobs' area over
+    what the platform could do from the first submission to the last; jobs that are larger than the
+    platform, and hence left out, have no part in it."""
+
+    by: ScaledBy = ScaledBy.ARRIVALS
+    """arrivals, processors or times."""
+    factor: Positive | None = None
+    """Above 1: more load. Either this or `load`."""
+    load: Positive | None = None
+    """The load to reach, 1 being all that the platform can do; sizes, which are rounded
+    and may outgrow the platform, come near it."""
+
+    def check(self) -> None:
+        if (self.factor is None) == (self.load is None):
+            raise Unacceptable("factor", self.factor, "either `factor` or `load`")
+
+    def apply(
+        self, jobs: JobColumns, changes: Changes, workers: int, cut: bool = False
+    ) -> JobColumns:
+        """The jobs, scaled; entered in `changes`. `cut`: those larger than the platform will get
+        all of it. Raises InputError where no load is defined."""
+        before = jobs.load(workers, cut)
+        if self.load is not None and not np.isfinite(before):
+            problem = "the jobs that fit the platform are submitted at once: they have no load"
+            raise InputError("scenario", "job.scale.load", problem, "`factor`")
+        factor = self.factor if self.load is None else self.load / before
+        assert factor is not None
+        scaled = self._scaled(jobs, factor)
+        how = f"{self.by.value} scaled by {factor:.6g}: load {before:.4g} is now"
+        changes.change(f"{how} {scaled.load(workers, cut):.4g}", len(jobs))
+        return scaled
+
+    def _scaled(self, jobs: JobColumns, factor: float) -> JobColumns:
+        match self.by:
+            case ScaledBy.ARRIVALS:
+                return attrs.evolve(jobs, submitted=jobs.submitted / factor)
+            case ScaledBy.PROCESSORS:
+                sizes = np.maximum(1, np.rint(jobs.processors * factor)).astype(np.int64)
+                return attrs.evolve(jobs, processors=sizes)
+            case ScaledBy.TIMES:
+                times, estimates = jobs.times * factor, jobs.estimates * factor
+                return attrs.evolve(jobs, times=times, estimates=estimates)
+
+
+WEEK = 604_800
+
+
+class Resample(Section):
+    """`[job.resample]`: blocks of the log drawn with replacement, one after the other, as the
+    run's seed says: the day of a week and the hour stay, and so does what hangs together within a
+    block (a user's session)."""
+
+    blocks: Count
+    """How many are drawn."""
+    length: Duration = WEEK
+    """Of a block: time units; a week of seconds. The log's last block, which it does not fill, is
+    never drawn."""
+
+    def apply(self, jobs: JobColumns, changes: Changes, rng: Generator) -> JobColumns:
+        """Drawn anew from the whole blocks of `jobs`; entered in `changes`.
+
+        A job that is drawn again is called J7.2, J7.3 and so on. Raises InputError where there is
+        no whole block.
+        """
+        whole = int(jobs.submitted.max() // self.length) if len(jobs) else 0
+        if not whole:
+            problem = f"the log is shorter than a block of {self.length:g}"
+            raise InputError("scenario", "job.resample.length", problem, "less")
+        drawn = rng.integers(0, whole, size=self.blocks)
+        bounds = np.searchsorted(jobs.submitted, np.arange(whole + 1) * self.length)
+        blocks = [np.arange(bounds[block], bounds[block + 1]) for block in drawn]
+        shift = np.repeat((np.arange(self.blocks) - drawn) * self.length, list(map(len, blocks)))
+        found = jobs.take(np.concatenate(blocks))
+        how = f"{self.blocks} blocks of {self.length:g} drawn from {whole}"
+        changes.change(f"{how}, which held {bounds[-1]:,} jobs", len(found))
+        return attrs.evolve(found, submitted=found.submitted + shift, names=_apart(found.names))
+
+
+def _apart(names: np.ndarray) -> np.ndarray:
+    seen: Counter[str] = Counter()
+    apart = np.empty_like(names)
+    for place, name in enumerate(names):
+        seen[name] += 1
+        apart[place] = name if seen[name] == 1 else f"{name}.{seen[name]}"
+    return apart

@@ -4,26 +4,26 @@ malleable applications (malleable17, section 6.1)."""
 from __future__ import annotations
 
 import math
-from typing import Literal
+from functools import cached_property
+from typing import Annotated, Literal
 
 import numpy as np
-from attrs import field, frozen
-from attrs.validators import deep_iterable, optional
+from attrs import frozen
 from numpy.typing import NDArray
 
 from policies.maths.cosched import synthetic_times
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from sims.errors import InputError
-from sims.scenario.fields import Unacceptable, not_empty, not_negative, positive, probability
+from sims.scenario.fields import NOT_EMPTY, Count, Duration, Probability, Time, Unacceptable
+from sims.scenario.section import OneOf, Section
 
 Sizes = NDArray[np.float64]
 
 
-@frozen(kw_only=True)
-class Formula:
+class Formula(Section):
     """What every formula scales."""
 
-    work: float | None = field(default=None, validator=optional(positive))
+    work: Duration | None = None
     """w: time on one worker; default, of malleable applications only: 2 m log2 m, m being the
     footprint."""
 
@@ -39,12 +39,11 @@ class Formula:
         return 2 * footprint * math.log2(footprint)
 
 
-@frozen(kw_only=True)
 class Roofline(Formula):
     """`{kind = "roofline", work = 1000, degree = 16}`: w/p up to a degree of parallelism."""
 
     kind: Literal["roofline"] = "roofline"
-    degree: int = field(validator=positive)
+    degree: Count
     """The most workers that help."""
 
     def profile(self, footprint: float | None = None) -> Profile:
@@ -52,12 +51,11 @@ class Roofline(Formula):
         return roofline(self.whole(footprint), self.degree)
 
 
-@frozen(kw_only=True)
 class Communication(Formula):
     """`{kind = "communication", work = 1000, cost = 10}`: w/p + (p - 1) c."""
 
     kind: Literal["communication"] = "communication"
-    cost: float = field(validator=not_negative)
+    cost: Time
     """c: time for each worker beyond the first."""
 
     def profile(self, footprint: float | None = None) -> Profile:
@@ -65,12 +63,11 @@ class Communication(Formula):
         return communication(self.whole(footprint), self.cost)
 
 
-@frozen(kw_only=True)
 class Amdahl(Formula):
     """`{kind = "amdahl", work = 1000, fraction = 0.1}`: w ((1 - gamma)/p + gamma)."""
 
     kind: Literal["amdahl"] = "amdahl"
-    fraction: float = field(validator=probability)
+    fraction: Probability
     """gamma: the sequential fraction."""
 
     def profile(self, footprint: float | None = None) -> Profile:
@@ -78,17 +75,16 @@ class Amdahl(Formula):
         return amdahl(self.whole(footprint), self.fraction)
 
 
-@frozen(kw_only=True)
 class Mix(Formula):
     """`{kind = "mix", work = 1000, degree = 64, fraction = 0.1, cost = 10}`: the three above in
     one."""
 
     kind: Literal["mix"] = "mix"
-    degree: int = field(validator=positive)
+    degree: Count
     """The most workers that help."""
-    fraction: float = field(validator=probability)
+    fraction: Probability
     """gamma: the sequential fraction."""
-    cost: float = field(validator=not_negative)
+    cost: Time
     """c: time for each worker beyond the first."""
 
     def profile(self, footprint: float | None = None) -> Profile:
@@ -96,12 +92,11 @@ class Mix(Formula):
         return mix(self.whole(footprint), self.degree, self.fraction, self.cost)
 
 
-@frozen(kw_only=True)
 class Power(Formula):
     """`{kind = "power", work = 1000, delta = 0.8}`: w / p^delta."""
 
     kind: Literal["power"] = "power"
-    delta: float = field(validator=probability)
+    delta: Probability
     """The exponent."""
 
     def profile(self, footprint: float | None = None) -> Profile:
@@ -109,15 +104,14 @@ class Power(Formula):
         return power(self.whole(footprint), self.delta)
 
 
-@frozen(kw_only=True)
-class Times:
+class Times(Section):
     """`{kind = "table", times = [10, 9, 6]}`: measured times."""
 
     kind: Literal["table"] = "table"
-    times: tuple[float, ...] = field(validator=[not_empty, deep_iterable(positive)])
+    times: Annotated[tuple[Duration, ...], NOT_EMPTY]
     """On 1, 2, 3, ... workers; the job never runs on more."""
 
-    def __attrs_post_init__(self) -> None:
+    def check(self) -> None:
         areas = [count * time for count, time in enumerate(self.times, start=1)]
         if not math.isfinite(sum(areas)):
             raise Unacceptable("times", self.times, "times whose areas, p t(p), are finite")
@@ -127,18 +121,18 @@ class Times:
         return Table(self.times)
 
 
-@frozen(kw_only=True)
-class Synthetic:
+class Synthetic(Section):
     """`{kind = "synthetic", fraction = 0.08}`: malleable17, equation 7, of an application's
     footprint."""
 
     kind: Literal["synthetic"] = "synthetic"
-    fraction: float = field(default=0.08, validator=probability)
+    fraction: Probability = 0.08
     """f: the fraction of the time that is sequential."""
 
 
-MoldableSpeedup = Roofline | Communication | Amdahl | Mix | Power | Times
-AnySpeedup = Synthetic | MoldableSpeedup
+Formulas = Roofline | Communication | Amdahl | Mix | Power | Times
+MoldableSpeedup = Annotated[Formulas, OneOf()]
+AnySpeedup = Annotated[Synthetic | Formulas, OneOf()]
 
 
 def durations(speedup: AnySpeedup, footprint: float, sizes: Sizes) -> Sizes:
@@ -150,3 +144,33 @@ def durations(speedup: AnySpeedup, footprint: float, sizes: Sizes) -> Sizes:
         sizes = sizes[sizes <= len(speedup.times)]
     profile = speedup.profile(footprint)
     return np.array([profile.time(int(size)) for size in sizes])
+
+
+@frozen(eq=False, slots=False)
+class Application:
+    """What a malleable application takes on any number of workers; worked out where somebody asks:
+    a thousand of them on 5,000 workers are five million times."""
+
+    footprint: float
+    speedup: AnySpeedup
+    workers: int
+    """P."""
+
+    @cached_property
+    def times(self) -> list[float]:
+        """t(p) for p = 1 .. P, or as far as its table goes."""
+        sizes = np.arange(1, self.workers + 1, dtype=np.float64)
+        return list(map(float, self._durations(sizes)))
+
+    def _durations(self, sizes: Sizes) -> Sizes:
+        return durations(self.speedup, self.footprint, sizes)
+
+    @cached_property
+    def work(self) -> float:
+        """See policies.maths.speedup.Profile."""
+        return float(self._durations(np.ones(1))[0])
+
+    def time(self, processors: int) -> float:
+        """See policies.maths.speedup.Profile: beyond its table, its best time up to there."""
+        times = self.times
+        return times[processors - 1] if processors <= len(times) else min(times)

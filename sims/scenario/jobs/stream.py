@@ -5,36 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
-from math import fsum, inf, isclose, isfinite
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from attrs import field, frozen
-from attrs.validators import deep_iterable, optional
+from attrs import frozen
 from numpy.random import Generator
 
 from actors.runtime import System
-from policies.maths.sizes import (
-    BoundedPareto,
-    Deterministic,
-    Exponential,
-    Hyperexponential,
-    SizeLaw,
-)
+from policies.maths.sizes import BoundedPareto, Deterministic, Exponential, Hyperexponential
 from sims.errors import InputError
-from sims.readers.swf import read_swf
-from sims.scenario.fields import Unacceptable, not_empty, not_negative, positive, probability
+from sims.scenario.fields import NOT_EMPTY, Count, Duration, Positive, Time
+from sims.scenario.held import Held
+from sims.scenario.section import OneOf, Section
 
 BLOCK = 256
 """Draws at a time."""
 
 
-@frozen(kw_only=True)
-class PoissonArrivals:
+class PoissonArrivals(Section):
     """`{kind = "poisson", load = 0.7}`: independent exponential times between arrivals."""
 
     kind: Literal["poisson"] = "poisson"
-    load: float = field(validator=positive)
+    load: Positive
     """Work that arrives per unit of time, as a fraction of M; redundant work not counted."""
 
     def draw(self, rng: Generator, workers: int, mean: float) -> Iterator[float]:
@@ -46,125 +38,49 @@ class PoissonArrivals:
                 yield time
 
 
-@frozen(kw_only=True)
-class ListedArrivals:
+class ListedArrivals(Section):
     """`{kind = "list", times = [0, 0.5, 2]}`: explicit times, in any order."""
 
     kind: Literal["list"] = "list"
-    times: tuple[float, ...] = field(validator=[not_empty, deep_iterable(not_negative)])
+    times: Annotated[tuple[Time, ...], NOT_EMPTY]
     """a_j of job j, time units."""
 
 
-@frozen(kw_only=True)
-class FileArrivals:
+class FileArrivals(Section):
     """`{kind = "file", path = "log.swf"}`: submit times, and run times as sizes, of an SWF log."""
 
     kind: Literal["file"] = "file"
     path: str
     """From the scenario's folder; may be compressed."""
-    load: float | None = field(default=None, validator=optional(positive))
+    load: Positive | None = None
     """Stretch the times so that the load, as a fraction of M, is this; default: as they are."""
 
 
-ArrivalSection = PoissonArrivals | ListedArrivals | FileArrivals
+ArrivalSection = Annotated[PoissonArrivals | ListedArrivals | FileArrivals, OneOf()]
 
 
-@frozen(kw_only=True)
-class DeterministicSizes:
-    """`{kind = "deterministic", mean = 1}`."""
-
-    kind: Literal["deterministic"] = "deterministic"
-    mean: float = field(default=1.0, validator=positive)
-    """Every job's size: time on a worker of unit speed."""
-
-    def law(self) -> SizeLaw:
-        """The law of sizes."""
-        return Deterministic(self.mean)
-
-
-@frozen(kw_only=True)
-class ExponentialSizes:
-    """`{kind = "exponential", mean = 1}`."""
-
-    kind: Literal["exponential"] = "exponential"
-    mean: float = field(default=1.0, validator=positive)
-    """Time on a worker of unit speed."""
-
-    def law(self) -> SizeLaw:
-        """The law of sizes."""
-        return Exponential(self.mean)
-
-
-@frozen(kw_only=True)
-class ParetoSizes:
-    """`{kind = "bounded-pareto", alpha = 1.5, low = 0.5, high = 50}`."""
-
-    kind: Literal["bounded-pareto"] = "bounded-pareto"
-    alpha: float = field(default=1.5, validator=positive)
-    """P(size > x) falls as x^-alpha."""
-    low: float = field(default=0.5, validator=positive)
-    """Smallest size."""
-    high: float = field(default=50.0, validator=positive)
-    """Largest size."""
-
-    def __attrs_post_init__(self) -> None:
-        if not self.low < self.high:
-            raise Unacceptable("low", self.low, f"a number below high, {self.high!r}")
-        try:
-            mean = self.law().mean
-        except (OverflowError, ZeroDivisionError):
-            mean = inf
-        if not isfinite(mean):
-            raise Unacceptable("alpha", self.alpha, "one whose mean size is a finite number")
-
-    def law(self) -> SizeLaw:
-        """The law of sizes."""
-        return BoundedPareto(self.alpha, self.low, self.high)
-
-
-@frozen(kw_only=True)
-class HyperexponentialSizes:
-    """`{kind = "hyperexponential", probabilities = [0.9, 0.1], means = [0.5, 5.5]}`."""
-
-    kind: Literal["hyperexponential"] = "hyperexponential"
-    probabilities: tuple[float, ...] = field(
-        default=(0.9, 0.1), validator=[not_empty, deep_iterable(probability)]
-    )
-    """Of each kind of job."""
-    means: tuple[float, ...] = field(default=(0.5, 5.5), validator=deep_iterable(positive))
-    """Mean size of each kind."""
-
-    def __attrs_post_init__(self) -> None:
-        if not isclose(fsum(self.probabilities), 1):
-            raise Unacceptable("probabilities", self.probabilities, "numbers that sum to 1")
-        if len(self.means) != len(self.probabilities):
-            accepted = f"one for each of the {len(self.probabilities)} probabilities"
-            raise Unacceptable("means", self.means, accepted)
-
-    def law(self) -> SizeLaw:
-        """The law of sizes."""
-        return Hyperexponential(self.probabilities, self.means)
-
-
-@frozen(kw_only=True)
-class ListedSizes:
+class ListedSizes(Section):
     """`{kind = "list", sizes = [3, 1, 2]}`."""
 
     kind: Literal["list"] = "list"
-    sizes: tuple[float, ...] = field(validator=[not_empty, deep_iterable(positive)])
+    sizes: Annotated[tuple[Duration, ...], NOT_EMPTY]
     """p_j of job j, time on a worker of unit speed."""
 
 
-SizeSection = (
-    DeterministicSizes | ExponentialSizes | ParetoSizes | HyperexponentialSizes | ListedSizes
-)
+SizeSection = Annotated[
+    Annotated[Deterministic, Held("deterministic", "mean")]
+    | Annotated[Exponential, Held("exponential", "mean")]
+    | Annotated[BoundedPareto, Held("bounded-pareto", "low", "high")]
+    | Annotated[Hyperexponential, Held("hyperexponential")]
+    | ListedSizes,
+    OneOf(),
+]
 
 
-@frozen(kw_only=True)
-class StreamSection:
+class StreamSection(Section):
     """`[job.stream]`: jobs of one worker each, arriving over time (redundancy17, section III)."""
 
-    count: int | None = field(default=None, validator=optional(positive))
+    count: Count | None = None
     """How many jobs come; default: all that are listed."""
     arrivals: ArrivalSection
     """`poisson`, `list` or `file`."""
@@ -199,7 +115,7 @@ def arrivals(job: StreamSection, workers: int, system: System, folder: Path) -> 
     """
     listed = _from_file(job, folder) if isinstance(job.arrivals, FileArrivals) else None
     own = listed[1] if listed is not None and job.sizes is None else None
-    sizes, mean = _sizes(job.sizes or ExponentialSizes(), system) if own is None else _list(own)
+    sizes, mean = _sizes(job.sizes or Exponential(), system) if own is None else _list(own)
     if isinstance(job.arrivals, PoissonArrivals):
         rng = system.stream("arrivals")
         return _endless(job, job.arrivals.draw(rng, workers, mean), sizes)
@@ -240,8 +156,8 @@ def _named(times: Sequence[float], sizes: Iterator[float]) -> list[Arrival]:
 def _sizes(section: SizeSection, system: System) -> tuple[Iterator[float], float]:
     if isinstance(section, ListedSizes):
         return _list(section.sizes)
-    law, rng = section.law(), system.stream("sizes")
-    return (size for _ in count() for size in law.draw(rng, BLOCK).tolist()), law.mean
+    rng = system.stream("sizes")
+    return (size for _ in count() for size in section.draw(rng, BLOCK).tolist()), section.mean
 
 
 def _list(sizes: Sequence[float]) -> tuple[Iterator[float], float]:
@@ -251,6 +167,8 @@ def _list(sizes: Sequence[float]) -> tuple[Iterator[float], float]:
 def _from_file(job: StreamSection, folder: Path) -> tuple[list[float], list[float]]:
     """Submit and run times, seconds from the first submission."""
     path = folder / job.arrivals.path if isinstance(job.arrivals, FileArrivals) else folder
+    from sims.readers.swf import read_swf
+
     jobs = read_swf(path).jobs
     if not jobs:
         raise InputError(str(path), "", "no usable job", "a log with at least one")

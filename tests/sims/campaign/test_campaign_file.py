@@ -107,7 +107,11 @@ def test_a_function_can_make_the_scenarios_one_for_each_seed(tmp_path: Path) -> 
         ('lines = "variant"', 'show = "all"', ["picture.show: 'all'", "mean, ratio, difference"]),
         ("seed = 3", "precision.first = 9", ["precision.relative: None", "either `relative` or"]),
         ("seed = 3", "precision = { relative = 1, most = 2 }", ["most: 2", "at least `first`"]),
-        ("seed = 3", "precision = { relative = 1, growth = 1 }", ["growth: 1", "a number above 1"]),
+        (
+            "seed = 3",
+            "precision = { relative = 1, growth = 1 }",
+            ["growth: 1", "number above 1"],
+        ),
         (
             "seed = 3",
             'precision = { relative = 1, measure = "work" }',

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from sims.campaign.campaign import PictureSection
 from sims.campaign.engine import execute
@@ -22,7 +21,9 @@ AXIS = {"errors.average": (0.1, 0.5)}
 def results(folder: Path, picture: PictureSection | None, **more: Any) -> Results:
     asked: dict[str, Any] = {"axes": AXIS, "measures": ("makespan",), "replications": 2, **more}
     with local(1) as workers:
-        return execute(evolve(campaign(write(folder)), picture=picture, **asked), workers)
+        return execute(
+            campaign(write(folder)).model_copy(update={"picture": picture, **asked}), workers
+        )
 
 
 @pytest.mark.parametrize("show", ["ratio", "difference"])

@@ -11,7 +11,7 @@ import pytest
 from attrs import field, frozen
 
 import policies
-from sims.scenario.strict import converter
+from sims.scenario.refusals import arguments_of
 from tests.sims.cli.commands import ROOT, TINY, Said, Shell
 
 MINE = '''\
@@ -189,7 +189,8 @@ class Settings:
 
 
 def test_lists_and_numbers_become_what_the_policys_class_says() -> None:
-    assert converter().structure({"weights": [1, 2.5]}, Settings) == Settings((1, 2.5))
+    found = arguments_of(Settings, {"weights": [1, 2.5]}, "a test", "policy.parameters")
+    assert Settings(**found) == Settings((1, 2.5))
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 import sims
 from actors.events import Outcome
@@ -16,8 +15,7 @@ from sims.cli import main
 from sims.papers.catalogue import item
 from sims.papers.rigid import jobs
 from sims.papers.values import Value
-from sims.scenario.jobs.moldable import Model, SyntheticJobs
-from sims.scenario.jobs.rigid import UniformJobs
+from sims.scenario.jobs.drawn import Model, SyntheticJobs, UniformJobs
 from sims.scenario.jobs.section import RigidSection
 from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
@@ -63,8 +61,9 @@ def test_mean_ratios_of_figure_5_are_reproduced(heuristic, reading, average, ref
 def figure5(variants: dict, average: float, **changes: object) -> dict[tuple[str, str], Value]:
     one = item("rigid21/figure5")
     axes = {"errors.average": (average,), "number": tuple(range(SETS))}
-    campaign = evolve(one.campaign("default", changes), axes=axes, variants=variants)
-    found = one.values(execute(evolve(campaign, replications=2)))
+    update = {"axes": axes, "variants": variants}
+    campaign = one.campaign("default", changes).model_copy(update=update)
+    found = one.values(execute(campaign.model_copy(update={"replications": 2})))
     return {(it.who, it.what): it for it in found}
 
 
@@ -86,7 +85,7 @@ def test_expected_ratios_of_table_1_are_reproduced_at_default_parameters(
     whole = one.campaign("default", {"replications": 1})
     axes = {"job.synthetic.model": (model.value,), "number": tuple(range(SETS))}
     own = {name: whole.variants[name] for name in ("LPA", "BATCH")}
-    found = one.values(execute(evolve(whole, axes=axes, variants=own)))
+    found = one.values(execute(whole.model_copy(update={"axes": axes, "variants": own})))
     by_key = {(it.who, it.what): it for it in found}
     expect(by_key["LPA", "expected"], lpa, 0.01 * lpa)
     expect(by_key["BATCH", "expected"], batch, 0.01 * batch)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute
@@ -24,7 +23,7 @@ from sims.papers.studies.reservations import Served, block, hours_waited, struck
 from sims.papers.studies.survive import given, jobs_on, protection
 from sims.papers.values import Value, draw
 from sims.report import Report
-from sims.scenario.jobs.rigid import RigidJob
+from sims.scenario.jobs.entries import RigidJob
 from sims.scenario.jobs.section import RigidSection
 from sims.scenario.platform import PlatformSection
 from sims.scenario.scenario import Scenario
@@ -92,7 +91,9 @@ def test_traces_are_platforms_and_a_run_ends_after_ten_days_of_their_ticks() -> 
 def test_all_ways_to_survive_meet_the_same_instances() -> None:
     plan = Cells(item("study/survive").campaign("smoke"))
     bare = [
-        evolve(it.scenario(1), protection=plan[0].scenario(1).protection, master=None)
+        it.scenario(1).model_copy(
+            update={"protection": plan[0].scenario(1).protection, "master": None}
+        )
         for it in next(plan.points())
     ]
     assert all(it == bare[0] for it in bare)

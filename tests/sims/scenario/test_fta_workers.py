@@ -12,7 +12,6 @@ import pytest
 from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.scenario.availability import FtaFile
-from sims.scenario.loader import converter
 
 DATA = Path(__file__).parents[2] / "data"
 UP, RECLAIMED, DOWN = WorkerState
@@ -21,7 +20,7 @@ UP, RECLAIMED, DOWN = WorkerState
 def changes(**keys: Any) -> list[tuple[int, WorkerState]]:
     """The first changes of a worker in slots of a second."""
     table = {"kind": "fta", "file": "event_trace.tab", "slot": 1, **keys}
-    worker = converter().structure(table, FtaFile)
+    worker = FtaFile.model_validate(table)
     return list(islice(worker.changes(np.random.default_rng(0), DATA), 5))
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from scipy.stats import gamma
 
 from actors.runtime import stream
-from sims.scenario.fields import Unacceptable
 from sims.scenario.jobs.columns import JobColumns
 from sims.scenario.jobs.lublin import Lublin
 
@@ -109,5 +109,5 @@ def test_sizes_and_runs_follow_the_parameters_that_are_set() -> None:
 
 
 def test_laws_that_lie_beyond_the_bounds_are_refused() -> None:
-    with pytest.raises(Unacceptable, match="mean 12 or less"):
+    with pytest.raises(ValidationError, match="mean 12 or less"):
         Lublin(jobs=1, long=(100, 1))

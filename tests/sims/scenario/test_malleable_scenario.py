@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attrs import evolve
 
 from actors.events import RestartedFromScratch
 from actors.hazards import exponential_faults, weibull_faults
@@ -225,6 +224,6 @@ def test_a_worker_without_a_buddy_is_warned_of_where_every_fault_counts() -> Non
 def test_drawn_footprints_hang_on_their_own_seed_only() -> None:
     draw = {"count": 3, "smallest": 1500, "largest": 2500}
     one = scenario(job={"kind": "malleable", "synthetic": draw})
-    other = evolve(one, seed=9)
+    other = one.model_copy(update={"seed": 9})
     assert one.job.pack() == other.job.pack()
     assert all(1500 <= footprint <= 2500 for footprint in one.job.pack())

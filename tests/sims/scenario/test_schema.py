@@ -18,6 +18,7 @@ from sims.matrix import cells, text
 from sims.scenario.keys import tables
 from sims.scenario.loader import read
 from sims.scenario.schema import schema
+from tests.golden.regenerate import ACCEPTED, accepted
 from tests.sims.anything import TABLES
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -30,6 +31,11 @@ SHIPPED = [pytest.param(tomllib.loads(example(it).read_text()), id=it) for it in
 def test_it_is_a_schema_as_json_can_say_it() -> None:
     jsonschema.Draft7Validator.check_schema(SCHEMA)
     assert json.loads(json.dumps(SCHEMA, allow_nan=False)) == SCHEMA
+
+
+def test_what_files_may_say_changes_knowingly() -> None:
+    """`make golden` writes it anew: see in its difference whose file breaks."""
+    assert accepted() == ACCEPTED.read_text()
 
 
 @pytest.mark.parametrize("table", SHIPPED)

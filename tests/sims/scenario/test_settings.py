@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sims.scenario.loader import load
-from sims.scenario.settings import settings
+from sims.scenario.policy import settings
 from sims.summary import Summary
 from sims.world import run
 from tests.sims.kinds import SCENARIOS

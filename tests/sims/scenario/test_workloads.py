@@ -17,9 +17,7 @@ from actors.events import JobsChanged, JobsLeftOut
 from actors.runtime import System, stream
 from sims.errors import InputError
 from sims.scenario.jobs.columns import Changes, JobColumns
-from sims.scenario.jobs.resample import Resample
-from sims.scenario.jobs.scale import Scale, ScaledBy
-from sims.scenario.jobs.select import Flurry, Rule, Selection
+from sims.scenario.jobs.select import Flurry, Resample, Rule, Scale, ScaledBy, Selection
 from sims.scenario.loader import read
 from sims.scenario.workload import workload
 from sims.summary import Summary
