@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from math import fsum
 from operator import mul
 from typing import TypeVar
 
@@ -12,10 +13,13 @@ from sims.errors import COMMAND_LINE, InputError
 
 T = TypeVar("T", float, float | None)
 
-SCALES = {"d": 86400.0, "h": 3600.0, "min": 60.0, "s": 1.0}
+SCALES = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001}
 """Seconds in each unit that a time can name."""
+NUMBER = r"[0-9]+(\.[0-9]+)?"
+TIME = re.compile("".join(("^(?=.)", *(f"({NUMBER} *{unit} *)?" for unit in SCALES), "$")))
+"""The larger units first, each at most once."""
+PART = re.compile(r"([0-9.]+) *([a-z]+)")
 FORMS = "a number, or such as `90 s`, `7d`, `2 h 30 min`, `3 d 10:46:40`"
-WORDS = re.compile(r"\s*".join(rf"(?:([\d,.]+)\s*{unit})?" for unit in SCALES))
 CLOCK = re.compile(r"(?:([\d,]+)\s*d\s*)?(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?")
 """`68 d 10:46:40.5`, `10:46`."""
 
@@ -24,18 +28,25 @@ class Seconds(float):
     """A time whose text names its units: of slots it says nothing."""
 
 
+def units_sum(text: str) -> float:
+    """Seconds of a text that `TIME` matches."""
+    return fsum(float(number) * SCALES[unit] for number, unit in PART.findall(text))
+
+
 def seconds(text: str) -> float:
     """The time that `text` says: `Seconds`, or a plain number of whatever unit is meant.
 
     Raises ValueError for any other text, and where it is not finite.
     """
     word = text.strip()
-    found = CLOCK.fullmatch(word) or WORDS.fullmatch(word)
-    if found is None or not word:
-        time = float(word.replace(",", ""))
+    clock, plain = CLOCK.fullmatch(word), word.replace(",", "")
+    if clock is not None:
+        parts = (float((part or "0").replace(",", "")) for part in clock.groups())
+        time: float = Seconds(sum(map(mul, parts, (SCALES["d"], 3600, 60, 1))))
+    elif TIME.match(plain):
+        time = Seconds(units_sum(plain))
     else:
-        parts = (float((part or "0").replace(",", "")) for part in found.groups())
-        time = Seconds(sum(map(mul, parts, SCALES.values())))
+        time = float(plain)
     if not math.isfinite(time):
         raise ValueError(f"{text!r} is not finite")
     return time

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from math import fsum, inf
+from math import inf
 from typing import Annotated, Any
 
 from attrs import field, frozen
@@ -20,13 +19,10 @@ from pydantic_core import PydanticCustomError
 from pydantic_core import core_schema as core
 
 from sims.attribute_docs import attribute_docs
+from sims.durations import TIME, units_sum
 
 MOST_JOBS = 10**9
 """Drawn for one scenario: a hundred times as many as were ever run here."""
-
-SECONDS: Mapping[str, float] = {"ms": 0.001, "s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
-TIME = re.compile(r"^([0-9]+(\.[0-9]+)? *(ms|s|min|h|d|w) *)+$")
-UNITS = re.compile(r"([0-9.]+) *([a-z]+)")
 
 REFUSED, TEXT = "refused", "{accepted}"
 """The type and the text of our errors: what would be accepted."""
@@ -128,7 +124,7 @@ def _in_seconds(value: Any, info: ValidationInfo) -> Any:
     if not (isinstance(value, str) and TIME.match(value) and isinstance(info.context, list)):
         return value
     info.context.append(value)
-    time = fsum(float(number) * SECONDS[unit] for number, unit in UNITS.findall(value))
+    time = units_sum(value)
     return int(time) if time.is_integer() else time
 
 

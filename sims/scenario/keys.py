@@ -11,8 +11,9 @@ import attrs
 from attrs import frozen
 from pydantic import TypeAdapter
 
+from sims.durations import TIME
 from sims.errors import InputError
-from sims.scenario.fields import TIME, Documented, Json
+from sims.scenario.fields import Documented, Json
 from sims.scenario.held import TAG
 from sims.scenario.jobs.section import KINDS
 from sims.scenario.schema import as_toml, name_of, whole

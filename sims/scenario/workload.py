@@ -297,5 +297,4 @@ def iterative(submission: Submission) -> IterativeEntry:
 
 def protection_of(scenario: Scenario, submission: Submission) -> ProtectionSection:
     """The job's own, or the file's."""
-    own = submission.own.protection if submission.own else None
-    return own or scenario.protection
+    return (submission.own.protection if submission.own else None) or scenario.protection
