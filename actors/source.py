@@ -16,8 +16,8 @@ from actors.runtime import Actor, handles
 class Source(Actor):
     """Brings each job into the world when it arrives."""
 
-    jobs: Iterator[Job]
-    """By the time of submission; of equal times the lower index first."""
+    jobs: Iterator[tuple[float, Job]]
+    """(time of submission, job), by time; of equal times the lower index first."""
     following: Job | None = field(init=False, default=None)
 
     def started(self) -> None:
@@ -31,6 +31,6 @@ class Source(Actor):
             self._await_next()
 
     def _await_next(self) -> None:
-        self.following = next(self.jobs, None)
+        time, self.following = next(self.jobs, (0, None))
         if self.following is not None:
-            self.at(self.following.described.submitted, Arrive(), self.system.origin)
+            self.at(time, Arrive(), self.system.origin)

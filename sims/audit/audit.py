@@ -15,6 +15,7 @@ from sims.audit.capacity import CapacityAuditor
 from sims.audit.causality.causes import CauseLaw
 from sims.audit.copies import CopiesAuditor
 from sims.audit.expectations import ExpectationAuditor
+from sims.audit.exposure import ExposureAuditor
 from sims.audit.frame import FrameAuditor, OrderAuditor
 from sims.audit.iterations import IterationAuditor
 from sims.audit.law import Auditor, Handler, Law, Violation
@@ -52,6 +53,7 @@ def auditors(world: World) -> list[Auditor]:
         IterationAuditor(world),
         LinkAuditor(world),
         progress,
+        ExposureAuditor(world),
         AttemptAuditor(world),
         StartAuditor(world, capacity),
         QueueAuditor(world),

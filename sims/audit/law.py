@@ -34,6 +34,7 @@ class Law(enum.Enum):
     CLONE = "a clone is never ahead of its source"
     COPIES = "a job has at most r copies; the first to complete ends the others"
     SPEED = "a run advances by its workers' speed and share"
+    EXPOSURE = "a silent error is drawn by what was computed since the last verified point"
     LEDGER = "each processor-second goes to exactly one use"
     START = "what can start starts at the instant at which it can"
     POLICY = "what is decided is what the named policy decides on what it sees"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
 from attrs import define, field
 
+import actors
 from actors.runtime import NOTHING, Actor, ActorFailed, System, handles
 from sims import world
 from sims.matrix import cells, scenario
@@ -55,6 +58,12 @@ class Guard:
             raise Intrusion(f"{who} touches {actor.name}.{attribute} in {module}")
 
 
+def import_all() -> None:
+    """Deciders are imported where they are asked for; all kinds of actors have to be known."""
+    for module in walk_packages(actors.__path__, "actors."):
+        import_module(module.name)
+
+
 def kinds(base: type[Actor]) -> Iterator[type[Actor]]:
     yield base
     for kind in base.__subclasses__():
@@ -73,6 +82,7 @@ def guard(monkeypatch: pytest.MonkeyPatch) -> Guard:
         guard.check(actor, attribute)
         object.__setattr__(actor, attribute, value)
 
+    import_all()
     monkeypatch.setattr(Actor, "__getattribute__", read)
     monkeypatch.setattr(Actor, "__setattr__", write)
     for kind in kinds(Actor):

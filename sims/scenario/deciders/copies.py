@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import isinf
 from pathlib import Path
 from typing import cast
@@ -128,7 +129,8 @@ def _populate_columns(scenario: Scenario, system: System, folder: Path) -> int:
     jobs, count = _coming(scenario, system, folder)
     workers = Pool(size, numbered=True, changing=True)
     scheduler = spawn_platform(scenario, system, folder, workers, decider, count).scheduler
-    actors = (VectorisedJob(it.name, it, scheduler, copies=size, cloning=cloning) for it in jobs)
+    make = partial(VectorisedJob, copies=size, cloning=cloning)
+    actors = ((it.submitted, make(it.name, it, scheduler)) for it in jobs)
     system.spawn(Source(SOURCE, actors))
     return count
 
@@ -185,7 +187,8 @@ def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
     pairs = sorted(
         zip(jobs.submissions, rules, strict=True), key=lambda pair: pair[0].job.submitted
     )
-    system.spawn(Source(SOURCE, (make(it, own) for it, own in pairs)))
+    actors = ((it.job.submitted, make(it, own)) for it, own in pairs)
+    system.spawn(Source(SOURCE, actors))
     return count
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -65,8 +65,8 @@ def spawn_columns(
     system.spawn(scheduler)
     for k, trace in enumerate(traces):
         system.spawn(Worker(f"worker-{k}", k, scheduler, speeds=iter(trace)))
-    actors: Iterator[VectorisedJob] = (
-        VectorisedJob(job.name, job, scheduler, copies=workers) for job in jobs
+    actors = (
+        (job.submitted, VectorisedJob(job.name, job, scheduler, copies=workers)) for job in jobs
     )
     system.spawn(Source("source", actors))
 
@@ -151,7 +151,7 @@ def spawn_runs(
             reports=True,
         )
 
-    system.spawn(Source("source", map(job, jobs)))
+    system.spawn(Source("source", ((it.submitted, job(it)) for it in jobs)))
 
 
 def runs_of(records: Iterable[Record]) -> dict[tuple[str, int], tuple[Any, ...]]:
