@@ -126,11 +126,12 @@ class IterationAuditor(Auditor):
     def _describe(self, event: TasksDescribed, t: float, seq: int) -> None:
         it = self._iterations(event.job)
         known = it is None or it.described is not None
-        if known or event.tasks < 1 or event.iterations < 1 or any(w < 0 for _, w in event.times):
+        times = self._by_worker(event.times, 0.0, seq)
+        if known or event.tasks < 1 or event.iterations < 1 or any(time < 0 for time in times):
             why = f"{event.iterations} iterations of {event.tasks} tasks of {event.job}"
             self.world.breaks(Law.FRAME, (seq,), why)
         if it is not None:
-            it.described, it.times = event, self._by_worker(event.times, 0.0, seq)
+            it.described, it.times = event, times
 
     def _bound(self, event: BoundsDescribed, t: float, seq: int) -> None:
         it = self._iterations(event.job)

@@ -134,12 +134,11 @@ def _move(records: Sequence[Record], rng: Generator) -> Mutant | None:
     t = rest[to - 1].t if to else rest[0].t
     if t == records[at].t and not any(related(records[at].event, r.event) for r in jumped):
         return None
-    rest.insert(to, evolve(records[at], t=t))
-    what, outside = (
-        f"{_told(records[at])} moved by {to - at}",
-        isinstance(records[at].event, OUTSIDE),
-    )
-    return Mutant(Change.MOVE, _renumbered(rest), what, outside)
+    moved = evolve(records[at], t=t)
+    rest.insert(to, moved)
+    what, outside = f"{_told(moved)} moved by {to - at}", isinstance(moved.event, OUTSIDE)
+    elsewhere = Alteration(records[at], moved, "t")
+    return Mutant(Change.MOVE, _renumbered(rest), what, outside, elsewhere)
 
 
 def _alter(records: Sequence[Record], rng: Generator) -> Mutant | None:

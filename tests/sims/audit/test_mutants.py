@@ -59,7 +59,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
 MECHANISMS = (*ONE_WORLD, *TABLES)
 LOGS = 10
 """Scenarios a mechanism."""
-TRIED = 10
+TRIED = 20
 """Mutants of each."""
 SEEDS = range(20, 20 + LOGS)
 MOST = 5
