@@ -153,6 +153,9 @@ class BatchView(Protocol):
     def absent(self, run: Run) -> Sequence[Run]:
         """Those of a run's processors that are not UP, as `running` would have them if it ended."""
 
+    def without(self, gone: Sequence[Run]) -> BatchView:
+        """What this view will be once these runs are cancelled."""
+
     @property
     def shelf_end(self) -> float | None:
         """T_i of the shelf that was opened last."""

@@ -10,10 +10,11 @@ from operator import attrgetter, itemgetter
 
 from attrs import Factory, define
 
+from actors.deciders.queue.foresight import view_without
 from actors.intervals import Intervals, members
 from actors.pool import Pool
 from actors.runtime import VirtualTimeLoop
-from policies.interface.queue import Decision, Queued, Reservation, Run
+from policies.interface.queue import BatchView, Decision, Queued, Reservation, Run
 
 
 @define(eq=False)
@@ -88,6 +89,9 @@ class QueueState:
     def absent(self, run: Run) -> Sequence[Run]:
         away = self.pool.away
         return [_nobodys(n, away[n]) for n in members(run[4]) if n in away] if away else ()
+
+    def without(self, gone: Sequence[Run]) -> BatchView:
+        return view_without(self, gone)
 
     def _in_order(self, alive: dict[int, Run]) -> list[Run]:
         runs = [run for run in self._by_end if alive.get(run[5]) is run]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from attrs import define
 
-from policies.interface.queue import BatchJob, Decision, Queued, Run, Strategy
+from actors.deciders.queue.foresight import view_without
+from policies.interface.queue import BatchJob, BatchView, Decision, Queued, Run, Strategy
 from policies.maths.speedup import Rigid
 from policies.queue.lists import RList
 from policies.queue.preemption import Preemptive
@@ -33,6 +34,9 @@ class View:
     def absent(self, run: Run) -> list[Run]:
         away = {n for first, last in run[4] for n in range(first, last + 1)} & self.away
         return [(20, ~n, 1, None, ((n, n),), ~n) for n in sorted(away)]
+
+    def without(self, gone: Sequence[Run]) -> BatchView:
+        return view_without(self, gone)  # type: ignore[arg-type]
 
 
 def queued(index: int, processors: int, key: float) -> Queued:
