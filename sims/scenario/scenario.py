@@ -54,8 +54,8 @@ class Scenario(HeadSection):
     def __copy__(self) -> Self:
         """Without what was worked out of other sections than a changed copy may have."""
         copied = super().__copy__()
-        for name in ("crew", "decider"):
-            copied.__dict__.pop(name, None)
+        for name in copied.__dict__.keys() - type(self).model_fields.keys():
+            del copied.__dict__[name]
         return copied
 
     @cached_property

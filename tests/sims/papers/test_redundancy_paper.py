@@ -95,5 +95,5 @@ def test_the_benchmark_prints_the_ratio_to_simpy(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench, "seconds_per_task", lambda: 1e-5)
-    bench.main(["--servers", "10", "--arrivals", "50", "--repeat", "1"])
+    bench.main(servers=10, arrivals=50, repeat=1)
     assert "microseconds per task" in capsys.readouterr().out

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.events import End
+from actors.events import DeciderKind, End
 from sims.errors import InputError
 from sims.scenario.jobs.section import KINDS
 from sims.scenario.loader import load
@@ -44,3 +44,13 @@ def test_tasks_take_fractions_of_seconds_but_whole_slots() -> None:
     assert makespan("s", 1.5) % 1
     with pytest.raises(InputError, match=r"task_time = 1\.5 is no whole number of slots"):
         makespan("slot", 1.5)
+
+
+def test_a_changed_copy_has_nothing_that_was_worked_out_of_the_former() -> None:
+    scenario = load(SCENARIOS / "batch-easy.toml")
+    assert (scenario.full_platform.size, scenario.decider) == (64, DeciderKind.QUEUE)
+    assert scenario.platform is not None
+    wider = scenario.platform.model_copy(update={"workers": 100})
+    changed = scenario.model_copy(update={"platform": wider})
+    assert changed.full_platform.size == 100
+    assert scenario.full_platform.size == 64
