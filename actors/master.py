@@ -109,19 +109,20 @@ class Master(Actor):
         self._due = False
         requests = self.requests
         if len(requests) <= self.channels and not self.order.every_slot:
-            chosen: Sequence[Request] = [requests[it] for it in sorted(requests)]  # no choice
+            every = [requests[it] for it in sorted(requests)]
+            self._grant([request for request in every if request.since is None], self._freed)
         else:
-            chosen = choose(self.order, list(requests.values()), self.channels, self.now)
-        self._deal(chosen)
+            self._deal(choose(self.order, list(requests.values()), self.channels, self.now))
         self._asks.clear()
         self._freed = NOTHING
         if self.order.every_slot and requests:
             self.after(1, SlotBegan(), NOTHING, Phase.STATES_CHANGE)
 
     def _deal(self, chosen: Sequence[Request]) -> None:
-        gaining = [request for request in chosen if not request.serving]
+        gaining = [request for request in chosen if request.since is None]
         kept = {request.index for request in chosen}
-        losing = [it for it in self.requests.values() if it.serving and it.index not in kept]
+        served = (request for request in self.requests.values() if request.since is not None)
+        losing = [request for request in served if request.index not in kept]
         if losing:
             # They stop before others begin, who name that for their cause.
             cause = self._claim(chosen, gaining)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from actors.events import TransferKind
 from actors.progress import Progress
@@ -11,31 +11,14 @@ from actors.worker_messages import Needs
 PROGRAM, DATA, IMAGE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.IMAGE
 
 
-OTHERS = (None, IMAGE, TransferKind.SAVE)
-
-
-@frozen
-class Holdings:
-    """What a worker holds of a run's input at one instant, as it tells others."""
-
-    data: int = 0
-    """Complete units of data."""
-    part: float = 0
-    """Time for which the incomplete message of the program or of data had passed by `since`."""
-    since: float | None = None
-    """It goes on passing since then; None: it does not pass."""
-
-    def missing(self, needs: Needs, units: int, programmed: bool, now: float) -> float:
-        """Time of communication that a run of `units` units would still lack at `now`: n_q of
-        volatile13, section V; the part of a message that has passed counts where that message is
-        wanted."""
-        left: float = 0 if programmed else needs.program
-        if units > self.data:
-            left += (units - self.data) * needs.data
-        if not left:
-            return left
-        passed = self.part if self.since is None else self.part + (now - self.since)
-        return max(left - passed, 0) if passed else left
+def time_missing(needs: Needs, units: int, programmed: bool, data: int, passed: float) -> float:
+    """Time of communication that a run of `units` units still lacks on a worker that holds `data`
+    of them: n_q of volatile13, section V. Where something is lacked, `passed` is what has passed
+    already of the next message."""
+    left: float = 0 if programmed else needs.program
+    if units > data:
+        left += (units - data) * needs.data
+    return max(left - passed, 0) if left and passed else left
 
 
 @define(eq=False)
@@ -63,15 +46,16 @@ class Memory:
             return IMAGE
         return None
 
-    def holdings(self) -> Holdings:
-        """What others are told of it."""
-        if self.kind in OTHERS:
-            return Holdings(self.data)
-        part = self.part
-        return Holdings(self.data, part.done, part.since if part.rate else None)
+    @property
+    def counted(self) -> bool:
+        """Whether a part has passed or is passing of a message that enrolment counts: of the
+        program or of data."""
+        return self.kind is PROGRAM or self.kind is DATA
 
     def missing(self, needs: Needs, units: int, now: float) -> float:
-        return self.holdings().missing(needs, units, needs.label in self.programs, now)
+        """See `time_missing`."""
+        passed = self.part.at(now) if self.counted else 0
+        return time_missing(needs, units, needs.label in self.programs, self.data, passed)
 
     def begin(self, kind: TransferKind, size: float, now: float) -> float:
         """A channel serves this message, or the rest of it, from `now` on; what is left of it."""

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from actors.events import Outcome, Stage
 from actors.intervals import Intervals
-from actors.memory import Holdings
 from actors.runtime import Actor, message
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
@@ -268,16 +267,6 @@ class SpeedChanged:
 
     index: int
     speed: float
-
-
-@message
-class HoldingsChanged:
-    """Worker to scheduler: what I hold now of a run's input."""
-
-    index: int
-    job: str | None
-    """Name of the job whose run it is a member of."""
-    holdings: Holdings
 
 
 @message

@@ -14,7 +14,6 @@ from actors.messages import (
     Decide,
     FaultComes,
     FormerMembersWait,
-    HoldingsChanged,
     JobOver,
     MemberSpeedChanged,
     MemberStateChanged,
@@ -28,7 +27,7 @@ from actors.messages import (
     Submit,
 )
 from actors.runtime import NOTHING, Actor, Phase, handles
-from actors.worker_messages import Fail
+from actors.worker_messages import Fail, HoldingsChanged
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
 

@@ -15,11 +15,12 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.memory import Memory
-from actors.messages import HoldingsChanged, MemberSaved, MemberStaged, ProgramReceived
+from actors.messages import MemberSaved, MemberStaged, ProgramReceived
 from actors.runtime import NOTHING, Actor, Timer, handles
 from actors.worker_messages import (
     AskForChannel,
     Granted,
+    HoldingsChanged,
     LeaveRun,
     NeedNoChannel,
     Preempted,
@@ -75,7 +76,6 @@ class TransferClient(Actor):
             self._drop(cause)
             self.memory.forget()
             self.request, self.saving = None, False
-            self._report(cause)
         elif self.request is not None:
             self._go_on(self.request, cause) if state is UP else self._quit_channel(cause)
 
@@ -85,8 +85,9 @@ class TransferClient(Actor):
     def join(self, request: StageIn, cause: int) -> None:
         if self.request is not None:
             self._stay(self.request, request, cause)
+            self.request = request
+            self._report(cause)
         self.request = request
-        self._report(cause)
         self._go_on(request, cause)
 
     def _stay(self, former: StageIn, request: StageIn, cause: int) -> None:
@@ -114,6 +115,7 @@ class TransferClient(Actor):
 
     @handles(LeaveRun)
     def leave(self, message: LeaveRun, cause: int) -> None:
+        held = self.memory.data or self.memory.counted
         if self.request is not None:
             if self.request.copy != message.copy:
                 return
@@ -122,12 +124,17 @@ class TransferClient(Actor):
         # Also where its run had ended before, and it was only kept (P2): nobody else has its data.
         if not message.keep:
             self.memory.leave()
-        self._report(cause)
+        if held:
+            self._report(cause)
 
     def _report(self, cause: int) -> None:
         if self.reports:
             job = None if self.request is None else self.request.job.name
-            message = HoldingsChanged(self.index, job, self.memory.holdings())
+            data, passed, since = self.memory.data, 0.0, None
+            if self.memory.counted:
+                part = self.memory.part
+                passed, since = part.done, part.since if part.rate else None
+            message = HoldingsChanged(self.index, job, data, passed, since)
             self.send(self.scheduler, message, cause)
 
     # --- its messages -------------------------------------------------------------------------

@@ -77,7 +77,7 @@ class Worker(TransferClient):
     @handles(Turn)
     def turn(self, _: Turn, __: int) -> None:
         """Handle all changes due at this instant together, whatever their order."""
-        due_by, following = self.due_by, self._next
+        due_by, following = self.system.loop.due_by, self._next
         if following is not None and following[0] <= due_by:
             self._owned = following[1]
             self._await_owner()

@@ -1,4 +1,4 @@
-"""Messages to workers and to the master: requests imperative, facts past tense."""
+"""Messages of workers and of the master: requests imperative, facts past tense."""
 
 from __future__ import annotations
 
@@ -120,3 +120,18 @@ class Serve:
 @message
 class SlotBegan:
     """Master or scheduler to itself: its policy wants to be asked in every slot."""
+
+
+@message
+class HoldingsChanged:
+    """Worker to scheduler: what I hold of a run's input has changed, other than by my DOWN."""
+
+    index: int
+    job: str | None
+    """Name of the job whose run it is a member of."""
+    data: int
+    """Complete units of data."""
+    passed: float
+    """Time for which the incomplete message of the program or of data had passed by `since`."""
+    since: float | None
+    """It goes on passing since then; None: it does not pass."""

@@ -52,6 +52,8 @@ class VirtualTimeLoop(NoOutsideWorld):
     def __init__(self, start: float = 0.0) -> None:
         super().__init__()
         self.now = start
+        self.due_by = end_of_instant(start)
+        """The latest time that is still this instant."""
         self.idle_report: Callable[[], Sequence[str]] = self.pending_tasks
         self._queue: Any = self._ready  # type: ignore[attr-defined]
         self._heap: list[Timer] = self._scheduled  # type: ignore[attr-defined]
@@ -101,11 +103,6 @@ class VirtualTimeLoop(NoOutsideWorld):
         self._heap[:] = [entry for entry in self._heap if entry[2] is not None]
         heapify(self._heap)
         self._cancelled = 0
-
-    @property
-    def due_by(self) -> float:
-        """The latest time that is still this instant."""
-        return end_of_instant(self.now)
 
     # --- asyncio ------------------------------------------------------------------------------
 
@@ -223,7 +220,7 @@ class VirtualTimeLoop(NoOutsideWorld):
                 else:
                     at_once = 0
                     self.now = now = timer[0]
-                    due_by = now * instant if now > 0.0 else now
+                    self.due_by = due_by = now * instant if now > 0.0 else now
                 if target is callbacks or (heap and heap[0][0] <= due_by):
                     self._gather(timer)
                     continue

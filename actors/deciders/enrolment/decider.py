@@ -11,10 +11,10 @@ from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.enrolment.window import FREE, RunningConfiguration, Window
 from actors.events import BoundsDescribed, ChainsBelieved, End, Outcome
 from actors.intervals import grouped
-from actors.messages import CopyOver, Decide, HoldingsChanged, RunProgress
+from actors.messages import CopyOver, Decide, RunProgress
 from actors.runtime import NOTHING, Phase
 from actors.scheduler import Decider, Scheduler
-from actors.worker_messages import Needs
+from actors.worker_messages import HoldingsChanged, Needs
 from policies.availability import WorkerState
 from policies.interface import Configuration, Enrolment, EnrolmentPolicy, Reason, Wake
 from policies.interface.queue import BatchJob
@@ -168,6 +168,7 @@ class EnrolmentDecider(Decider):
         else:
             self.up &= ~bit
             if state is DOWN:
+                self.known.pop(worker, None)
                 for label in self.holders:
                     self.holders[label] &= ~bit
         return self._call(cause) if self.alert else False

@@ -8,14 +8,13 @@ from math import ceil
 from attrs import define, field
 
 from actors.events import Stage
-from actors.memory import Holdings
-from actors.messages import HoldingsChanged, RunProgress
-from actors.worker_messages import Needs
+from actors.memory import time_missing
+from actors.messages import RunProgress
+from actors.worker_messages import HoldingsChanged, Needs
 from policies.interface import Configuration, Enrolment, Reason
 
 FREE = Needs("")
 """What members fetch where there is no master: nothing."""
-NOTHING_HELD = Holdings()
 
 
 @define(eq=False)
@@ -73,9 +72,9 @@ class Window:
     now: float = 0
 
     def missing(self, worker: int, tasks: int) -> int:
-        state_seq, held = self.known.get(worker), NOTHING_HELD
+        held, programmed = self.known.get(worker), bool(self.programmed >> worker & 1)
         # A worker may hold another job's data until this instant is decided.
-        if state_seq is not None and state_seq.job in (None, self.name):
-            held = state_seq.holdings
-        programmed = bool(self.programmed >> worker & 1)
-        return int(held.missing(self.needs, tasks, programmed, self.now))
+        if held is None or held.job not in (None, self.name):
+            return int(time_missing(self.needs, tasks, programmed, 0, 0))
+        passed = held.passed if held.since is None else held.passed + (self.now - held.since)
+        return int(time_missing(self.needs, tasks, programmed, held.data, passed))
