@@ -80,7 +80,7 @@ class Master(Actor):
         if before is not None and not message.from_scratch:
             before.lacked, before.begun, before.cause = message.left, message.begun, cause
             return
-        if before is not None and before.serving:
+        if before is not None and before.since is not None:
             self._freed = cause
         said = message.worker, index, message.begun, message.left, cause
         self.requests[index] = Request(*said, master=self)
@@ -91,7 +91,7 @@ class Master(Actor):
     def forget(self, message: NeedNoChannel, cause: int) -> None:
         request = self.requests.pop(message.index, None)
         if request is not None:
-            if request.serving:
+            if request.since is not None:
                 self._freed = cause
             self._serve_soon()
 

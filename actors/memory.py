@@ -11,6 +11,10 @@ from actors.worker_messages import Needs
 PROGRAM, DATA, IMAGE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.IMAGE
 
 
+INPUT = (PROGRAM, DATA)
+"""Messages whose part that has passed counts for an enrolment."""
+
+
 def time_missing(needs: Needs, units: int, programmed: bool, data: int, passed: float) -> float:
     """Time of communication that a run of `units` units still lacks on a worker that holds `data`
     of them: n_q of volatile13, section V. Where something is lacked, `passed` is what has passed
@@ -46,15 +50,9 @@ class Memory:
             return IMAGE
         return None
 
-    @property
-    def counted(self) -> bool:
-        """Whether a part has passed or is passing of a message that enrolment counts: of the
-        program or of data."""
-        return self.kind is PROGRAM or self.kind is DATA
-
     def missing(self, needs: Needs, units: int, now: float) -> float:
         """See `time_missing`."""
-        passed = self.part.at(now) if self.counted else 0
+        passed = self.part.at(now) if self.kind in INPUT else 0
         return time_missing(needs, units, needs.label in self.programs, self.data, passed)
 
     def begin(self, kind: TransferKind, size: float, now: float) -> float:

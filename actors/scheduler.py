@@ -80,9 +80,6 @@ class Decider:
     def saved(self, message: StateSaved) -> None:
         """A job that reports tells of a saved state."""
 
-    def holds(self, message: HoldingsChanged) -> None:
-        """A worker that reports tells what it holds."""
-
     def speed_changed(self, worker: int, speed: float, cause: int) -> None:
         """A worker changed speed, and the pool knows."""
 
@@ -113,6 +110,8 @@ class Scheduler(Dispatcher):
     """By index: what these jobs are."""
     programmed: dict[str, set[int]] = field(init=False, factory=dict)
     """Label of a program -> the workers that hold it."""
+    holdings: dict[int, HoldingsChanged] = field(init=False, factory=dict)
+    """What workers that report told last of what they hold."""
     completed: int = field(init=False, default=0)
     killed: int = field(init=False, default=0)
     runs: int = field(init=False, default=0)
@@ -175,13 +174,14 @@ class Scheduler(Dispatcher):
 
     @handles(HoldingsChanged)
     def hear_of_holdings(self, message: HoldingsChanged, _: int) -> None:
-        self.decider.holds(message)
+        self.holdings[message.index] = message
 
     @handles(StateChanged)
     def worker_state_changed(self, message: StateChanged, cause: int) -> None:
         worker, state = message.index, message.state
         self.pool.move(worker, state, message.until)
         if state is DOWN:
+            self.holdings.pop(worker, None)
             for workers in self.programmed.values():
                 workers.discard(worker)
         elif state is UP and self.tracker is not None:

@@ -14,7 +14,7 @@ from actors.events import (
     TransferStarted,
     TransferSuspended,
 )
-from actors.memory import Memory
+from actors.memory import INPUT, Memory
 from actors.messages import MemberSaved, MemberStaged, ProgramReceived
 from actors.runtime import NOTHING, Actor, Timer, handles
 from actors.worker_messages import (
@@ -115,7 +115,7 @@ class TransferClient(Actor):
 
     @handles(LeaveRun)
     def leave(self, message: LeaveRun, cause: int) -> None:
-        held = self.memory.data or self.memory.counted
+        held = self.memory.data or self.memory.kind in INPUT
         if self.request is not None:
             if self.request.copy != message.copy:
                 return
@@ -130,11 +130,10 @@ class TransferClient(Actor):
     def _report(self, cause: int) -> None:
         if self.reports:
             job = None if self.request is None else self.request.job.name
-            data, passed, since = self.memory.data, 0.0, None
-            if self.memory.counted:
-                part = self.memory.part
-                passed, since = part.done, part.since if part.rate else None
-            message = HoldingsChanged(self.index, job, data, passed, since)
+            memory, passed, since = self.memory, 0.0, None
+            if memory.kind in INPUT:
+                passed, since = memory.part.done, memory.part.since if memory.part.rate else None
+            message = HoldingsChanged(self.index, job, memory.data, passed, since)
             self.send(self.scheduler, message, cause)
 
     # --- its messages -------------------------------------------------------------------------

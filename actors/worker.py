@@ -101,9 +101,9 @@ class Worker(TransferClient):
 
     def _change(self, state: WorkerState) -> int:
         """Its state from now on; the number of that event."""
-        now, due_by, was, until = self.now, self.due_by, self.state, None
-        over, fall = self._fallen
-        cause = fall if was is DOWN and now <= over <= due_by else self.system.origin
+        loop, was, until = self.system.loop, self.state, None
+        due_by, (over, fall) = loop.due_by, self._fallen
+        cause = fall if was is DOWN and loop.now <= over <= due_by else self.system.origin
         if state is DOWN and self._until > due_by:
             until = self._until
         self.become(state)

@@ -14,7 +14,7 @@ from actors.intervals import grouped
 from actors.messages import CopyOver, Decide, RunProgress
 from actors.runtime import NOTHING, Phase
 from actors.scheduler import Decider, Scheduler
-from actors.worker_messages import HoldingsChanged, Needs
+from actors.worker_messages import Needs
 from policies.availability import WorkerState
 from policies.interface import Configuration, Enrolment, EnrolmentPolicy, Reason, Wake
 from policies.interface.queue import BatchJob
@@ -90,8 +90,6 @@ class EnrolmentDecider(Decider):
     """By job index."""
     needs: Mapping[int, Needs]
     """By job index, where there is a master."""
-    known: dict[int, HoldingsChanged] = field(init=False, factory=dict)
-    """What workers said last of what they hold."""
     wake: Wake = field(init=False)
     proactive: bool = field(init=False)
     rng: Generator = field(init=False)
@@ -138,7 +136,7 @@ class EnrolmentDecider(Decider):
         wanted = scheduler.system.journal.wants(BoundsDescribed)
         bounds = grouped(enrolment.bounds) if wanted else ()
         scheduler.record(cause, BoundsDescribed, job.name, bounds)
-        view = Window(job.name, enrolment, self.needs.get(job.index, FREE), self.known)
+        view = Window(job.name, enrolment, self.needs.get(job.index, FREE), scheduler.holdings)
         self.applications[job.index] = KnownJob(view, since=cause, began=scheduler.now)
         self.applications = dict(sorted(self.applications.items()))
         self.alert = self._call(cause)
@@ -168,7 +166,6 @@ class EnrolmentDecider(Decider):
         else:
             self.up &= ~bit
             if state is DOWN:
-                self.known.pop(worker, None)
                 for label in self.holders:
                     self.holders[label] &= ~bit
         return self._call(cause) if self.alert else False
@@ -181,9 +178,6 @@ class EnrolmentDecider(Decider):
         running = self.applications[message.index].running
         if running is not None and running.copy == message.copy:
             running.progress = message
-
-    def holds(self, message: HoldingsChanged) -> None:
-        self.known[message.index] = message
 
     def woken(self, cause: int) -> int | None:
         if self.tick is None or self.scheduler.due_by < self.tick:

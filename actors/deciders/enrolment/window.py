@@ -63,7 +63,7 @@ class Window:
     enrolment: Enrolment = field(repr=False)
     needs: Needs = field(repr=False)
     known: Mapping[int, HoldingsChanged] = field(repr=False)
-    """What workers said last of what they hold (the decider's own, live)."""
+    """What workers told last of what they hold (the scheduler's own, live)."""
     reason: Reason = Reason.START
     elapsed: int = 0
     up: int = field(default=0, repr=bin)
