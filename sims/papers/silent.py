@@ -10,6 +10,7 @@ from typing import Any
 from actors.runtime import stream
 from policies.interface.queue import BatchJob, Draw
 from policies.maths.makespan_bounds import least, moldable_bound
+from policies.maths.shelf_ratio import expected_ratio
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Rigid
 from sims.campaign.cells import RunStatus
@@ -17,7 +18,7 @@ from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import base, log_of
-from sims.papers.values import Place, Value, estimated, largest, spread, without
+from sims.papers.values import Place, Value, estimated, exactly, largest, spread, without
 from sims.scenario.faults import ErrorSection
 from sims.scenario.jobs.entries import RigidJob
 from sims.scenario.jobs.section import JobSection, MoldableSection, RigidSection
@@ -165,3 +166,22 @@ def _least(job: JobSection, processors: int) -> tuple[list[float], list[float], 
     rigid = list(job.synthetic.draw() if job.synthetic else listed)
     works = [it.work for it in rigid]
     return works, [it.length for it in rigid], works
+
+
+# --- proposition 3 ------------------------------------------------------------------------------
+
+RATES, SCALES = (1e-7, 1e-3), (1, 100, 1000)
+
+
+def proposition3(processors: int = 10) -> list[Value]:
+    """The ratios for several readings of t_j, P = 10."""
+    return [
+        Value(
+            (("lambda", rate), ("t_j", f"{scale}/j")),
+            "R-SHELF",
+            "E[T] / E[T_opt]",
+            exactly(expected_ratio(processors, rate, scale)),
+        )
+        for rate in RATES
+        for scale in SCALES
+    ]

@@ -52,16 +52,15 @@ class Value:
         """Whether what the paper prints, to its digits, may be our true value."""
         assert self.paper is not None
         printed, digits = float(self.paper), len(self.paper.partition(".")[2])
-        slack = 0.0 if "e" in self.paper else 0.5 * 10.0**-digits
+        slack = 0.5 * 10.0**-digits
         return self.ours.low - slack <= printed <= self.ours.high + slack
 
     def __str__(self) -> str:
         told = f"{self.ours.mean:.6g}" if self.ours.size == 1 else rounded(self.ours)
         if self.paper is None:
             return told
-        if not isfinite(self.ours.half):
-            return f"{told} ({self.paper})"
-        return f"{told} ({self.paper} {'in' if self.covered else 'out'})"
+        verdict = (" in" if self.covered else " out") if isfinite(self.ours.half) else ""
+        return f"{told} ({self.paper}{verdict})"
 
 
 def exactly(value: float) -> Estimate:
@@ -157,12 +156,11 @@ def table(title: str, values: Sequence[Value]) -> Table:
         rows.setdefault((it.place, it.who), {})[it.what] = it
     cells = (
         (
-            *(as_toml(at[key]) if key in at else "" for key in keys),
+            *(as_toml(dict(place).get(key, "")) for key in keys),
             who,
             *(row.get(what, "") for what in whats),
         )
         for (place, who), row in rows.items()
-        for at in [dict(place)]
     )
     return grid((*keys, Column("", no_wrap=True)), whats, cells, title)
 

@@ -7,12 +7,12 @@ may be cut off, what it left undone counts as done then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sims.campaign.cells import RunStatus
 from sims.campaign.intervals import LEVEL, ratio_of
 from sims.campaign.results import Results
-from sims.papers.values import Value, drawn, known, runs, without
+from sims.papers.values import Place, Value, drawn, exactly, known, means, runs, without
 from sims.summary import Summary
 
 
@@ -38,3 +38,28 @@ def against(results: Results, reference: str, unprotected: str) -> Iterator[Valu
                 assert ratio is not None
                 yield Value(at, who, f"mean flowtime / {reference}'s", ratio)
                 yield Value(at, who, "cut off", drawn(ends[place, who, RunStatus.CAPPED]))
+
+
+# --- enrolment ----------------------------------------------------------------------------------
+
+WITHIN = 1.05
+"""A number of workers is worth it up to so many times the least mean."""
+ENROLLED = "policy.parameters.workers"
+
+
+def enrolment(results: Results) -> list[Value]:
+    """View: mean makespans, slots; and how many workers are worth enrolling."""
+    found = [it for it in means(results) if it.ours.size == results.campaign.replications]
+    curves: dict[Place, dict[int, float]] = {}
+    for it in found:
+        curve = curves.setdefault(without(it.place, ENROLLED), {})
+        curve[dict(it.place)[ENROLLED]] = it.ours.mean
+    return found + [
+        Value(place, "", "worth enrolling", exactly(worth(curve)))
+        for place, curve in curves.items()
+    ]
+
+
+def worth(means: Mapping[int, float]) -> int:
+    """The fewest workers whose mean is within 5 % of the least over all k."""
+    return min(k for k, mean in means.items() if mean <= WITHIN * min(means.values()))

@@ -27,12 +27,8 @@ from math import log2, sqrt
 from statistics import median, stdev
 from typing import Any
 
-from attrs import frozen
-
 from actors.runtime import stream
-from policies.interface.queue import BatchView, Decision, Queued
-from policies.queue.free_profile import FreeProfile
-from policies.queue.site_orders import LEARNT, ByScore, wfp3
+from policies.queue.site_orders import wfp3
 from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import SMALL, log_of
@@ -64,14 +60,14 @@ def sequence(
         raise InputError(log or SMALL.name, "", f"{len(jobs)} jobs", f"{length}, or --set length=N")
     starts = stream(draws, "sequences").integers(0, len(jobs) - length, seed + 1, endpoint=True)
     chosen = jobs[starts[-1] : starts[-1] + length]
-    score = scores(jobs[0].submit)[whose].get(order)
+    score = UNSTARTED.get(order) if whose == THEIRS else None
     own = {"name": "EASY" if easy else "FCFS"}
-    theirs = {"name": f"{__name__}:{Committed.__name__}", "parameters": {"backfilling": easy}}
+    theirs = {"name": "policies.queue.committed:Committed", "parameters": {"backfilling": easy}}
     return {
         "name": "backfilling",
         "seed": seed,
         "platform": {"workers": processors},
-        "job": {"kind": "rigid", "jobs": [_listed(it, score) for it in chosen]},
+        "job": {"kind": "rigid", "jobs": [_listed(it, jobs[0].submit, score) for it in chosen]},
         "policy": {
             **(theirs if whose == THEIRS else own),
             "order": "PRIORITY" if score else order,
@@ -79,22 +75,11 @@ def sequence(
     }
 
 
-def _listed(job: SwfJob, score: Score | None) -> dict[str, Any]:
+def _listed(job: SwfJob, began: float, score: Score | None) -> dict[str, Any]:
     listed = {"name": f"J{job.number}", "processors": job.processors, "time": job.run}
     estimate = {"estimate": job.requested_time} if job.requested_time else {}
-    return {**listed, **estimate, "release": job.submit, "priority": score(job) if score else 0}
-
-
-def scores(began: float) -> Mapping[str, Mapping[str, Score]]:
-    """By whose schedule it is, the orders that depend on the job and the log alone, `began` by its
-    first submission."""
-    f1 = ByScore(*LEARNT["F1"])
-
-    def by_f1(job: SwfJob) -> float:
-        return f1.of(asked(job), job.processors, job.submit - began)
-
-    unstarted = {"WFP3": unstarted_wfp3, "UNICEP": unstarted_unicep}
-    return {"ours": {"F1": by_f1}, THEIRS: {"F1": by_f1, **unstarted}}
+    first = {"priority": score(job)} if score else {}
+    return {**listed, **estimate, **first, "release": job.submit - began}
 
 
 def asked(job: SwfJob) -> float:
@@ -112,37 +97,8 @@ def unstarted_unicep(job: SwfJob) -> float:
     return (-1 - job.submit) / (asked(job) * log2(job.processors + 1e-15))
 
 
-@frozen
-class Committed:
-    """RLScheduler's: the chosen job stays chosen until it starts."""
-
-    backfilling: bool = True
-
-    def __call__(self, view: BatchView) -> Decision:
-        queue, free, starts = list(view.queue), view.free, list[Queued]()
-        queue.sort(key=lambda it: it.job.index != view.memory)
-        while queue and queue[0].processors <= free:
-            free -= queue[0].processors
-            starts.append(queue.pop(0))
-        if not queue:
-            return Decision(starts)
-        if self.backfilling:
-            starts += list(_backfilled(view, starts, queue, free))
-        return Decision(starts, memory=queue[0].job.index)
-
-
-def _backfilled(
-    view: BatchView, started: Sequence[Queued], queue: Sequence[Queued], free: int
-) -> Iterator[Queued]:
-    """By arrival, what ends before the start of the queue's first."""
-    profile = FreeProfile.of(view.now, view.free, view.running)
-    for it in started:
-        profile.take(0, it.processors, it.held)
-    step, _ = profile.earliest(queue[0].processors, queue[0].held)
-    for it in sorted(queue[1:], key=lambda it: it.job.index):
-        if it.processors <= free and view.now + it.held < profile.times[step]:
-            free -= it.processors
-            yield it
+UNSTARTED: Mapping[str, Score] = {"WFP3": unstarted_wfp3, "UNICEP": unstarted_unicep}
+"""Orders that are not as theirs; F1 counts submissions from the log's first."""
 
 
 # --- the view ---------------------------------------------------------------------------------

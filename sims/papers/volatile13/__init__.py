@@ -1,15 +1,23 @@
-"""volatile13: iterative applications on volatile workers: Tables I and II, figure 2."""
+"""volatile13: iterative applications on volatile workers: Tables I and II, figure 2, and what
+section VIII left for later: how wrong are Markov heuristics on real availability?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from attrs import evolve
+from attrs import evolve, frozen
 
+from actors.runtime import stream
 from sims.campaign.results import Results
+from sims.errors import COMMAND_LINE, InputError
 from sims.papers.values import Place, Value, drawn, estimated, runs, spread, without
+from sims.readers.markov_fit import MarkovFit, fit_markov
+from sims.readers.spot_folders import turned_to
+from sims.spot_platforms import letters_of, traced
 
 REFERENCE = "IE"
 """The heuristic that the others are compared with (VII.A)."""
@@ -88,3 +96,122 @@ def both(mine: Sequence[float | None], its: Sequence[float | None]) -> Both:
 def difference(mine: float, its: float) -> float:
     """Below 0: better."""
     return (mine - its) / min(mine, its)
+
+
+# --- real availability ------------------------------------------------------------------------
+#
+# Each folder of spot-instance traces is a platform, each of its instances a volatile worker. A
+# Markov chain is fitted to every worker; the heuristics believe it. They run on the trace itself,
+# from a random start (the trace wraps around), and, with the same platform and first states, on
+# availability that really is the fitted chain. What differs between the two is what "Markov" gets
+# wrong.
+
+TRACE, CHAIN = "on the traces", "on fitted chains"
+
+
+@frozen
+class RealWorker:
+    """One instance of a trace, in slots of the trace's own tick."""
+
+    name: str
+    letters: str
+    """u or d in each slot."""
+    fit: MarkovFit
+
+    def lines(self) -> Iterator[str]:
+        """The fitted chain and its evidence."""
+        share, stays = self.letters.count("u") / len(self.letters), []
+        up, _, down = self.fit.quality.holding
+        for name, times in (("UP", up), ("not UP", down)):
+            test = times.geometric
+            said = "too few to test" if test is None else f"geometric: p={test.p_value:.0e}"
+            stays.append(f"mean stay {name} {times.mean_slots:.0f} slots, {said}")
+        yield f"{self.name}: UP {share:.0%}; {', '.join(stays)}"
+        yield self.fit.report()
+
+    def section(self, task_time: int, first: int, on: str) -> dict[str, Any]:
+        """As a scenario has it, from slot `first` of the trace."""
+        turned = turned_to(self.letters, first)
+        chain = {"kind": "markov", "rows": self.fit.rows}
+        trace = {"kind": "letters", "states": turned, "then": "repeat"}
+        life = trace if on == TRACE else chain | {"first": turned[0]}
+        return {"name": self.name, "task_time": task_time, "availability": life, "belief": chain}
+
+
+@cache
+def _platforms(traces: str) -> Mapping[str, tuple[RealWorker, ...]]:
+    if not traces:
+        problem = "volatile13/realtraces runs on spot-instance traces of yours"
+        raise InputError(
+            COMMAND_LINE, "--input", problem, "a folder (or tar archive) of JSON files"
+        )
+    return {
+        platform: tuple(
+            RealWorker(name, letters_of(node), fit_markov(node)) for name, node in nodes.items()
+        )
+        for platform, _, nodes in traced(Path(traces))
+    }
+
+
+def given(traces: str) -> dict[str, Any]:
+    """The traces' platforms, for the campaign. Raises InputError."""
+    return {"axes": {"platform": list(_platforms(traces))}}
+
+
+def evidence(traces: str) -> Iterator[str]:
+    """Each zone's fitted chain, with its standard errors and tests; further instances of one zone
+    look much the same."""
+    for workers in _platforms(traces).values():
+        for worker in workers:
+            if worker.name.endswith(".0"):
+                yield from worker.lines()
+
+
+def start(
+    platform: str,
+    number: int,
+    on: str,
+    heuristic: str,
+    traces: str = "",
+    tasks: int = 5,
+    fastest: int = 2,
+    cap: int = 100_000,
+) -> dict[str, Any]:
+    """One start in the traces, with speeds drawn for it."""
+    workers = _platforms(traces)[platform]
+    rng = stream(number, f"realtraces/{platform}")
+    speeds = rng.integers(fastest, 10 * fastest, size=len(workers), endpoint=True).tolist()
+    first = int(rng.integers(len(workers[0].letters)))
+    pairs = zip(workers, speeds, strict=True)
+    return {
+        "name": "realtraces",
+        "seed": number,
+        "master": {"channels": 5, "program": 5 * fastest, "data": fastest},
+        "workers": [it.section(speed, first, on) for it, speed in pairs],
+        "job": {"kind": "iterative", "tasks": tasks, "iterations": 10, "cap": cap},
+        "policy": {"name": heuristic},
+    }
+
+
+def realtraces(results: Results) -> list[Value]:
+    """View: %diff to IE on both, makespans on the trace over those on the chain that policies
+    believe in, and runs that failed."""
+    made = runs(results).items()
+    ways = {
+        on: {without(place, "on"): row for place, row in made if dict(place)["on"] == on}
+        for on in (TRACE, CHAIN)
+    }
+    return [it for name in results.campaign.variants for it in _row(ways, name)]
+
+
+def _row(ways: Mapping[str, Mapping[Place, Makespans]], name: str) -> Iterator[Value]:
+    for on, starts in ways.items():
+        pairs = (it for row in starts.values() for it in both(row[name], row[REFERENCE]))
+        diffs = [100 * difference(*pair) for pair in pairs]
+        yield Value((), name, f"%diff to IE {on}", estimated(diffs))
+    chains = ways[CHAIN]
+    pairs = (it for at, row in ways[TRACE].items() for it in both(row[name], chains[at][name]))
+    yield Value((), name, "trace / chain", estimated([a / b for a, b in pairs]))
+    for on, starts in ways.items():
+        fails = sum(it is None for row in starts.values() for it in row[name])
+        yield Value((), name, f"#fails {on}", drawn(fails))

@@ -1,19 +1,14 @@
-"""rigid21, end of section 4.4: R-SHELF's expected ratio on proposition 3's instance, by
-summation."""
+"""R-SHELF's expected ratio on proposition 3's instance (rigid21, section 4.4), by summation."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.papers.values import Value, exactly
-
 Floats = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-18
 """Probability of more failures than are summed over."""
-
-RATES, SCALES = (1e-7, 1e-3), (1, 100, 1000)
 
 
 def expected_ratio(processors: int, rate: float, scale: float) -> float:
@@ -43,17 +38,3 @@ def _chains(times: Floats, fails: Floats, most: int) -> float:
     attempts = np.floor(lengths[:, None] / times * (1 + 1e-12))
     below = np.prod(1 - fails**attempts, axis=1)
     return float(lengths[0] + ((1 - below[:-1]) * np.diff(lengths)).sum())
-
-
-def values(processors: int = 10) -> list[Value]:
-    """The ratios for several readings of t_j, P = 10."""
-    return [
-        Value(
-            (("lambda", rate), ("t_j", f"{scale}/j")),
-            "R-SHELF",
-            "E[T] / E[T_opt]",
-            exactly(expected_ratio(processors, rate, scale)),
-        )
-        for rate in RATES
-        for scale in SCALES
-    ]

@@ -1,4 +1,4 @@
-"""One run of rigid or moldable jobs, without a log: what figures, tables and benchmarks repeat."""
+"""Rigid or moldable jobs that are all there at time 0, and a world of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from actors.runtime import System
 from actors.scheduler import Scheduler
 from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.speedup import Profile
-from sims.metrics.makespan import Makespan
 
 
 def described(profiles: Sequence[Profile], verification: float = 0) -> tuple[BatchJob, ...]:
@@ -21,24 +20,6 @@ def described(profiles: Sequence[Profile], verification: float = 0) -> tuple[Bat
         BatchJob(index, f"J{index + 1}", profile, verification)
         for index, profile in enumerate(profiles)
     )
-
-
-def makespan(
-    processors: int,
-    jobs: Sequence[BatchJob],
-    failures: Sequence[int],
-    policy: BatchPolicy,
-    seed: int = 0,
-) -> Makespan:
-    """Makespan and runs of one run; `seed` draws priorities where the order is RANDOM.
-
-    Exact for integer and fractional times. Raises what the runtime raises.
-    """
-    fold = Makespan()
-    system = System(seed, [fold], start=0)
-    spawn(system, processors, jobs, failures, policy)
-    system.run()
-    return fold
 
 
 def spawn(
