@@ -21,7 +21,7 @@ from actors.runtime import (
     UnexpectedMessage,
     VirtualTimeLoop,
 )
-from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, virtually
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, run_to_end, virtually
 
 
 def fail() -> None:
@@ -108,8 +108,9 @@ def test_an_error_at_the_end_of_a_task_is_not_lost(
     check(failure(system), "its task")
 
 
-def test_an_unexpected_message_keeps_its_error_as_the_cause(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_an_unexpected_message_keeps_its_error_as_the_cause(
+    system: System, diary: Diary, doer: Doer
+) -> None:
     doer.send(diary, Do(fail), NOTHING)
     with pytest.raises(ActorFailed, match=r"diary failed on Do.* UnexpectedMessage: ") as caught:
         system.run()
@@ -150,8 +151,7 @@ def test_after_an_error_no_actor_runs_while_tasks_clean_up(system: System) -> No
     assert diary.heard == []
 
 
-def test_an_actor_may_cancel_its_own_task_without_failing(system: System) -> None:
-    doer = system.spawn(Doer("doer"))
+def test_an_actor_may_cancel_its_own_task_without_failing(system: System, doer: Doer) -> None:
     tasks: list[asyncio.Task[None] | None] = []
 
     async def life() -> None:
@@ -164,8 +164,7 @@ def test_an_actor_may_cancel_its_own_task_without_failing(system: System) -> Non
 
     doer.start(life())
     doer.plan(1, cancel)
-    over(system, 2)
-    system.run()
+    run_to_end(system, 2)
     assert system.loop.now == 2
 
 
@@ -221,9 +220,8 @@ def test_ctrl_c_ends_a_run_of_actors_within_a_few_rounds(
 
 
 def test_ctrl_c_ends_a_run_that_only_jumps_from_timer_to_timer(
-    system: System, ctrl_c: Callable[[], None]
+    system: System, ctrl_c: Callable[[], None], doer: Doer
 ) -> None:
-    doer = system.spawn(Doer("doer"))
 
     def tick() -> None:
         doer.after(1, Do(tick), NOTHING)

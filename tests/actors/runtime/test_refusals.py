@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from actors.runtime import OutsideWorldError, System, VirtualTimeLoop
-from tests.actors.runtime.worlds import Doer, over, virtually
+from tests.actors.runtime.worlds import Doer, run_to_end, virtually
 
 WALL_CLOCK = (
     *("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"),
@@ -166,8 +166,7 @@ def test_no_system_of_actors_looks_at_the_wall_clock_or_waits(forbidden: list[st
     system = System()
     doer = system.spawn(Doer("doer"))
     doer.plan(1e5, lambda: doer.start(busy()))
-    over(system, 1e6)
-    system.run()
+    run_to_end(system, 1e6)
     assert forbidden == []
     assert system.loop.now == 1e6
 
