@@ -73,7 +73,10 @@ def wide_console() -> Console:
 
 
 def grid(
-    left: Iterable[str], right: Iterable[str], rows: Iterable[Iterable[object]], title: str = ""
+    left: Iterable[str | Column],
+    right: Iterable[str],
+    rows: Iterable[Iterable[object]],
+    title: str = "",
 ) -> Table:
     """A table of words on the left, and numbers on the right."""
     numbers = (Column(head, justify="right", no_wrap=True) for head in right)

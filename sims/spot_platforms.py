@@ -14,6 +14,7 @@ from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.spot import read_spot_trace
 from sims.readers.spot_folders import spot_folder, spot_groups, turned_to
+from sims.readers.timeline import Timeline
 from sims.scenario.availability import After, Availability, Letters, Markov
 
 FITS = {
@@ -100,10 +101,25 @@ def fitted() -> SpotPlatform:
 
 def real(path: Path) -> Iterator[SpotPlatform]:
     """One platform for each folder of traces. Raises InputError."""
+    for name, gap, nodes in traced(path):
+        yield SpotPlatform(name, gap / 60, tuple(map(letters_of, nodes.values())))
+
+
+def letters_of(slots: Timeline) -> str:
+    """u, r or d in each slot."""
+    return "".join(state.value for state in slots.slots())
+
+
+def traced(path: Path) -> Iterator[tuple[str, float, dict[str, Timeline]]]:
+    """Of each folder of traces: its name, the seconds of a tick, and its instances in slots, by
+    name. Raises InputError."""
     with spot_folder(path) as folder:
         for name, files in spot_groups(folder):
-            zones = [read_spot_trace(file) for file in files]
-            gap = zones[0].gap_seconds
-            nodes = (node.slotted(gap) for zone in zones for node in zone.nodes())
-            letters = tuple("".join(it.value for it in node.slots()) for node in nodes)
-            yield SpotPlatform(name, gap / 60, letters)
+            zones = {file.stem: read_spot_trace(file) for file in files}
+            gap = next(iter(zones.values())).gap_seconds
+            nodes = ((zone, enumerate(trace.nodes())) for zone, trace in zones.items())
+            yield (
+                name,
+                gap,
+                {f"{zone}.{k}": node.slotted(gap) for zone, own in nodes for k, node in own},
+            )

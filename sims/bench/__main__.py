@@ -10,7 +10,7 @@ from sims.errors import COMMAND_LINE, InputError
 from sims.options import call, command_of
 from sims.script import guarded
 
-HELPERS = {"__init__", "__main__", "simpy_loop", "until"}
+HELPERS = {"__init__", "__main__", "batch_runs", "simpy_loop", "until"}
 
 
 def main(words: list[str]) -> int:

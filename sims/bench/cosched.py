@@ -15,7 +15,7 @@ from actors.runtime import System
 from policies.pack import LookAhead
 from sims.bench.simpy_loop import seconds_per_task
 from sims.metrics.makespan import Makespan
-from sims.papers.cosched import pack
+from sims.papers.malleable17 import pack
 from sims.scenario.build import populate
 from sims.scenario.loader import read
 

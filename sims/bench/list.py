@@ -24,8 +24,8 @@ from policies.queue.allocation import LocalProcessorAllocation, requested
 from policies.queue.batches import Scaled
 from policies.queue.lists import RList
 from policies.queue.orders import longest_time
+from sims.bench.batch_runs import described, spawn
 from sims.bench.simpy_loop import seconds_per_task
-from sims.papers.batch_runs import described, spawn
 from sims.scenario.jobs.drawn import Model, SyntheticJobs, UniformJobs
 
 

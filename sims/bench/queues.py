@@ -23,8 +23,8 @@ from policies.maths.speedup import Rigid
 from policies.queue.allocation import requested
 from policies.queue.lists import Reading
 from policies.queue.names import order_named, strategy_named
+from sims.bench.batch_runs import spawn
 from sims.options import positive_int
-from sims.papers.batch_runs import spawn
 
 STRATEGIES = ("greedy", "EASY", "R-LIST-Q", "conservative")
 PROCESSORS = 256

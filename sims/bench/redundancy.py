@@ -13,7 +13,7 @@ from rich.table import Table
 
 from actors.runtime import System
 from sims.bench.simpy_loop import seconds_per_task
-from sims.papers.redundancy import stream
+from sims.papers.redundancy17 import stream
 from sims.scenario.build import populate
 from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario

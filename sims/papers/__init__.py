@@ -1,2 +1,2 @@
-"""The papers' tables and figures, regenerated: a folder for each paper, with a campaign file for
-each table or figure, and what a file can't say: scenarios, views, printed values."""
+"""The papers' tables and figures, regenerated: `catalogue.toml` says what each is and what is
+printed of it; a folder for each paper has campaign files, and its module what no file can say."""

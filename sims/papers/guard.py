@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isfinite, prod
+from math import isfinite
 from pathlib import Path
 from time import process_time
 
 from attrs import Factory, frozen
 
-from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
 from sims.campaign.plan import Cells
@@ -45,7 +44,7 @@ class Stored:
 def stored(path: Path = STORED) -> dict[str, Stored]:
     """By name of the table or figure."""
     table = json.loads(path.read_text(encoding="utf-8"))
-    return {name: Stored(one["intervals"], one["seconds"]) for name, one in table.items()}
+    return {name: Stored(**one) for name, one in table.items()}
 
 
 def checked(item: Item) -> bool:
@@ -81,10 +80,9 @@ def complaints(values: Sequence[Value], known: Mapping[str, Interval]) -> Iterat
 
 def interval(value: Value) -> Interval:
     """To store: its interval, or itself where it has none."""
-    mean, low, high = value.ours.mean, value.ours.low, value.ours.high
-    slack = ROUNDING * abs(mean)
-    known = isfinite(low) and isfinite(high)
-    return (low - slack, high + slack) if known else (mean - slack, mean + slack)
+    ours, slack = value.ours, ROUNDING * abs(value.ours.mean)
+    known = isfinite(ours.half)
+    return (ours.low if known else ours.mean) - slack, (ours.high if known else ours.mean) + slack
 
 
 # --- storing ----------------------------------------------------------------------------------
@@ -106,23 +104,18 @@ def costs(item: Item) -> dict[str, float]:
         began = process_time()
         item.values(None)
         return dict.fromkeys(SIZES, round(process_time() - began, 3))
-    smoke, default, full = (item.campaign(size) for size in SIZES)
-    each = {"smoke": _each(smoke), "default": (own := _each(default)), "full": own}
-    asked = zip(SIZES, (smoke, default, full), strict=True)
-    return {size: round(each[size] * runs(campaign), 3) for size, campaign in asked}
+    plans = {size: Cells(item.campaign(size)) for size in SIZES}
+    each = {size: _each(plans[size]) for size in ("smoke", "default")}
+    each["full"] = each["default"]
+    runs = {size: len(plan) * plan.campaign.most for size, plan in plans.items()}
+    return {size: round(each[size] * runs[size], 3) for size in SIZES}
 
 
-def runs(campaign: Campaign) -> int:
-    """All of its cells."""
-    points = prod(len(values) for values in campaign.axes.values())
-    return points * len(campaign.variants) * campaign.most
-
-
-def _each(campaign: Campaign) -> float:
-    plan, spent = Cells(campaign), list[float]()
+def _each(plan: Cells) -> float:
+    spent = list[float]()
     while len(spent) < min(MOST, len(plan)) and (len(spent) < FEWEST or sum(spent) < ENOUGH):
         case = plan[int(len(plan) * (APART * len(spent) % 1))]
         began = process_time()
-        simulate(case.scenario(0), [Summary()], case.folder, until=campaign.until)
+        simulate(case.scenario(0), [Summary()], case.folder, until=plan.campaign.until)
         spent.append(process_time() - began)
     return sum(spent) / len(spent)

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 from pathlib import Path
-from statistics import fmean
+from statistics import stdev
 from typing import Any
 
 from attrs import frozen
-from rich.box import SIMPLE
 from rich.table import Column, Table
-from rich.text import Text
 
 from sims.campaign.axes import as_toml
-from sims.campaign.campaign import PictureSection
-from sims.campaign.cells import Gauge
+from sims.campaign.cells import Gauge, RunStatus
 from sims.campaign.intervals import LEVEL, Estimate, mean_of
-from sims.campaign.plan import Case
 from sims.campaign.results import Results
 from sims.campaign.tables import rounded
 from sims.plots.panels import draw_panels
+from sims.script import grid
 
 Place = tuple[tuple[str, Any], ...]
 """(what varies, value)."""
@@ -41,25 +38,29 @@ class Value:
     """As it is printed there."""
 
     @property
+    def row(self) -> str:
+        """Names the table's row."""
+        return " | ".join([*(as_toml(it) for _, it in self.place), self.who])
+
+    @property
     def key(self) -> str:
         """Names it within its table."""
-        return " | ".join([*(as_toml(it) for _, it in self.place), self.who, self.what])
+        return f"{self.row} | {self.what}"
 
     @property
     def covered(self) -> bool:
         """Whether what the paper prints, to its digits, may be our true value."""
         assert self.paper is not None
         printed, digits = float(self.paper), len(self.paper.partition(".")[2])
-        slack = 0.0 if "e" in self.paper else 0.5 * 10.0**-digits
+        slack = 0.5 * 10.0**-digits
         return self.ours.low - slack <= printed <= self.ours.high + slack
 
     def __str__(self) -> str:
         told = f"{self.ours.mean:.6g}" if self.ours.size == 1 else rounded(self.ours)
         if self.paper is None:
             return told
-        if not isfinite(self.ours.half):
-            return f"{told} ({self.paper})"
-        return f"{told} ({self.paper} {'in' if self.covered else 'out'})"
+        verdict = (" in" if self.covered else " out") if isfinite(self.ours.half) else ""
+        return f"{told} ({self.paper}{verdict})"
 
 
 def exactly(value: float) -> Estimate:
@@ -72,27 +73,36 @@ def drawn(value: float) -> Estimate:
     return Estimate(value, -inf, inf, 1)
 
 
+def estimated(values: Sequence[float]) -> Estimate:
+    """Their mean at 95 %."""
+    return mean_of(values, LEVEL)
+
+
+def largest(values: Sequence[float]) -> Estimate:
+    """The largest."""
+    return drawn(max(values))
+
+
+def spread(values: Sequence[float]) -> Estimate:
+    """Their standard deviation; 0 of a single value."""
+    return drawn(stdev(values) if len(values) > 1 else 0.0)
+
+
 # --- runs of a campaign -----------------------------------------------------------------------
 
-
-@frozen
-class Ran:
-    """One run of a campaign."""
-
-    place: Place
-    variant: str
-    case: Case
-    replication: int
-    value: float | None
-    """None where it did not complete."""
+Runs = dict[Place, dict[str, list[float | None]]]
+"""By place and variant, a value for each replication; None where it did not complete."""
 
 
-def runs(results: Results, gauge: Gauge | None = None) -> Iterator[Ran]:
-    """All runs that are there, of one measure (default: the first)."""
-    name = (gauge or results.campaign.gauges[0]).name
-    for (case, k), result in results.finished():
-        known = result.values.get(name) if result.end.value == "completed" else None
-        yield Ran(case.point, case.variant, case, k, known)
+def runs(results: Results, cut_off: bool = False) -> Runs:
+    """The first measure of each run that is there; `cut_off`: also of those that were."""
+    name, found = results.campaign.measures[0], Runs()
+    for (case, _), result in results.finished():
+        value = result.values.get(name)
+        done = cut_off or result.end is RunStatus.COMPLETED
+        row = found.setdefault(case.point, {}).setdefault(case.variant, [])
+        row.append(value if done else None)
+    return found
 
 
 def without(place: Place, *keys: str) -> Place:
@@ -100,26 +110,12 @@ def without(place: Place, *keys: str) -> Place:
     return tuple(pair for pair in place if pair[0] not in keys)
 
 
-def grouped(found: Iterable[tuple[Place, str, float]]) -> dict[tuple[Place, str], list[float]]:
-    """Values by place and who."""
-    groups: dict[tuple[Place, str], list[float]] = {}
-    for place, who, value in found:
-        groups.setdefault((place, who), []).append(value)
-    return groups
+def known(values: Iterable[float | None]) -> list[float]:
+    """Those that are there."""
+    return [it for it in values if it is not None]
 
 
-def over_sets(
-    found: Iterable[tuple[Place, str, float]], key: str
-) -> dict[tuple[Place, str], list[float]]:
-    """Means within each set of jobs, which the axis `key` numbers, by place and who: runs of one
-    set are no independent observations."""
-    within = grouped(found).items()
-    return grouped((without(place, key), who, fmean(it)) for (place, who), it in within)
-
-
-def estimated(values: Sequence[float]) -> Estimate:
-    """Their mean at 95 %."""
-    return mean_of(list(values), LEVEL)
+# --- views ------------------------------------------------------------------------------------
 
 
 def ratios(results: Results, gauge: Gauge | None = None) -> list[Value]:
@@ -143,6 +139,11 @@ def means(results: Results) -> list[Value]:
     ]
 
 
+def exact(results: Results) -> list[Value]:
+    """View: the same where nothing is random."""
+    return [Value(it.place, it.who, it.what, exactly(it.ours.mean)) for it in means(results)]
+
+
 # --- telling ----------------------------------------------------------------------------------
 
 
@@ -153,13 +154,15 @@ def table(title: str, values: Sequence[Value]) -> Table:
     rows: dict[tuple[Place, str], dict[str, Value]] = {}
     for it in values:
         rows.setdefault((it.place, it.who), {})[it.what] = it
-    heads = [Column(what, justify="right", no_wrap=True) for what in whats]
-    grid = Table(*keys, Column("", no_wrap=True), *heads, title=title, box=SIMPLE)
-    for (place, who), row in rows.items():
-        at = dict(place)
-        left = [as_toml(at[key]) if key in at else "" for key in keys]
-        grid.add_row(*map(Text, [*left, who]), *(str(row.get(what, "")) for what in whats))
-    return grid
+    cells = (
+        (
+            *(as_toml(dict(place).get(key, "")) for key in keys),
+            who,
+            *(row.get(what, "") for what in whats),
+        )
+        for (place, who), row in rows.items()
+    )
+    return grid((*keys, Column("", no_wrap=True)), whats, cells, title)
 
 
 def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:
@@ -167,44 +170,25 @@ def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:
     picture = results.campaign.picture
     if picture is None:
         return []
-    shown = [it for it in values if it.what == values[0].what and picture.x in dict(it.place)]
+    x = picture.x
+
+    def named(key: str, at: dict[str, Any]) -> str:
+        return f"{picture.labels.get(key, key)} = {as_toml(at[key])}"
+
+    places = [(dict(it.place), it) for it in values if it.what == values[0].what]
+    shown = sorted((it for it in places if x in it[0]), key=lambda it: it[0][x])
+    along = dict.fromkeys(key for at, _ in shown for key in at if key not in (x, picture.lines))
+    varied = [key for key in along if len({as_toml(at[key]) for at, _ in shown if key in at}) > 1]
     panels: dict[str, dict[str, list[tuple[float, Estimate]]]] = {}
-    for it in shown:
-        at = dict(it.place)
-        line = it.who if picture.lines == "variant" else _at(picture, picture.lines, it)
-        others = (_at(picture, key, it) for key in _panelled(picture, shown))
-        curves = panels.setdefault(", ".join(others), {})
-        curves.setdefault(line, []).append((at[picture.x], it.ours))
-    sorted_panels = {
-        name: {who: sorted(curve, key=_first) for who, curve in curves.items()}
-        for name, curves in panels.items()
-    }
-    names = picture.labels.get(picture.x, picture.x), values[0].what
-    columns = min(picture.columns, len(panels))
-    title = picture.title
+    for at, it in shown:
+        line = it.who if picture.lines == "variant" else named(picture.lines, at)
+        curves = panels.setdefault(", ".join(named(key, at) for key in varied), {})
+        curves.setdefault(line, []).append((at[x], it.ours))
     path = draw_panels(
-        *(sorted_panels, path, title, *names),
-        columns=columns,
+        *(panels, path, picture.title, picture.labels.get(x, x), values[0].what),
+        columns=min(picture.columns, len(panels)),
         log_x=picture.log_x,
         log_y=picture.log_y,
         line=None,
     )
     return [path]
-
-
-def _panelled(picture: PictureSection, values: Sequence[Value]) -> list[str]:
-    """What varies beside the picture's axis and its lines."""
-    seen: dict[str, set[str]] = {}
-    for it in values:
-        for key, value in it.place:
-            seen.setdefault(key, set()).add(as_toml(value))
-    shown = (picture.x, picture.lines)
-    return [key for key, known in seen.items() if len(known) > 1 and key not in shown]
-
-
-def _at(picture: PictureSection, key: str, value: Value) -> str:
-    return f"{picture.labels.get(key, key)} = {as_toml(dict(value.place)[key])}"
-
-
-def _first(point: tuple[float, Estimate]) -> float:
-    return point[0]

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
+import pytest
+
 from actors.events import WorkerSpeedChanged
 from tests.actors.worlds import Task, World, of, runs, states
 
-
-def test_a_fault_makes_a_worker_down_for_its_downtime() -> None:
-    records = World(workers=2, faults=[(3, 1)], downtime=2).run(Task())
-    assert states(records, 1) == [(3, "d"), (5, "u")]
+UP = "u" * 9
 
 
-def test_a_fault_on_a_worker_that_is_down_changes_nothing() -> None:
-    records = World(workers=2, faults=[(3, 1), (4, 1)], downtime=2).run(Task())
-    assert states(records, 1) == [(3, "d"), (5, "u")]
-
-
-def test_a_fault_at_the_first_instant_of_an_owners_down_changes_nothing() -> None:
-    world = World(owners=["u", "uuuduu"], faults=[(3, 1)], downtime=4)
-    assert states(world.run(Task()), 1) == [(3, "d"), (4, "u")]
-
-
-def test_a_fault_at_the_end_of_a_down_strikes_and_there_is_no_gap() -> None:
-    world = World(owners=["u", "uuuduu"], faults=[(4, 1)], downtime=2)
-    assert states(world.run(Task()), 1) == [(3, "d"), (6, "u")]
-    twice = World(workers=2, faults=[(3, 1), (5, 1)], downtime=2).run(Task())
-    assert states(twice, 1) == [(3, "d"), (7, "u")]
-
-
-def test_an_owners_down_within_a_faults_downtime_is_one_down() -> None:
-    world = World(owners=["u", "uuuuddduu"], faults=[(3, 1)], downtime=2)
-    assert states(world.run(Task()), 1) == [(3, "d"), (7, "u")]
-
-
-def test_a_worker_that_was_reclaimed_meanwhile_comes_back_reclaimed() -> None:
-    world = World(owners=["u", "uuuurrruu"], faults=[(3, 1)], downtime=2)
-    assert states(world.run(Task()), 1) == [(3, "d"), (5, "r"), (7, "u")]
+@pytest.mark.parametrize(
+    ("letters", "faults", "downtime", "expected"),
+    [
+        pytest.param(UP, [3], 2, [(3, "d"), (5, "u")], id="a fault: down for its downtime"),
+        pytest.param(UP, [3, 4], 2, [(3, "d"), (5, "u")], id="on who is down: nothing"),
+        pytest.param("uuuduu", [3], 4, [(3, "d"), (4, "u")], id="as an owner's down begins"),
+        pytest.param("uuuduu", [4], 2, [(3, "d"), (6, "u")], id="as an owner's down ends: no gap"),
+        pytest.param(UP, [3, 5], 2, [(3, "d"), (7, "u")], id="as a fault's down ends: no gap"),
+        pytest.param("uuuuddduu", [3], 2, [(3, "d"), (7, "u")], id="an owner's down within: one"),
+        pytest.param("uuuurrruu", [3], 2, [(3, "d"), (5, "r"), (7, "u")], id="reclaimed meanwhile"),
+    ],
+)
+def test_what_befalls_a_worker_adds_up(
+    letters: str, faults: list[int], downtime: int, expected: list[tuple[float, str]]
+) -> None:
+    world = World(owners=["u", letters], faults=[(at, 1) for at in faults], downtime=downtime)
+    assert states(world.run(Task()), 1) == expected
 
 
 def test_without_downtime_a_struck_worker_loses_its_run_and_is_back_at_once() -> None:

@@ -17,6 +17,8 @@ from policies.maths.speedup import Rigid
 from policies.queue.allocation import requested
 from policies.queue.estimates import Estimates
 from policies.queue.names import order_named
+from sims.bench.batch_runs import spawn
+from sims.metrics.makespan import Makespan
 
 
 @define
@@ -67,5 +69,23 @@ def schedule(
     scheduler = system.spawn(Scheduler("scheduler", Pool(processors, False), decider, len(jobs)))
     for it in jobs:
         system.spawn(JobOfAttempts(it.name, it, scheduler))
+    system.run()
+    return fold
+
+
+def makespan(
+    processors: int,
+    jobs: Sequence[BatchJob],
+    failures: Sequence[int],
+    policy: BatchPolicy,
+    seed: int = 0,
+) -> Makespan:
+    """Makespan and runs of one run; `seed` draws priorities where the order is RANDOM.
+
+    Exact for integer and fractional times. Raises what the runtime raises.
+    """
+    fold = Makespan()
+    system = System(seed, [fold], start=0)
+    spawn(system, processors, jobs, failures, policy)
     system.run()
     return fold

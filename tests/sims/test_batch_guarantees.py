@@ -14,7 +14,8 @@ from policies.queue.batches import Exact
 from policies.queue.lists import RList
 from policies.queue.orders import PAPER_ORDERS, large_first, longest_time
 from policies.queue.shelves import Shelves
-from sims.papers.batch_runs import described, makespan
+from sims.bench.batch_runs import described
+from tests.sims.schedules import makespan
 
 
 @st.composite

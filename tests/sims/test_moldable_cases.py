@@ -37,8 +37,8 @@ from policies.queue.lists import RList
 from policies.queue.mixed import Mixed
 from policies.queue.orders import PAPER_ORDERS
 from policies.queue.programmes import Programme
+from sims.bench.batch_runs import described, spawn
 from sims.ledger.slices import count
-from sims.papers.batch_runs import described, spawn
 from tests.case_files import case_file
 
 CLOSE = 1e-9

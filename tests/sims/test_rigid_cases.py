@@ -12,14 +12,15 @@ from actors.events import RunEnded, RunStarted
 from actors.runtime import Record, System
 from policies.interface.queue import BatchPolicy
 from policies.maths.makespan_bounds import rigid_bound
+from policies.maths.shelf_ratio import expected_ratio
 from policies.maths.speedup import Rigid
 from policies.queue.allocation import requested
 from policies.queue.lists import Reading
 from policies.queue.names import strategy_named
 from policies.queue.orders import PAPER_ORDERS
-from sims.papers.batch_runs import described, makespan, spawn
-from sims.papers.rigid.prop3 import expected_ratio
+from sims.bench.batch_runs import described, spawn
 from tests.case_files import case_file
+from tests.sims.schedules import makespan
 
 
 def load(folder: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 
 from actors.runtime import System, VirtualTimeLoop
+from tests.actors.runtime.worlds import Diary, Doer
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
@@ -37,3 +38,15 @@ def system() -> Iterator[System]:
     system = System()
     yield system
     system.loop.close()
+
+
+@pytest.fixture
+def diary(system: System) -> Diary:
+    """An actor that writes down what it is told."""
+    return system.spawn(Diary("diary"))
+
+
+@pytest.fixture
+def doer(system: System) -> Doer:
+    """An actor that does what it is told."""
+    return system.spawn(Doer("doer"))

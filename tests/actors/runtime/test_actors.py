@@ -18,44 +18,41 @@ from actors.runtime import (
     handles,
     message,
 )
-from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, run_to_end
 
 
-def test_messages_arrive_in_the_order_in_which_they_were_sent(system: System) -> None:
-    diary = system.spawn(Diary("diary"))
+def test_messages_arrive_in_the_order_in_which_they_were_sent(system: System, diary: Diary) -> None:
     senders = [system.spawn(Doer(f"sender {k}")) for k in range(3)]
     for step in range(2):
         for sender in senders:
             sender.send(diary, Say(f"{sender.name}, {step}"), NOTHING)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.texts() == [f"sender {k}, {step}" for step in range(2) for k in range(3)]
 
 
-def test_a_message_arrives_at_its_own_instant(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_a_message_arrives_at_its_own_instant(system: System, diary: Diary, doer: Doer) -> None:
     doer.plan(7.5, lambda: doer.send(diary, Say("now"), NOTHING))
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [(7.5, "now")]
 
 
-def test_a_handler_is_through_before_the_next_message_is_handled(system: System) -> None:
+def test_a_handler_is_through_before_the_next_message_is_handled(
+    system: System, diary: Diary, doer: Doer
+) -> None:
     """Even a message to oneself waits its turn."""
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
 
     def handle() -> None:
         doer.send(doer, Do(lambda: doer.send(diary, Say("next message"), NOTHING)), NOTHING)
         diary.heard.append((doer.now, "rest of the handler"))
 
     doer.plan(1, handle)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.texts() == ["rest of the handler", "next message"]
 
 
-def test_a_delay_of_nothing_makes_a_message_like_any_other(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_a_delay_of_nothing_makes_a_message_like_any_other(
+    system: System, diary: Diary, doer: Doer
+) -> None:
 
     def say() -> None:
         diary.after(0, Say("first"), NOTHING)
@@ -63,13 +60,13 @@ def test_a_delay_of_nothing_makes_a_message_like_any_other(system: System) -> No
         diary.at(diary.now, Say("third"), NOTHING)
 
     doer.plan(4, say)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [(4, "first"), (4, "second"), (4, "third")]
 
 
-def test_a_run_ends_at_once_with_the_result_it_is_given(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_a_run_ends_at_once_with_the_result_it_is_given(
+    system: System, diary: Diary, doer: Doer
+) -> None:
     doer.plan(3, lambda: system.finish(NOTHING, "made it"))
     doer.plan(3, lambda: system.finish(NOTHING, "too late"))
     for time, phase in ((3, Phase.DECISION), (4, Phase.WORK_ENDS)):
@@ -80,8 +77,9 @@ def test_a_run_ends_at_once_with_the_result_it_is_given(system: System) -> None:
     assert diary.heard == []
 
 
-def test_what_is_said_at_the_last_instant_is_still_heard_to_its_end(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_what_is_said_at_the_last_instant_is_still_heard_to_its_end(
+    system: System, diary: Diary, doer: Doer
+) -> None:
 
     def say(left: int) -> None:
         doer.send(diary, Say(str(left)), NOTHING)
@@ -115,8 +113,7 @@ def test_an_actor_is_started_once_it_belongs_to_its_system() -> None:
 
     system = System(start=2)
     newcomer = system.spawn(NewApplication("newcomer"))
-    over(system, 4)
-    system.run()
+    run_to_end(system, 4)
     assert newcomer.began == [2]
 
 
@@ -130,8 +127,7 @@ def test_actors_can_be_spawned_while_the_run_goes_on(system: System) -> None:
 
     doer.plan(1, give_birth)
     doer.plan(2, give_birth)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert [child.heard for child in born] == [[(1, "welcome")], [(2, "welcome")]]
 
 
@@ -141,29 +137,29 @@ def test_two_actors_of_one_name_are_refused(system: System) -> None:
         system.spawn(Doer("diary"))
 
 
-def test_a_stopped_actor_gets_no_more_messages_and_no_timers(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_a_stopped_actor_gets_no_more_messages_and_no_timers(
+    system: System, diary: Diary, doer: Doer
+) -> None:
     diary.at(1, Say("heard"), NOTHING)
     for phase in Phase:
         diary.at(2, Say("never"), NOTHING, phase)
         diary.at(3, Say("never"), NOTHING, phase)
     doer.plan(1.5, diary.stop)
     doer.plan(2, lambda: doer.send(diary, Say("never"), NOTHING))
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [(1, "heard")]
 
 
-def test_a_message_under_way_to_an_actor_that_stops_is_lost(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_a_message_under_way_to_an_actor_that_stops_is_lost(
+    system: System, diary: Diary, doer: Doer
+) -> None:
 
     def last_words() -> None:
         doer.send(diary, Say("never"), NOTHING)
         diary.stop()
 
     doer.plan(1, last_words)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == []
 
 
@@ -179,8 +175,7 @@ def test_stopping_cancels_an_actors_tasks_in_the_order_of_their_making(system: S
     for number in range(50):
         doer.start(linger(number))
     system.spawn(Doer("other")).plan(5, doer.stop)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert ended == [(number, 5) for number in range(50)]
 
 
@@ -196,8 +191,7 @@ def test_the_end_of_the_run_cancels_tasks_in_the_order_of_their_making(system: S
     names = [f"actor {k}" for k in range(50)]
     for name in names:
         system.spawn(Doer(name)).start(linger(name))
-    over(system, 5)
-    system.run()
+    run_to_end(system, 5)
     assert ended == names
 
 
@@ -216,17 +210,14 @@ def test_the_end_of_the_run_cancels_what_tasks_have_started_in_the_order_of_thei
         await asyncio.wait([asyncio.create_task(wait(number)) for number in range(50)])
 
     system.spawn(Doer("doer")).start(live())
-    over(system, 5)
-    system.run()
+    run_to_end(system, 5)
     assert ended == list(range(50))
 
 
-def test_an_actor_may_stop_itself_and_stop_twice(system: System) -> None:
-    doer = system.spawn(Doer("doer"))
+def test_an_actor_may_stop_itself_and_stop_twice(system: System, doer: Doer) -> None:
     doer.plan(1, doer.stop)
     system.spawn(Doer("other")).plan(2, doer.stop)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert "doer" not in system.actors
 
 
@@ -241,8 +232,7 @@ def test_the_name_of_a_stopped_actor_is_free_again(system: System) -> None:
         first.stop()  # must not take its successor away
 
     doer.plan(1, replace)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert (first.heard, second.heard) == ([], [(5, "heard")])
     assert system.actors["diary"] is second
 
@@ -256,8 +246,7 @@ def test_an_actors_task_sends_and_waits_over_virtual_time(system: System) -> Non
             source.send(diary, Say("arrival"), NOTHING)
 
     source.start(arrivals())
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [(1, "arrival"), (3, "arrival"), (7, "arrival")]
 
 
@@ -265,15 +254,15 @@ def test_an_actors_task_sends_and_waits_over_virtual_time(system: System) -> Non
 
 
 @pytest.mark.parametrize("delay", [-1.0, -1e-300, math.nan, -math.inf])
-def test_a_delay_that_is_negative_or_no_number_is_refused(system: System, delay: float) -> None:
-    diary = system.spawn(Diary("diary"))
+def test_a_delay_that_is_negative_or_no_number_is_refused(delay: float, diary: Diary) -> None:
     with pytest.raises(ValueError, match=r"nothing can come at .*: it is 0\.0 now"):
         diary.after(delay, Say("never"), NOTHING)
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_a_time_in_the_past_is_refused_in_every_phase(system: System, phase: Phase) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_a_time_in_the_past_is_refused_in_every_phase(
+    system: System, phase: Phase, diary: Diary, doer: Doer
+) -> None:
     doer.plan(5, lambda: diary.at(4.5, Say("never"), NOTHING, phase))
     with pytest.raises(ActorFailed, match=r"nothing can come at 4\.5: it is 5 now"):
         system.run()
@@ -302,8 +291,7 @@ def test_a_subclass_serves_its_own_messages_and_its_parents(system: System) -> N
     richer, doer = system.spawn(Richer("richer")), system.spawn(Doer("doer"))
     doer.send(richer, Begin(), NOTHING)
     doer.send(richer, Say("said"), NOTHING)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert richer.texts() == ["begun", "said"]
 
 
@@ -320,6 +308,5 @@ def test_one_handler_may_serve_several_messages(system: System) -> None:
     counter, doer = system.spawn(Counter("counter")), system.spawn(Doer("doer"))
     doer.send(counter, Begin(), NOTHING)
     doer.send(counter, End(), NOTHING)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert counter.count == 2

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from actors.runtime import NOTHING, System, VirtualTimeLoop
 from actors.runtime.loop import COMPACT_FROM
-from tests.actors.runtime.worlds import Diary, Doer, Say, over, unhurried, virtually
+from tests.actors.runtime.worlds import Diary, Doer, Say, run_to_end, unhurried, virtually
 
 
 def bounded(loop: VirtualTimeLoop, live: int) -> bool:
@@ -44,8 +44,7 @@ def test_an_actors_cancelled_timers_do_not_pile_up(live: int) -> None:
     for _ in range(100_000):
         diary.cancel(diary.after(1e6, Say("never"), NOTHING))
         assert bounded(system.loop, live)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [(number + 1, "live") for number in range(live)]
 
 
@@ -64,8 +63,7 @@ def test_sweeping_cancelled_timers_out_loses_none_that_lives(
     for number, lives_on in enumerate(lives):
         if not lives_on:
             diary.cancel(timers[number])
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [(n, str(n)) for n, lives_on in enumerate(lives) if lives_on]
 
 
@@ -77,15 +75,13 @@ def test_a_cancelled_timer_does_not_move_the_time(loop: VirtualTimeLoop) -> None
     assert loop.time() == 3
 
 
-def test_a_timer_can_be_cancelled_after_it_came_or_twice(system: System) -> None:
-    diary = system.spawn(Diary("diary"))
+def test_a_timer_can_be_cancelled_after_it_came_or_twice(system: System, diary: Diary) -> None:
     timer = diary.at(1, Say("came"), NOTHING)
     never = diary.at(1, Say("never"), NOTHING)
     for _ in range(2):
         system.spawn(Doer(f"doer {_}")).plan(2, lambda: diary.cancel(timer))
         diary.cancel(never)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [(1, "came")]
 
 
@@ -122,12 +118,10 @@ def test_a_timer_that_is_over_leaves_nothing_to_the_garbage_collector(
         gc.enable()
 
 
-def test_a_timer_at_infinity_never_comes_and_holds_nothing_up(system: System) -> None:
-    diary = system.spawn(Diary("diary"))
+def test_a_timer_at_infinity_never_comes_and_holds_nothing_up(system: System, diary: Diary) -> None:
     never = diary.at(math.inf, Say("never"), NOTHING)
     diary.at(5, Say("five"), NOTHING)
-    over(system, 6)
-    system.run()
+    run_to_end(system, 6)
     diary.cancel(never)
     assert diary.heard == [(5, "five")]
     assert system.loop.now == 6

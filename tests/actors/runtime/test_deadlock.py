@@ -46,8 +46,9 @@ def test_a_deadlock_that_nobody_explains_says_so(system: System) -> None:
     assert str(deadlock(system)).endswith("unfinished: nobody says what for")
 
 
-def test_a_system_in_which_only_cancelled_timers_are_left_is_deadlocked(system: System) -> None:
-    diary = system.spawn(Diary("diary"))
+def test_a_system_in_which_only_cancelled_timers_are_left_is_deadlocked(
+    system: System, diary: Diary
+) -> None:
     for phase in Phase:
         diary.cancel(diary.at(5, Say("never"), NOTHING, phase))
     diary.at(math.inf, Say("never"), NOTHING)

@@ -7,7 +7,7 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 
 import pytest
 
@@ -21,7 +21,7 @@ from actors.runtime import (
     UnexpectedMessage,
     VirtualTimeLoop,
 )
-from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, virtually
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, run_to_end, virtually
 
 
 def fail() -> None:
@@ -43,14 +43,18 @@ def check(fault: ActorFailed, message: type | str) -> None:
     assert str(fault).endswith(": ValueError: worn out")
 
 
+def failure(system: System) -> ActorFailed:
+    with pytest.raises(ActorFailed) as caught:
+        system.run()
+    return caught.value
+
+
 def test_an_error_in_a_handler_ends_the_run(system: System) -> None:
     culprit, doer = system.spawn(Doer("culprit")), system.spawn(Doer("doer"))
     diary = system.spawn(Diary("diary"))
     doer.plan(2, lambda: doer.send(culprit, Do(fail), NOTHING))
     diary.at(3, Say("never"), NOTHING)
-    with pytest.raises(ActorFailed) as caught:
-        system.run()
-    check(caught.value, Do)
+    check(failure(system), Do)
     assert (system.loop.now, diary.heard) == (2, [])
 
 
@@ -64,63 +68,49 @@ def test_an_error_on_a_timer_names_the_actor_alone_at_its_instant_or_not(
     system.spawn(Doer("culprit")).plan(2, fail, phase)
     for number in range(company):
         system.spawn(Doer(f"behind {number}")).plan(2, lambda: None, phase)
-    with pytest.raises(ActorFailed) as caught:
-        system.run()
-    check(caught.value, Do)
+    check(failure(system), Do)
 
 
 def test_an_error_in_an_actors_task_ends_the_run(system: System) -> None:
     culprit, diary = system.spawn(Doer("culprit")), system.spawn(Diary("diary"))
     culprit.start(fail_later())
     diary.at(3, Say("never"), NOTHING)
-    with pytest.raises(ActorFailed) as caught:
-        system.run()
-    check(caught.value, "its task")
+    check(failure(system), "its task")
     assert (system.loop.now, diary.heard) == (2, [])
 
 
-def test_an_error_while_a_stopped_actors_task_cleans_up_ends_the_run(system: System) -> None:
+async def fail_at_the_end() -> None:
+    try:
+        await asyncio.sleep(100)
+    finally:
+        fail()
+
+
+@pytest.mark.parametrize(
+    ("life", "stopped"),
+    [
+        pytest.param(fail_at_the_end, True, id="while a stopped actor's task cleans up"),
+        pytest.param(fail_at_the_end, False, id="while tasks clean up after the end"),
+        pytest.param(fail_later, False, id="at the last instant"),
+    ],
+)
+def test_an_error_at_the_end_of_a_task_is_not_lost(
+    system: System, life: Callable[[], Coroutine[None, None, None]], stopped: bool
+) -> None:
     culprit = system.spawn(Doer("culprit"))
-
-    async def life() -> None:
-        try:
-            await asyncio.sleep(100)
-        finally:
-            fail()
-
+    if life is fail_later:
+        culprit.plan(2, lambda: system.finish(NOTHING))
     culprit.start(life())
-    system.spawn(Doer("doer")).plan(5, culprit.stop)
-    over(system)
-    with pytest.raises(ActorFailed) as caught:
-        system.run()
-    check(caught.value, "its task")
+    if stopped:
+        system.spawn(Doer("doer")).plan(5, culprit.stop)
+    if life is not fail_later:
+        over(system, 10)
+    check(failure(system), "its task")
 
 
-def test_an_error_while_tasks_clean_up_after_the_end_is_not_lost(system: System) -> None:
-    async def life() -> None:
-        try:
-            await asyncio.sleep(100)
-        finally:
-            fail()
-
-    system.spawn(Doer("culprit")).start(life())
-    over(system, 5)
-    with pytest.raises(ActorFailed) as caught:
-        system.run()
-    check(caught.value, "its task")
-
-
-def test_an_error_at_the_last_instant_is_not_lost(system: System) -> None:
-    culprit = system.spawn(Doer("culprit"))
-    culprit.plan(2, lambda: system.finish(NOTHING))
-    culprit.start(fail_later())
-    with pytest.raises(ActorFailed) as caught:
-        system.run()
-    check(caught.value, "its task")
-
-
-def test_an_unexpected_message_keeps_its_error_as_the_cause(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_an_unexpected_message_keeps_its_error_as_the_cause(
+    system: System, diary: Diary, doer: Doer
+) -> None:
     doer.send(diary, Do(fail), NOTHING)
     with pytest.raises(ActorFailed, match=r"diary failed on Do.* UnexpectedMessage: ") as caught:
         system.run()
@@ -133,17 +123,13 @@ def test_the_first_of_several_errors_is_the_one_that_is_raised(system: System) -
         culprit.send(culprit, Do(fail), NOTHING)
         culprit.plan(0, fail)
         culprit.start(fail_later())
-    with pytest.raises(ActorFailed) as caught:
-        system.run()
-    check(caught.value, Do)
+    check(failure(system), Do)
 
 
 def test_the_first_of_several_errors_of_tasks_is_the_one_that_is_raised(system: System) -> None:
     for name in ("culprit", "next"):
         system.spawn(Doer(name)).start(fail_later())
-    with pytest.raises(ActorFailed) as caught:
-        system.run()
-    check(caught.value, "its task")
+    check(failure(system), "its task")
 
 
 def test_after_an_error_no_actor_runs_while_tasks_clean_up(system: System) -> None:
@@ -165,8 +151,7 @@ def test_after_an_error_no_actor_runs_while_tasks_clean_up(system: System) -> No
     assert diary.heard == []
 
 
-def test_an_actor_may_cancel_its_own_task_without_failing(system: System) -> None:
-    doer = system.spawn(Doer("doer"))
+def test_an_actor_may_cancel_its_own_task_without_failing(system: System, doer: Doer) -> None:
     tasks: list[asyncio.Task[None] | None] = []
 
     async def life() -> None:
@@ -179,8 +164,7 @@ def test_an_actor_may_cancel_its_own_task_without_failing(system: System) -> Non
 
     doer.start(life())
     doer.plan(1, cancel)
-    over(system, 2)
-    system.run()
+    run_to_end(system, 2)
     assert system.loop.now == 2
 
 
@@ -236,9 +220,8 @@ def test_ctrl_c_ends_a_run_of_actors_within_a_few_rounds(
 
 
 def test_ctrl_c_ends_a_run_that_only_jumps_from_timer_to_timer(
-    system: System, ctrl_c: Callable[[], None]
+    system: System, ctrl_c: Callable[[], None], doer: Doer
 ) -> None:
-    doer = system.spawn(Doer("doer"))
 
     def tick() -> None:
         doer.after(1, Do(tick), NOTHING)

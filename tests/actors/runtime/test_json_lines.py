@@ -14,7 +14,7 @@ from attrs import frozen
 
 from actors.runtime import NOTHING, ActorFailed, Event, JsonLines, System
 from actors.runtime.journal import FLUSH_EVERY
-from tests.actors.runtime.worlds import Do, Doer, Noted, over
+from tests.actors.runtime.worlds import Do, Doer, Noted, run_to_end
 
 
 class Colour(enum.Enum):
@@ -158,8 +158,7 @@ def test_a_log_of_a_run_is_the_same_bytes_every_time() -> None:
 
             again = Do(tick)
             tick()
-            over(system, 50)
-            system.run()
+            run_to_end(system, 50)
         return file.text
 
     assert once() == once()

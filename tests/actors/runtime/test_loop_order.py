@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.runtime import NOTHING, Phase, System, Timer, VirtualTimeLoop
-from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, unhurried, virtually
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, run_to_end, unhurried, virtually
 
 UNIX_NOW = 1.7e9
 
@@ -117,8 +117,9 @@ def test_asyncio_timers_of_one_instant_come_first_in_first_out(times: list[float
     assert len(came) == len(times)
 
 
-def test_messages_tasks_and_callbacks_of_one_instant_share_one_order(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_messages_tasks_and_callbacks_of_one_instant_share_one_order(
+    system: System, diary: Diary, doer: Doer
+) -> None:
 
     async def sleeper(text: str) -> None:
         await asyncio.sleep(2)
@@ -132,8 +133,7 @@ def test_messages_tasks_and_callbacks_of_one_instant_share_one_order(system: Sys
     doer.plan(2, lambda: write("another timer of an actor"))
     system.loop.call_at(2, write, "another timer of asyncio")
     doer.start(sleeper("task, one round after its timer"))
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [
         (2, "timer of an actor"),
         (2, "timer of asyncio"),
@@ -212,8 +212,7 @@ def test_times_an_ulp_apart_are_one_instant_that_of_the_earliest(time: float) ->
     diary.at(later, Say("work"), NOTHING, Phase.WORK_ENDS)
     diary.at(math.nextafter(later, math.inf), Say("decision"), NOTHING, Phase.DECISION)
     diary.at(time, Say("more work"), NOTHING, Phase.WORK_ENDS)
-    over(system, 2 * time)
-    system.run()
+    run_to_end(system, 2 * time)
     assert diary.heard == [
         (time, "work"),
         (time, "more work"),
@@ -228,8 +227,7 @@ def test_times_further_apart_are_two_instants(apart: float) -> None:
     diary = system.spawn(Diary("diary"))
     diary.at(3.6, Say("first"), NOTHING, Phase.SERVICE)
     diary.at(3.6 + 3.6 * apart, Say("second"), NOTHING, Phase.WORK_ENDS)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [(3.6, "first"), (3.6 + 3.6 * apart, "second")]
 
 
@@ -240,15 +238,15 @@ def test_an_instant_is_no_longer_for_what_is_due_just_within_it() -> None:
     times = [1 + k * 4e-13 for k in range(6)]
     for time in times:
         diary.at(time, Say("due"), NOTHING)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert [time for time, _ in diary.heard] == [times[0]] * 3 + [times[3]] * 3
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_what_is_asked_for_an_ulp_from_now_is_due_now(system: System, phase: Phase) -> None:
+def test_what_is_asked_for_an_ulp_from_now_is_due_now(
+    system: System, phase: Phase, diary: Diary, doer: Doer
+) -> None:
     """Also where its phase has passed; a time an ulp ago has passed."""
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
 
     def ask() -> None:
         diary.at(math.nextafter(3.6, 4), Say("now"), NOTHING, phase)
@@ -257,8 +255,7 @@ def test_what_is_asked_for_an_ulp_from_now_is_due_now(system: System, phase: Pha
 
     doer.plan(3.6, ask, Phase.DECISION)
     diary.at(3.7, Say("next"), NOTHING)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [(3.6, "now"), (3.7, "next")]
 
 
@@ -293,7 +290,6 @@ def test_times_never_run_backwards(system: System) -> None:
     doer = system.spawn(Doer("doer"))
     for time in (3, 1, 2, 1, 0):
         doer.plan(time, lambda: times.append(doer.now))
-    over(system)
-    system.run()
+    run_to_end(system)
     assert all(earlier <= later for earlier, later in pairwise(times))
     assert times == [0, 1, 1, 2, 3]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.runtime import NOTHING, Actor, Phase, System, handles, message
-from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, unhurried
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, run_to_end, unhurried
 
 ORDER = [
     "WORK_ENDS",
@@ -36,14 +36,14 @@ def test_phases_come_in_their_order_whatever_the_order_of_asking(
     diary = system.spawn(Diary("diary"))
     for phase in planned:
         diary.at(time, Say(phase.name), NOTHING, phase)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [(time, name) for name in ORDER]
 
 
-def test_a_phase_begins_when_all_that_the_one_before_led_to_is_handled(system: System) -> None:
+def test_a_phase_begins_when_all_that_the_one_before_led_to_is_handled(
+    system: System, diary: Diary, doer: Doer
+) -> None:
     """Messages may go back and forth within a phase, by any number of steps."""
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
 
     def talk(phase: str, steps: int) -> None:
         doer.send(diary, Say(f"{phase} {steps}"), NOTHING)
@@ -52,25 +52,23 @@ def test_a_phase_begins_when_all_that_the_one_before_led_to_is_handled(system: S
 
     for phase in Phase:
         doer.plan(5, lambda phase=phase: talk(phase.name, 3), phase)  # type: ignore[misc]
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.texts() == [f"{phase} {steps}" for phase in ORDER for steps in (3, 2, 1, 0)]
 
 
-def test_all_of_one_phase_come_before_what_the_first_of_them_sends(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_all_of_one_phase_come_before_what_the_first_of_them_sends(
+    system: System, diary: Diary, doer: Doer
+) -> None:
     for number in range(3):
         doer.plan(5, lambda number=number: doer.send(diary, Say(f"sent by {number}"), NOTHING))  # type: ignore[misc]
         diary.at(5, Say(f"due {number}"), NOTHING)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.texts() == ["due 0", "due 1", "due 2", "sent by 0", "sent by 1", "sent by 2"]
 
 
 def test_work_that_a_decision_starts_and_that_takes_no_time_ends_before_the_service(
-    system: System,
+    system: System, diary: Diary, doer: Doer
 ) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
 
     def decide() -> None:
         diary.after(0, Say("work of no duration"), NOTHING)
@@ -79,8 +77,7 @@ def test_work_that_a_decision_starts_and_that_takes_no_time_ends_before_the_serv
 
     diary.at(5, Say("service"), NOTHING, Phase.SERVICE)
     doer.plan(5, decide, Phase.DECISION)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.texts() == [
         "work of no duration",
         "a state that changes because of it",
@@ -118,8 +115,7 @@ def test_what_comes_later_in_an_instant_is_in_order_with_its_timers(
     doer.plan(5, ask)
     for number, phase in enumerate(early):
         diary.at(5, Say(f"early {number}"), NOTHING, phase)
-    over(system)
-    system.run()
+    run_to_end(system)
     asked = [(phase, f"early {number}") for number, phase in enumerate(early)]
     asked += [(phase, f"{how} {number}") for number, (phase, how) in enumerate(late)]
     expected = [text for _, text in sorted(asked, key=lambda entry: entry[0])]
@@ -127,12 +123,12 @@ def test_what_comes_later_in_an_instant_is_in_order_with_its_timers(
     assert {time for time, _ in diary.heard} <= {5}
 
 
-def test_what_a_phase_sends_is_heard_before_what_comes_still_later(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_what_a_phase_sends_is_heard_before_what_comes_still_later(
+    system: System, diary: Diary, doer: Doer
+) -> None:
     diary.later(Say("service"), NOTHING, Phase.SERVICE)
     doer.later(Do(lambda: doer.send(diary, Say("decision"), NOTHING)), NOTHING, Phase.DECISION)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.texts() == ["decision", "service"]
 
 
@@ -179,8 +175,7 @@ def test_one_decision_is_made_after_all_messages_of_an_instant(system: System) -
         scheduler.at(time, Free(), NOTHING)
         doer.plan(time, lambda: doer.send(scheduler, Free(), NOTHING))
         scheduler.at(time, Free(), NOTHING, Phase.STATES_CHANGE)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert scheduler.decisions == [(5, 9), (8, 12)]
 
 
@@ -189,8 +184,7 @@ def test_a_decision_that_causes_news_of_its_own_instant_is_followed_by_another(
 ) -> None:
     scheduler = system.spawn(Scheduler("scheduler", instant=2))
     scheduler.at(5, Free(), NOTHING)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert scheduler.decisions == [(5, 1), (5, 2), (5, 3)]
 
 
@@ -233,8 +227,7 @@ def test_an_attempt_survives_a_worker_that_goes_down_at_its_very_end(
 ) -> None:
     """Intervals are half-open: an attempt over [2, 5) is complete at 5."""
     attempt = system.spawn(Attempt("attempt", 5, down))
-    over(system)
-    system.run()
+    run_to_end(system)
     assert attempt.completed is completed
 
 
@@ -244,17 +237,14 @@ def test_processors_freed_at_an_instant_are_free_for_its_decision(system: System
     scheduler.deciding = True
     scheduler.at(5, Decide(), NOTHING, Phase.DECISION)
     scheduler.at(5, Free(), NOTHING)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert scheduler.decisions == [(5, 1)]
 
 
 @pytest.mark.parametrize("phase", Phase)
 def test_a_timer_of_the_present_instant_comes_at_the_present_instant(
-    system: System, phase: Phase
+    system: System, phase: Phase, diary: Diary, doer: Doer
 ) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
     doer.plan(5, lambda: diary.after(0, Say("now"), NOTHING, phase), Phase.SERVICE)
-    over(system)
-    system.run()
+    run_to_end(system)
     assert diary.heard == [(5, "now")]

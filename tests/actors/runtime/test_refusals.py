@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import select
 import signal
-import socket
 import sys
 import threading
 import time
@@ -15,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from actors.runtime import OutsideWorldError, System, VirtualTimeLoop
-from tests.actors.runtime.worlds import Doer, over, virtually
+from tests.actors.runtime.worlds import Doer, run_to_end, virtually
 
 WALL_CLOCK = (
     *("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"),
@@ -50,66 +49,24 @@ def test_every_method_that_needs_the_outside_world_is_refused_by_name_and_reason
         getattr(loop, name)(None, keyword=None)
 
 
-async def connect() -> None:
-    await asyncio.open_connection("localhost", 1)
-
-
-async def serve() -> None:
-    await asyncio.start_server(lambda reader, writer: None, "localhost", 0)
-
-
-async def serve_locally() -> None:
-    await asyncio.start_unix_server(lambda reader, writer: None, "socket")
-
-
-async def execute() -> None:
-    await asyncio.create_subprocess_exec(sys.executable)
-
-
-async def execute_in_a_shell() -> None:
-    await asyncio.create_subprocess_shell("true")
-
-
-async def work_in_a_thread() -> None:
-    await asyncio.to_thread(int)
-
-
-async def resolve() -> None:
-    await asyncio.get_running_loop().getaddrinfo("localhost", 80)
-
-
-async def receive() -> None:
-    with socket.socket() as plug:
-        await asyncio.get_running_loop().sock_recv(plug, 1)
-
-
-async def read_a_pipe() -> None:
-    await asyncio.get_running_loop().connect_read_pipe(asyncio.Protocol, sys.stdin)
-
-
-async def execute_in_a_pool() -> None:
-    with ThreadPoolExecutor(1) as pool:
-        asyncio.get_running_loop().set_default_executor(pool)
-
-
-async def handle_a_signal() -> None:
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, print)
+def running() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
 
 
 @pytest.mark.parametrize(
     ("attempt", "method"),
     [
-        (connect, "create_connection"),
-        (serve, "create_server"),
-        (serve_locally, "create_unix_server"),
-        (execute, "subprocess_exec"),
-        (execute_in_a_shell, "subprocess_shell"),
-        (work_in_a_thread, "run_in_executor"),
-        (resolve, "getaddrinfo"),
-        (receive, "sock_recv"),
-        (read_a_pipe, "connect_read_pipe"),
-        (execute_in_a_pool, "set_default_executor"),
-        (handle_a_signal, "add_signal_handler"),
+        (lambda: asyncio.open_connection("localhost", 1), "create_connection"),
+        (lambda: asyncio.start_server(print, "localhost", 0), "create_server"),
+        (lambda: asyncio.start_unix_server(print, "socket"), "create_unix_server"),
+        (lambda: asyncio.create_subprocess_exec(sys.executable), "subprocess_exec"),
+        (lambda: asyncio.create_subprocess_shell("true"), "subprocess_shell"),
+        (lambda: asyncio.to_thread(int), "run_in_executor"),
+        (lambda: running().getaddrinfo("localhost", 80), "getaddrinfo"),
+        (lambda: running().sock_recv(None, 1), "sock_recv"),
+        (lambda: running().connect_read_pipe(asyncio.Protocol, sys.stdin), "connect_read_pipe"),
+        (lambda: running().set_default_executor(ThreadPoolExecutor(1)), "set_default_executor"),
+        (lambda: running().add_signal_handler(signal.SIGTERM, print), "add_signal_handler"),
     ],
 )
 def test_asyncios_ways_to_the_outside_world_are_refused(
@@ -209,8 +166,7 @@ def test_no_system_of_actors_looks_at_the_wall_clock_or_waits(forbidden: list[st
     system = System()
     doer = system.spawn(Doer("doer"))
     doer.plan(1e5, lambda: doer.start(busy()))
-    over(system, 1e6)
-    system.run()
+    run_to_end(system, 1e6)
     assert forbidden == []
     assert system.loop.now == 1e6
 

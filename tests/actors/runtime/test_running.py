@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from actors.runtime import ActorFailed, System, VirtualTimeLoop
-from tests.actors.runtime.worlds import Doer, over, virtually
+from tests.actors.runtime.worlds import Doer, over, run_to_end, virtually
 
 
 async def nap(delay: float) -> float:
@@ -203,8 +203,7 @@ def test_a_system_closes_async_generators_that_its_actors_leave(system: System) 
         assert await anext(left) == 1
 
     doer.start(life())
-    over(system, 5)
-    system.run()
+    run_to_end(system, 5)
     assert ended == ["generator"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from attrs import define
 
 from actors.runtime import NOTHING, Actor, ActorFailed, System, handles, message
-from tests.actors.runtime.worlds import Diary, Doer, over
+from tests.actors.runtime.worlds import Diary, Doer, run_to_end
 
 
 class Life(enum.Enum):
@@ -66,8 +66,7 @@ def drive(*messages: object) -> Machine:
     machine, doer = system.spawn(Machine("m1")), system.spawn(Doer("doer"))
     for each in messages:
         doer.send(machine, each, NOTHING)
-    over(system, 1)
-    system.run()
+    run_to_end(system, 1)
     return machine
 
 
@@ -84,8 +83,9 @@ def test_a_message_that_a_state_does_not_expect_names_class_state_and_message() 
         drive(End())
 
 
-def test_a_message_that_no_state_expects_names_class_and_message(system: System) -> None:
-    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+def test_a_message_that_no_state_expects_names_class_and_message(
+    system: System, diary: Diary, doer: Doer
+) -> None:
     doer.send(diary, Begin(), NOTHING)
     with pytest.raises(ActorFailed, match="a Diary does not expect Begin"):
         system.run()
@@ -110,6 +110,5 @@ def test_an_actor_that_changes_state_after_it_has_stopped_stays_stopped(system: 
 
     doer.plan(1, go)
     doer.plan(2, lambda: doer.send(machine, End(), NOTHING))
-    over(system)
-    system.run()
+    run_to_end(system)
     assert machine.state is Life.BUSY

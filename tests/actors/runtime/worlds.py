@@ -92,6 +92,12 @@ def over(system: System, time: float = 1e9) -> None:
     system.spawn(Doer("end of the run")).plan(time, lambda: system.finish(NOTHING), Phase.SERVICE)
 
 
+def run_to_end(system: System, time: float = 1e9) -> None:
+    """Run it until `time`."""
+    over(system, time)
+    system.run()
+
+
 def virtually(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on a loop of its own, as users do."""
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:

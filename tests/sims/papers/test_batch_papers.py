@@ -1,19 +1,15 @@
 """The regenerated figures and tables of rigid21 and moldable21."""
 
-from pathlib import Path
-
 import pytest
 
-import sims
 from actors.events import Outcome
 from actors.runtime import stream
 from policies.maths.silent_errors import draw_failures
 from policies.queue.lists import Reading
 from sims.campaign.engine import execute
 from sims.campaign.plan import Cells
-from sims.cli import main
 from sims.papers.catalogue import item
-from sims.papers.rigid import jobs
+from sims.papers.silent import rigid
 from sims.papers.values import Value
 from sims.scenario.jobs.drawn import Model, SyntheticJobs, UniformJobs
 from sims.scenario.jobs.section import RigidSection
@@ -22,15 +18,7 @@ from sims.scenario.scenario import Scenario
 from sims.summary import Summary
 from sims.world import run
 
-SWF = Path(str(sims.__file__)).parent / "scenarios" / "batch-small.swf"
 SETS = 10
-
-
-def values(name: str, **changes: object) -> dict[tuple[str, str], Value]:
-    """By who and what."""
-    one = item(name)
-    found = one.values(execute(one.campaign("default", changes)))
-    return {(it.who, it.what): it for it in found}
 
 
 def expect(value: Value, reference: float, error: float) -> None:
@@ -109,15 +97,10 @@ def drawn(scenario: Scenario) -> tuple[int, ...]:
 
 def test_a_runs_failures_are_those_of_its_lower_bound() -> None:
     """What the views compute beside a run is what the run met."""
-    scenario = read(jobs(3), "rigid21")
+    scenario = read(rigid(3), "rigid21")
     summary = Summary()
     run(scenario, [summary])
     assert summary.outcomes[Outcome.FAILED] == sum(drawn(scenario))
-
-
-def test_the_example_of_section_47_takes_13_under_both_algorithms() -> None:
-    found = values("moldable21/example")
-    assert [it.ours.mean for it in found.values()] == [13, 13]
 
 
 def test_synthetic_jobs_lie_in_the_ranges_that_the_paper_states() -> None:
@@ -128,35 +111,3 @@ def test_synthetic_jobs_lie_in_the_ranges_that_the_paper_states() -> None:
         50 <= job.processors <= 2000 and 100 <= job.length <= 20_000
         for job in UniformJobs(seed=0).draw()
     )
-
-
-SMALL = ["--replications", "1", "--axis", "number=0,1"]
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["rigid21/figure4b", *SMALL, "--axis", "platform.workers=[5000]"], "(4.8)"),
-        (["rigid21/figure6", "--size", "smoke"], "R-SHELFFILL-NB LA"),
-        (["rigid21/table1", "--input", str(SWF), "--size", "smoke"], "(1.067)"),
-        (["rigid21/proposition3"], "(1.00005 in)"),
-        (["moldable21/example"], "13 (13 in)"),
-        (["moldable21/table1", *SMALL, "--axis", "job.synthetic.model=mix"], "1.867"),
-        (["moldable21/table1", "--size", "smoke", "--set", "policy.allotment=exact"], "1.867"),
-        (["moldable21/figure4", "--size", "smoke"], "MINAREA HPA"),
-        (["moldable21/figure5-lambda", "--size", "smoke"], "errors.per_work"),
-    ],
-)
-def test_each_experiment_prints_its_table_and_draws_its_figure(
-    words, expected, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setenv("COLUMNS", "200")
-    assert main(["papers", "run", *words, "--results", str(tmp_path)]) == 0
-    assert expected in capsys.readouterr().out
-    name = words[0].partition("/")[2]
-    assert ("figure" in name) == (tmp_path / f"{name}.png").exists()
-
-
-def test_a_log_that_is_not_there_is_an_error_of_one_line(capsys) -> None:
-    assert main(["papers", "run", "rigid21/table1", "--input", "/nowhere.swf"]) == 2
-    assert "/nowhere.swf" in capsys.readouterr().err

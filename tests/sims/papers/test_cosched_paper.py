@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from sims.cli import main
-from sims.papers.catalogue import ITEMS
-from sims.papers.cosched import FAULT_FREE, pack, single
+from sims.papers.malleable17 import FAULT_FREE, courses, draw, pack
 from sims.scenario.loader import read
 from sims.summary import Summary
 from sims.world import run
@@ -31,14 +26,6 @@ def _makespan(table: dict[str, Any], seed: int) -> float:
     return summary.makespan
 
 
-def test_section_4s_examples_are_printed_beside_the_papers_numbers(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    assert main(["papers", "run", "malleable17/example", "--results", str(tmp_path)]) == 0
-    numbers = re.findall(r"(\d\.?\d?) \((\d\.?\d?) in\)", capsys.readouterr().out)
-    assert numbers == [("8", "8"), ("7.2", "7.2"), ("6", "6"), ("6.5", "6.5")]
-
-
 def test_all_policies_of_a_point_meet_the_same_pack_and_faults() -> None:
     one, other = (read(pack(name, 3), "malleable17") for name in ("EndLocal", NONE))
     assert one.job == other.job
@@ -56,28 +43,15 @@ def test_the_fault_free_run_bounds_what_redistribution_can_gain() -> None:
     assert found[FAULT_FREE] < found["EndLocal"] < found[NONE]
 
 
-FIGURES = [it.name for it in ITEMS if it.name.startswith("malleable17/figure") and it.drawn]
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_runs_at_a_small_size(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["papers", "run", name, "--size", "smoke", "--replications", "2"]
-    assert main([*words, "--results", str(tmp_path)]) == 0
-    assert "mean gain, %" in capsys.readouterr().out
-    assert (tmp_path / f"{name.partition('/')[2]}.png").exists()
-
-
 def test_figure_11_follows_each_policy_from_fault_to_fault(tmp_path: Path) -> None:
-    found = single.courses(2, applications=8, processors=40, mtbf_years=5)
+    found = courses(2, applications=8, processors=40, mtbf_years=5)
     reference = found[NONE]
     assert len(reference) > 3
     assert all(a.makespan <= b.makespan for a, b in pairwise(reference))
     greedy = found["IteratedGreedy-EndLocal"]
     assert greedy[-1].makespan < reference[-1].makespan
-    drawn = single.draw(found, tmp_path / "f.png")
-    assert [path.name for path in drawn] == ["f-makespan.png", "f-spread.png"]
+    drawn = list(draw(found, tmp_path))
+    assert [path.name for path in drawn] == ["figure11-makespan.png", "figure11-spread.png"]
     assert all(path.exists() for path in drawn)
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from policies.maths.gain_table import gain_at
 from policies.maths.speeds import TwoPoint, UniformSlots
 from sims.bench import redundancy as bench
 from sims.campaign.engine import execute
-from sims.cli import main
-from sims.papers.catalogue import ITEMS, item
-from sims.papers.redundancy import guarantee
-from sims.papers.redundancy.lemmas import drain_row, gain_row
+from sims.papers.catalogue import item
+from sims.papers.redundancy17 import bounded, concave, drain, guarantee
 
 SET = {"platform": {"workers": 4}, "job": {"stream": {"count": 100}}}
 
@@ -48,47 +45,15 @@ def test_no_policy_beats_the_bound_at_unit_speed() -> None:
 
 @pytest.mark.parametrize("process", [TwoPoint(4.0, 0.3), UniformSlots(2.0, 0.5)])
 def test_lemmas_1_and_2_hold(process: TwoPoint | UniformSlots) -> None:
-    row = gain_row("speeds", process, 0.7, 8, 500, np.random.default_rng(1))
-    assert (row.concave, row.bounded) == (True, True)
-    assert len(row.gains) == 8
+    at = gain_at(process, 500, np.random.default_rng(1))
+    gains = [at(copies, 0.7) for copies in range(1, 9)]
+    assert concave(gains)
+    assert bounded(gains, process.peak, 0.7)
 
 
 def test_lemma_5_holds() -> None:
-    row = drain_row(20, 3, 0.5, np.random.default_rng(1))
-    assert row.simulated == pytest.approx(row.formula, rel=1e-12)
-
-
-STUDIES = [it.name for it in ITEMS if it.name.startswith("redundancy17/study")]
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_each_study_prints_its_table(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["papers", "run", name, "--size", "smoke", "--set", "job.stream.count=30"]
-    assert main([*words, "--replications", "2", "--results", str(tmp_path)]) == 0
-    printed = capsys.readouterr().out
-    assert "stretch99" in printed
-    if name == "redundancy17/study-load":
-        assert "(0.434 " in printed
-        assert (tmp_path / "study-load.png").exists()
-
-
-def test_an_unknown_policy_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["papers", "run", "redundancy17/study-load", "--size", "smoke"]
-    assert main([*words, "--set", "policy.placement=XYZ"]) == 2
-    assert "XYZ" in capsys.readouterr().err
-
-
-def test_bounds_and_lemmas_print_their_tables(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["redundancy17/bounds", "--size", "smoke", "--replications", "2"]
-    assert main(["papers", "run", *words, "--results", str(tmp_path)]) == 0
-    assert main(["papers", "run", "redundancy17/lemmas"]) == 0
-    printed = capsys.readouterr().out
-    assert "27" in printed
-    assert "Lemma 5" in printed
+    simulated, formula = drain(20, 3, 0.5, np.random.default_rng(1))
+    assert simulated == pytest.approx(formula, rel=1e-12)
 
 
 def test_the_benchmark_prints_the_ratio_to_simpy(

@@ -10,15 +10,12 @@ from sims.campaign.engine import execute
 from sims.cli import main
 from sims.papers.catalogue import item
 from sims.papers.values import Value
-from sims.papers.volatile import Makespans, scores
-from sims.papers.volatile.printed import TABLE_1
-
-ZONES = Path(__file__).parents[2] / "data" / "zones"
-SMALL = ["--axis", "fastest=[1]", "--axis", "channels=[5]", "--axis", "number=[0]"]
+from sims.papers.volatile13 import Makespans, scores
+from tests.sims.papers.papers import ZONES
 
 
 def scored(scenarios: list[Makespans]) -> dict[tuple[str, str], Value]:
-    return {(it.who, it.what): it for it in scores(scenarios, "IE")}
+    return {(it.who, it.what): it for it in scores(scenarios)}
 
 
 def test_differences_are_of_means_over_trials_in_which_both_succeed() -> None:
@@ -50,63 +47,24 @@ def test_every_heuristic_of_table_1_runs_on_the_same_instance_again_and_again() 
     first, again = (execute(one.campaign("default", changes)) for _ in range(2))
     cell, same = first.comparisons()[0], again.comparisons()[0]
     found = {line.variant: line.runs[0].value or 20_000 for line in cell.lines}
-    assert sorted(found) == sorted(TABLE_1)
+    assert sorted(found) == sorted(set(one.printed) - {"columns"})
     assert found == {line.variant: line.runs[0].value or 20_000 for line in same.lines}
     assert min(found.values()) > 10
     assert found["RANDOM"] > max(value for name, value in found.items() if name != "RANDOM")
 
 
-def test_an_interrupted_table_resumes_from_its_results(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["papers", "run", "volatile13/table2", *SMALL, "--replications", "1"]
-    words += ["--set", "job.cap=2000", "--results", str(tmp_path)]
-    assert main(words) == 0
-    first = capsys.readouterr().out
-    files = sorted(tmp_path.iterdir())
-    assert main(words) == 0
-    assert capsys.readouterr().out == first
-    assert sorted(tmp_path.iterdir()) == files
-    assert "Y-IE" in first
-    assert "(-10.33)" in first
-
-
-def test_figure_2_is_drawn(tmp_path: Path) -> None:
-    words = ["papers", "run", "volatile13/figure2", "--size", "smoke", *SMALL]
-    assert main([*words, "--results", str(tmp_path)]) == 0
-    assert (tmp_path / "figure2.png").stat().st_size > 10_000
-
-
 REAL = ["papers", "run", "volatile13/realtraces", "--size", "smoke"]
 
 
-def test_real_traces_are_fitted_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*REAL, "--input", str(ZONES), "--results", str(tmp_path)]) == 0
+@pytest.mark.parametrize("evidence", [False, True])
+def test_real_traces_are_fitted_and_run_and_their_evidence_can_be_seen(
+    evidence: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*REAL, "--input", str(ZONES), "--axis", "number=[0]", "--set", "cap=10"]
+    told = ["--evidence"] if evidence else []
+    assert main([*words, *told, "--results", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "on fitted chains" in out
     assert "RANDOM" in out
-    assert "log-likelihood" not in out
-
-
-def test_the_fitted_chains_can_be_seen_with_their_evidence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = [*REAL, "--input", str(ZONES), "--axis", "number=[0]", "--set", "cap=10", "--evidence"]
-    assert main([*words, "--results", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
-    assert out.count("log-likelihood") == len(list(ZONES.glob("*.json")))
-    assert "slots independent of the one before" in out
-
-
-def test_a_folder_without_traces_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*REAL, "--input", str(tmp_path)]) == 2
-    assert "no .json file" in capsys.readouterr().err
-
-
-def test_real_traces_without_any_are_refused_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*REAL, "--results", str(tmp_path)]) == 2
-    assert "--input" in capsys.readouterr().err
+    assert out.count("log-likelihood") == (len(list(ZONES.glob("*.json"))) if evidence else 0)
+    assert ("slots independent of the one before" in out) == evidence

@@ -25,7 +25,8 @@ from tests.actors.deciders.copies.queueing import (
 )
 from tests.actors.deciders.copies.worlds import columns, run, varied
 
-REPLICATIONS, JOBS, WARM_UP = 14, 1500, 0.1
+REPLICATIONS, JOBS, WARM_UP = 14, 900, 0.1
+DRAWN = 1500
 LOAD = 0.6
 REPRODUCED = {0.3: 0.310, 0.5: 0.434, 0.7: 0.614, 0.9: 0.861}
 """Speeds redrawn at exponential times of mean .3, by load; of twelve sequences each."""
@@ -36,12 +37,12 @@ MIXED = Hyperexponential((0.75, 0.25), (0.5, 2.5))
 
 def jobs_of(law: SizeLaw, servers: int, seed: int, load: float = LOAD) -> list[tuple[float, float]]:
     rng = np.random.default_rng(seed)
-    times = rng.exponential(law.mean / (load * servers), JOBS).cumsum()
-    return list(zip(times.tolist(), law.draw(rng, JOBS).tolist(), strict=True))
+    times = rng.exponential(law.mean / (load * servers), DRAWN).cumsum()
+    return list(zip(times.tolist(), law.draw(rng, DRAWN).tolist(), strict=True))[:JOBS]
 
 
 def mean_flowtimes(policy: RedundancyPolicy, law: SizeLaw, servers: int = 1) -> list[float]:
-    """Steady-state means of fourteen runs of 1500 jobs, the first 150 left out."""
+    """Steady-state means of fourteen runs of 900 jobs, the first 90 left out."""
     runs = (
         run(columns(policy), jobs_of(law, servers, seed), workers=servers)
         for seed in range(REPLICATIONS)

@@ -1,0 +1,150 @@
+"""malleable17: malleable applications under faults: section 4's examples, figures 7 to 16."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from policies.pack import LookAhead
+from sims.campaign.results import Results
+from sims.metrics.course import Course, CoursePoint
+from sims.papers.inputs import base
+from sims.papers.values import Place, Value, estimated, exactly, ratios
+from sims.plots.axes import PLAIN
+from sims.plots.curves import HEIGHT, WIDTH, legend_below
+from sims.plots.figure import CYCLE, new_figure, save
+from sims.scenario.faults import YEAR
+from sims.scenario.loader import read
+from sims.world import run
+
+FAULT_FREE = "fault-free EndLocal"
+"""The optimistic bound of the figures: no fault, no checkpoint, redistribution at ends."""
+LARGEST = 2_500_000.0
+"""m_sup, data units."""
+
+
+def pack(
+    policy: str,
+    seed: int,
+    smallest: float = 1_500_000.0,
+    applications: int = 100,
+    processors: int = 1000,
+    mtbf_years: float = 100.0,
+    unit: float = 1.0,
+    sequential: float = 0.08,
+    faults: bool = True,
+    look: str = LookAhead.NEXT_PAIR.value,
+) -> dict[str, Any]:
+    """Section 6.1's setting: the defaults are the paper's; `unit` is c in s per data unit.
+
+    Points of a curve get packs and faults of their own: with the same ones, scaled, a mean over the
+    points would hardly be surer than a single point. Policies of a point share them.
+    """
+    place = (smallest, applications, processors, mtbf_years, unit, sequential, faults)
+    first = int.from_bytes(blake2b(repr(place).encode(), digest_size=4).digest())
+    drawn = {"count": applications, "smallest": smallest, "largest": LARGEST, "seed": first + seed}
+    faulty = {
+        "faults": {"kind": "exponential", "mtbf": mtbf_years * YEAR},
+        "protection": {"kind": "buddies", "period": "young"},
+    }
+    return {
+        "name": "malleable17",
+        "seed": first,
+        "platform": {"workers": processors},
+        "job": {
+            "kind": "malleable",
+            "synthetic": drawn,
+            "speedup": {"kind": "synthetic", "fraction": sequential},
+        },
+        "link": {"unit": unit},
+        **(faulty if faults and policy != FAULT_FREE else {}),
+        "policy": {"name": policy.removeprefix("fault-free "), "look": look},
+    }
+
+
+def example(which: str) -> dict[str, Any]:
+    """One of section 4's."""
+    return base(f"malleable17/example-{which}")
+
+
+# --- views ------------------------------------------------------------------------------------
+
+
+def figure(results: Results) -> list[Value]:
+    """Makespans over those without redistribution, and each part's mean gain over its points."""
+    found = ratios(results)
+    parts = dict.fromkeys((it.place[:1], it.who) for it in found)
+    return found + [_gain(found, *part) for part in parts]
+
+
+def figure10(results: Results) -> list[Value]:
+    """The same, with the mean gains that the paper states over all parts."""
+    found = figure(results)
+    stated = ("IteratedGreedy", "ShortestApplicationsFirst-EndLocal")
+    return found + [_gain(found, (), who) for who in stated]
+
+
+def _gain(found: list[Value], part: Place, who: str) -> Value:
+    """Over the points of a part and the policies whose names begin so."""
+    own = (it for it in found if it.what == "ratio" and it.place[: len(part)] == part)
+    gains = [100 * (1 - it.ours.mean) for it in own if it.who.startswith(who)]
+    return Value(part, who, "mean gain, %", estimated(gains))
+
+
+# --- figure 11: one run, fault by fault ---------------------------------------------------------
+
+POLICIES = ("none", "IteratedGreedy-EndLocal", "ShortestApplicationsFirst-EndLocal")
+TITLE = "malleable17, figure 11: a single run, at each fault that counted"
+PICTURES = {
+    "makespan": "expected makespan, s",
+    "spread": "standard deviation of sizes, processors",
+}
+"""What is drawn of each moment."""
+
+Courses = dict[str, list[CoursePoint]]
+
+
+def courses(seed: int = 1, mtbf_years: float = 50.0, **setting: Any) -> Courses:
+    """Each policy's moments, on the same pack and faults; the paper's setting is n = 100, p = 1000,
+    an MTBF of 50 years."""
+    found = {}
+    for name in POLICIES:
+        fold = Course()
+        run(read(pack(name, seed, mtbf_years=mtbf_years, **setting), "figure 11"), [fold])
+        found[name] = fold.moments
+    return found
+
+
+def figure11() -> list[Value]:
+    """The last moment of each policy."""
+    return [
+        Value((), name, what, exactly(value))
+        for name, moments in courses().items()
+        for what, value in (
+            ("faults that counted", len(moments)),
+            ("expected makespan, s", moments[-1].makespan),
+            ("standard deviation of sizes", moments[-1].spread),
+        )
+    ]
+
+
+def pictures(folder: Path) -> list[Path]:
+    """The paper's two, in `folder`."""
+    return list(draw(courses(), folder))
+
+
+def draw(found: Courses, folder: Path) -> Iterator[Path]:
+    """A picture of each quantity over time."""
+    for what, told in PICTURES.items():
+        figure, axes = new_figure(WIDTH, HEIGHT)
+        for (name, moments), color in zip(found.items(), CYCLE, strict=False):
+            points = [(it.time, getattr(it, what)) for it in moments]
+            axes.plot(*zip(*points, strict=True), label=name, color=color, marker=".")
+        axes.xaxis.set_major_formatter(PLAIN)
+        axes.yaxis.set_major_formatter(PLAIN)
+        axes.set(title=TITLE, xlabel="time of the fault, s", ylabel=told)
+        axes.grid(alpha=0.3)
+        legend_below(figure, "redistribution at faults and ends")
+        yield save(figure, folder / f"figure11-{what}.png")

@@ -1,0 +1,221 @@
+"""redundancy17: redundant copies on servers whose speed varies: the study, and Theorem 1's bounds.
+
+The paper prints no experiment; what is beside our figures was reproduced before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, default_rng
+from numpy.typing import NDArray
+
+from actors.runtime import System
+from actors.runtime import stream as random_stream
+from policies.maths.gain_table import gain_at
+from policies.maths.gains import GainEstimate
+from policies.maths.single_machine import (
+    Capacity,
+    mean_bound,
+    proof_constant,
+    sample_path_bound,
+    srpt_drain,
+)
+from sims.campaign.intervals import Estimate
+from sims.campaign.results import Results
+from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
+from sims.papers.inputs import base
+from sims.papers.values import Place, Value, estimated, exactly, means, ratios
+from sims.scenario.loader import read
+from sims.scenario.scenario import Scenario
+from sims.scenario.speeds import process_of
+from sims.scenario.workload import workload
+from sims.world import run
+
+WARM_UP = 0.1
+"""Part of the jobs that is left out of steady-state numbers: they met an empty cluster."""
+STUDIED = "two-point, Delta 4"
+
+
+def stream(speeds: str = STUDIED, sizes: str = "exponential") -> dict[str, Any]:
+    """One point of the study."""
+    table = base("redundancy17/base")
+    table["platform"]["speed"] = base("redundancy17/speeds")[speeds]
+    table["job"]["stream"]["sizes"] = {"kind": sizes.lower().replace(" ", "-")}
+    return table
+
+
+def augmented(semantics: str, speed: float) -> dict[str, Any]:
+    """The same, shorter, at another speed: progress is what workers deliver (`sample-path`), or
+    x g(r, t), the mean of the furthest of r copies (`mean`: Assumption 2)."""
+    table = stream()
+    table["platform"]["augmentation"] = speed
+    if semantics == "mean":
+        table["platform"]["gain"] = {"kind": "process"}
+    table["job"]["stream"]["count"] = 500
+    return table
+
+
+# --- measures ---------------------------------------------------------------------------------
+
+Statistic = Callable[[NDArray[np.float64]], Any]
+
+
+def _measured(of: str, statistic: Statistic) -> Callable[[Flowtimes], float]:
+    def measured(found: Flowtimes) -> float:
+        return float(statistic(getattr(found.after(WARM_UP), of)))
+
+    return measured
+
+
+P95, P99 = (partial(np.percentile, q=percent) for percent in (95, 99))
+flowtime, stretch = (_measured(of, np.mean) for of in ("flowtimes", "stretches"))
+flowtime95, stretch95 = (_measured(of, P95) for of in ("flowtimes", "stretches"))
+flowtime99, stretch99 = (_measured(of, P99) for of in ("flowtimes", "stretches"))
+
+
+# --- views ------------------------------------------------------------------------------------
+
+
+def study(results: Results) -> list[Value]:
+    """Mean flowtimes over SRPT's, and all measures."""
+    return ratios(results) + means(results)
+
+
+def bounds(results: Results) -> list[Value]:
+    """Overall flowtime over a lower bound on OPT's, and Theorem 1's constant where it holds."""
+    found: dict[tuple[Place, str], list[float]] = {}
+    for (case, k), result in results.finished():
+        flow, end = result.values["flowtime"], result.values["makespan"]
+        assert flow is not None
+        assert end is not None
+        own = found.setdefault((case.point, case.variant), [])
+        own.append(flow / bound(case.scenario(k), end))
+    values = []
+    for (place, who), own in found.items():
+        values.append(Value(place, who, "flowtime / bound", estimated(own)))
+        most = guarantee(who, dict(place)["speed"])
+        if most is not None:
+            values.append(Value(place, who, "Theorem 1", exactly(most)))
+    return values
+
+
+def guarantee(policy: str, speed: float) -> float | None:
+    """Theorem 1's constant where it holds: SRPT+R (or better) with more than unit speed."""
+    if policy != "SRPT+R" or speed <= 1:
+        return None
+    return proof_constant(stream()["platform"]["speed"]["peak"], speed - 1)
+
+
+def bound(scenario: Scenario, end: float) -> float:
+    """A lower bound on the mean flowtime of any schedule at unit speed, on the very jobs that a run
+    meets and, of the sample path, these speeds; `end`: makespan at the scenario's own speed."""
+    found = [it.job for it in workload(scenario, System(scenario.seed, []), Path()).submissions]
+    arrivals = np.array([it.submitted for it in found])
+    sizes = np.array([it.profile.work for it in found])
+    workers = scenario.platform
+    assert workers is not None
+    if workers.gain is not None:
+        peak = process_of(workers.speed, Path()).peak
+        return mean_bound(arrivals, sizes, workers.workers, peak) / len(found)
+    plain = workers.model_copy(update={"augmentation": 1.0})
+    unit = scenario.model_copy(update={"platform": plain})
+    # The policy's speed is augmented: at unit speed the bound may need the servers for longer.
+    horizon = 2 * end
+    while (served := capacity(unit, horizon)).work[-1] < 2 * float(sizes.sum()):
+        horizon *= 2
+    return sample_path_bound(arrivals, sizes, served) / len(found)
+
+
+def capacity(scenario: Scenario, horizon: float) -> Capacity:
+    """C(t) of the very speeds that a run of `scenario` meets, up to `horizon`."""
+    platform = scenario.full_platform
+    streams = (f"speed/{platform.name(worker)}" for worker in range(platform.size))
+    rngs = (random_stream(scenario.seed, name) for name in streams)
+    pairs = zip(platform, rngs, strict=True)
+    return Capacity.of([worker.speeds(rng, Path()) for worker, rng in pairs], horizon)
+
+
+# --- lemmas 1, 2 and 5, checked numerically ----------------------------------------------------
+
+ERRORS = 4.0
+"""A difference counts as a violation beyond so many of its standard errors."""
+SPEEDS = (
+    "constant",
+    "two-point, Delta 4",
+    "two-point slots, Delta 4",
+    "uniform 0..2",
+    "on-off, Delta 4",
+)
+TIMES = (0.03, 0.3, 1.0, 3.0)
+COPIES, SAMPLE, INSTANCES = 10, 400, 20
+"""Most copies; servers that are simulated for each time; instances of Lemma 5."""
+
+
+def lemmas() -> list[Value]:
+    """How far all three are kept; 1: the lemma holds there."""
+    rng = default_rng(1)
+    gains = (it for at in product(SPEEDS, TIMES) for it in _gains(*at, rng))
+    return [*gains, _drains(default_rng(1))]
+
+
+def _gains(speeds: str, time: float, rng: Generator) -> Iterator[Value]:
+    process = process_of(read(stream(speeds), "lemmas").full_platform[0].speed, Path())
+    at = gain_at(process, SAMPLE, rng)
+    gains = [at(count, time) for count in range(1, COPIES + 1)]
+    place = (("speeds", speeds), ("t", time))
+    for count in (2, COPIES):
+        gain, half = gains[count - 1].value, ERRORS * gains[count - 1].error
+        yield Value(place, "", f"g({count}, t)", Estimate(gain, gain - half, gain + half, 2))
+    yield Value(place, "", "Lemma 1", exactly(concave(gains)))
+    yield Value(place, "", "Lemma 2", exactly(bounded(gains, process.peak, time)))
+
+
+def concave(gains: Sequence[GainEstimate]) -> bool:
+    """Lemma 1: g(r, t) - g(r - 1, t) never rises with r."""
+    steps = [
+        (b.value - a.value, a.error + b.error) for a, b in pairwise((GainEstimate(0, 0), *gains))
+    ]
+    return all(b - a <= ERRORS * (ea + eb) + 1e-12 for (a, ea), (b, eb) in pairwise(steps))
+
+
+def bounded(gains: Sequence[GainEstimate], peak: float, time: float) -> bool:
+    """Lemma 2: g(r, t) <= min(Delta t, r t)."""
+    return all(
+        gain.value <= min(peak, copies) * time * (1 + 1e-12) + ERRORS * gain.error
+        for copies, gain in enumerate(gains, 1)
+    )
+
+
+def _drains(rng: Generator) -> Value:
+    """Lemma 5: the largest relative difference between eq. 13 and simulation."""
+    worst = 0.0
+    for _ in range(INSTANCES):
+        jobs, servers = int(rng.integers(1, 60)), int(rng.integers(1, 12))
+        simulated, formula = drain(jobs, servers, float(rng.uniform(0.1, 2)), rng)
+        worst = max(worst, abs(simulated / formula - 1))
+    return Value((), "", "Lemma 5, rounded to 1e-9", exactly(round(worst, 9)))
+
+
+def drain(jobs: int, servers: int, epsilon: float, rng: Generator) -> tuple[float, float]:
+    """Overall flowtime of SRPT at speed 1 + epsilon, all jobs there at 0: as simulated, and by
+    eq. 13, time units."""
+    sizes = sorted(rng.exponential(1, jobs).tolist())
+    drawn = {
+        "arrivals": {"kind": "list", "times": [0.0] * jobs},
+        "sizes": {"kind": "list", "sizes": sizes},
+    }
+    scenario = {
+        "name": "lemma-5",
+        "platform": {"workers": servers, "augmentation": 1 + epsilon},
+        "job": {"kind": "rigid", "stream": drawn},
+        "policy": {"name": "SRPT"},
+    }
+    fold = FlowtimeFold()
+    run(read(scenario, "lemma 5"), [fold])
+    return fold.result().total, srpt_drain(sizes, servers, 1 + epsilon)

@@ -1,0 +1,65 @@
+"""Studies of several mechanisms at once, which no paper prints: campaigns and their views.
+
+Variants are compared on the same realisations of platform and work, one for each seed. Where a run
+may be cut off, what it left undone counts as done then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from sims.campaign.cells import RunStatus
+from sims.campaign.intervals import LEVEL, ratio_of
+from sims.campaign.results import Results
+from sims.papers.values import Place, Value, drawn, exactly, known, means, runs, without
+from sims.summary import Summary
+
+
+def flowtime(summary: Summary) -> float:
+    """Mean over the jobs that were submitted, completion minus submission, in the scenario's unit;
+    where the run was cut off, jobs that it left count as completed then."""
+    ends, starts = summary.completed, summary.submitted
+    total = sum(ends.get(job, summary.time) - start for job, start in starts.items())
+    return total / len(starts)
+
+
+def against(results: Results, reference: str, unprotected: str) -> Iterator[Value]:
+    """Means over the reference's, paired by seed, and how many runs were cut off; those of
+    `unprotected`, which the size of an image does not matter to, are told once."""
+    finished, told = results.finished(), set()
+    ends = Counter((case.point, case.variant, it.end) for (case, _), it in finished)
+    for place, made in runs(results, cut_off=True).items():
+        for who, values in made.items():
+            at = without(place, "image") if who == unprotected else place
+            if who != reference and (at, who) not in told:
+                told.add((at, who))
+                ratio = ratio_of(known(values), known(made[reference]), LEVEL)
+                assert ratio is not None
+                yield Value(at, who, f"mean flowtime / {reference}'s", ratio)
+                yield Value(at, who, "cut off", drawn(ends[place, who, RunStatus.CAPPED]))
+
+
+# --- enrolment ----------------------------------------------------------------------------------
+
+WITHIN = 1.05
+"""A number of workers is worth it up to so many times the least mean."""
+ENROLLED = "policy.parameters.workers"
+
+
+def enrolment(results: Results) -> list[Value]:
+    """View: mean makespans, slots; and how many workers are worth enrolling."""
+    found = [it for it in means(results) if it.ours.size == results.campaign.replications]
+    curves: dict[Place, dict[int, float]] = {}
+    for it in found:
+        curve = curves.setdefault(without(it.place, ENROLLED), {})
+        curve[dict(it.place)[ENROLLED]] = it.ours.mean
+    return found + [
+        Value(place, "", "worth enrolling", exactly(worth(curve)))
+        for place, curve in curves.items()
+    ]
+
+
+def worth(means: Mapping[int, float]) -> int:
+    """The fewest workers whose mean is within 5 % of the least over all k."""
+    return min(k for k, mean in means.items() if mean <= WITHIN * min(means.values()))

@@ -1,0 +1,116 @@
+"""Checkpoint, replicate or restart, on machines that their owners take away?
+
+Rigid and iterative jobs are sent to spot instances behind a master with n_com channels, and survive
+in six ways: by re-execution, by images at the master (Young's period, or a fixed one), by buddy
+checkpoints among themselves (each takes as long as one image on a channel, and passes no master),
+and by copies, cloned or not, on workers that nobody else waits for. The mean flowtime of each is
+set against re-execution's on the same availability, by the size of an image and the length of a
+job.
+
+--input is a folder or tar archive of spot-instance JSON: each folder in it is a platform, each
+seed a random start in its traces. Without it workers follow Markov chains, fitted to three zones of
+real instances, each by itself: what a zone loses at once is missing there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sims.campaign.results import Results
+from sims.errors import InputError
+from sims.papers.study import against
+from sims.papers.values import Place, Value, estimated, known, runs, without
+from sims.spot_platforms import SpotPlatform, fitted, real
+
+REFERENCE, COPIES = "re-execution", "2 copies"
+MEMBERS = 2
+"""Workers of a job."""
+WORKERS_PER_JOB = 6
+ITERATION, PROGRAM, DATA, FIXED = 15.0, 1.0, 0.25, 30.0
+"""Minutes: of an iteration, of a program and of a unit of data on a channel, of work between two
+images where that is fixed."""
+CAP = 10 * 24 * 60.0
+"""Minutes after which a run is cut off."""
+
+
+@cache
+def _platforms(traces: str) -> Mapping[str, SpotPlatform]:
+    found = real(Path(traces)) if traces else [fitted()]
+    return {it.name: it for it in found}
+
+
+def given(traces: str) -> dict[str, Any]:
+    """The traces' platforms, for the campaign. Raises InputError, also where their ticks differ."""
+    platforms = _platforms(traces)
+    ticks = {it.tick for it in platforms.values()}
+    if len(ticks) > 1:
+        raise InputError(traces, "", f"ticks of {sorted(ticks)} minutes", "traces of one tick")
+    return {"axes": {"platform": list(platforms)}, "until": CAP / ticks.pop()}
+
+
+def protection(way: str, mtbf: float, image: float, tick: float) -> dict[str, Any]:
+    """A way to survive; `mtbf` and `image` in ticks."""
+    young = {"period": "young", "mtbf": mtbf}
+    ways: dict[str, dict[str, Any]] = {
+        REFERENCE: {},
+        COPIES: {"copies": 2},
+        "2 copies, cloned": {"copies": 2, "cloning": True},
+        "images, Young": {"kind": "images", **young},
+        "images, each 30 min": {"kind": "images", "period": FIXED / tick},
+        "buddies, Young": {"kind": "buddies", "cost": image, "recovery": image, **young},
+    }
+    return ways[way]
+
+
+def spot(
+    seed: int,
+    platform: str,
+    kind: str,
+    hours: float,
+    image: float,
+    way: str,
+    traces: str = "",
+    channels: int = 4,
+) -> dict[str, Any]:
+    """One start on a platform, whose tick is the unit of time; `hours` of work in a job, `image`
+    minutes on a channel, to those ways that it matters to."""
+    spots = _platforms(traces)[platform]
+    tick, cost = spots.tick, 0.0 if way in (REFERENCE, COPIES) else image
+    count = jobs_on(spots)
+    rigid = {"processors": MEMBERS, "time": 60 * hours / tick}
+    iterations = max(1, round(60 * hours / ITERATION))
+    iterative = {"tasks": MEMBERS, "iterations": iterations, "processors": MEMBERS}
+    lives = spots.lives(seed, MEMBERS * count, int(CAP / tick) + 1)
+    link = {"program": PROGRAM / tick, "data": DATA / tick, "image": cost / tick}
+    return {
+        "name": "survive",
+        "seed": seed,
+        "workers": [{"task_time": ITERATION / tick, "availability": life} for life in lives],
+        "master": {"channels": channels, **link},
+        "job": {"kind": kind, "jobs": [rigid if kind == "rigid" else iterative] * count},
+        "protection": protection(way, spots.mtbf, cost / tick, tick),
+        "policy": {"name": "R-LIST-0", "order": "FCFS"},
+    }
+
+
+def jobs_on(platform: SpotPlatform) -> int:
+    """How many jobs are sent to it at once."""
+    few = min(2, platform.size // (2 * MEMBERS))
+    return max(1, few, platform.size // WORKERS_PER_JOB)
+
+
+# --- the view ---------------------------------------------------------------------------------
+
+
+def view(results: Results) -> list[Value]:
+    """Ratios to re-execution; and its own mean flowtime."""
+    platforms = _platforms(str(results.campaign.set.get("traces", "")))
+    hours: dict[Place, Value] = {}
+    for place, made in runs(results, cut_off=True).items():
+        tick, at = platforms[dict(place)["platform"]].tick, without(place, "image")
+        own = estimated([it * tick / 60 for it in known(made[REFERENCE])])
+        hours[at] = Value(at, REFERENCE, "mean flowtime, h", own)
+    return [*against(results, REFERENCE, COPIES), *hours.values()]

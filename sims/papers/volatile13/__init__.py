@@ -1,0 +1,217 @@
+"""volatile13: iterative applications on volatile workers: Tables I and II, figure 2, and what
+section VIII left for later: how wrong are Markov heuristics on real availability?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from attrs import evolve, frozen
+
+from actors.runtime import stream
+from sims.campaign.results import Results
+from sims.errors import COMMAND_LINE, InputError
+from sims.papers.values import Place, Value, drawn, estimated, runs, spread, without
+from sims.readers.markov_fit import MarkovFit, fit_markov
+from sims.readers.spot_folders import turned_to
+from sims.spot_platforms import letters_of, traced
+
+REFERENCE = "IE"
+"""The heuristic that the others are compared with (VII.A)."""
+
+
+def instance(tasks: int, channels: int, fastest: int, number: int) -> dict[str, Any]:
+    """Scenario `number` of VII.A's space; its seeds are its trials.
+
+    `expectation` is printed: what the tables fit.
+    """
+    place = 1000 * (100 * channels + fastest) + number
+    return {
+        "name": "volatile13-VII-A",
+        "seed": 1000 * place,
+        "master": {"channels": channels, "program": 5 * fastest, "data": fastest},
+        "random_workers": {"count": 20, "fastest": fastest, "seed": place},
+        "job": {"kind": "iterative", "tasks": tasks, "iterations": 10, "cap": 1_000_000},
+        "policy": {"name": REFERENCE, "expectation": "printed"},
+    }
+
+
+# --- scores -----------------------------------------------------------------------------------
+
+Makespans = Mapping[str, Sequence[float | None]]
+"""By heuristic, a value for each trial; None where it reached the cap."""
+Both = list[tuple[float, float]]
+"""A heuristic's and the reference's makespans of the trials in which both succeed."""
+
+
+def table(results: Results) -> list[Value]:
+    """View: all scores."""
+    return scores(list(runs(results).values()))
+
+
+def figure2(results: Results) -> list[Value]:
+    """View: %diff by wmin."""
+    places: dict[Place, list[Makespans]] = {}
+    for place, made in runs(results).items():
+        places.setdefault(without(place, "number", "channels"), []).append(made)
+    return [
+        evolve(it, place=place)
+        for place, made in places.items()
+        for it in scores(made)
+        if it.what == "%diff" and it.who != REFERENCE
+    ]
+
+
+def scores(scenarios: Sequence[Makespans]) -> list[Value]:
+    """VII.A's scores, best first: #fails; %diff, (M_H - M_ref) / min(M_H, M_ref), makespans taken
+    per scenario over the trials in which both succeed, then over scenarios (below 0: better);
+    %wins and %wins30, per cent of trials with M_H <= M_ref and 1.3 M_ref; stdv, of the difference
+    over scenarios (1 is 100 %)."""
+    rows = [list(_scores(scenarios, name)) for name in scenarios[0]]
+    return [it for row in sorted(rows, key=lambda row: row[1].ours.mean) for it in row]
+
+
+def _scores(scenarios: Sequence[Makespans], name: str) -> Iterator[Value]:
+    pairs = [found for it in scenarios if (found := both(it[name], it[REFERENCE]))]
+    means = ([fmean(column) for column in zip(*found, strict=True)] for found in pairs)
+    diffs = [difference(mine, its) for mine, its in means]
+    fails = sum(value is None for it in scenarios for value in it[name])
+    yield Value((), name, "#fails", drawn(fails))
+    yield Value((), name, "%diff", estimated([100 * diff for diff in diffs]))
+    for what, factor in (("%wins", 1.0), ("%wins30", 1.3)):
+        wins = [100 * fmean(mine <= factor * its for mine, its in found) for found in pairs]
+        yield Value((), name, what, estimated(wins))
+    yield Value((), name, "stdv", spread(diffs))
+
+
+def both(mine: Sequence[float | None], its: Sequence[float | None]) -> Both:
+    """Trials in which both succeed."""
+    made = zip(mine, its, strict=True)
+    return [(a, b) for a, b in made if a is not None and b is not None]
+
+
+def difference(mine: float, its: float) -> float:
+    """Below 0: better."""
+    return (mine - its) / min(mine, its)
+
+
+# --- real availability ------------------------------------------------------------------------
+#
+# Each folder of spot-instance traces is a platform, each of its instances a volatile worker. A
+# Markov chain is fitted to every worker; the heuristics believe it. They run on the trace itself,
+# from a random start (the trace wraps around), and, with the same platform and first states, on
+# availability that really is the fitted chain. What differs between the two is what "Markov" gets
+# wrong.
+
+TRACE, CHAIN = "on the traces", "on fitted chains"
+
+
+@frozen
+class RealWorker:
+    """One instance of a trace, in slots of the trace's own tick."""
+
+    name: str
+    letters: str
+    """u or d in each slot."""
+    fit: MarkovFit
+
+    def lines(self) -> Iterator[str]:
+        """The fitted chain and its evidence."""
+        share, stays = self.letters.count("u") / len(self.letters), []
+        up, _, down = self.fit.quality.holding
+        for name, times in (("UP", up), ("not UP", down)):
+            test = times.geometric
+            said = "too few to test" if test is None else f"geometric: p={test.p_value:.0e}"
+            stays.append(f"mean stay {name} {times.mean_slots:.0f} slots, {said}")
+        yield f"{self.name}: UP {share:.0%}; {', '.join(stays)}"
+        yield self.fit.report()
+
+    def section(self, task_time: int, first: int, on: str) -> dict[str, Any]:
+        """As a scenario has it, from slot `first` of the trace."""
+        turned = turned_to(self.letters, first)
+        chain = {"kind": "markov", "rows": self.fit.rows}
+        trace = {"kind": "letters", "states": turned, "then": "repeat"}
+        life = trace if on == TRACE else chain | {"first": turned[0]}
+        return {"name": self.name, "task_time": task_time, "availability": life, "belief": chain}
+
+
+@cache
+def _platforms(traces: str) -> Mapping[str, tuple[RealWorker, ...]]:
+    if not traces:
+        problem = "volatile13/realtraces runs on spot-instance traces of yours"
+        raise InputError(
+            COMMAND_LINE, "--input", problem, "a folder (or tar archive) of JSON files"
+        )
+    return {
+        platform: tuple(
+            RealWorker(name, letters_of(node), fit_markov(node)) for name, node in nodes.items()
+        )
+        for platform, _, nodes in traced(Path(traces))
+    }
+
+
+def given(traces: str) -> dict[str, Any]:
+    """The traces' platforms, for the campaign. Raises InputError."""
+    return {"axes": {"platform": list(_platforms(traces))}}
+
+
+def evidence(traces: str) -> Iterator[str]:
+    """Each zone's fitted chain, with its standard errors and tests; further instances of one zone
+    look much the same."""
+    for workers in _platforms(traces).values():
+        for worker in workers:
+            if worker.name.endswith(".0"):
+                yield from worker.lines()
+
+
+def start(
+    platform: str,
+    number: int,
+    on: str,
+    heuristic: str,
+    traces: str = "",
+    tasks: int = 5,
+    fastest: int = 2,
+    cap: int = 100_000,
+) -> dict[str, Any]:
+    """One start in the traces, with speeds drawn for it."""
+    workers = _platforms(traces)[platform]
+    rng = stream(number, f"realtraces/{platform}")
+    speeds = rng.integers(fastest, 10 * fastest, size=len(workers), endpoint=True).tolist()
+    first = int(rng.integers(len(workers[0].letters)))
+    pairs = zip(workers, speeds, strict=True)
+    return {
+        "name": "realtraces",
+        "seed": number,
+        "master": {"channels": 5, "program": 5 * fastest, "data": fastest},
+        "workers": [it.section(speed, first, on) for it, speed in pairs],
+        "job": {"kind": "iterative", "tasks": tasks, "iterations": 10, "cap": cap},
+        "policy": {"name": heuristic},
+    }
+
+
+def realtraces(results: Results) -> list[Value]:
+    """View: %diff to IE on both, makespans on the trace over those on the chain that policies
+    believe in, and runs that failed."""
+    made = runs(results).items()
+    ways = {
+        on: {without(place, "on"): row for place, row in made if dict(place)["on"] == on}
+        for on in (TRACE, CHAIN)
+    }
+    return [it for name in results.campaign.variants for it in _row(ways, name)]
+
+
+def _row(ways: Mapping[str, Mapping[Place, Makespans]], name: str) -> Iterator[Value]:
+    for on, starts in ways.items():
+        pairs = (it for row in starts.values() for it in both(row[name], row[REFERENCE]))
+        diffs = [100 * difference(*pair) for pair in pairs]
+        yield Value((), name, f"%diff to IE {on}", estimated(diffs))
+    chains = ways[CHAIN]
+    pairs = (it for at, row in ways[TRACE].items() for it in both(row[name], chains[at][name]))
+    yield Value((), name, "trace / chain", estimated([a / b for a, b in pairs]))
+    for on, starts in ways.items():
+        fails = sum(it is None for row in starts.values() for it in row[name])
+        yield Value((), name, f"#fails {on}", drawn(fails))

@@ -1,0 +1,195 @@
+"""Every table and figure at smoke size: beside what is stored, and beside the paper's numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from sims.campaign.axes import as_toml
+from sims.campaign.executors import local
+from sims.campaign.intervals import Estimate
+from sims.cli import main
+from sims.papers import guard
+from sims.papers.catalogue import ITEMS, current, item
+from sims.papers.values import Value, table
+from tests.sims.papers.papers import LOG
+
+RUN = {
+    "moldable21/example": "13 (13 in)",
+    "moldable21/figure4": "MINAREA HPA",
+    "malleable17/example": "7.2 (7.2 in)",
+    "malleable17/figure7": "mean gain, %",
+    "malleable17/figure11": "faults that counted",
+    "redundancy17/study-load": "(0.434 ",
+    "redundancy17/bounds": "27",
+    "redundancy17/lemmas": "Lemma 5",
+    "rigid21/figure4b": "(4.8 ",
+    "rigid21/table1": "(1.067)",
+    "rigid21/proposition3": "(1.00005 in)",
+    "study/enrolment": "worth enrolling",
+    "study/survive": "cut off",
+    "volatile13/table2": "(-10.33 ",
+    "volatile13/figure2": "%diff",
+}
+"""One of each kind, and what it prints; of the others only the values are compared."""
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_what_is_run_says_what_it_said_and_draws_its_figure(
+    name: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = tmp_path_factory.getbasetemp() / name.partition("/")[0]  # runs alike are run once
+    told: list[Value] = []
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(
+        "sims.cli.papers.table", lambda title, values: told.extend(values) or table(title, values)
+    )
+    assert main(["papers", "run", name, "--size", "smoke", "--results", str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert RUN[name] in out
+    assert not list(guard.complaints(told, guard.stored()[name].intervals))
+    drawn = [line.split()[1] for line in out.splitlines() if line.startswith("picture")]
+    one = item(name)
+    asked = int(one.drawn and one.campaign("smoke").picture is not None)
+    assert len(drawn) == (2 if name == "malleable17/figure11" else asked)
+    assert all(Path(path).stat().st_size > 10_000 for path in drawn)
+
+
+def test_all_others_say_what_they_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = [it for it in ITEMS if it.name not in RUN]
+    monkeypatch.setattr("sims.cli.papers.ITEMS", others)
+    assert main(["papers", "check"]) == 0
+    assert capsys.readouterr().out == f"{len(others) - 1} tables and figures, 0 differ\n"
+
+
+def test_each_is_listed_with_its_measured_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["papers"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for one in ITEMS:
+        [line] = [line for line in lines if f" {one.name} " in line]
+        assert line.count(" s ") >= 1 or not guard.checked(one)
+
+
+def test_every_printed_row_is_of_a_policy_at_a_place() -> None:
+    for one in ITEMS:
+        rows = {key: row for key, row in one.printed.items() if isinstance(row, list)}
+        columns = rows.pop("columns", [])
+        assert all(len(row) == len(columns) for row in rows.values())
+        for key in set(rows) - {"*"} if one.drawn else ():
+            campaign = one.campaign("full")
+            *places, who = key.split(" | ")
+            assert any(name.startswith(who) for name in campaign.variants)
+            known = {as_toml(it) for values in campaign.axes.values() for it in values}
+            assert set(places) <= known
+
+
+def test_a_table_that_says_something_else_is_told_and_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = json.loads(guard.STORED.read_text())
+    key = "LPA | makespan"
+    table["moldable21/example"]["intervals"][key] = [9, 10]
+    other = tmp_path / "stored.json"
+    other.write_text(json.dumps(table))
+    monkeypatch.setattr(guard.said, "__defaults__", (other,))
+    both = [item("moldable21/example"), item("malleable17/example")]
+    monkeypatch.setattr("sims.cli.papers.ITEMS", [*both, item("volatile13/realtraces")])
+    assert main(["papers", "check"]) == 1
+    out = capsys.readouterr().out
+    assert f"moldable21/example: {key}: 13, was 9 to 10" in out
+    assert "2 tables and figures, 1 differ" in out
+    assert main(["papers", "check", "malleable17/example"]) == 0
+    assert "old name" not in capsys.readouterr().err
+
+
+def test_values_that_are_gone_or_new_are_told() -> None:
+    value = Value((("p", 2),), "who", "what", Estimate(1.0, 0.9, 1.1, 4))
+    assert list(guard.complaints([value], {"x": (0, 1)})) == ["x: gone", f"{value.key}: new"]
+
+
+def test_what_is_stored_holds_what_was_found(tmp_path: Path) -> None:
+    path = tmp_path / "stored.json"
+    with local(1) as workers:
+        guard.store([item("malleable17/example")], workers, path)
+        assert guard.said(item("malleable17/example"), workers, path) == []
+
+
+def test_the_papers_value_is_covered_to_its_digits() -> None:
+    value = Value((), "", "", Estimate(1.0, 0.964, 1.026, 9), "0.96")
+    assert value.covered
+    assert not evolve(value, paper="0.95").covered
+    assert str(evolve(value, paper="1.04")).endswith("(1.04 out)")
+
+
+# --- names, input, results ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "now"),
+    [
+        ("000/table1", "moldable21/table1"),
+        ("001/figure4a", "rigid21/figure4a"),
+        ("002/table1", "volatile13/table1"),
+        ("003/figure7", "malleable17/figure7"),
+        ("004/study-load", "redundancy17/study-load"),
+        ("study/survive", "study/survive"),
+        ("volatile13/table1", "volatile13/table1"),
+    ],
+)
+def test_a_paper_s_number_stands_for_its_key(old: str, now: str) -> None:
+    assert current(old) == item(now).name
+
+
+@pytest.mark.parametrize("action", ["run", "check"])
+def test_an_old_name_works_and_says_what_to_write(
+    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    old, now = "003/example", "malleable17/example"
+    assert main(["papers", action, old]) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("holdfast")]
+    assert told == [f"holdfast: {old} is an old name: write {now}"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["005/table1"], "005/table1"),
+        (["volatile13/table1", "--input", "log.swf"], "--input: volatile13/table1 reads nothing"),
+        (["volatile13/table1", "--evidence"], "--evidence: volatile13/table1 has none"),
+        (["rigid21/table1", "--input", "/nowhere.swf"], "/nowhere.swf"),
+        (["rigid21/table1", "--input", str(LOG), "--evidence"], "rigid21/table1 has none"),
+        (["volatile13/realtraces"], "--input"),
+        (["volatile13/realtraces", "--input", str(Path(__file__).parent)], "no .json file"),
+        (["redundancy17/study-load", "--set", "policy.placement=XYZ"], "XYZ"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_one_line(
+    words: list[str], problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = ["--size", "smoke", "--results", str(tmp_path)]
+    assert main(["papers", "run", *words, *size]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert problem in line
+
+
+def test_an_interrupted_table_resumes_from_its_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    axes = ["--axis", "fastest=[1]", "--axis", "channels=[5]", "--axis", "number=[0]"]
+    words = ["papers", "run", "volatile13/table2", *axes, "--replications", "1"]
+    words += ["--set", "job.cap=2000", "--results", str(tmp_path)]
+    assert main(words) == 0
+    first, files = capsys.readouterr().out, sorted(tmp_path.iterdir())
+    assert main(words) == 0
+    assert capsys.readouterr().out == first
+    assert sorted(tmp_path.iterdir()) == files
+    assert "Y-IE" in first
