@@ -10,7 +10,6 @@ from typing import Any
 from actors.runtime import stream
 from policies.interface.queue import BatchJob, Draw
 from policies.maths.makespan_bounds import least, moldable_bound
-from policies.maths.shelf_ratio import expected_ratio
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Rigid
 from sims.campaign.cells import RunStatus
@@ -18,6 +17,7 @@ from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import base, log_of
+from sims.papers.shelf_ratio import expected_ratio
 from sims.papers.values import Place, Value, estimated, exactly, largest, spread, without
 from sims.scenario.faults import ErrorSection
 from sims.scenario.jobs.entries import RigidJob

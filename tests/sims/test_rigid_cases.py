@@ -12,13 +12,13 @@ from actors.events import RunEnded, RunStarted
 from actors.runtime import Record, System
 from policies.interface.queue import BatchPolicy
 from policies.maths.makespan_bounds import rigid_bound
-from policies.maths.shelf_ratio import expected_ratio
 from policies.maths.speedup import Rigid
 from policies.queue.allocation import requested
 from policies.queue.lists import Reading
 from policies.queue.names import strategy_named
 from policies.queue.orders import PAPER_ORDERS
 from sims.bench.batch_runs import described, spawn
+from sims.papers.shelf_ratio import expected_ratio
 from tests.case_files import case_file
 from tests.sims.schedules import makespan
 

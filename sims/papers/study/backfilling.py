@@ -62,7 +62,7 @@ def sequence(
     chosen = jobs[starts[-1] : starts[-1] + length]
     score = UNSTARTED.get(order) if whose == THEIRS else None
     own = {"name": "EASY" if easy else "FCFS"}
-    theirs = {"name": "policies.queue.committed:Committed", "parameters": {"backfilling": easy}}
+    theirs = {"name": "sims.papers.study.committed:Committed", "parameters": {"backfilling": easy}}
     return {
         "name": "backfilling",
         "seed": seed,

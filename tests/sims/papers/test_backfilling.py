@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.queue.committed import Committed
 from policies.queue.lists import Reading, RList
 from policies.queue.shelves import InOrder
 from sims.campaign.engine import execute
@@ -12,6 +11,7 @@ from sims.campaign.executors import local
 from sims.errors import InputError
 from sims.papers.catalogue import item
 from sims.papers.study.backfilling import sequence, unstarted_unicep, unstarted_wfp3
+from sims.papers.study.committed import Committed
 from sims.readers.swf import read_swf
 from tests.sims.papers.papers import LOG
 from tests.sims.schedules import job, schedule
