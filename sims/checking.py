@@ -1,4 +1,4 @@
-"""A scenario looked at without running it: whether it can be, what it says, and what it costs."""
+"""A scenario looked at without running it: whether it can be, and what it says."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from attrs import frozen
 
 from actors.runtime import System
 from sims.errors import InputError
-from sims.estimates import Cost, estimate
 from sims.scenario.build import populate
 from sims.scenario.idle import idle
 from sims.scenario.scenario import Scenario
 from sims.session import Source, folder_of, load
-from sims.telling import counted, units
+from sims.telling import counted
 
 
 @frozen
@@ -25,7 +24,7 @@ class Checked:
     """A scenario that can be run."""
 
     scenario: Scenario
-    cost: Cost
+    jobs: int
 
     @property
     def understood(self) -> str:
@@ -37,7 +36,7 @@ class Checked:
         header = self.scenario.header()
         who = f"{counted(header.processors, 'worker')}, {' and '.join(header.kinds)} jobs"
         decided = f"{header.policy} decides ({self.scenario.decider.value})"
-        told = [f"{self.scenario.name}: {who}; {decided}", *self.cost.lines(units(header.unit))]
+        told = [f"{self.scenario.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
         told += [f"No effect: {key}: {why}." for key, why in idle(self.scenario)]
         return [*told, "", *self.understood.splitlines()]
 
@@ -54,8 +53,7 @@ def check(source: Source, changes: dict[str, Any] | None = None) -> Checked:
     """
     scenario, folder = load(source, changes), folder_of(source)
     try:
-        populate(scenario, System(scenario.seed, start=0), folder)
-        return Checked(scenario, estimate(scenario, folder))
+        return Checked(scenario, populate(scenario, System(scenario.seed, start=0), folder))
     except InputError as error:
         named = isinstance(source, str | Path) and error.source == "scenario"
         raise (attrs.evolve(error, source=str(source)) if named else error) from None

@@ -27,13 +27,13 @@ CELLS: Mapping[str, str] = MappingProxyType(
 HEADING = re.compile(r"\[+([a-z_.]+)\]+")
 KIND = re.compile(r'^kind = "(.*)"$', re.MULTILINE)
 WIDTH = 100
-STARTERS = Path(__file__).parent / "starters"
+STARTERS = Path(__file__).parent / "docs" / "starters"
 
 HEAD = f"""\
 {LINE}
 # With `holdfast keys --schema > {FILE}` beside this file, editors complete and check it.
 # Lines that begin with #key are defaults: take the # away to change them.
-#   holdfast check FILE    whether it can be run, and what it will cost
+#   holdfast check FILE    whether it can be run, and what it means
 #   holdfast run FILE
 """
 
@@ -53,7 +53,7 @@ def policy_file(point: str) -> str:
     if point not in [it.value for it in Point]:
         accepted = ", ".join(it.value for it in Point)
         raise InputError(COMMAND_LINE, "POINT", f"{point!r} is none", accepted)
-    return (STARTERS / f"{point}.py").read_text(encoding="utf-8")
+    return (STARTERS / f"{point}.py.txt").read_text(encoding="utf-8")
 
 
 def _explained(plain: str) -> Iterator[str]:

@@ -34,7 +34,7 @@ COMMANDS = {
     ),
     "check": (
         "running",
-        "Check a scenario file without running it: what it means, and what it will cost.",
+        "Check a scenario file without running it: what it means.",
     ),
     "check-policy": (
         "trials",
@@ -50,7 +50,7 @@ COMMANDS = {
     "why": ("logs", "Walk the chain of causes back from one event of a log."),
     "matrix": (
         "trials",
-        "Print every cell of job, hazard, protection and communication, with an example.",
+        "Print what every cell of job, hazard, protection and communication means.",
     ),
     "chaos": (
         "trials",

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from math import isfinite
@@ -37,29 +36,23 @@ Watch = Callable[[int, int], None]
 
 PATIENCE = 1.0
 """Seconds of wall time before anything is shown on a terminal."""
-REFRESH = 0.25
-"""Seconds between two looks at a run, at least."""
-SHARE = 0.02
-"""Part of the CPU time that may go to telling of it."""
-RARELY = 3.0
-"""Seconds of wall time after which a picture is drawn whatever it costs."""
+REFRESH = 0.5
+"""Seconds between two pictures of a run: one takes up to 10 ms of it."""
 
 
 class ShowProgress(Teller):
     """Sink and context manager: how far a run is, on stderr.
 
     A thread looks at it, for a policy may think for minutes in which no event happens: on a
-    terminal up to four times a second, elsewhere in a line now and then.
+    terminal twice a second, elsewhere in a line now and then.
     """
 
     stuck = "still the same: a policy is thinking, or this instant has no end"
     wants: frozenset[type] = frozenset((JobCompleted, JobKilled, IterationCompleted))
 
-    def __init__(self, title: str, unit: str, end: float, ahead: str | None = None) -> None:
-        """`end`: when it is over at the latest, in virtual time; `ahead`: what is told of a run
-        that has not been refused, and is not over, in its first second."""
+    def __init__(self, title: str, unit: str, end: float) -> None:
+        """`end`: when it is over at the latest, in virtual time."""
         super().__init__()
-        self._ahead = ahead
         self._title, self._unit, self._end = title, unit, end
         self._jobs: int | None = None
         self._done = self._iterations = 0
@@ -117,8 +110,6 @@ class ShowProgress(Teller):
     # --- the thread ---------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        if self._ahead is not None and not self._over.wait(PATIENCE):
-            print(f"holdfast: {self._ahead}", file=sys.stderr, flush=True)
         if sys.stderr is not None and sys.stderr.isatty():
             self._show()
         else:
@@ -128,32 +119,13 @@ class ShowProgress(Teller):
         if self._over.wait(PATIENCE):
             return
         console = Console(stderr=True)
-        with Live(self.picture(), console=console, transient=True, auto_refresh=False) as live:
-            pace = Pace()
-            while not self._over.wait(REFRESH):
-                if pace.due():
-                    live.update(self.picture(), refresh=True)
-                    pace.drawn()
-
-
-class Pace:
-    """When the next picture is due: it may cost 20 ms, which it takes from the run. Of wall time
-    a run may get little, where others compute, so that its share counts of CPU time."""
-
-    def __init__(self) -> None:
-        self._spent = 0.0
-        self.drawn()
-
-    def drawn(self) -> None:
-        """One was, by this thread."""
-        own = time.thread_time()
-        self._cost, self._spent = own - self._spent, own
-        self._cpu, self._wall = time.process_time(), time.monotonic()
-
-    def due(self) -> bool:
-        """Whether it is time for another; of a run that only waits, now and then all the same."""
-        cpu, wall = time.process_time() - self._cpu, time.monotonic() - self._wall
-        return cpu >= self._cost / SHARE or wall >= RARELY
+        with Live(
+            get_renderable=self.picture,
+            console=console,
+            transient=True,
+            refresh_per_second=1 / REFRESH,
+        ):
+            self._over.wait()
 
 
 class Rate(ProgressColumn):

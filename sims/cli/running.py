@@ -15,7 +15,6 @@ import attrs
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, InputError, naming
-from sims.forecast import forecast
 from sims.log import LogWriter
 from sims.options import (
     AsJson,
@@ -66,7 +65,7 @@ def run(
     summary = Summary()
     with ExitStack() as stack:
         stack.enter_context(naming(file))
-        progress = stack.enter_context(_progress(scenario, file.parent, until, live))
+        progress = stack.enter_context(_progress(scenario, until, live))
         sinks: list[Any] = [summary, progress]
         if writer is not None:
             refuse_inputs(writer.path, "--log", file, *files_of(scenario, file.parent))
@@ -89,15 +88,14 @@ def _log_path(scenario: Scenario, given: str | None) -> Path | None:
     return Path(asked) if asked else Path("logs") / f"{scenario.name}.jsonl"
 
 
-def _progress(scenario: Scenario, folder: Path, until: float | None, live: bool) -> ShowProgress:
+def _progress(scenario: Scenario, until: float | None, live: bool) -> ShowProgress:
     end = min(scenario.cap, inf if until is None else until)
-    ahead = forecast(scenario, folder)
     asked = scenario.name, scenario.times.value, end
     if not live:
-        return ShowProgress(*asked, ahead)
+        return ShowProgress(*asked)
     from sims.cli.live import ShowLive
 
-    return ShowLive(*asked, scenario.full_platform.size, ahead)
+    return ShowLive(*asked, scenario.full_platform.size)
 
 
 def _beginning(scenario: Scenario, progress: ShowProgress) -> Begins:
@@ -113,14 +111,14 @@ def _beginning(scenario: Scenario, progress: ShowProgress) -> Begins:
 def check(
     file: ScenarioFile,
     changes: Overrides = None,
-    as_json: Annotated[bool, flag("--json", "print the estimate as JSON")] = False,
+    as_json: Annotated[bool, flag("--json", "print the number of jobs as JSON")] = False,
 ) -> None:
-    """Check a scenario file without running it: what it means, and what it will cost."""
+    """Check a scenario file without running it: what it means."""
     from sims.checking import check as checked
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs})
-    print(json.dumps(attrs.asdict(found.cost)) if as_json else found)
+    print(json.dumps({"jobs": found.jobs}) if as_json else found)
 
 
 def optimum(

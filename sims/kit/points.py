@@ -22,7 +22,7 @@ from policies.interface import (
 
 
 class Point(enum.Enum):
-    """What a policy can decide; `sims/starters` has a file of each name."""
+    """What a policy can decide; `sims/docs/starters` has a file of each name."""
 
     STRATEGY = "strategy"
     """Of a queue: what starts now."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -29,9 +28,9 @@ from sims.kit.hashing import Named, hash_findings
 from sims.kit.points import Point, points_of
 from sims.kit.recognition import recognised
 from sims.kit.trial import Finding, Trial, Wrong
-from sims.starting import STARTERS
 from tests.sims.cli.commands import Shell, without
 from tests.sims.kit import bad
+from tests.sims.starters import starter
 
 ENROLMENT = Point.ENROLMENT
 
@@ -146,17 +145,16 @@ def test_every_shipped_policy_is_known_by_its_protocol(policy: Any, point: Point
     assert points_of(policy) == [point]
 
 
-def starter(point: Point) -> Any:
+def policy_of(point: Point) -> Any:
     """The policy of a starting file."""
-    module = importlib.import_module(f"sims.starters.{point.value}")
+    module = starter(point.value)
     [own] = [it for it in vars(module).values() if getattr(it, "__module__", "") == module.__name__]
     return own() if isinstance(own, type) else own
 
 
 @pytest.mark.parametrize("point", Point)
 def test_every_starting_file_is_sound_and_known_by_its_protocol(point: Point) -> None:
-    assert (STARTERS / f"{point.value}.py").exists()
-    policy = starter(point)
+    policy = policy_of(point)
     assert points_of(policy) == [point]
     assert Trial(policy, point, 60).findings() == []
 
