@@ -97,7 +97,7 @@ class Cell:
 
 def cells() -> Iterator[Cell]:
     """All of them, in the order of their axes."""
-    return (Cell(*parts) for parts in product(*AXES))
+    return (Cell(*parts) for parts in product(CellKind, CellHazard, CellGuard, CellLink))
 
 
 def cell_named(name: str) -> Cell:

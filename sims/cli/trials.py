@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from sims.attribute_docs import attribute_docs
 from sims.campaign import run_many
@@ -33,6 +33,8 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario.loader import load, split_override, value_of
+from sims.scenario.policies import load_policy
+from sims.scenario.policy import PolicySection
 from sims.script import grid, show, wide_console
 from sims.telling import counted
 
@@ -179,27 +181,27 @@ def check_policy(
     The decision point is recognised by the policy's signature (policies/interface). Every kind of
     fault is told once, with the smallest view that shows it: an answer that cannot be carried out
     (a worker that is DOWN, more processors than there are), an exception, a change of what it is
-    shown, another answer to the same question or under another PYTHONHASHSEED, an answer that takes
-    too long. Exit code 1 if there is one.
+    shown, another answer to the same question, an answer that takes too long. Exit code 1 if there
+    is one.
     """
     try:
         import hypothesis  # noqa: F401
     except ImportError:
         accepted = "pip install 'holdfast[kit]'"
         raise InputError(COMMAND_LINE, "check-policy", "hypothesis is missing", accepted) from None
-    from sims.kit.hashing import Named, hash_findings
-    from sims.kit.recognition import recognised
-    from sims.kit.trial import Trial
+    from sims.kit.points import recognised
+    from sims.kit.trial import Trial, suits
 
-    pairs = map(split_override, parameters or ())
-    named = Named(policy, {key: value_of(text) for key, text in pairs})
-    loaded = named.load()
-    kind = recognised(loaded, point)
-    trial = Trial(loaded, kind, views, within)
-    # What is wrong anyhow tells nothing by being so in two ways.
-    findings = trial.findings() or hash_findings(named, trial)
+    given = {key: value_of(text) for key, text in map(split_override, parameters or ())}
+    loaded = load_policy(PolicySection(name=policy, parameters=given), _no_paper, Path())
+    kind = recognised(loaded, lambda it: suits(loaded, it), point)
+    findings = Trial(loaded, kind, views, within).findings()
     for it in findings:
         print(f"{it.wrong.value}: {it.told}\nthe smallest view found:\n{it.view}\n")
     faults = counted(len(findings), "fault") if findings else "no fault"
     print(f"{policy} as {kind.value}: {counted(views, 'view')}, {faults}")
     return 1 if findings else 0
+
+
+def _no_paper(name: str) -> Any:
+    raise ValueError(f"{name!r} is no policy of yours; accepted: package.module:Name")
