@@ -135,6 +135,8 @@ def _command_line() -> Any:
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     warnings.formatwarning = _told
+    # Looking for plug-ins of pydantic's reads what all installed packages say of themselves.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     given = sys.argv[1:] if words is None else words
     try:
         with printing(given):

@@ -8,27 +8,15 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from math import isfinite
-from typing import TypeVar
-
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.padding import Padding
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.progress_bar import ProgressBar
-from rich.text import Text
+from typing import TYPE_CHECKING, TypeVar
 
 from actors.events import IterationCompleted, JobCompleted, JobKilled
 from actors.runtime import Record
 from sims.cli.output import Teller
 from sims.telling import counted, units
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 T = TypeVar("T")
 Watch = Callable[[int, int], None]
@@ -103,6 +91,11 @@ class ShowProgress(Teller):
 
     def picture(self) -> RenderableType:
         """What a terminal shows."""
+        from rich.console import Group
+        from rich.padding import Padding
+        from rich.progress_bar import ProgressBar
+        from rich.text import Text
+
         # A bar alone does not end its line.
         bar = Padding(ProgressBar(total=1, completed=self.part), 0)
         return Group(Text(f"{self._title}: {self.line()}"), bar)
@@ -118,22 +111,17 @@ class ShowProgress(Teller):
     def _show(self) -> None:
         if self._over.wait(PATIENCE):
             return
-        console = Console(stderr=True)
-        with Live(
+        from rich.console import Console
+        from rich.live import Live
+
+        shown = Live(
             get_renderable=self.picture,
-            console=console,
+            console=Console(stderr=True),
             transient=True,
             refresh_per_second=1 / REFRESH,
-        ):
+        )
+        with shown:
             self._over.wait()
-
-
-class Rate(ProgressColumn):
-    """Tasks a second."""
-
-    def render(self, task: Task) -> Text:
-        """Unknown until some have ended."""
-        return Text(f"{task.speed:,.3g}/s" if task.speed else "-/s")
 
 
 class Count(Teller):
@@ -157,22 +145,38 @@ class Count(Teller):
 @contextmanager
 def bar(title: str, task: str = "run") -> Iterator[Watch]:
     """Told (done, asked for), it shows a progress bar on stderr where that is a terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if sys.stderr is None or not sys.stderr.isatty():
         with Count(title, task) as count:
             yield count
         return
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    from rich import progress
+    from rich.console import Console
+    from rich.text import Text
+
+    class Rate(progress.ProgressColumn):
+        """Tasks a second; unknown until some have ended."""
+
+        def render(self, task: progress.Task) -> Text:
+            return Text(f"{task.speed:,.3g}/s" if task.speed else "-/s")
+
+    columns = (
+        progress.TextColumn(title),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        Rate(),
+        progress.TimeRemainingColumn(),
+    )
     # Replications ended at once, minutes apart: the rate is that of a quarter of an hour.
-    progress = Progress(*columns, console=console, transient=True, speed_estimate_period=900)
-    with progress:
-        shown = progress.add_task(title, total=None)
+    console = Console(stderr=True)
+    shown = progress.Progress(*columns, console=console, transient=True, speed_estimate_period=900)
+    with shown:
+        one = shown.add_task(title, total=None)
 
         def watch(done: int, total: int) -> None:
-            if progress.tasks[0].total is None:
+            if shown.tasks[0].total is None:
                 # What was there before says nothing of the rate.
-                progress.reset(shown, total=total, completed=done)
-            progress.update(shown, completed=done, total=total)
+                shown.reset(one, total=total, completed=done)
+            shown.update(one, completed=done, total=total)
 
         yield watch
 

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from os.path import commonprefix
 from types import FrameType, MappingProxyType
 from typing import Any
 
@@ -180,7 +179,8 @@ def suits(policy: Any, point: Point) -> bool:
 
 def _changed(before: str, after: str) -> str:
     """What is there now from where it first differs."""
-    same = len(commonprefix((before, after)))
+    pairs = enumerate(zip(before, after, strict=False))
+    same = next((k for k, (old, new) in pairs if old != new), len(before))
     start = max(0, same - 60)
     return f"{'...' if start else ''}{after[start : same + 60]}..."
 
