@@ -17,10 +17,9 @@ from actors.events import SCHEMA, ScenarioEnded, ScenarioStarted
 from actors.runtime import JsonLines, Record
 from sims.decoding import Misfit, decode
 from sims.errors import InputError
-from sims.interrupt import HeldBack
 from sims.packing import pack, save
 from sims.readers.files import UNREADABLE, open_binary
-from sims.writing import check_packing, forget_twin, refusing, set_aside
+from sims.writing import HeldBack, check_packing, forget_twin, refusing, set_aside
 
 BATCH = 64
 """Records that wait to be rendered, at most. Written 16 to 128 at a time a

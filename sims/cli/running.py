@@ -114,7 +114,7 @@ def check(
     as_json: Annotated[bool, flag("--json", "print the number of jobs as JSON")] = False,
 ) -> None:
     """Check a scenario file without running it: what it means."""
-    from sims.checking import check as checked
+    from sims.session import check as checked
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs})

@@ -42,7 +42,7 @@ def new(
     strategy, order, allocation, batch_allocation; enrolment; of a pack pack_allocation,
     redistribution; copies; of a master service.
     """
-    from sims.starting import policy_file, scenario_file
+    from sims.examples import policy_file, scenario_file
 
     begun = what == SCENARIO
     text = scenario_file(name, seed) if begun else policy_file(name)

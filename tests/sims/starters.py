@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.machinery import SourceFileLoader
 from types import ModuleType
 
-from sims.starting import STARTERS
+from sims.examples import STARTERS
 
 
 def starter(point: str) -> ModuleType:

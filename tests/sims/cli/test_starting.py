@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from sims.examples import FOLDER, examples
+from sims.examples import CELLS, FOLDER, examples, scenario_file
 from sims.kit.points import Point
 from sims.matrix import CellKind, cells
 from sims.scenario.keys import tables
 from sims.scenario.loader import load, parse, read
 from sims.scenario.schema import FILE, schema
-from sims.starting import CELLS, scenario_file
 from sims.world import run
 from tests.sims.cli.commands import TINY, Shell
 
