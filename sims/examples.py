@@ -1,4 +1,4 @@
-"""Files to begin from: the scenarios that come with the package, one with every key explained, and a
+"""Files to begin from: the scenarios that come with the package, one with every key explained, a
 policy for each decision point."""
 
 from __future__ import annotations
