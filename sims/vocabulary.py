@@ -1,9 +1,9 @@
 """The log's vocabulary, read off the classes of events: as Markdown, as the JSON Schema of a line.
 
 `python -m sims.vocabulary` prints the Markdown; `python -m sims.vocabulary logs/README.md` renews
-it between that file's two marks; `python -m sims.vocabulary sims/line.schema.json` writes the schema,
-which the wheel carries. It holds what this version writes, and no more: every key of a line is
-required, and no other is accepted.
+it between that file's two marks; `python -m sims.vocabulary sims/line.schema.json` writes the
+schema, which the wheel carries. It holds what this version writes, and no more: every key of a line
+is required, and no other is accepted.
 """
 
 from __future__ import annotations
