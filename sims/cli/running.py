@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
 
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, InputError, naming
-from sims.log import LogWriter
 from sims.options import (
     AsJson,
     Overrides,
@@ -34,7 +33,9 @@ from sims.scenario.loader import Scenario, files_of, load, split_override, value
 from sims.summary import Summary
 from sims.world import Begins
 from sims.world import run as simulate
-from sims.writing import refuse_inputs
+
+if TYPE_CHECKING:
+    from sims.log import LogWriter
 
 
 def run(
@@ -61,14 +62,13 @@ def run(
     scenario = load(file, changes or (), seed)
     until = in_unit(until, "--until", lambda: scenario.times.value)
     where = _log_path(scenario, log)
-    writer = None if where is None else LogWriter(where)
+    writer = None if where is None else _writer(where, [file, *files_of(scenario, file.parent)])
     summary = Summary()
     with ExitStack() as stack:
         stack.enter_context(naming(file))
         progress = stack.enter_context(_progress(scenario, until, live))
         sinks: list[Any] = [summary, progress]
         if writer is not None:
-            refuse_inputs(writer.path, "--log", file, *files_of(scenario, file.parent))
             sinks.append(stack.enter_context(writer))
         begins = _beginning(scenario, progress)
         simulate(scenario, sinks, file.parent, debug, until, begins)
@@ -79,6 +79,14 @@ def run(
         print(*summary.lines(), f"  log         {where or 'none'}", sep="\n")
     if writer is not None and writer.kept is not None:
         print(f"holdfast: the earlier {where} is now {writer.kept}", file=sys.stderr)
+
+
+def _writer(path: Path, inputs: Sequence[Path]) -> LogWriter:
+    from sims.log import LogWriter
+    from sims.writing import refuse_inputs
+
+    refuse_inputs(path, "--log", *inputs)
+    return LogWriter(path)
 
 
 def _log_path(scenario: Scenario, given: str | None) -> Path | None:
