@@ -123,22 +123,12 @@ def _explained(plain: str) -> Iterator[str]:
     job = plain.partition("[job]")[2]
     kind = (KIND.search(job) or [""])[1]
     seen: set[KeyTable] = set()
-    for lines in _segments(plain):
+    for part in plain.split("\n\n"):  # a heading and its keys; first the file's own
+        lines = part.splitlines()
         table = _table(lines, kind, listed)
         yield from (lines if table in seen else _told(lines, table, listed))
         yield ""
         seen.add(table)
-
-
-def _segments(plain: str) -> Iterator[list[str]]:
-    """A heading and what stands below it, blank lines left out; first what has no heading."""
-    segment: list[str] = []
-    for line in plain.splitlines():
-        if HEADING.match(line) and segment:
-            yield segment
-            segment = []
-        segment += [line] if line else []
-    yield segment
 
 
 def _table(lines: list[str], job: str, listed: list[KeyTable]) -> KeyTable:

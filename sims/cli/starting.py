@@ -12,6 +12,7 @@ from sims.errors import InputError
 from sims.examples import copy, example
 from sims.examples import examples as shipped
 from sims.options import argument, flag, natural, one_of, option
+from sims.script import list_pairs
 from sims.writing import replacing
 
 SCENARIO, POLICY = "scenario", "policy"
@@ -82,9 +83,7 @@ def examples(
     """
     known = shipped()
     if not names and not everything:
-        width = max(map(len, known))
-        for name, about in known.items():
-            print(f"{name:<{width}}  {about}")
+        list_pairs(known.items())
         return
     for name in names or ():
         example(name)  # none is copied where one is unknown
