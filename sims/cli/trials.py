@@ -179,10 +179,10 @@ def check_policy(
     """Ask a policy of yours random questions, and tell what it does wrong.
 
     The decision point is recognised by the policy's parameters (policies/interface) and, among
-    several, by what it answers. Every kind of fault is told once, with the smallest view that shows it: an answer that cannot be carried out
-    (a worker that is DOWN, more processors than there are), an exception, a change of what it is
-    shown, another answer to the same question, an answer that takes too long. Exit code 1 if there
-    is one.
+    several, by what it answers. Every kind of fault is told once, with the smallest view that shows
+    it: an answer that cannot be carried out (a worker that is DOWN, more processors than there
+    are), an exception, a change of what it is shown, another answer to the same question, an answer
+    that takes too long. Exit code 1 if there is one.
     """
     try:
         import hypothesis  # noqa: F401
