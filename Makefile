@@ -9,7 +9,12 @@ DOCUMENTED := $(VENV)/.documented
 .PHONY: demo test check coverage docs lint types golden clean
 
 demo: $(SHOWN)
-	$(RUN) -m sims.demo
+	@for name in figure1 volatile20; do \
+		$(RUN) -m sims.cli run sims/scenarios/$$name.toml --log logs/$$name.jsonl && \
+		$(RUN) -m sims.cli trace logs/$$name.jsonl application > logs/$$name.trace.txt && \
+		$(RUN) -m sims.cli plot logs/$$name.jsonl --output logs/$$name.png || exit 1; \
+	done
+	@echo 'logs/ has the log, the trace of its job and the picture of both'
 
 test: $(READY)
 	$(RUN) -m pytest -n auto

@@ -1,26 +1,17 @@
 """The monkey: a scenario again and again, each time with one worker killed, or taken back, at one
-moment; every run must end, obey the world's laws, and lose nothing that its protection saves."""
+moment; every run must end and pass the audit, which knows what its protection has saved."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from attrs import define, field, frozen
+from attrs import frozen
 
-from actors.events import (
-    CheckpointLost,
-    CheckpointTaken,
-    End,
-    IterationCompleted,
-    ProtectionDescribed,
-    ProtectionKind,
-    RestartedFromScratch,
-    RunStarted,
-)
-from actors.runtime import Event, Record, RuntimeFault, stream
+from actors.events import End
+from actors.runtime import Record, RuntimeFault, stream
 from sims.audit.audit import audit
 from sims.ledger import Use, account
 from sims.scenario.faults import ListedFaults, NoFaults
@@ -109,7 +100,7 @@ def undisturbed(scenario: Scenario, folder: Path) -> Baseline:
     ending = run(scenario, [records.append], folder)
     whole = scenario.times is Unit.SLOT
     lost = _lost(records, scenario)
-    return Baseline(ending.time, lost, moments(records, whole), tuple(_problems(records)))
+    return Baseline(ending.time, lost, moments(records, whole), _problems(records))
 
 
 def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
@@ -158,79 +149,15 @@ def attempt(trial: InjectedRun) -> TrialOutcome:
         ending = run(scenario, [records.append], trial.folder, until=trial.limit)
     except RuntimeFault as fault:
         return TrialOutcome(trial.limit, 0, (f"it does not end: {fault}",))
-    problems = list(_problems(records))
+    problems = _problems(records)
     if ending.end is not End.COMPLETED and ending.time >= trial.limit:
-        problems.insert(0, f"it has not ended at {trial.limit:g}")
-    return TrialOutcome(ending.time, _lost(records, scenario), tuple(problems))
+        problems = (f"it has not ended at {trial.limit:g}", *problems)
+    return TrialOutcome(ending.time, _lost(records, scenario), problems)
 
 
-def _problems(records: Sequence[Record]) -> Iterator[str]:
-    yield from (str(violation) for violation in audit(iter(records)))
-    yield from survivals(records)
+def _problems(records: Sequence[Record]) -> tuple[str, ...]:
+    return tuple(str(violation) for violation in audit(iter(records)))
 
 
 def _lost(records: Sequence[Record], scenario: Scenario) -> float:
     return float(account(records, scenario.full_platform.size).total[Use.LOST])
-
-
-# --- what must survive --------------------------------------------------------------------------
-
-
-@define
-class _Saved:
-    """What one job has saved, as fractions of its work."""
-
-    kind: ProtectionKind = ProtectionKind.NONE
-    image: float = 0
-    """At the master."""
-    copies: dict[int, float] = field(factory=dict)
-    """With buddies: by the last run of the copy."""
-    works: dict[int, float] = field(factory=dict)
-    """Whole work of each run."""
-
-
-def survivals(records: Sequence[Record]) -> Iterator[str]:
-    """Runs that begin from less than what was saved and not given up (WORLD.md, P2 and P3)."""
-    jobs: dict[str, _Saved] = {}
-    for record in records:
-        event = record.event
-        match event:
-            case ProtectionDescribed(job=job, kind=kind):
-                jobs[job] = _Saved(kind)
-            case RunStarted(job=job):
-                yield from _begun(jobs.setdefault(job, _Saved()), event, record)
-            case CheckpointTaken(job=job, run=run, done=done):
-                _save(jobs[job], run, done)
-            case IterationCompleted(job=job):
-                jobs[job] = _Saved(jobs[job].kind)
-            case _:
-                _give_up(jobs, event)
-
-
-def _give_up(jobs: dict[str, _Saved], event: Event) -> None:
-    match event:
-        case CheckpointLost(job=job, run=run):
-            jobs[job].copies[run] = 0
-        case RestartedFromScratch(job=job, run=run):
-            jobs[job].image = jobs[job].copies[run] = 0
-
-
-def _begun(saved: _Saved, event: RunStarted, record: Record) -> Iterator[str]:
-    saved.works[event.run] = event.work
-    owed = saved.image if saved.kind is ProtectionKind.IMAGES else 0.0
-    if event.keeps is not None:
-        owed = saved.copies.pop(event.keeps, 0.0)
-        saved.copies[event.run] = owed
-    if event.work and event.begun < owed * event.work * (1 - 1e-9):
-        yield (
-            f"run {event.run} of {event.job} begins with {event.begun:g} of {event.work:g} done at "
-            f"{record.t:g}, where {owed:.3g} of all was saved (#{record.seq})"
-        )
-
-
-def _save(saved: _Saved, run: int, done: float) -> None:
-    fraction = done / saved.works[run]
-    if saved.kind is ProtectionKind.IMAGES:
-        saved.image = max(saved.image, fraction)
-    else:
-        saved.copies[run] = fraction

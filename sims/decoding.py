@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from operator import itemgetter
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -34,7 +34,7 @@ class Misfit(Exception):
 def decode(line: dict[str, Any]) -> Record:
     """The record that a parsed line holds. Raises Misfit."""
     try:
-        reader = _readers[line["event"]]
+        reader = _reader(line["event"])
         values = reader.get(line)
     except (KeyError, TypeError):
         reader, values = _known(line)
@@ -53,7 +53,7 @@ def _known(line: Any) -> tuple[_Reader, tuple[Any, ...]]:
     if not isinstance(name, str) or name not in VOCABULARY:
         problem = f"{reprlib.repr(name)} is not known" if "event" in line else "missing"
         raise Misfit("event", problem, ", ".join(sorted(VOCABULARY)))
-    reader = _readers[name]
+    reader = _reader(name)
     line = {**reader.defaults, **line}
     for field in reader.fields:
         if field.name not in line:
@@ -123,15 +123,7 @@ class _Reader:
         return Misfit(field.name, problem, field.accepted)
 
 
-class _Readers(dict[str, _Reader]):
-    """By event name."""
-
-    def __missing__(self, name: str) -> _Reader:
-        self[name] = _Reader(name)
-        return self[name]
-
-
-_readers = _Readers()
+_reader = cache(_Reader)
 
 
 def _as_json(value: object) -> object:
@@ -150,36 +142,22 @@ PLAIN: dict[object, tuple[frozenset[type], str]] = {
 
 def _field(name: str, kind: Any) -> _Field:
     """What reads a value of type `kind` from JSON."""
+    origin, members = get_origin(kind), get_args(kind)
     if kind in PLAIN:
         return _Field(name, *PLAIN[kind], None)
-    if get_origin(kind) in (Union, UnionType):
-        return _optional(name, get_args(kind)[0])
-    if get_origin(kind) is tuple:
-        return _tuple(name, get_args(kind))
-    return _enum(name, kind)
-
-
-def _enum(name: str, kind: type[enum.Enum]) -> _Field:
-    members = {member.value: member for member in kind}
-    types = frozenset(map(type, members))
-    return _Field(name, types, ", ".join(map(str, members)), members.__getitem__)
-
-
-def _optional(name: str, kind: Any) -> _Field:
-    """Of `X | None`; the log has no other unions."""
-    inner = _field(name, kind)
-    read = inner.decode
-    decode = None if read is None else lambda value: None if value is None else read(value)
-    return _Field(name, inner.types | {NoneType}, f"{inner.accepted} or null", decode)
-
-
-def _tuple(name: str, members: tuple[Any, ...]) -> _Field:
-    if members[-1] is Ellipsis:
-        each = _field(name, members[0])
-        return _Field(name, frozenset((list,)), f"a list, each {each.accepted}", _column(each))
-    row = tuple(_field(name, member) for member in members)
-    accepted = f"a list of {', '.join(field.accepted for field in row)}"
-    return _Field(name, frozenset((list,)), accepted, _row(row))
+    if origin in (Union, UnionType):  # of a type and None; the log has no other unions
+        one = _field(name, members[0])
+        read = one.decode
+        decode = read and (lambda value: None if value is None else read(value))
+        return _Field(name, one.types | {NoneType}, f"{one.accepted} or null", decode)
+    if origin is not tuple:
+        values = {member.value: member for member in kind}
+        types = frozenset(map(type, values))
+        return _Field(name, types, ", ".join(map(str, values)), values.__getitem__)
+    alike = members[-1] is Ellipsis
+    row = [_field(name, member) for member in members if member is not Ellipsis]
+    accepted = f"a list{', each' if alike else ' of'} {', '.join(it.accepted for it in row)}"
+    return _Field(name, frozenset((list,)), accepted, _column(*row) if alike else _row(row))
 
 
 def _column(each: _Field) -> Decoder:
@@ -194,7 +172,7 @@ def _column(each: _Field) -> Decoder:
     return decode
 
 
-def _row(row: tuple[_Field, ...]) -> Decoder:
+def _row(row: Sequence[_Field]) -> Decoder:
     """Reads a list of fixed length, each value of a type of its own."""
 
     def decode(values: list[Any]) -> tuple[Any, ...]:

@@ -1,22 +1,42 @@
-"""The scenarios that come with the package."""
+"""Files to begin from: the scenarios that come with the package, one with every key explained, a
+policy for each decision point."""
 
 from __future__ import annotations
 
+import re
 import shutil
-import tomllib
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from sims.errors import InputError
+from sims.errors import COMMAND_LINE, InputError
 from sims.writing import refusing
 
+if TYPE_CHECKING:
+    from sims.scenario.keys import Key, KeyTable
+
 FOLDER = Path(__file__).parent / "scenarios"
+CELLS: Mapping[str, str] = MappingProxyType(
+    {
+        "rigid": "rigid/faults/re-execution/free",
+        "moldable": "moldable/errors/re-execution/free",
+        "malleable": "malleable/faults/buddies/free",
+        "iterative": "iterative/owners/re-execution/master",
+    }
+)
+"""What a kind of job is begun with: what its paper has."""
+HEADING = re.compile(r"\[+([a-z_.]+)\]+")
+KIND = re.compile(r'^kind = "(.*)"$', re.MULTILINE)
+WIDTH = 100
+STARTERS = Path(__file__).parent / "docs" / "starters"
 
 
 def examples() -> dict[str, str]:
     """Name -> what it shows, in a sentence."""
-    return {path.stem: _about(path) for path in sorted(FOLDER.glob("*.toml"))}
+    return {path.stem: _sentence(path) for path in sorted(FOLDER.glob("*.toml"))}
 
 
 def example(name: str) -> Path:
@@ -32,9 +52,10 @@ def copy(name: str, folder: Path) -> list[Path]:
 
     Raises InputError where there is none of that name, and for a file that is there already.
     """
+    from sims.scenario.loader import files_of, load
+
     source = example(name)
-    table = tomllib.loads(source.read_text(encoding="utf-8"))
-    sources = [source, *(FOLDER / file for file in _files(table))]
+    sources = [source, *files_of(load(source), FOLDER)]
     copies = [folder / it.name for it in sources]
     # What another example brought, and nobody changed, may stay.
     pairs = [(it, new) for it, new in zip(sources, copies, strict=True) if not _alike(it, new)]
@@ -52,23 +73,109 @@ def _alike(source: Path, copy: Path) -> bool:
     return copy.is_file() and copy.read_bytes() == source.read_bytes()
 
 
-def _files(value: Any) -> Iterator[str]:
-    """What keys called `file` say, wherever."""
-    if isinstance(value, dict):
-        own = value.get("file")
-        if isinstance(own, str):
-            yield own
-        value = list(value.values())
-    for inner in value if isinstance(value, list) else ():
-        yield from _files(inner)
-
-
-def _about(path: Path) -> str:
+def _sentence(path: Path) -> str:
     """The first sentence of the comment at its top."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    head = [line.removeprefix("#").strip() for line in lines[: _comments(lines)]]
-    return " ".join(head).partition(". ")[0].rstrip(".:")
+    head = takewhile(lambda line: line.startswith("#"), lines)
+    words = " ".join(line.removeprefix("#").strip() for line in head)
+    return words.partition(". ")[0].rstrip(".:")
 
 
-def _comments(lines: list[str]) -> int:
-    return next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
+# --- starting files -----------------------------------------------------------------------------
+
+HEAD = """\
+{line}
+# With `holdfast keys --schema > {file}` beside this file, editors complete and check it.
+# Lines that begin with #key are defaults: take the # away to change them.
+#   holdfast check FILE    whether it can be run, and what it means
+#   holdfast run FILE
+"""
+
+
+def scenario_file(what: str, seed: int = 0) -> str:
+    """A file for a kind of job, or for a cell of `holdfast matrix`. Raises InputError."""
+    from sims.matrix import cell_named, text
+    from sims.scenario.jobs.section import KINDS
+    from sims.scenario.schema import FILE, LINE
+
+    try:
+        plain = text(cell_named(CELLS.get(what, what)), seed)
+    except ValueError as error:
+        accepted = f"{', '.join(KINDS)}, or {error}"
+        raise InputError(COMMAND_LINE, "KIND|CELL", f"{what!r} is none", accepted) from None
+    return HEAD.format(line=LINE, file=FILE) + "\n".join(_explained(f"{plain}\n[policy]\n"))
+
+
+def policy_file(point: str) -> str:
+    """A file with a policy for a decision point. Raises InputError."""
+    from sims.kit.points import Point
+
+    if point not in [it.value for it in Point]:
+        accepted = ", ".join(it.value for it in Point)
+        raise InputError(COMMAND_LINE, "POINT", f"{point!r} is none", accepted)
+    return (STARTERS / f"{point}.py.txt").read_text(encoding="utf-8")
+
+
+def _explained(plain: str) -> Iterator[str]:
+    from sims.scenario.keys import tables
+
+    listed = tables()
+    job = plain.partition("[job]")[2]
+    kind = (KIND.search(job) or [""])[1]
+    seen: set[KeyTable] = set()
+    for part in plain.split("\n\n"):  # a heading and its keys; first the file's own
+        lines = part.splitlines()
+        table = _table(lines, kind, listed)
+        yield from (lines if table in seen else _told(lines, table, listed))
+        yield ""
+        seen.add(table)
+
+
+def _table(lines: list[str], job: str, listed: list[KeyTable]) -> KeyTable:
+    """The table whose heading and kind the lines have."""
+    heading = HEADING.fullmatch(lines[0])
+    place = heading[1] if heading else ""
+    here = [table for table in listed if table.place == place]
+    own = KIND.search("\n".join(lines))
+    for kind in (own[1] if own else None, job, None):
+        for table in here:
+            if table.kind == kind:
+                return table
+    return here[0]
+
+
+def _told(lines: list[str], table: KeyTable, listed: list[KeyTable]) -> Iterator[str]:
+    """The lines, each with its meaning, then the keys that are not set."""
+    keys = {key.name: key for key in table.keys}
+    if table.place:
+        yield from _comment(table.about)
+    for line in lines:
+        name = line.partition(" = ")[0]
+        if name in keys:
+            yield from _comment(_about(keys[name]))
+        yield line
+    given = {line.partition(" = ")[0] for line in lines}
+    places = {it.place for it in listed}
+    for key in table.keys:
+        inner = f"{table.place}.{key.name}" if table.place else key.name
+        if key.name not in given:
+            yield from _unset(key, inner if inner in places else "")
+
+
+def _unset(key: Key, section: str) -> Iterator[str]:
+    """A key at its default; `section`: of what table it is the heading."""
+    if section or key.default is None:
+        told = f"[{section}]" if section else f"{key.name} (unset)"
+        yield from _comment(f"{told}: {_about(key)}")
+    else:
+        yield from _comment(_about(key))
+        yield f"#{key.name} = {key.default}"
+
+
+def _about(key: Key) -> str:
+    choices = "; ".join(f"{value}: {meaning}" for value, meaning in key.choices)
+    return " ".join(filter(None, (key.meaning, choices and f"({choices})")))
+
+
+def _comment(about: str) -> list[str]:
+    return textwrap.wrap(about, WIDTH, initial_indent="# ", subsequent_indent="#   ")

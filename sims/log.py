@@ -17,15 +17,16 @@ from actors.events import SCHEMA, ScenarioEnded, ScenarioStarted
 from actors.runtime import JsonLines, Record
 from sims.decoding import Misfit, decode
 from sims.errors import InputError
-from sims.interrupt import HeldBack
 from sims.packing import pack, save
 from sims.readers.files import UNREADABLE, open_binary
-from sims.writing import check_packing, forget_twin, refusing, set_aside
+from sims.writing import HeldBack, check_packing, forget_twin, refusing, set_aside
 
 BATCH = 64
 """Records that wait to be rendered, at most. Written 16 to 128 at a time a
 line costs 0.6 us less than one by one (of 3); more of them, and Python's garbage collector takes
 those that wait for long-lived: 2 us more."""
+OLDER = {"2": "Holdfast 0.1.0"}
+"""Who reads logs of former formats."""
 TICK = 0.45
 """Seconds of the day after which what waits is saved; what began to wait in between, after twice
 that time."""
@@ -274,7 +275,8 @@ class LogFile:
         if "schema" not in first:
             raise self._wrong(1, "schema", "missing", str(SCHEMA))
         if first["schema"] != SCHEMA:
-            problem = f"{first['schema']} is another version's format; run the scenario again"
+            whose = OLDER.get(str(first["schema"]), "another version")
+            problem = f"{first['schema']} is {whose}'s format; run the scenario again"
             raise self._wrong(1, "schema", problem, str(SCHEMA))
 
     def _empty(self) -> InputError:

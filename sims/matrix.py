@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
-from attrs import frozen
+from attrs import astuple, frozen
 from numpy.random import Generator
 
+from sims.attribute_docs import attribute_docs
 from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
 
@@ -26,41 +27,59 @@ class CellKind(enum.Enum):
     """What a job is."""
 
     RIGID = "rigid"
+    """It holds as many workers as it asks for."""
     MOLDABLE = "moldable"
+    """The scheduler chooses how many workers each run holds."""
     MALLEABLE = "malleable"
+    """A run's workers are redistributed while it goes on, at a cost."""
     ITERATIVE = "iterative"
+    """Its tasks advance in lockstep on the workers that are enrolled."""
 
 
 class CellHazard(enum.Enum):
     """What befalls workers, or runs."""
 
     NONE = "none"
+    """Nothing."""
     OWNERS = "owners"
     """Workers are reclaimed, and go DOWN, as their owners will."""
     FAULTS = "faults"
+    """Workers fail and are DOWN for a while."""
     SPEEDS = "speeds"
+    """Workers' speeds change."""
     ERRORS = "errors"
-    """Silent ones."""
+    """Silent errors: a verification at the end of a run finds them."""
     ALL = "all"
+    """All of these."""
 
 
 class CellGuard(enum.Enum):
     """How the job is protected."""
 
     NONE = "re-execution"
+    """A run that is lost is run again from its beginning."""
     BUDDIES = "buddies"
+    """Workers in pairs keep each other's checkpoints."""
     IMAGES = "images"
+    """Checkpoints lie at the master."""
     COPIES = "copies"
+    """Two copies of the job run at once, from its beginning."""
     CLONES = "clones"
     """Copies that begin from the furthest one's state."""
     BOTH = "copies+images"
+    """Clones, and checkpoints at the master."""
 
 
 class CellLink(enum.Enum):
     """How program, data and images move."""
 
     FREE = "free"
+    """At once."""
     MASTER = "master"
+    """Through the channels of a master."""
+
+
+AXES: tuple[type[enum.Enum], ...] = (CellKind, CellHazard, CellGuard, CellLink)
 
 
 @frozen
@@ -88,11 +107,14 @@ def cell_named(name: str) -> Cell:
         kind, hazard, guard, link = words
         return Cell(CellKind(kind), CellHazard(hazard), CellGuard(guard), CellLink(link))
     except ValueError:
-        axes = [
-            " | ".join(it.value for it in axis)
-            for axis in (CellKind, CellHazard, CellGuard, CellLink)
-        ]
+        axes = [" | ".join(it.value for it in axis) for axis in AXES]
         raise ValueError("/".join(f"({axis})" for axis in axes)) from None
+
+
+def meanings(cell: Cell) -> Iterator[str]:
+    """What each part of its name means."""
+    for part in astuple(cell):
+        yield f"{part.value}: {attribute_docs(type(part))[part.name]}"
 
 
 def scenario(cell: Cell, seed: int = 0) -> Scenario:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,16 +19,19 @@ from sims.audit.audit import audit
 from sims.audit.law import Violation
 from sims.errors import InputError
 from sims.exports.tables import Frame, Library, frame
-from sims.html import as_html
 from sims.log import LogFile, LogWriter
 from sims.plots.framing import Framing
 from sims.plots.pictures import WHOLE, Picture, What, plot
 from sims.report import Report, amounts
 from sims.scenario.scenario import Scenario
 from sims.summary import Summary
+from sims.telling import title_of
 from sims.trace.find import LifeFound, find_life
 
 Records = Callable[[], Iterable[Record]]
+
+DRAWN = 100_000
+"""Events up to which a picture is drawn unasked: it takes about a second."""
 
 
 @define(eq=False, slots=False, repr=False)
@@ -142,7 +147,7 @@ class Result:
         return "\n".join(self.summary.lines())
 
     def _repr_html_(self) -> str:
-        return as_html(self.report, self.records)
+        return _as_html(self.report, self.records)
 
 
 def not_kept() -> Iterable[Record]:
@@ -159,3 +164,39 @@ def chosen(kind: type[Any], word: Any) -> Any:
         accepted = ", ".join(map(str, known))
         raise InputError("call", kind.__name__.lower(), f"{word!r} is none", accepted)
     return known[word]
+
+
+# --- as a notebook shows it ---------------------------------------------------------------------
+
+
+def _as_html(report: Report, records: Records) -> str:
+    """What was run, its picture where there can be one, and its numbers."""
+    started = report.summary.started
+    title = escape(title_of(started)) if started else "?"
+    return f"<b>{title}</b>{_picture(report, records)}{_table(_rows(report))}"
+
+
+def _table(rows: Iterable[tuple[str, str]]) -> str:
+    """Names and what they are."""
+    cells = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
+    return f"<table>{''.join(cells)}</table>"
+
+
+def _picture(report: Report, records: Records) -> str:
+    if report.summary.events > DRAWN:
+        return f"<p>no picture unasked of more than {DRAWN:,} events: see .plot()</p>"
+    try:
+        png = Picture.of(records(), What.GANTT).png
+    except InputError as error:
+        return f"<p>{escape(f'no picture: {error}')}</p>"
+    return (
+        f'<p><img style="max-width:100%" src="data:image/png;base64,{b64encode(png).decode()}"></p>'
+    )
+
+
+def _rows(report: Report) -> Iterator[tuple[str, str]]:
+    """The lines for people, split as they are laid out: two blanks, a name, what it is."""
+    for line in report.lines()[1:]:
+        name, _, text = line.strip().partition(" ")
+        indent = "\u2003" if line.startswith("    ") else ""
+        yield indent + name, text.strip()

@@ -86,6 +86,14 @@ def grid(
     return table
 
 
+def list_pairs(pairs: Iterable[tuple[str, str]], indent: str = "") -> None:
+    """Print names, and beside them what they are."""
+    told = list(pairs)
+    width = max(len(name) for name, _ in told)
+    for name, about in told:
+        print(f"{indent}{name:<{width}}  {about}")
+
+
 def show(line: str) -> None:
     """Print the line as it is, however long."""
     wide_console().print(line, highlight=False, markup=False, soft_wrap=True)

@@ -1,7 +1,9 @@
-"""The log's vocabulary as Markdown, read off the classes of events themselves.
+"""The log's vocabulary, read off the classes of events: as Markdown, as the JSON Schema of a line.
 
-`python -m sims.vocabulary` prints it; `python -m sims.vocabulary logs/README.md` writes it anew
-between that file's two marks.
+`python -m sims.vocabulary` prints the Markdown; `python -m sims.vocabulary logs/README.md` renews
+it between that file's two marks; `python -m sims.vocabulary sims/line.schema.json` writes the
+schema, which the wheel carries. It holds what this version writes, and no more: every key of a line
+is required, and no other is accepted.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import attrs
+import orjson
 from attrs import frozen
 
-from actors.events import VOCABULARY
+from actors.events import SCHEMA, VOCABULARY, ScenarioStarted
 from actors.events.quantities import NONE, Quantity
 from actors.runtime import Event
 from sims.attribute_docs import attribute_docs, is_enum, members_of, one_line
@@ -34,6 +37,24 @@ RULES = re.compile(r" \(WORLD\.md[^)]*\)")
 """References to a text that readers of a log do not have."""
 BAR = r"\|"
 """In a cell of a table."""
+
+
+Json = dict[str, Any]
+
+FRAME: dict[str, Json] = {
+    "seq": {"type": "integer", "minimum": 0, "description": "Number of the event, from 0."},
+    "t": {"type": "number", "minimum": 0, "unit": "time", "description": "Virtual time."},
+    "cause": {"type": "integer", "minimum": 0, "description": "seq of the event that caused it."},
+}
+"""What every line has beside its event's own fields; the first has no cause."""
+
+PLAIN: dict[Any, Json] = {
+    int: {"type": "integer", "minimum": 0},
+    float: {"type": "number"},
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+}
+"""Numbers that count or name something begin at 0."""
 
 
 @frozen
@@ -152,6 +173,73 @@ def renewed(text: str) -> str:
     return "".join((before, begin, "\n\n", "\n".join(lines()), end, after))
 
 
+# --- as a JSON Schema --------------------------------------------------------------------------
+
+
+def schema() -> Json:
+    """Of one line."""
+    names = [kind.__name__ for kind in VOCABULARY]
+    first = {"event": {"const": ScenarioStarted.__name__}, "cause": False}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"A line of Holdfast's event log, format {SCHEMA}",
+        "type": "object",
+        "required": ["event", "seq", "t"],
+        "properties": {"event": {"enum": names}, **FRAME},
+        "if": {"properties": {"seq": {"const": 0}}},
+        "then": {"properties": first},
+        "else": {"required": ["cause"]},
+        "allOf": [
+            {"if": {"properties": {"event": {"const": name}}}, "then": {"$ref": f"#/$defs/{name}"}}
+            for name in names
+        ],
+        "$defs": {kind.__name__: _event_schema(kind) for kind in VOCABULARY},
+    }
+
+
+def _event_schema(kind: type[Event]) -> Json:
+    hints = get_type_hints(kind, include_extras=True)
+    own = {
+        it.name: {**_value(hints[it.name]), "unit": it.unit, "description": it.meaning}
+        for it in fields(kind)
+    }
+    if kind is ScenarioStarted:
+        own["schema"]["const"] = SCHEMA
+    return {
+        "description": one_line(kind.__doc__ or ""),
+        "properties": {**dict.fromkeys(("event", *FRAME), True), **own},
+        "required": list(own),
+        "additionalProperties": False,
+    }
+
+
+def _value(hint: Any) -> Json:
+    """What a value of this type is in JSON."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        [quantity] = hint.__metadata__
+        bounds = {"pattern": quantity.pattern} if quantity.pattern else {}
+        return _value(arguments[0]) | bounds
+    if NoneType in arguments:
+        [inner] = members_of(hint)
+        return {"anyOf": [_value(inner), {"type": "null"}]}
+    if origin is tuple:
+        return _list(arguments)
+    if is_enum(hint):
+        return {"enum": [member.value for member in hint]}
+    return PLAIN[hint]
+
+
+def _list(members: tuple[Any, ...]) -> Json:
+    if members[-1] is Ellipsis:
+        return {"type": "array", "items": _value(members[0])}
+    row = [_value(member) for member in members]
+    return {"type": "array", "prefixItems": row, "items": False, "minItems": len(row)}
+
+
+# --- as a command -------------------------------------------------------------------------------
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Print it, or write it into a file; returns the exit code."""
     return run_script(_write, "python -m sims.vocabulary", words)
@@ -160,17 +248,22 @@ def main(words: Sequence[str] | None = None) -> int:
 def _write(
     file: Annotated[
         Path | None,
-        argument(Path, "FILE", "a file with two marks; what is between them is written anew"),
+        argument(Path, "FILE", "NAME.json, or a file with two marks, between which it is renewed"),
     ] = None,
 ) -> None:
-    """The log's vocabulary as Markdown."""
+    """The log's vocabulary as Markdown, or as a JSON Schema of its lines."""
     if file is None:
         print("\n".join(lines()))
-        return
-    try:
-        file.write_text(renewed(file.read_text()))
-    except (OSError, ValueError) as error:
-        raise InputError(str(file), "", str(error), f"a file with {BEGIN} and {END}") from error
+    elif file.suffix == ".json":
+        file.write_bytes(
+            orjson.dumps(schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        )
+    else:
+        try:
+            file.write_text(renewed(file.read_text()))
+        except (OSError, ValueError) as error:
+            marks = f"a file with {BEGIN} and {END}"
+            raise InputError(str(file), "", str(error), marks) from error
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Files that commands write: whole or not at all, with one error for all mishaps."""
+"""Files that commands write: whole or not at all, with one error for all mishaps; and Ctrl-C, held
+back meanwhile."""
 
 from __future__ import annotations
 
@@ -6,10 +7,13 @@ import filecmp
 import itertools
 import os
 import shutil
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import FrameType, TracebackType
 
 from sims.errors import InputError
 from sims.readers.files import ARCHIVES
@@ -105,3 +109,46 @@ def check_packing(path: Path) -> None:
     if misspelt or last in FOREIGN or ARCHIVES.intersection(path.suffixes):
         problem = "its name says that it is packed as no log is"
         raise InputError(str(path), "", problem, f"{', '.join(PACKED)}, or plain: .jsonl")
+
+
+class HeldBack:
+    """Context manager: while `busy`, Ctrl-C waits for `settle`; otherwise it interrupts at once.
+
+    Writing a log is such a thing: what a signal raises while orjson asks an enum for its value does
+    not interrupt, it kills (orjson 3.13).
+    In another thread than the main one, where Ctrl-C never arrives, it does nothing; nor where
+    Ctrl-C is ignored.
+    """
+
+    def __init__(self) -> None:
+        self.busy = False
+        """Set while it must not interrupt."""
+        self._pressed = False
+        self._before: signal._HANDLER = None
+
+    def settle(self) -> None:
+        """It may interrupt again. Raises KeyboardInterrupt where it was asked to meanwhile."""
+        self.busy = False
+        if self._pressed:
+            self._pressed = False
+            raise KeyboardInterrupt
+
+    def _press(self, number: int, frame: FrameType | None) -> None:
+        if not self.busy:
+            raise KeyboardInterrupt
+        self._pressed = True
+
+    def __enter__(self) -> HeldBack:
+        heard = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+        if heard and threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)

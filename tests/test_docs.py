@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,14 +32,17 @@ every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty one, with the examples' folder where a clone has it."""
     (tmp_path / "sims").mkdir()
     for part in ("scenarios", "campaigns"):
         (tmp_path / "sims" / part).symlink_to(ROOT / "sims" / part)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    return tmp_path
+    yield tmp_path
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(str(tmp_path)):
+            del sys.modules[name]  # other tests have policies called so
 
 
 # What that page shows to be printed is checked as well, by a test of its own.

@@ -15,7 +15,6 @@ from typing import Any, BinaryIO, ClassVar, ParamSpec, Protocol, TypeVarTuple, r
 
 import attrs
 import orjson
-import structlog
 from attrs import define
 
 from actors.runtime.loop import VirtualTimeLoop
@@ -124,15 +123,22 @@ class Journal:
         return self.record(cause, kind, *values)  # type: ignore[arg-type]
 
 
-class _Bound(structlog.BoundLoggerBase):
+def _bound(lines: JsonLines, render: Any) -> Callable[[Sequence[Record]], None]:
     """structlog's processors and logger, without its bound context, which lines do not have: going
     through it costs as much as rendering a line."""
+    import structlog  # it imports rich's tracebacks: a run without a log need not wait for them
 
-    def info(self, values: object) -> None:
-        logger = self._logger
-        for processor in self._processors:
-            values = processor(logger, "info", values)  # type: ignore[arg-type]
-        logger.info(values)
+    class Bound(structlog.BoundLoggerBase):
+        def info(self, values: object) -> None:
+            logger = self._logger
+            for processor in self._processors:
+                values = processor(logger, "info", values)  # type: ignore[arg-type]
+            logger.info(values)
+
+    # structlog expects a dictionary of values, not records.
+    log = structlog.wrap_logger(lines, processors=[render], wrapper_class=Bound)
+    info: Callable[[Sequence[Record]], None] = log.bind().info
+    return info
 
 
 class JsonLines:
@@ -146,9 +152,7 @@ class JsonLines:
         self._file = file
         self._columns = _Layouts()
         self._written = 0
-        render: Any = self._render  # structlog expects a dictionary of values, not records
-        log = structlog.wrap_logger(self, processors=[render], wrapper_class=_Bound)
-        self._info: Callable[[Sequence[Record]], None] = log.bind().info
+        self._info = _bound(self, self._render)
 
     def __call__(self, record: Record) -> None:
         self.write((record,))

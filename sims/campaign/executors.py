@@ -47,7 +47,7 @@ from typing import Any, TypeVar
 from attrs import define, field
 
 from sims.errors import InputError
-from sims.interrupt import HeldBack
+from sims.writing import HeldBack
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -11,6 +11,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
 from sims.options import argument, flag
+from sims.script import list_pairs
 
 if TYPE_CHECKING:
     from sims.scenario.keys import Key, KeyTable
@@ -78,10 +79,8 @@ REDUNDANCY = {
 def policies() -> None:
     """List the policies that scenarios can name."""
     for title, catalogue in _families():
-        width = max(map(len, catalogue))
         print(title)
-        for name, line in catalogue.items():
-            print(f"  {name:<{width}}  {line}")
+        list_pairs(catalogue.items(), INDENT)
         print()
     print("anywhere: your own, as package.module:Name")
 
@@ -152,10 +151,8 @@ def keys(
 
 def _print_sections(told: Sequence[KeyTable]) -> None:
     places = {table.place: table for table in reversed(told)}
-    rows = [(places[key.name], key.meaning) for key in told[0].keys if key.name in places]
-    width = max(len(table.heading()) for table, _ in rows)
-    for table, meaning in rows:
-        print(f"{table.heading():<{width}}  {meaning}")
+    named = (key for key in told[0].keys if key.name in places)
+    list_pairs((places[key.name].heading(), key.meaning) for key in named)
     print(f"\n{MORE}")
 
 

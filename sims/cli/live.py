@@ -50,10 +50,8 @@ class ShowLive(ShowProgress):
         *(JobSubmitted, RunStarted, RunEnded, CopiesPlaced, CopiesSettled, WorkerChanged)
     }
 
-    def __init__(
-        self, title: str, unit: str, end: float, workers: int, ahead: str | None = None
-    ) -> None:
-        super().__init__(title, unit, end, ahead)
+    def __init__(self, title: str, unit: str, end: float, workers: int) -> None:
+        super().__init__(title, unit, end)
         self._workers = workers
         self._states: dict[int, WorkerState] = {}
         self._held: dict[tuple[str, int], str] = {}

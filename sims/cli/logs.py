@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import accumulate, islice
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import attrs
 
@@ -21,9 +21,6 @@ from sims.log import LogFile
 from sims.options import AsJson, Log, argument, flag, moment, option, whole
 from sims.telling import counted, told
 from sims.telling import moment as told_at
-
-if TYPE_CHECKING:
-    pass
 
 SHOWN = 20
 """Violations printed unless all are asked for."""

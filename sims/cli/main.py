@@ -34,7 +34,7 @@ COMMANDS = {
     ),
     "check": (
         "running",
-        "Check a scenario file without running it: what it means, and what it will cost.",
+        "Check a scenario file without running it: what it means.",
     ),
     "check-policy": (
         "trials",
@@ -50,7 +50,7 @@ COMMANDS = {
     "why": ("logs", "Walk the chain of causes back from one event of a log."),
     "matrix": (
         "trials",
-        "Print every cell of job, hazard, protection and communication, with an example.",
+        "Print what every cell of job, hazard, protection and communication means.",
     ),
     "chaos": (
         "trials",
@@ -135,6 +135,8 @@ def _command_line() -> Any:
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     warnings.formatwarning = _told
+    # Looking for plug-ins of pydantic's reads what all installed packages say of themselves.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     given = sys.argv[1:] if words is None else words
     try:
         with printing(given):

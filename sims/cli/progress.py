@@ -5,31 +5,18 @@ from __future__ import annotations
 
 import signal
 import sys
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from math import isfinite
-from typing import TypeVar
-
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.padding import Padding
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.progress_bar import ProgressBar
-from rich.text import Text
+from typing import TYPE_CHECKING, TypeVar
 
 from actors.events import IterationCompleted, JobCompleted, JobKilled
 from actors.runtime import Record
 from sims.cli.output import Teller
 from sims.telling import counted, units
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 T = TypeVar("T")
 Watch = Callable[[int, int], None]
@@ -37,29 +24,23 @@ Watch = Callable[[int, int], None]
 
 PATIENCE = 1.0
 """Seconds of wall time before anything is shown on a terminal."""
-REFRESH = 0.25
-"""Seconds between two looks at a run, at least."""
-SHARE = 0.02
-"""Part of the CPU time that may go to telling of it."""
-RARELY = 3.0
-"""Seconds of wall time after which a picture is drawn whatever it costs."""
+REFRESH = 0.5
+"""Seconds between two pictures of a run: one takes up to 10 ms of it."""
 
 
 class ShowProgress(Teller):
     """Sink and context manager: how far a run is, on stderr.
 
     A thread looks at it, for a policy may think for minutes in which no event happens: on a
-    terminal up to four times a second, elsewhere in a line now and then.
+    terminal twice a second, elsewhere in a line now and then.
     """
 
     stuck = "still the same: a policy is thinking, or this instant has no end"
     wants: frozenset[type] = frozenset((JobCompleted, JobKilled, IterationCompleted))
 
-    def __init__(self, title: str, unit: str, end: float, ahead: str | None = None) -> None:
-        """`end`: when it is over at the latest, in virtual time; `ahead`: what is told of a run
-        that has not been refused, and is not over, in its first second."""
+    def __init__(self, title: str, unit: str, end: float) -> None:
+        """`end`: when it is over at the latest, in virtual time."""
         super().__init__()
-        self._ahead = ahead
         self._title, self._unit, self._end = title, unit, end
         self._jobs: int | None = None
         self._done = self._iterations = 0
@@ -110,6 +91,11 @@ class ShowProgress(Teller):
 
     def picture(self) -> RenderableType:
         """What a terminal shows."""
+        from rich.console import Group
+        from rich.padding import Padding
+        from rich.progress_bar import ProgressBar
+        from rich.text import Text
+
         # A bar alone does not end its line.
         bar = Padding(ProgressBar(total=1, completed=self.part), 0)
         return Group(Text(f"{self._title}: {self.line()}"), bar)
@@ -117,8 +103,6 @@ class ShowProgress(Teller):
     # --- the thread ---------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        if self._ahead is not None and not self._over.wait(PATIENCE):
-            print(f"holdfast: {self._ahead}", file=sys.stderr, flush=True)
         if sys.stderr is not None and sys.stderr.isatty():
             self._show()
         else:
@@ -127,41 +111,17 @@ class ShowProgress(Teller):
     def _show(self) -> None:
         if self._over.wait(PATIENCE):
             return
-        console = Console(stderr=True)
-        with Live(self.picture(), console=console, transient=True, auto_refresh=False) as live:
-            pace = Pace()
-            while not self._over.wait(REFRESH):
-                if pace.due():
-                    live.update(self.picture(), refresh=True)
-                    pace.drawn()
+        from rich.console import Console
+        from rich.live import Live
 
-
-class Pace:
-    """When the next picture is due: it may cost 20 ms, which it takes from the run. Of wall time
-    a run may get little, where others compute, so that its share counts of CPU time."""
-
-    def __init__(self) -> None:
-        self._spent = 0.0
-        self.drawn()
-
-    def drawn(self) -> None:
-        """One was, by this thread."""
-        own = time.thread_time()
-        self._cost, self._spent = own - self._spent, own
-        self._cpu, self._wall = time.process_time(), time.monotonic()
-
-    def due(self) -> bool:
-        """Whether it is time for another; of a run that only waits, now and then all the same."""
-        cpu, wall = time.process_time() - self._cpu, time.monotonic() - self._wall
-        return cpu >= self._cost / SHARE or wall >= RARELY
-
-
-class Rate(ProgressColumn):
-    """Tasks a second."""
-
-    def render(self, task: Task) -> Text:
-        """Unknown until some have ended."""
-        return Text(f"{task.speed:,.3g}/s" if task.speed else "-/s")
+        shown = Live(
+            get_renderable=self.picture,
+            console=Console(stderr=True),
+            transient=True,
+            refresh_per_second=1 / REFRESH,
+        )
+        with shown:
+            self._over.wait()
 
 
 class Count(Teller):
@@ -185,22 +145,38 @@ class Count(Teller):
 @contextmanager
 def bar(title: str, task: str = "run") -> Iterator[Watch]:
     """Told (done, asked for), it shows a progress bar on stderr where that is a terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if sys.stderr is None or not sys.stderr.isatty():
         with Count(title, task) as count:
             yield count
         return
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    from rich import progress
+    from rich.console import Console
+    from rich.text import Text
+
+    class Rate(progress.ProgressColumn):
+        """Tasks a second; unknown until some have ended."""
+
+        def render(self, task: progress.Task) -> Text:
+            return Text(f"{task.speed:,.3g}/s" if task.speed else "-/s")
+
+    columns = (
+        progress.TextColumn(title),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        Rate(),
+        progress.TimeRemainingColumn(),
+    )
     # Replications ended at once, minutes apart: the rate is that of a quarter of an hour.
-    progress = Progress(*columns, console=console, transient=True, speed_estimate_period=900)
-    with progress:
-        shown = progress.add_task(title, total=None)
+    console = Console(stderr=True)
+    shown = progress.Progress(*columns, console=console, transient=True, speed_estimate_period=900)
+    with shown:
+        one = shown.add_task(title, total=None)
 
         def watch(done: int, total: int) -> None:
-            if progress.tasks[0].total is None:
+            if shown.tasks[0].total is None:
                 # What was there before says nothing of the rate.
-                progress.reset(shown, total=total, completed=done)
-            progress.update(shown, completed=done, total=total)
+                shown.reset(one, total=total, completed=done)
+            shown.update(one, completed=done, total=total)
 
         yield watch
 

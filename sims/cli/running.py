@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
 
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, InputError, naming
-from sims.forecast import forecast
-from sims.log import LogWriter
 from sims.options import (
     AsJson,
     Overrides,
@@ -35,7 +33,9 @@ from sims.scenario.loader import Scenario, files_of, load, split_override, value
 from sims.summary import Summary
 from sims.world import Begins
 from sims.world import run as simulate
-from sims.writing import refuse_inputs
+
+if TYPE_CHECKING:
+    from sims.log import LogWriter
 
 
 def run(
@@ -62,14 +62,13 @@ def run(
     scenario = load(file, changes or (), seed)
     until = in_unit(until, "--until", lambda: scenario.times.value)
     where = _log_path(scenario, log)
-    writer = None if where is None else LogWriter(where)
+    writer = None if where is None else _writer(where, [file, *files_of(scenario, file.parent)])
     summary = Summary()
     with ExitStack() as stack:
         stack.enter_context(naming(file))
-        progress = stack.enter_context(_progress(scenario, file.parent, until, live))
+        progress = stack.enter_context(_progress(scenario, until, live))
         sinks: list[Any] = [summary, progress]
         if writer is not None:
-            refuse_inputs(writer.path, "--log", file, *files_of(scenario, file.parent))
             sinks.append(stack.enter_context(writer))
         begins = _beginning(scenario, progress)
         simulate(scenario, sinks, file.parent, debug, until, begins)
@@ -82,6 +81,14 @@ def run(
         print(f"holdfast: the earlier {where} is now {writer.kept}", file=sys.stderr)
 
 
+def _writer(path: Path, inputs: Sequence[Path]) -> LogWriter:
+    from sims.log import LogWriter
+    from sims.writing import refuse_inputs
+
+    refuse_inputs(path, "--log", *inputs)
+    return LogWriter(path)
+
+
 def _log_path(scenario: Scenario, given: str | None) -> Path | None:
     asked = given or scenario.log
     if asked == "none":
@@ -89,15 +96,14 @@ def _log_path(scenario: Scenario, given: str | None) -> Path | None:
     return Path(asked) if asked else Path("logs") / f"{scenario.name}.jsonl"
 
 
-def _progress(scenario: Scenario, folder: Path, until: float | None, live: bool) -> ShowProgress:
+def _progress(scenario: Scenario, until: float | None, live: bool) -> ShowProgress:
     end = min(scenario.cap, inf if until is None else until)
-    ahead = forecast(scenario, folder)
     asked = scenario.name, scenario.times.value, end
     if not live:
-        return ShowProgress(*asked, ahead)
+        return ShowProgress(*asked)
     from sims.cli.live import ShowLive
 
-    return ShowLive(*asked, scenario.full_platform.size, ahead)
+    return ShowLive(*asked, scenario.full_platform.size)
 
 
 def _beginning(scenario: Scenario, progress: ShowProgress) -> Begins:
@@ -113,14 +119,14 @@ def _beginning(scenario: Scenario, progress: ShowProgress) -> Begins:
 def check(
     file: ScenarioFile,
     changes: Overrides = None,
-    as_json: Annotated[bool, flag("--json", "print the estimate as JSON")] = False,
+    as_json: Annotated[bool, flag("--json", "print the number of jobs as JSON")] = False,
 ) -> None:
-    """Check a scenario file without running it: what it means, and what it will cost."""
-    from sims.checking import check as checked
+    """Check a scenario file without running it: what it means."""
+    from sims.session import check as checked
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs})
-    print(json.dumps(attrs.asdict(found.cost)) if as_json else found)
+    print(json.dumps({"jobs": found.jobs}) if as_json else found)
 
 
 def optimum(

@@ -12,6 +12,7 @@ from sims.errors import InputError
 from sims.examples import copy, example
 from sims.examples import examples as shipped
 from sims.options import argument, flag, natural, one_of, option
+from sims.script import list_pairs
 from sims.writing import replacing
 
 SCENARIO, POLICY = "scenario", "policy"
@@ -42,7 +43,7 @@ def new(
     strategy, order, allocation, batch_allocation; enrolment; of a pack pack_allocation,
     redistribution; copies; of a master service.
     """
-    from sims.starting import policy_file, scenario_file
+    from sims.examples import policy_file, scenario_file
 
     begun = what == SCENARIO
     text = scenario_file(name, seed) if begun else policy_file(name)
@@ -82,9 +83,7 @@ def examples(
     """
     known = shipped()
     if not names and not everything:
-        width = max(map(len, known))
-        for name, about in known.items():
-            print(f"{name:<{width}}  {about}")
+        list_pairs(known.items())
         return
     for name in names or ():
         example(name)  # none is copied where one is unknown

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from actors.events import End
+from sims.attribute_docs import attribute_docs
 from sims.campaign import run_many
 from sims.chaos import (
     Baseline,
@@ -22,17 +21,7 @@ from sims.chaos import (
 from sims.cli.progress import tracked
 from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, InputError, naming
-from sims.matrix import (
-    Cell,
-    CellGuard,
-    CellHazard,
-    CellKind,
-    CellLink,
-    cell_named,
-    cells,
-    scenario,
-    text,
-)
+from sims.matrix import AXES, cell_named, meanings, text
 from sims.options import (
     Overrides,
     ScenarioFile,
@@ -44,9 +33,10 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario.loader import load, split_override, value_of
+from sims.scenario.policies import load_policy
+from sims.scenario.policy import PolicySection
 from sims.script import grid, show, wide_console
 from sims.telling import counted
-from sims.world import run
 
 WORST, SHOWN = 5, 10
 """Injected failures that are listed: those that cost most, those that found something."""
@@ -145,44 +135,21 @@ def matrix(
     ] = None,
     seed: Annotated[int, option(natural, "SEED", "which example of each cell")] = 0,
 ) -> None:
-    """Print every cell of job, hazard, protection and communication, with an example.
+    """Print what every cell of job, hazard, protection and communication means.
 
-    Without CELL, every cell's example is run, and its makespan printed: with free communication /
-    with a master. `holdfast matrix rigid/faults/images/master > mine.toml` writes a cell's example.
+    `holdfast matrix rigid/faults/images/master > mine.toml` writes the example of one cell.
     """
-    if cell is not None:
-        try:
-            print(text(cell_named(cell), seed), end="")
-        except ValueError as accepted:
-            raise InputError(COMMAND_LINE, "CELL", f"{cell!r} is none", str(accepted)) from None
+    if cell is None:
+        for axis in AXES:
+            rows = ((it.value, attribute_docs(axis)[it.name]) for it in axis)
+            wide_console().print(grid((axis.__doc__ or "", ""), (), rows))
+        show("A cell is one of each: rigid/faults/images/master; every cell runs.")
         return
-    tasks = [(cell, seed) for cell in cells()]
-    found = {cell: told for (cell, _), told in tracked(run_many(outcome, tasks), tasks, "cells")}
-    for kind in CellKind:
-        rows = (
-            (hazard.value, *(_entry(found, kind, hazard, guard) for guard in CellGuard))
-            for hazard in CellHazard
-        )
-        heads = [guard.value for guard in CellGuard]
-        wide_console().print(grid((kind.value,), heads, rows))
-    show(f"{len(found)} cells; each entry: free / master")
-
-
-def outcome(task: tuple[Cell, int]) -> str:
-    """The makespan of a cell's example, or the reason why it has no meaning."""
-    cell, seed = task
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ending = run(scenario(cell, seed), folder=Path())
-        except InputError as refused:
-            return str(refused)
-    assert ending.end is End.COMPLETED, cell
-    return f"{ending.time:.4g}"
-
-
-def _entry(found: dict[Cell, str], kind: CellKind, hazard: CellHazard, guard: CellGuard) -> str:
-    return " / ".join(found[Cell(kind, hazard, guard, link)] for link in CellLink)
+    try:
+        named = cell_named(cell)
+    except ValueError as accepted:
+        raise InputError(COMMAND_LINE, "CELL", f"{cell!r} is none", str(accepted)) from None
+    print(*(f"# {line}" for line in meanings(named)), text(named, seed), sep="\n", end="")
 
 
 # --- policies ---------------------------------------------------------------------------------
@@ -211,30 +178,30 @@ def check_policy(
 ) -> int:
     """Ask a policy of yours random questions, and tell what it does wrong.
 
-    The decision point is recognised by the policy's signature (policies/interface). Every kind of
-    fault is told once, with the smallest view that shows it: an answer that cannot be carried out
-    (a worker that is DOWN, more processors than there are), an exception, a change of what it is
-    shown, another answer to the same question or under another PYTHONHASHSEED, an answer that takes
-    too long. Exit code 1 if there is one.
+    The decision point is recognised by the policy's parameters (policies/interface) and, among
+    several, by what it answers. Every kind of fault is told once, with the smallest view that shows
+    it: an answer that cannot be carried out (a worker that is DOWN, more processors than there
+    are), an exception, a change of what it is shown, another answer to the same question, an answer
+    that takes too long. Exit code 1 if there is one.
     """
     try:
         import hypothesis  # noqa: F401
     except ImportError:
         accepted = "pip install 'holdfast[kit]'"
         raise InputError(COMMAND_LINE, "check-policy", "hypothesis is missing", accepted) from None
-    from sims.kit.hashing import Named, hash_findings
-    from sims.kit.recognition import recognised
-    from sims.kit.trial import Trial
+    from sims.kit.points import recognised
+    from sims.kit.trial import Trial, suits
 
-    pairs = map(split_override, parameters or ())
-    named = Named(policy, {key: value_of(text) for key, text in pairs})
-    loaded = named.load()
-    kind = recognised(loaded, point)
-    trial = Trial(loaded, kind, views, within)
-    # What is wrong anyhow tells nothing by being so in two ways.
-    findings = trial.findings() or hash_findings(named, trial)
+    given = {key: value_of(text) for key, text in map(split_override, parameters or ())}
+    loaded = load_policy(PolicySection(name=policy, parameters=given), _no_paper, Path())
+    kind = recognised(loaded, lambda it: suits(loaded, it), point)
+    findings = Trial(loaded, kind, views, within).findings()
     for it in findings:
         print(f"{it.wrong.value}: {it.told}\nthe smallest view found:\n{it.view}\n")
     faults = counted(len(findings), "fault") if findings else "no fault"
     print(f"{policy} as {kind.value}: {counted(views, 'view')}, {faults}")
     return 1 if findings else 0
+
+
+def _no_paper(name: str) -> Any:
+    raise ValueError(f"{name!r} is no policy of yours; accepted: package.module:Name")

@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field
 from hypothesis import strategies as st
 
 from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.pack.checks import allocate, redistribute
-from actors.decisions import answer as asked_of
-from actors.decisions import items, refusal
+from actors.master import choose
 from policies.interface import Cause, Configuration, Enrolment, Reason
 from policies.interface.copies import ActiveJobs
 from policies.maths.markov import Belief, MarkovChain
-from sims.kit.cases import AskedCase
+from sims.kit.points import AskedCase
 
 SEED = 0
 STEADY = MarkovChain(((0.98, 0.01, 0.01), (0.5, 0.5, 0.0), (0.1, 0.1, 0.8)))
@@ -80,16 +79,11 @@ def enrolments(draw: st.DrawFn) -> AskedCase:
     runs = members is not None and draw(st.booleans())
     reasons = (Reason.START, Reason.FAILURE, Reason.ERROR)
     reason = Reason.PROACTIVE if runs else draw(st.sampled_from(reasons))
-    left = draw(st.integers(1, 30))
-
-    def make() -> tuple[Any, ...]:
-        running = None
-        if runs and members:
-            running = DrawnRunning(Configuration(members), left, [0] * len(members))
-        view = EnrolmentMoment(enrolment, up, programmed, elapsed, reason, running, dict(held))
-        return view, np.random.default_rng(SEED)
-
-    return AskedCase(make, _enrolled)
+    left, running = draw(st.integers(1, 30)), None
+    if runs and members:
+        running = DrawnRunning(Configuration(members), left, [0] * len(members))
+    view = EnrolmentMoment(enrolment, up, programmed, elapsed, reason, running, held)
+    return AskedCase((view, np.random.default_rng(SEED)), _enrolled)
 
 
 def _dealt(enrolment: Enrolment, up: int) -> tuple[tuple[int, int], ...] | None:
@@ -153,64 +147,40 @@ class EventMoment:
     candidates: list[DrawnCandidate]
 
 
-@frozen
-class _Member:
-    """An application of a question."""
-
-    index: int
-    groups: int
-    largest: int
-    work: float
-    move: float
-
-    def candidate(self, pair: int, running: bool) -> DrawnCandidate:
-        size = pair * self.groups if running else 0
-        return DrawnCandidate(self.index, size, pair * self.largest, self.work, self.move)
-
-
 @st.composite
-def _members(draw: st.DrawFn) -> tuple[int, list[_Member]]:
-    pair = draw(st.integers(1, 2))
-    many = draw(st.integers(1, 4))
-    members = []
-    for index in range(many):
+def _candidates(draw: st.DrawFn, pair: int) -> list[DrawnCandidate]:
+    """Applications that run."""
+    found = []
+    for index in range(draw(st.integers(1, 4))):
         groups = draw(st.integers(1, 3))
-        largest = groups + draw(st.integers(0, 4))
-        cost = draw(st.integers(0, 3))
-        members.append(
-            _Member(index, groups, largest, float(draw(st.integers(1, 50))), float(cost))
-        )
-    return pair, members
+        largest, work = groups + draw(st.integers(0, 4)), float(draw(st.integers(1, 50)))
+        move = float(draw(st.integers(0, 3)))
+        found.append(DrawnCandidate(index, pair * groups, pair * largest, work, move))
+    return found
 
 
 @st.composite
 def pack_allocations(draw: st.DrawFn) -> AskedCase:
     """A pack and a platform that has room for it."""
-    pair, members = draw(_members())
+    pair = draw(st.integers(1, 2))
+    members = [evolve(it, size=0) for it in draw(_candidates(pair))]
     processors = pair * (len(members) + draw(st.integers(0, 8)))
-
-    def make() -> tuple[PackMoment]:
-        return (PackMoment(pair, processors, [it.candidate(pair, False) for it in members]),)
-
-    return AskedCase(make, lambda policy, asked: allocate(policy, *asked))
+    view = PackMoment(pair, processors, members)
+    return AskedCase((view,), lambda policy, asked: allocate(policy, *asked))
 
 
 @st.composite
 def redistributions(draw: st.DrawFn) -> AskedCase:
     """An end, or a fault, with some of a pack to be redistributed."""
-    pair, members = draw(_members())
+    pair = draw(st.integers(1, 2))
+    members = draw(_candidates(pair))
     cause = draw(st.sampled_from(Cause))
     faulty = draw(st.sampled_from(members)).index if cause is Cause.FAULT else None
     free = [it for it in members if it.index == faulty or draw(st.booleans())]
     idle, now = pair * draw(st.integers(0, 4)), float(draw(st.integers(0, 20)))
-
-    def make() -> tuple[EventMoment]:
-        those = [it.candidate(pair, True) for it in free]
-        every = [it.candidate(pair, True) for it in members]
-        longest = max(it.finish(it.size) for it in every)
-        return (EventMoment(now, cause, faulty, pair, idle, longest, those),)
-
-    return AskedCase(make, lambda policy, asked: redistribute(policy, *asked))
+    longest = max(it.finish(it.size) for it in members)
+    view = EventMoment(now, cause, faulty, pair, idle, longest, free)
+    return AskedCase((view,), lambda policy, asked: redistribute(policy, *asked))
 
 
 # --- copies ---------------------------------------------------------------------------------------
@@ -223,12 +193,11 @@ def copies(draw: st.DrawFn) -> AskedCase:
     sizes = [float(draw(st.integers(1, 20))) for _ in range(many)]
     left = [size * draw(st.integers(1, 4)) / 4 for size in sizes]
     since = sorted(float(draw(st.integers(0, 20))) for _ in range(many))
-
-    def make() -> tuple[Any, ...]:
-        jobs = ActiveJobs(servers, np.array(since), np.array(sizes), np.array(left))
-        return jobs, np.random.default_rng(SEED)
-
-    return AskedCase(make, lambda policy, asked: CheckedCopies(policy, multitasking=True)(*asked))
+    jobs = ActiveJobs(servers, np.array(since), np.array(sizes), np.array(left))
+    return AskedCase(
+        (jobs, np.random.default_rng(SEED)),
+        lambda policy, asked: CheckedCopies(policy, multitasking=True)(*asked),
+    )
 
 
 # --- the master -----------------------------------------------------------------------------------
@@ -249,24 +218,6 @@ def services(draw: st.DrawFn) -> AskedCase:
     """Workers that wait for a master's channels."""
     many, channels = draw(st.integers(0, 5)), draw(st.integers(1, 3))
     one = st.tuples(st.booleans(), st.booleans(), st.integers(1, 9))
-    told = [draw(one) for _ in range(many)]
+    waiting = [Waiter(k, *draw(one)) for k in range(many)]
     now = float(draw(st.integers(0, 20)))
-
-    def make() -> tuple[Any, ...]:
-        return [Waiter(k, *each) for k, each in enumerate(told)], channels, now
-
-    return AskedCase(make, _served)
-
-
-def _served(policy: Any, asked: tuple[Any, ...]) -> list[Any]:
-    waiting, channels, _ = asked
-    known = {id(it) for it in waiting}
-    answered = asked_of(policy, *asked)
-    chosen = items(policy, answered)
-    seen = f"{channels} channels, waiting: {waiting!r}"
-    if chosen is None or not {id(it) for it in chosen} <= known:
-        raise refusal(policy, repr(answered), "an answer is a sequence of those waiting", seen)
-    if len({id(it) for it in chosen}) < len(chosen) or len(chosen) > channels:
-        problem = f"at most {channels} are served, each once"
-        raise refusal(policy, repr(answered), problem, seen)
-    return chosen
+    return AskedCase((waiting, channels, now), lambda policy, asked: choose(policy, *asked))

@@ -1,17 +1,20 @@
-"""The decision points, and which of them an object is a policy for."""
+"""The decision points, which of them an object is a policy for, and what is asked of it there."""
 
 from __future__ import annotations
 
 import enum
 import inspect
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from types import MappingProxyType
-from typing import Any, get_type_hints
+from typing import Any
+
+from attrs import frozen
+from numpy.random import Generator
 
 from policies.interface import (
     Allocation,
     AllocationPolicy,
-    BatchAllocation,
     EnrolmentPolicy,
     Order,
     RedistributionPolicy,
@@ -19,10 +22,11 @@ from policies.interface import (
     ServiceOrder,
     Strategy,
 )
+from sims.errors import COMMAND_LINE, InputError
 
 
 class Point(enum.Enum):
-    """What a policy can decide; `sims/starters` has a file of each name."""
+    """What a policy can decide; `sims/docs/starters` has a file of each name."""
 
     STRATEGY = "strategy"
     """Of a queue: what starts now."""
@@ -49,7 +53,6 @@ PROTOCOLS: Mapping[Point, Any] = MappingProxyType(
         Point.STRATEGY: Strategy,
         Point.ORDER: Order,
         Point.ALLOCATION: Allocation,
-        Point.BATCH_ALLOCATION: BatchAllocation,
         Point.ENROLMENT: EnrolmentPolicy,
         Point.PACK_ALLOCATION: AllocationPolicy,
         Point.REDISTRIBUTION: RedistributionPolicy,
@@ -59,52 +62,58 @@ PROTOCOLS: Mapping[Point, Any] = MappingProxyType(
 )
 
 
-def points_of(policy: Any) -> list[Point]:
-    """The points whose Protocol `policy` may satisfy, as far as its signature tells: by the names
-    of its parameters, else by their number; among several, by their types and that of its answer.
-    """
-    if callable(getattr(policy, "allot", None)):
-        return [Point.BATCH_ALLOCATION]
-    if callable(getattr(policy, "at", None)):
-        return [Point.ORDER]  # a timed one
+def recognised(policy: Any, suits: Callable[[Point], bool], named: str | None = None) -> Point:
+    """The point that is `named`, or else the only one whose Protocol has the policy's parameters
+    and that `suits`. Raises InputError."""
+    known = [point.value for point in Point]
+    if named is not None:
+        if named not in known:
+            raise InputError(COMMAND_LINE, "--point", f"{named!r} is none", ", ".join(known))
+        return Point(named)
+    found = _alike(policy)
+    if not found:
+        problem = f"{policy!r} has the signature of no decision point (policies/interface)"
+        raise InputError(COMMAND_LINE, "POLICY", problem, ", ".join(known))
+    if len(found) > 1:
+        found = [point for point in found if suits(point)] or found
+    if len(found) > 1:
+        several = " or ".join(point.value for point in found)
+        problem = f"its signature suits {several}"
+        raise InputError(COMMAND_LINE, "--point", problem, f"{several}, named")
+    return found[0]
+
+
+def _alike(policy: Any) -> list[Point]:
+    """The points that a policy may be for: by the names of its parameters, else by their number."""
+    for method, point in (("allot", Point.BATCH_ALLOCATION), ("at", Point.ORDER)):
+        if callable(getattr(policy, method, None)):
+            return [point]
     if not callable(policy):
         return []
-    call = policy if inspect.isroutine(policy) else type(policy).__call__
     mine = _parameters(policy)
-    alike = {point: _parameters(it.__call__) for point, it in PROTOCOLS.items() if _called(it)}
-    named = [point for point, theirs in alike.items() if theirs == mine]
-    found = named or [point for point, theirs in alike.items() if len(theirs) == len(mine)]
-    typed = [point for point in found if _hints(call) & _hints(PROTOCOLS[point].__call__)]
-    return typed if len(found) > 1 and typed else found
-
-
-def _called(protocol: Any) -> bool:
-    return "__call__" in vars(protocol)
+    asked = {point: _parameters(it.__call__) for point, it in PROTOCOLS.items()}
+    named = [point for point, theirs in asked.items() if theirs == mine]
+    return named or [point for point, theirs in asked.items() if len(theirs) == len(mine)]
 
 
 def _parameters(call: Callable[..., Any]) -> list[str]:
-    known = inspect.signature(call).parameters
-    return [name for name in known if name != "self"]
+    return [name for name in inspect.signature(call).parameters if name != "self"]
 
 
-SHARED = frozenset(
-    ("", "Generator", "None", "NoneType", "Sequence", "class", "float", "int", "list")
-)
-"""Types that tell no point from another."""
+@frozen(eq=False)
+class AskedCase:
+    """One question to a policy."""
 
+    arguments: tuple[Any, ...]
+    judge: Callable[[Any, tuple[Any, ...]], Any]
+    """Asks a policy and returns its answer. Raises BadDecision where it cannot be carried out."""
+    stalls: Callable[[Any], str | None] = lambda _: None
+    """What is wrong with an answer that can be carried out, but leads nowhere."""
 
-def _hints(call: Callable[..., Any]) -> set[str]:
-    """Names of the types in a signature that tell something."""
-    try:
-        hints = get_type_hints(call).values()
-    except Exception:  # whatever a user's annotation is evaluated to
-        return set()
-    words = {word for hint in hints for word in _words(str(hint))}
-    return words - SHARED
+    def make(self) -> tuple[Any, ...]:
+        """The arguments, new and equal at each call: what a policy does to them is seen."""
+        return deepcopy(self.arguments)
 
-
-def _words(hint: str) -> list[str]:
-    """`collections.abc.Sequence[a.b.Resize]` -> Sequence, Resize; `<class 'a.B'>` -> B."""
-    for mark in "[]<>'|,":
-        hint = hint.replace(mark, " ")
-    return [word.rpartition(".")[2] for word in hint.split()]
+    def __repr__(self) -> str:
+        shown = (it for it in self.arguments if not isinstance(it, Generator))
+        return "\n".join(f"  {it!r}" for it in shown)

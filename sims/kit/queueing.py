@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import define, field, frozen
@@ -16,7 +16,7 @@ from actors.deciders.queue.checks import (
 )
 from policies.interface.queue import BatchJob, Decision, Moment, Queued, Reservation, Run
 from policies.maths.speedup import Profile, Rigid, Table, amdahl
-from sims.kit.cases import AskedCase
+from sims.kit.points import AskedCase
 
 TIMES = st.integers(1, 20).map(float)
 FEW = 6
@@ -47,76 +47,46 @@ class View:
         return min((it.processors for it in self.queue), default=self.processors + 1)
 
 
-@frozen
-class WaitingJob:
-    """A job of a question: who, how wide, how long, how long ago, believed what."""
-
-    index: int
-    processors: int
-    time: float
-    submitted: float
-    estimate: float | None
-
-    def queued(self) -> Queued:
-        """As a strategy sees it."""
-        profile = Rigid(self.processors, self.time)
-        name = f"J{self.index + 1}"
-        job = BatchJob(self.index, name, profile, 0.0, self.estimate, self.submitted)
-        held = job.believed(self.processors)
-        return Queued(job, self.processors, held, (-held, self.index))
-
-
-@st.composite
-def waiting(draw: st.DrawFn, platform: int, now: float) -> list[WaitingJob]:
-    """Some jobs, by index."""
-    many = draw(st.integers(0, FEW))
-    return [
-        WaitingJob(
-            *(index, draw(st.integers(1, platform)), draw(TIMES)),
-            draw(st.integers(0, int(now)).map(float)),
-            draw(st.one_of(st.none(), TIMES)),
-        )
-        for index in range(many)
-    ]
+def _queued(
+    index: int, processors: int, time: float, submitted: float = 0, estimate: float | None = None
+) -> Queued:
+    """A rigid job as a strategy sees it."""
+    profile = Rigid(processors, time)
+    job = BatchJob(index, f"J{index + 1}", profile, 0.0, estimate, submitted)
+    held = job.believed(processors)
+    return Queued(job, processors, held, (-held, index))
 
 
 @st.composite
 def strategies(draw: st.DrawFn) -> AskedCase:
     """A platform some of whose processors are busy or DOWN, and a queue."""
     platform, now = draw(st.integers(1, 8)), draw(st.integers(0, 20).map(float))
-    jobs = draw(waiting(platform, now))
+    past = st.integers(0, int(now)).map(float)
+    waiting = st.tuples(st.integers(1, platform), TIMES, past, st.none() | TIMES)
+    jobs = [_queued(k, *draw(waiting)) for k in range(draw(st.integers(0, FEW)))]
     free, taken = platform, list[tuple[float, int, bool]]()
     while free and draw(st.booleans()):
         width = draw(st.integers(1, free))
         free -= width
         taken.append((now + draw(TIMES), width, draw(st.booleans())))
-    failed = {it.index for it in jobs if draw(st.booleans())}
+    queue = sorted(jobs, key=lambda it: it.key)
+    failed = [it for it in queue if draw(st.booleans())]
+    runs = sorted(_run(place, *it) for place, it in enumerate(taken))
 
-    def make() -> tuple[View]:
-        queue = sorted((it.queued() for it in jobs), key=lambda it: it.key)
-        runs = sorted(_run(place, it, now) for place, it in enumerate(taken))
-        late = [it for it in queue if it.job.index in failed]
-        return (View(now, platform, free, queue, runs, late),)
-
-    return AskedCase(make, lambda policy, asked: CheckedStrategy(policy)(*asked), _stalls_of(make))
-
-
-def _run(place: int, taken: tuple[float, int, bool], now: float) -> Run:
-    """A copy of a job that is not in the queue, or processors that are DOWN."""
-    end, width, down = taken
-    index = FEW + place
-    job = WaitingJob(index, width, end, 0.0, None).queued()
-    return (end, -1 - place if down else index, width, None if down else job, (), index)
-
-
-def _stalls_of(make: Any) -> Any:
     def stalls(decision: Decision) -> str | None:
-        (view,) = make()
-        if view.running or not view.queue or decision.starts or decision.wake is not None:
+        if runs or not queue or decision.starts or decision.wake is not None:
             return None
         return "starts nothing on an empty platform, and no event will ask it again"
 
-    return stalls
+    view = View(now, platform, free, queue, runs, failed)
+    return AskedCase((view,), lambda policy, asked: CheckedStrategy(policy)(*asked), stalls)
+
+
+def _run(place: int, end: float, width: int, down: bool) -> Run:
+    """A copy of a job that is not in the queue, or processors that are DOWN."""
+    index = FEW + place
+    job = _queued(index, width, end)
+    return (end, -1 - place if down else index, width, None if down else job, (), index)
 
 
 # --- orders and allocations -----------------------------------------------------------------------
@@ -126,18 +96,15 @@ def _stalls_of(make: Any) -> Any:
 def orders(draw: st.DrawFn) -> AskedCase:
     """A job and its allotment."""
     platform = draw(st.integers(1, 8))
-    job = WaitingJob(0, draw(st.integers(1, platform)), draw(TIMES), draw(TIMES), None)
-    lot = draw(st.integers(0, 9)) / 10
-
-    def make() -> tuple[Any, ...]:
-        return job.queued().job, job.processors, job.time, platform, _Lot(lot)
-
-    return AskedCase(make, lambda policy, asked: CheckedOrder(_now(policy))(*asked))
+    width, time = draw(st.integers(1, platform)), draw(TIMES)
+    job = _queued(0, width, time, draw(TIMES)).job
+    lot = _Lot(draw(st.integers(0, 9)) / 10)
+    return AskedCase((job, width, time, platform, lot), _ordered)
 
 
-def _now(order: Any) -> Any:
-    """A timed order as it is at the start."""
-    return order.at(Moment(0.0)) if hasattr(order, "at") else order
+def _ordered(order: Any, asked: tuple[Any, ...]) -> Any:
+    """Its answer, or that of a timed order at the start."""
+    return CheckedOrder(order.at(Moment(0.0)) if hasattr(order, "at") else order)(*asked)
 
 
 @frozen
@@ -160,32 +127,24 @@ def _profiles(draw: st.DrawFn, platform: int) -> Profile:
 
 
 @st.composite
-def _moldable(draw: st.DrawFn) -> tuple[list[Profile], int]:
+def _moldable(draw: st.DrawFn) -> tuple[list[BatchJob], int]:
     platform = draw(st.integers(1, 8))
-    return draw(st.lists(_profiles(platform), min_size=1, max_size=FEW)), platform
-
-
-def _jobs(profiles: Sequence[Profile]) -> list[BatchJob]:
-    pairs = enumerate(profiles)
-    return [BatchJob(k, f"J{k + 1}", profile, kind="moldable") for k, profile in pairs]
+    profiles = draw(st.lists(_profiles(platform), min_size=1, max_size=FEW))
+    jobs = [BatchJob(k, f"J{k + 1}", it, kind="moldable") for k, it in enumerate(profiles)]
+    return jobs, platform
 
 
 @st.composite
 def allocations(draw: st.DrawFn) -> AskedCase:
     """Some moldable jobs and a platform."""
-    profiles, platform = draw(_moldable())
-    return AskedCase(
-        lambda: (_jobs(profiles), platform),
-        lambda policy, asked: CheckedAllocation(policy)(*asked),
-    )
+    return AskedCase(draw(_moldable()), lambda policy, asked: CheckedAllocation(policy)(*asked))
 
 
 @st.composite
 def batch_allocations(draw: st.DrawFn) -> AskedCase:
     """The same, with how many attempts of each are pending."""
-    profiles, platform = draw(_moldable())
-    attempts = [draw(st.integers(1, 3)) for _ in profiles]
+    jobs, platform = draw(_moldable())
+    attempts = [draw(st.integers(1, 3)) for _ in jobs]
     return AskedCase(
-        lambda: (_jobs(profiles), list(attempts), platform),
-        lambda policy, asked: CheckedBatches(policy).allot(*asked),
+        (jobs, attempts, platform), lambda policy, asked: CheckedBatches(policy).allot(*asked)
     )

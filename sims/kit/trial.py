@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType, MappingProxyType
 from typing import Any
 
@@ -18,8 +19,7 @@ from hypothesis.strategies import SearchStrategy
 
 from actors.decisions import BadDecision
 from sims.kit import others, queueing
-from sims.kit.cases import AskedCase
-from sims.kit.points import Point
+from sims.kit.points import AskedCase, Point
 
 QUESTIONS: Mapping[Point, Callable[[], SearchStrategy[AskedCase]]] = MappingProxyType(
     {
@@ -36,6 +36,10 @@ QUESTIONS: Mapping[Point, Callable[[], SearchStrategy[AskedCase]]] = MappingProx
 )
 
 
+TRIED = 20
+"""Questions of each point that may be meant."""
+
+
 class Wrong(enum.Enum):
     """What a policy can do wrong."""
 
@@ -45,7 +49,6 @@ class Wrong(enum.Enum):
     FICKLE = "asked the same again, it answers otherwise"
     STALLS = "its answer leads nowhere"
     SLOW = "it takes too long"
-    HASH = "its answer depends on PYTHONHASHSEED"
 
 
 @frozen
@@ -76,8 +79,7 @@ class Trial:
 
     def findings(self) -> list[Finding]:
         """What it does wrong, each kind once."""
-        first = self._first()
-        return [self._smallest(wrong, *found) for wrong, found in first.items()]
+        return [self._smallest(found) for found in self._first().values()]
 
     def _settings(self, *phases: Phase) -> settings:
         return settings(
@@ -101,32 +103,37 @@ class Trial:
         collect()
         return found
 
-    def _first(self) -> dict[Wrong, tuple[str, str]]:
+    def _first(self) -> dict[Wrong, Finding]:
         """The shortest question at which each kind of fault showed, before shrinking."""
-        first: dict[Wrong, tuple[str, str]] = {}
+        first: dict[Wrong, Finding] = {}
         for case in self.cases():
-            for wrong, told in self.faults(case):
-                if wrong not in first or len(repr(case)) < len(first[wrong][1]):
-                    first[wrong] = told, repr(case)
+            for found in self.faults(case):
+                shown = first.setdefault(found.wrong, found)
+                first[found.wrong] = min(shown, found, key=lambda it: len(it.view))
             if Wrong.SLOW in first:  # each more would take as long
                 break
         return first
 
-    def _smallest(self, wrong: Wrong, told: str, view: str) -> Finding:
-        if wrong is Wrong.SLOW:
-            return Finding(wrong, told, view)
+    def _smallest(self, found: Finding) -> Finding:
+        if found.wrong is Wrong.SLOW:
+            return found
+        same = partial(self._fault, wrong=found.wrong)
+        search = self._settings(Phase.generate, Phase.shrink)
         try:
-            case = find(
-                QUESTIONS[self.point](),
-                lambda case: wrong in dict(self.faults(case)),
-                settings=self._settings(Phase.generate, Phase.shrink),
-            )
+            case = find(QUESTIONS[self.point](), lambda it: same(it) is not None, settings=search)
         except NoSuchExample:  # what depends on more than the question need not show again
-            return Finding(wrong, told, view)
-        return Finding(wrong, dict(self.faults(case)).get(wrong, told), repr(case))
+            return found
+        return same(case) or found
 
-    def faults(self, case: AskedCase) -> Iterator[tuple[Wrong, str]]:
+    def _fault(self, case: AskedCase, wrong: Wrong) -> Finding | None:
+        return next((it for it in self.faults(case) if it.wrong is wrong), None)
+
+    def faults(self, case: AskedCase) -> Iterator[Finding]:
         """What it does wrong at one question."""
+        for wrong, told in self._wrongs(case):
+            yield Finding(wrong, told, repr(case))
+
+    def _wrongs(self, case: AskedCase) -> Iterator[tuple[Wrong, str]]:
         arguments = case.make()
         before, began = repr(arguments), time.perf_counter()
         try:
@@ -136,8 +143,7 @@ class Trial:
             yield Wrong.SLOW, f"no answer within {self.patience:g} s"
             return
         except BadDecision as error:
-            raised = error.__cause__ is not None
-            yield Wrong.RAISES if raised else Wrong.ANSWER, str(error)
+            yield Wrong.RAISES if error.__cause__ else Wrong.ANSWER, str(error)
             return
         except Exception as error:
             yield Wrong.RAISES, f"raised {type(error).__name__}: {error}"
@@ -146,23 +152,16 @@ class Trial:
         if took > self.patience:
             yield Wrong.SLOW, f"{took:.2g} s, and {self.patience:g} s are granted"
             return
-        yield from self._quiet_faults(case, arguments, before, answer)
-
-    def _quiet_faults(
-        self, case: AskedCase, arguments: tuple[Any, ...], before: str, answer: Any
-    ) -> Iterator[tuple[Wrong, str]]:
-        """Of an answer that could be carried out."""
         if repr(case.make()) == before != repr(arguments):
             yield Wrong.MUTATES, f"afterwards it reads\n  {_changed(before, repr(arguments))}"
-        stalled = case.stalls(answer)
-        if stalled:
+        if stalled := case.stalls(answer):
             yield Wrong.STALLS, stalled
-        again = self.answered(case)
+        again = self._again(case)
         if again != repr(answer):
             yield Wrong.FICKLE, f"first {answer!r}, then {again}"
 
-    def answered(self, case: AskedCase) -> str:
-        """What it answers, as text; what it raises, by name."""
+    def _again(self, case: AskedCase) -> str:
+        """What it answers now, as text; what it raises, by name."""
         try:
             with _within(self.patience):
                 return repr(case.judge(self.policy, case.make()))
@@ -170,12 +169,18 @@ class Trial:
             return f"{type(error).__name__}: {error}"
 
 
+def suits(policy: Any, point: Point) -> bool:
+    """Whether it answers any of some questions of the point."""
+    trial = Trial(policy, point, TRIED)
+    wrong = {Wrong.RAISES, Wrong.ANSWER}
+    found = ({it.wrong for it in trial.faults(case)} for case in trial.cases())
+    return any(wrong.isdisjoint(it) for it in found)
+
+
 def _changed(before: str, after: str) -> str:
     """What is there now from where it first differs."""
-    same = next(
-        (k for k, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
-        min(len(before), len(after)),
-    )
+    pairs = enumerate(zip(before, after, strict=False))
+    same = next((k for k, (old, new) in pairs if old != new), len(before))
     start = max(0, same - 60)
     return f"{'...' if start else ''}{after[start : same + 60]}..."
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from actors.events import JobSubmitted, RunStarted
 from actors.runtime import Record
-from sims.ledger.slices import count
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -157,6 +156,8 @@ class Starts:
         bound: float,
     ) -> Jobs:
         """The completed jobs that started, all told."""
+        from sims.ledger.slices import count  # `[measures]` needs no ledger
+
         names = tuple(job for job in submitted if job in completed and job in self.first)
         starts = [self.first[job] for job in names]
         users, groups, queues = _columns((self.whose.get(job, NOBODY) for job in names), 3)

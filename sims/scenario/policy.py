@@ -11,8 +11,6 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from actors.events import DeciderKind
-from policies import enrolment, pack
-from policies.copies import named as copies_named
 from policies.maths.markov import Expectation
 from policies.pack import LookAhead
 from policies.queue.lists import Reading
@@ -122,12 +120,14 @@ def _suggested(kind: str, streamed: bool) -> DeciderKind:
 def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
     if is_strategy(name) and not (name == "FCFS" and suggested is DeciderKind.COPIES):
         return DeciderKind.QUEUE
+    from policies import copies, enrolment, pack  # a queue's run does without them
+
     if name in enrolment.CATALOGUE or name == FIXED:
         return DeciderKind.ENROLMENT
     if name in pack.CATALOGUE:
         return DeciderKind.PACK
     try:
-        copies_named(name)
+        copies.named(name)
     except ValueError:
         return suggested
     return DeciderKind.COPIES

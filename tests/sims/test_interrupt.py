@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from sims.interrupt import HeldBack
+from sims.writing import HeldBack
 
 pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
 

@@ -28,13 +28,15 @@ from sims.errors import InputError
 from sims.examples import example
 from sims.scenario import sections
 from sims.session import load, run
-from sims.starters.copies import OldestTwice
-from sims.starters.enrolment import FewestFastest
-from sims.starters.order import widest
-from sims.starters.redistribution import HelpTheLast
-from sims.starters.service import ShortestFirst
-from sims.starters.strategy import SmallestFit
 from tests.sims.cli.commands import TINY, Shell
+from tests.sims.starters import starter
+
+OldestTwice = starter("copies").OldestTwice
+FewestFastest = starter("enrolment").FewestFastest
+widest = starter("order").widest
+HelpTheLast = starter("redistribution").HelpTheLast
+ShortestFirst = starter("service").ShortestFirst
+SmallestFit = starter("strategy").SmallestFit
 
 RIGID = {
     "name": "rigid",
@@ -118,7 +120,7 @@ def test_a_policy_can_be_an_object_and_the_log_names_it() -> None:
     result = run(example("volatile20"), policy=FewestFastest(most=2))
     started = result.summary.started
     assert started is not None
-    assert started.policy == "sims.starters.enrolment:FewestFastest"
+    assert started.policy == "starters_enrolment:FewestFastest"
     assert started.settings == ()
     assert result.end is End.COMPLETED
 

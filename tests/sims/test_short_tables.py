@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from actors.events import RunStarted
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
-from sims.estimates import estimate
 from sims.scenario.loader import read
 from sims.world import run
 
@@ -36,13 +34,12 @@ def table(kind: str, policy: str, **more: Any) -> dict[str, Any]:
     [("moldable", "EASY"), ("malleable", "EASY"), ("malleable", "IteratedGreedy-EndLocal")],
 )
 @pytest.mark.parametrize("protection", ["none", "images"])
-def test_a_job_whose_table_ends_before_the_workers_do_is_estimated_and_runs(
+def test_a_job_whose_table_ends_before_the_workers_do_runs(
     kind: str, policy: str, errors: dict[str, float], protection: str
 ) -> None:
     """Every run of it on two workers, as far as its table goes."""
     kept = {"images": {"kind": "images", "period": 5, "cost": 1}, "none": {}}[protection]
     scenario = read(table(kind, policy) | {"errors": errors, "protection": kept}, "short")
-    assert estimate(scenario, Path()).time >= 16 + 1
     records: list[Record] = []
     run(scenario, [records.append])
     starts = [it.event for it in records if isinstance(it.event, RunStarted)]
@@ -51,7 +48,6 @@ def test_a_job_whose_table_ends_before_the_workers_do_is_estimated_and_runs(
 
 
 def test_a_job_asks_for_as_many_workers_as_its_table_lists_at_most() -> None:
-    scenario = read(table("moldable", "EASY", processors=2), "short")
-    assert estimate(scenario, Path()).time >= 16 + 1
+    read(table("moldable", "EASY", processors=2), "short")
     with pytest.raises(InputError, match=r"job\.jobs\.0\.processors: 3 .*; accepted: 1 to 2, for"):
         read(table("moldable", "EASY", processors=3), "short")

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from actors.decisions import BadDecision
     from actors.runtime import ActorFailed, Deadlock
     from sims.campaign.question import campaign, compare
-    from sims.checking import Checked, check
     from sims.errors import InputError
     from sims.examples import example, examples
     from sims.plots.framing import Framing
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from sims.result import Result
     from sims.scenario.scenario import Scenario
     from sims.scenario.schema import schema
-    from sims.session import FaultLaw, load, run
+    from sims.session import Checked, FaultLaw, check, load, run
 
 __all__ = [
     "ActorFailed",
@@ -52,7 +51,7 @@ __all__ = [
 HOMES = {
     "ActorFailed": "actors.runtime",
     "BadDecision": "actors.decisions",
-    "Checked": "sims.checking",
+    "Checked": "sims.session",
     "Deadlock": "actors.runtime",
     "FaultLaw": "sims.session",
     "Framing": "sims.plots.framing",
@@ -61,7 +60,7 @@ HOMES = {
     "Result": "sims.result",
     "Scenario": "sims.scenario.scenario",
     "campaign": "sims.campaign.question",
-    "check": "sims.checking",
+    "check": "sims.session",
     "compare": "sims.campaign.question",
     "example": "sims.examples",
     "examples": "sims.examples",

@@ -13,7 +13,6 @@ from actors.pool import Take
 from actors.protection import ProtectionKind
 from actors.runtime import stream
 from actors.scheduler import Scheduler
-from policies.enrolment import named as enrolment_named
 from policies.interface import Enrolment
 from policies.interface.queue import Allocation, BatchAllocation, BatchPolicy, Order, Strategy
 from policies.maths.markov import Belief
@@ -123,6 +122,8 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path)
     if name not in CRITERIA:
         accepted = f"lowest, compact, programmed, {', '.join(CRITERIA)}"
         raise InputError("scenario", "policy.placement", f"{name!r} is none", accepted)
+    from policies.enrolment import named as enrolment_named
+
     belief = Belief(chains(scenario.full_platform, folder), scenario.policy.expectation)
     submissions = {it.job.index: it for it in jobs.submissions}
 

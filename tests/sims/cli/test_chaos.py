@@ -7,6 +7,7 @@ import pytest
 from actors.protection import Images
 from actors.run import Run
 from sims.cli import trials
+from sims.matrix import AXES
 from tests.sims.cli.commands import ROOT, Shell
 
 SCENARIOS = ROOT / "sims" / "scenarios"
@@ -54,11 +55,15 @@ def test_a_kind_of_failure_that_was_not_drawn_has_no_row(shell: Shell) -> None:
     assert rows in (["kill"], ["reclaim"])
 
 
-def test_every_cells_makespan_is_in_the_table_free_and_with_a_master(shell: Shell) -> None:
-    said = shell("matrix", "--seed", "3")
+def test_every_part_of_a_cells_name_is_told_with_its_meaning(shell: Shell) -> None:
+    said = shell("matrix")
     assert said.code == 0
-    assert said.out.rstrip().endswith("288 cells; each entry: free / master")
-    shell.write(shell("matrix", "rigid/none/re-execution/free", "--seed", "3").out, "cell.toml")
-    alone = shell("run", "cell.toml", "--log", "none", "--json").json()["makespan"]
-    [row] = [it for it in said.out.partition("moldable")[0].splitlines() if " none " in it]
-    assert row.split()[1] == f"{alone:.4g}"
+    for axis in AXES:
+        for part in axis:
+            [row] = [it for it in said.out.splitlines() if it.split()[:1] == [part.value]] or [""]
+            assert len(row.split()) > 1, part
+
+
+def test_a_cells_example_begins_with_what_it_is(shell: Shell) -> None:
+    lines = shell("matrix", "rigid/faults/images/master").out.splitlines()
+    assert lines[2] == "# images: Checkpoints lie at the master."

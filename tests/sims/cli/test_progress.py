@@ -15,7 +15,7 @@ from rich.console import Console
 from actors.events import ScenarioStarted
 from sims.cli import output, progress
 from sims.cli.live import ShowLive
-from sims.cli.progress import Pace, ShowProgress, bar
+from sims.cli.progress import ShowProgress, bar
 from tests.sims.cli.commands import TINY, Shell, environment
 from tests.sims.kinds import records_of
 
@@ -95,25 +95,6 @@ def test_the_live_view_counts_workers_and_jobs_as_the_log_does(name: str) -> Non
     assert not shown.waiting()
 
 
-def test_a_dear_picture_is_not_drawn_again_before_the_run_has_computed_fifty_times_as_long(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    pace = Pace()
-    began = time.thread_time()
-    while time.thread_time() - began < 0.01:
-        pass
-    pace.drawn()
-    monkeypatch.setattr(progress, "RARELY", float("inf"))
-    assert not pace.due()
-    while time.thread_time() - began < 0.015 * (1 + 1 / progress.SHARE):
-        pass
-    assert pace.due()
-    pace.drawn()
-    assert not pace.due()
-    monkeypatch.setattr(progress, "RARELY", 0.0)
-    assert pace.due()
-
-
 @pytest.mark.parametrize(
     ("taken", "left"), [(1, "3 s"), (50, "2 min"), (1000, "50 min"), (4e3, "3 h"), (4e6, "3,333 h")]
 )
@@ -134,28 +115,27 @@ class Terminal(io.StringIO):
         monkeypatch.setattr(sys, "stderr", self)
         monkeypatch.setenv("TERM", "xterm")
         monkeypatch.setenv("COLUMNS", "100")
-        for name, seconds in (("PATIENCE", 0.02), ("REFRESH", 0.01), ("RARELY", 0.01)):
+        for name, seconds in (("PATIENCE", 0.02), ("REFRESH", 0.01)):
             monkeypatch.setattr(progress, name, seconds)
 
     def isatty(self) -> bool:
         return True
 
 
-def test_a_terminal_is_shown_how_far_a_run_is_and_first_what_it_will_cost(
+def test_a_terminal_is_shown_how_far_a_run_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     terminal = Terminal(monkeypatch)
-    with ShowProgress("it", "s", 100, "about 3 h, 2 GB") as shown:
+    with ShowProgress("it", "s", 100) as shown:
         shown.begins(4, lambda: 25.0)
         time.sleep(0.3)
     text = terminal.getvalue()
-    assert text.startswith("holdfast: about 3 h, 2 GB\n")
     assert "it: time 25 of 100 s, 0 of 4 jobs done, about " in text
 
 
 def test_a_run_that_is_over_at_once_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal(monkeypatch)
-    with ShowProgress("it", "s", 100, "about 3 h, 2 GB"):
+    with ShowProgress("it", "s", 100):
         pass
     assert terminal.getvalue() == ""
 

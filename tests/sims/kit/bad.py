@@ -92,12 +92,6 @@ class Remembers:
         return float(self.asked)
 
 
-def goes_by_hashes(view):
-    """Starts whichever fitting job a set of names has first."""
-    fits = {it.job.name: it for it in view.queue if it.processors <= view.free}
-    return Decision([fits[name] for name in list(set(fits))[:1]])
-
-
 def sleeps(jobs, processors):
     """Takes its time over larger platforms."""
     if processors > 3:
