@@ -224,7 +224,7 @@ def _flatten(table: dict[str, Any]) -> None:
     if isinstance(table.get("set"), dict):
         table["set"] = dict(flat(table["set"]))
     if isinstance(table.get("axes"), dict):
-        table["axes"] = {axis.key: axis.values for axis in axes_of(table["axes"], table["source"])}
+        table["axes"] = {it.key: it.values for it in axes_of(table["axes"], table["source"])}
     if isinstance(table.get("variants"), dict):
         variants = table["variants"].items()
         table["variants"] = {k: dict(flat(v)) if isinstance(v, dict) else v for k, v in variants}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from actors.events import End
-from sims.campaign import run_many
+from sims.campaign.engine import run_many
 from sims.chaos import (
     Baseline,
     InjectedRun,
