@@ -135,9 +135,8 @@ class CellResult:
 class Batch:
     """Cells that one worker simulates one after the other."""
 
-    scenarios: tuple[Scenario, ...]
-    cells: tuple[tuple[str, int, int], ...]
-    """(key, which scenario, seed)."""
+    cells: tuple[tuple[str, Scenario, int], ...]
+    """(key, scenario, seed); a scenario that several share is sent once."""
     gauges: tuple[Gauge, ...]
     until: float | None
     folder: Path
@@ -165,11 +164,11 @@ def simulate_batch(batch: Batch) -> list[CellResult]:
     return [_simulate(batch, *cell) for cell in batch.cells]
 
 
-def _simulate(batch: Batch, key: str, index: int, seed: int) -> CellResult:
+def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResult:
     began, summary = time.perf_counter(), Summary()
     result = CellResult(key, seed, RunStatus.RAISED)
     try:
-        result = _measured(batch, seeded(batch.scenarios[index], seed), summary, result)
+        result = _measured(batch, seeded(scenario, seed), summary, result)
     except Exception as raised:  # whatever a user's policy or measure makes of it
         result = attrs.evolve(result, error=_told(raised))
     return attrs.evolve(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 from attrs import frozen
@@ -159,48 +159,44 @@ def compare(
         name: {run.seed: (run.value, run.work) for run in row if run.value is not None}
         for name, row in (blocks or runs).items()
     }
-    base, rows = seen[baseline], list(seen.values())
-    shared = sorted(set(base).intersection(*rows))
+    rows = list(seen.values())
+    shared = sorted(set(rows[0]).intersection(*rows))
     paired = [seed for seed in shared if len({row[seed][1] for row in rows}) == 1]
     best = max if gauge.higher_is_better else min
     first = [best(row[seed][0] for row in rows) for seed in paired]
     lines = []
     for name, row in seen.items():
-        own = Line(name, tuple(runs[name]), mean_of(_values(row, row), level), Verdict.BASELINE)
-        compared = _baseline(own, row, level) if name == baseline else own
-        if name != baseline:
-            compared = _against(own, row, base, gauge, level)
+        line = _line(name, tuple(runs[name]), row, seen[baseline], gauge, level)
         ties = zip(_values(row, paired), first, strict=True)
-        lines.append(attrs.evolve(compared, best=sum(value == least for value, least in ties)))
+        lines.append(attrs.evolve(line, best=sum(value == least for value, least in ties)))
     speaks = runs[baseline][0].speaks if blocks else ""
     return Comparison(point, gauge, tuple(paired), tuple(lines), speaks)
 
 
-def _values(row: Observed, seeds: Sequence[int] | Observed) -> list[float]:
+def _values(row: Observed, seeds: Iterable[int]) -> list[float]:
     return [row[seed][0] for seed in seeds]
 
 
-def _baseline(line: Line, row: Observed, level: float) -> Line:
-    values = _values(row, row)
-    return attrs.evolve(line, ratio=ratio_of(values, values, level))
-
-
-def _against(line: Line, row: Observed, base: Observed, gauge: Gauge, level: float) -> Line:
-    seeds = [seed for seed in base if seed in row]
-    if any(row[seed][1] != base[seed][1] for seed in seeds):
-        return attrs.evolve(line, verdict=Verdict.UNLIKE)
+def _line(
+    name: str,
+    runs: tuple[Compared, ...],
+    row: Observed,
+    base: Observed,
+    gauge: Gauge,
+    level: float,
+) -> Line:
+    mean, seeds = mean_of(_values(row, row), level), [seed for seed in base if seed in row]
     ours, theirs = _values(row, seeds), _values(base, seeds)
+    if any(row[seed][1] != base[seed][1] for seed in seeds):
+        return Line(name, runs, mean, Verdict.UNLIKE)
+    ratio = ratio_of(ours, theirs, level)
+    if row is base:
+        return Line(name, runs, mean, Verdict.BASELINE, ratio=ratio)
     gains = [a - b for a, b in zip(ours, theirs, strict=True)]
     above, below = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
     wins, losses = (above, below) if gauge.higher_is_better else (below, above)
-    return attrs.evolve(
-        line,
-        verdict=Verdict.UNKNOWN,
-        difference=mean_of(gains, level) if gains else None,
-        ratio=ratio_of(ours, theirs, level),
-        wins=wins,
-        losses=losses,
-    )
+    difference = mean_of(gains, level) if gains else None
+    return Line(name, runs, mean, Verdict.UNKNOWN, difference, ratio, wins, losses)
 
 
 # --- all cells together -----------------------------------------------------------------------

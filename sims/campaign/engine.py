@@ -19,6 +19,7 @@ from sims.campaign.plan import Case, Cells
 from sims.campaign.results import Results
 from sims.campaign.store import Store
 from sims.errors import InputError
+from sims.scenario.scenario import Scenario
 from sims.world import run, time_limit
 
 T = TypeVar("T")
@@ -142,17 +143,12 @@ class Engine:
 
     def _batch(self, cells: Sequence[Missing]) -> Batch:
         campaign, plan = self.results.campaign, self.results.plan
-        made = {it.made(k).root: it.made(k).scenario for it, k, _ in cells}
-        places = {root: place for place, root in enumerate(made)}
-        listed = tuple((key, places[it.made(k).root], it.seed(k)) for it, k, key in cells)
+        listed = tuple((key, it.made(k).scenario, it.seed(k)) for it, k, key in cells)
         home = Path(campaign.folder).absolute()
-        return Batch(
-            *(tuple(made.values()), listed, campaign.gauges, campaign.until),
-            *(plan.folder, home, plan.kit),
-        )
+        return Batch(listed, campaign.gauges, campaign.until, plan.folder, home, plan.kit)
 
 
-def _killer(cell: tuple[str, int, int]) -> CellResult:
+def _killer(cell: tuple[str, Scenario, int]) -> CellResult:
     error = "its worker died of it twice, the second time while it ran alone"
     return CellResult(cell[0], cell[2], RunStatus.RAISED, error=error)
 

@@ -25,8 +25,6 @@ FEWEST = 20
 RESAMPLES = 9_999
 CHUNK = 1_000_000
 """Observations resampled at once."""
-REMEMBERED = 256
-"""Samples whose resamples are kept: one is asked at several levels."""
 
 Sample = tuple[float, ...]
 
@@ -79,9 +77,10 @@ def _skewed(sample: Sample) -> bool:
     return len(sample) >= FEWEST and abs(float(skew(sample))) > SKEWED
 
 
-@lru_cache(REMEMBERED)
+@lru_cache
 def _resamples(sample: Sample) -> Any:
-    """Drawn with a seed of their own: the same sample gives the same interval."""
+    """Drawn with a seed of their own: the same sample gives the same interval. They are kept, for
+    one is asked at several levels."""
     return _bootstrapped(sample, LEVEL, None, RESAMPLES)
 
 

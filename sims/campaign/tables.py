@@ -61,8 +61,7 @@ def rounded(estimate: Estimate | None) -> str:
     mean where there is none, a dash without a mean."""
     if estimate is None or not estimate.size:
         return "-"
-    mean, low, high = estimate.mean, estimate.low, estimate.high
-    half = estimate.half
+    mean, low, high, half = estimate.mean, estimate.low, estimate.high, estimate.half
     if not isfinite(half):
         return f"{mean:,.8g}"
     if half == 0:
@@ -230,7 +229,6 @@ VARIANT = "variant"
 SHOWN = {"mean": ("", None), "ratio": (" / {0}'s", 1.0), "difference": (" less {0}'s", 0.0)}
 """What is shown of a measure: beside its name, and where there is no difference to the baseline."""
 LEFT_OUT = "left out: places where a run did not complete"
-
 Panels = dict[str, dict[str, list[tuple[float, Estimate]]]]
 
 
@@ -276,14 +274,13 @@ def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Compa
             if base or estimate is None or not estimate.size or line.left_out:
                 continue  # a mean of those runs alone that were short enough to end
             place = dict(cell.point) | {VARIANT: line.variant}
-            panel = "" if picture.panels is None else _named(picture.panels, place, picture)
+            panel = _named(picture.panels, place, picture) if picture.panels else ""
             curves = found.setdefault(panel, {})
             curve = curves.setdefault(_named(picture.lines, place, picture), [])
             at = _number(place[picture.x], campaign.source, picture)
             if any(at == other for other, _ in curve):
                 problem = "several values at one place: an axis, or `variant`, is in no key"
-                accepted = "x, lines, panels with all"
-                raise InputError(campaign.source, "picture", problem, accepted)
+                raise InputError(campaign.source, "picture", problem, "x, lines, panels with all")
             curve.append((at, estimate))
             curve.sort(key=lambda point: point[0])
     return found

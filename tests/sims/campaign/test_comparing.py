@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.events import WorkerChanged
@@ -140,10 +140,8 @@ def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
 
     def result(*asked: Measure) -> CellResult:
         gauges = tuple(gauge(it.value) for it in asked)
-        cells = (("key", 0, scenario.seed),)
-        [found] = simulate_batch(
-            Batch((scenario,), cells, gauges, None, SCENARIOS, SCENARIOS, Kit(code()))
-        )
+        cells = (("key", scenario, scenario.seed),)
+        [found] = simulate_batch(Batch(cells, gauges, None, SCENARIOS, SCENARIOS, Kit(code())))
         return found
 
     stretch, flowtime = report.stretch, report.flowtime
@@ -213,6 +211,7 @@ def test_a_starved_run_has_no_value_of_any_measure() -> None:
 VALUES = st.lists(st.floats(1e-3, 1e9), min_size=2, max_size=20)
 
 
+@settings(deadline=None)  # the first one imports scipy
 @given(VALUES)
 def test_a_variant_compared_with_itself_has_ratio_1_without_any_width(
     values: list[float | None],

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from policies.maths.speeds import TwoPoint, UniformSlots
-from sims.bench import redundancy as bench
 from sims.campaign.engine import execute
 from sims.cli import main
 from sims.papers.catalogue import ITEMS, item
@@ -89,11 +88,3 @@ def test_bounds_and_lemmas_print_their_tables(
     printed = capsys.readouterr().out
     assert "27" in printed
     assert "Lemma 5" in printed
-
-
-def test_the_benchmark_prints_the_ratio_to_simpy(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bench, "seconds_per_task", lambda: 1e-5)
-    bench.main(servers=10, arrivals=50, repeat=1)
-    assert "microseconds per task" in capsys.readouterr().out
