@@ -95,8 +95,11 @@ class Engine:
     """Cells to hand over, about."""
     _under_way: set[str] = field(factory=set)
     """Keys of those that were handed over: what is asked for twice is run once."""
+    _spent: float = 0.0
+    """Seconds, over all cells that were run."""
+    _ran: int = 0
     _each: float = 0.0
-    """Seconds that a cell takes, by the last batch."""
+    """Seconds that a cell takes: as all so far, or as the last ones, if those took longer."""
 
     def run(self) -> bool:
         """Run what is missing now, if anything; what is finished is kept at once. Whether anything
@@ -121,7 +124,9 @@ class Engine:
             self.store.add(fresh)
         self.results.found.update((it.key, it) for it in fresh)
         self._under_way.difference_update(it.key for it in fresh)
-        self._each = sum(it.seconds for it in fresh) / len(fresh)
+        spent = sum(it.seconds for it in fresh)
+        self._spent, self._ran = self._spent + spent, self._ran + len(fresh)
+        self._each = max(self._spent / self._ran, spent / len(fresh))
 
     def _batches(self) -> Iterator[Batch]:
         cells = ((*cell, cell[0].key(cell[1])) for cell in self.results.missing())

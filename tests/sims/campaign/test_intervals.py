@@ -106,10 +106,3 @@ def test_a_ratios_interval_covers_the_truth_as_often_as_it_says() -> None:
         assert found is not None
         covered += found.low <= 1.6 <= found.high
     assert 900 <= covered <= 980
-
-
-def test_two_equally_noisy_policies_are_not_called_different() -> None:
-    ratio = ratio_of([1, 9, 1, 9], [9, 1, 9, 1], 0.95)
-    assert ratio is not None
-    assert ratio.mean == 1
-    assert ratio.low < 1 < ratio.high
