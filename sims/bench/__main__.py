@@ -32,7 +32,7 @@ BENCHMARKS: dict[str, Callable[[float], Iterator[Case]]] = {
 def bench(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help=", ".join(BENCHMARKS))] = None,
     rounds: Annotated[int, typer.Option(parser=positive_int, help="in which all take turns")] = 3,
-    size: Annotated[float, typer.Option(help="how much there is to do")] = 1.0,
+    size: Annotated[float, typer.Option(min=0, help="how much there is to do")] = 1.0,
 ) -> None:
     """Print what each case of a benchmark takes, and how many times what it is set beside."""
     if name not in BENCHMARKS:

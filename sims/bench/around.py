@@ -69,8 +69,8 @@ def _drop(_: Record) -> None:
 
 
 def campaign(size: float) -> Iterator[Case]:
-    """Simulations of some 5 ms each: as a campaign, with a store, beside a bare loop; and what two
-    processes gain."""
+    """Simulations of some 5 ms each: as a campaign, with a store, beside a bare loop; wall times
+    tell what two processes gain."""
     orders = ("LPT", "SPT")
     asked = Campaign(
         name="bench",

@@ -128,24 +128,21 @@ def batches(size: float) -> Iterator[Case]:
     ):
         rng = stream(1, "failures")
         drawn = [draw_failures(fails, rng) for _ in range(runs)]
-        own = described(jobs)
-
-        def policy(allocation: Callable[[], Any] = allocation) -> BatchPolicy:
-            return BatchPolicy(longest_time, RList(0), allocation())
-
-        yield Case(name, partial(attempts, processors, own, drawn, policy), "attempts", most)
+        ready = partial(attempts, processors, described(jobs), drawn, allocation)
+        yield Case(name, ready, "attempts", most)
 
 
 def attempts(
     processors: int,
     jobs: Sequence[BatchJob],
     failures: Sequence[list[int]],
-    policy: Callable[[], BatchPolicy],
+    allocation: Callable[[], Any],
 ) -> Body:
     """A set of jobs under many failure scenarios."""
     systems = [System(start=0) for _ in failures]
     for system, failed in zip(systems, failures, strict=True):
-        spawn(system, processors, jobs, failed, policy())
+        policy = BatchPolicy(longest_time, RList(0), allocation())
+        spawn(system, processors, jobs, failed, policy)
     return over(systems, sum(len(jobs) + sum(failed) for failed in failures))
 
 
