@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from sims.bench import around, world
 from sims.bench.timing import Case, table
 from sims.errors import COMMAND_LINE, InputError
 from sims.options import call, command_of, positive_int
-from sims.script import guarded
+from sims.script import guarded, wide_console
 
 BENCHMARKS: dict[str, Callable[[float], Iterator[Case]]] = {
     "availability": world.availability,
@@ -40,7 +39,7 @@ def bench(
         raise InputError(COMMAND_LINE, "python -m sims.bench", given, ", ".join(BENCHMARKS))
     cases = BENCHMARKS[name]
     title = " ".join(inspect.cleandoc(cases.__doc__ or "").split())
-    Console().print(table(title, list(cases(size)), rounds))
+    wide_console().print(table(title, list(cases(size)), rounds))
 
 
 def main(words: list[str]) -> int:
