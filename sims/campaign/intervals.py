@@ -47,7 +47,7 @@ def interval(sample: Sample, level: float) -> tuple[float, float]:
 
 def p_value(sample: Sample, null: float) -> float:
     """Two-sided: 1 - p is the level at which an end of the interval is `null`. A bootstrap knows it
-    to 1 / (RESAMPLES + 1)."""
+    to 1 / (RESAMPLES + 1), from twice that on: it may be less than is told."""
     from scipy.special import stdtr
 
     if len(sample) == 1 or _constant(sample):
