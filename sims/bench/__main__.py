@@ -1,35 +1,51 @@
-"""`python -m sims.bench NAME [options]`."""
+"""`python -m sims.bench NAME [options]`: what we take, beside what SimPy takes."""
 
 from __future__ import annotations
 
-import importlib
+import inspect
 import sys
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from typing import Annotated
 
+import typer
+
+from sims.bench import around, world
+from sims.bench.timing import Case, table
 from sims.errors import COMMAND_LINE, InputError
-from sims.options import call, command_of
-from sims.script import guarded
+from sims.options import call, command_of, positive_int
+from sims.script import guarded, wide_console
 
-HELPERS = {"__init__", "__main__", "batch_runs", "simpy_loop", "until"}
+BENCHMARKS: dict[str, Callable[[float], Iterator[Case]]] = {
+    "availability": world.availability,
+    "campaign": around.campaign,
+    "cosched": world.cosched,
+    "list": world.batches,
+    "log": around.log,
+    "messages": world.messages,
+    "queues": world.queues,
+    "redundancy": world.redundancy,
+    "slots": world.slots,
+}
+
+
+def bench(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help=", ".join(BENCHMARKS))] = None,
+    rounds: Annotated[int, typer.Option(parser=positive_int, help="in which all take turns")] = 3,
+    size: Annotated[float, typer.Option(min=0, help="how much there is to do")] = 1.0,
+) -> None:
+    """Print what each case of a benchmark takes, and how many times what it is set beside."""
+    if name not in BENCHMARKS:
+        given = f"{name!r} is no benchmark" if name else "which benchmark?"
+        raise InputError(COMMAND_LINE, "python -m sims.bench", given, ", ".join(BENCHMARKS))
+    cases = BENCHMARKS[name]
+    title = " ".join(inspect.cleandoc(cases.__doc__ or "").split())
+    wide_console().print(table(title, list(cases(size)), rounds))
 
 
 def main(words: list[str]) -> int:
-    """Run the benchmark that the first word names; returns the exit code."""
-    return guarded("python -m sims.bench", lambda: _run(words))
-
-
-def _run(words: list[str]) -> None:
-    names = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
-    names = [name for name in names if name not in HELPERS]
-    if words[:1] in (["-h"], ["--help"]):
-        print(f"usage: python -m sims.bench NAME [options]\n\nNAME: {', '.join(names)}")
-        return
-    if not words or words[0] not in names:
-        given = f"{words[0]!r} is no benchmark" if words else "which benchmark?"
-        raise InputError(COMMAND_LINE, "python -m sims.bench", given, ", ".join(names))
-    name, *rest = words
-    command = command_of(importlib.import_module(f"sims.bench.{name}").main, name)
-    call(command, f"python -m sims.bench {name}", rest)
+    """Run the benchmark that the words name; returns the exit code."""
+    program = "python -m sims.bench"
+    return guarded(program, lambda: call(command_of(bench, program), program, words))
 
 
 if __name__ == "__main__":

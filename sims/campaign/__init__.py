@@ -7,14 +7,10 @@
     results = execute(load_campaign(Path("mine.toml")), store=Store(Path("results")))
     results.frame()                             # polars; `.to_pandas()` makes it the other kind
     results.comparisons()                       # by cell: means, differences, ratios, verdicts
-    draw(results, Path("mine.png"))             # sims.campaign.picture
+    draw(results, Path("mine.png"))             # sims.campaign.tables
 
 `load_campaign` reads a campaign file (`Campaign` says what may stand in it), `execute` runs what is
 missing on the cores of this machine or on any `concurrent.futures.Executor` (`executors`), and
-`Results` answers: a frame, comparisons within each cell, a picture. `run_many` runs tasks that
-are no scenarios on what all of it runs on.
+`Results` answers: a frame, comparisons within each cell, a picture. `engine.run_many` runs tasks
+that are no scenarios on what all of it runs on.
 """
-
-from sims.campaign.running import run_many
-
-__all__ = ["run_many"]

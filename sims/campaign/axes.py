@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from math import log
 from typing import Any
 
 import numpy as np
@@ -62,14 +61,12 @@ class Range(Section):
         whole = self.whole or all(it == int(it) for it in found)
         return tuple(dict.fromkeys(round(it) if whole else it for it in found))
 
-    def _spaced(self) -> list[float]:
+    def _spaced(self) -> Any:
         if self.step is not None:
             steps = int((self.last - self.first) / self.step + 1e-9)
-            return [self.first + k * self.step for k in range(steps + 1)]
-        assert self.count is not None
-        if self.log:
-            return list(np.exp(np.linspace(log(self.first), log(self.last), self.count)))
-        return list(np.linspace(self.first, self.last, self.count))
+            return self.first + self.step * np.arange(steps + 1)
+        spaced = np.geomspace if self.log else np.linspace
+        return spaced(self.first, self.last, self.count or 0)
 
 
 # --- a campaign file ------------------------------------------------------------------------------
@@ -85,26 +82,18 @@ def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
             yield prefix + key, value
 
 
-def axes_of(table: Mapping[str, Any], source: str) -> list[Axis]:
+def axes_of(table: Mapping[str, Any], source: str, prefix: str = "") -> Iterator[Axis]:
     """The axes of a campaign file's `[axes]`: lists, and ranges. Raises InputError."""
-    return list(_axes(table, source, ""))
-
-
-def _axes(table: Mapping[str, Any], source: str, prefix: str) -> Iterator[Axis]:
     for name, value in table.items():
         key = prefix + name
         if isinstance(value, list) and value:
             yield Axis(key, tuple(value))
         elif isinstance(value, dict) and "first" in value:
-            yield Axis(key, _range(value, source, key).values())
+            yield Axis(key, section_of(Range, value, source, f"axes.{key}").values())
         elif isinstance(value, dict) and value:
-            yield from _axes(value, source, f"{key}.")
+            yield from axes_of(value, source, f"{key}.")
         else:
             raise InputError(source, f"axes.{key}", f"{value!r} is not accepted", LISTED)
-
-
-def _range(value: Mapping[str, Any], source: str, key: str) -> Range:
-    return section_of(Range, value, source, f"axes.{key}")
 
 
 def points(axes: Sequence[Axis]) -> list[Settings]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import ceil, log
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -146,28 +146,23 @@ class Campaign(Section):
     def check(self) -> None:
         for name in self.measures:
             _check_measure(name)
-        known = ", ".join(self.variants)
         if not self.variants:
             raise Unacceptable("variants", {}, "at least one, or none of this section")
-        if self.baseline is not None and self.baseline not in self.variants:
-            raise Unacceptable("baseline", self.baseline, known)
-        if self.precision and self.precision.measure not in (None, *self.measures):
-            measures = ", ".join(self.measures)
-            raise Unacceptable("precision.measure", self.precision.measure, measures)
-        if self.picture is not None:
-            self._check(self.picture)
-
-    def _check(self, picture: PictureSection) -> None:
-        axes = list(self.axes)
-        for key, accepted in (
-            ("x", axes),
-            ("lines", [*axes, "variant"]),
-            ("panels", [None, *axes, "variant"]),
-            ("measure", [None, *self.measures]),
-        ):
-            value = getattr(picture, key)
+        for key, value, accepted in self._choices():
             if value not in accepted:
-                raise Unacceptable(f"picture.{key}", value, ", ".join(filter(None, accepted)))
+                raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
+
+    def _choices(self) -> Iterator[tuple[str, str | None, list[str | None]]]:
+        """(key, value, what it can be)."""
+        axes, measures = list[str | None](self.axes), [None, *self.measures]
+        yield "baseline", self.baseline, [None, *self.variants]
+        if self.precision is not None:
+            yield "precision.measure", self.precision.measure, measures
+        if self.picture is not None:
+            yield "picture.x", self.picture.x, axes
+            yield "picture.lines", self.picture.lines, [*axes, "variant"]
+            yield "picture.panels", self.picture.panels, [None, *axes, "variant"]
+            yield "picture.measure", self.picture.measure, measures
 
     # --- read off it --------------------------------------------------------------------------
 
@@ -224,7 +219,7 @@ def _flatten(table: dict[str, Any]) -> None:
     if isinstance(table.get("set"), dict):
         table["set"] = dict(flat(table["set"]))
     if isinstance(table.get("axes"), dict):
-        table["axes"] = {axis.key: axis.values for axis in axes_of(table["axes"], table["source"])}
+        table["axes"] = {it.key: it.values for it in axes_of(table["axes"], table["source"])}
     if isinstance(table.get("variants"), dict):
         variants = table["variants"].items()
         table["variants"] = {k: dict(flat(v)) if isinstance(v, dict) else v for k, v in variants}

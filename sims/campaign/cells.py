@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-import inspect
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
+from inspect import get_annotations
 from pathlib import Path
 from typing import Any
 
@@ -63,43 +63,35 @@ class Gauge:
     higher_is_better: bool = False
 
     @property
-    def own(self) -> bool:
-        """Whether it is `package.module:function`."""
-        return OWN.fullmatch(self.name) is not None
+    def ours(self) -> Measure | None:
+        """None: it is `package.module:function`."""
+        return None if OWN.fullmatch(self.name) else Measure(self.name)
 
     @property
     def wants_all_done(self) -> bool:
         """Whether a run that left work undone has no value."""
-        return self.own or Measure(self.name).wants_all_done
+        return self.ours is None or self.ours.wants_all_done
+
+    @property
+    def timed(self) -> bool:
+        """Whether its unit is the scenario's unit of time."""
+        return self.ours is not None and self.ours.timed
 
     def function(self, home: Path) -> Callable[[Any], float | None]:
         """The user's, sought in `home`."""
         found: Callable[[Any], float | None] = imported(self.name, home, "measures")
         return found
 
-    def given(self, home: Path) -> type | None:
-        """What the user's function is given."""
-        if not self.own:
-            return None
+    def fold(self, home: Path) -> type:
+        """The class of what it is told from."""
+        if self.ours:
+            return Report if self.ours.wants_report else Summary
         function = self.function(home)
-        known = inspect.signature(function).parameters.values()
-        kinds = [_class(function, it.annotation) for it in known]
-        return next((it for it in kinds if it is Flowtimes or hasattr(it, "wants")), Report)
-
-    def wants_report(self, home: Path) -> bool:
-        """Whether only all events of a run can tell."""
-        return self.given(home) is Report if self.own else Measure(self.name).wants_report
-
-    @property
-    def timed(self) -> bool:
-        """Whether its unit is the scenario's unit of time."""
-        return not self.own and Measure(self.name).timed
-
-
-def _class(function: Callable[..., Any], annotation: Any) -> Any:
-    if isinstance(annotation, str):
-        return getattr(function, "__globals__", {}).get(annotation)
-    return annotation
+        names: dict[Any, Any] = getattr(function, "__globals__", {})
+        known = (names.get(it, it) for it in get_annotations(function).values())
+        folds: list[Any] = [it for it in known if it is Flowtimes or hasattr(it, "wants")]
+        found: type = (*folds, Report)[0]
+        return found
 
 
 def gauge(name: str, higher: Sequence[str] = ()) -> Gauge:
@@ -120,15 +112,15 @@ class CellResult:
     """Digest of all that it follows from."""
     seed: int
     end: RunStatus
-    time: float | None
+    time: float | None = None
     """Virtual time of its end, in the scenario's unit."""
-    jobs: int
+    jobs: int = 0
     """Submitted."""
-    left_out: int
+    left_out: int = 0
     """Jobs of its workload that do not take part."""
-    work: str
+    work: str = ""
     """Digest of which jobs it had: runs with other ones are not alike."""
-    seconds: float
+    seconds: float = 0.0
     """It took."""
     error: str | None = None
     values: dict[str, float | None] = field(factory=dict)
@@ -143,9 +135,8 @@ class CellResult:
 class Batch:
     """Cells that one worker simulates one after the other."""
 
-    scenarios: tuple[Scenario, ...]
-    cells: tuple[tuple[str, int, int], ...]
-    """(key, which scenario, seed)."""
+    cells: tuple[tuple[str, Scenario, int], ...]
+    """(key, scenario, seed); a scenario that several share is sent once."""
     gauges: tuple[Gauge, ...]
     until: float | None
     folder: Path
@@ -173,53 +164,56 @@ def simulate_batch(batch: Batch) -> list[CellResult]:
     return [_simulate(batch, *cell) for cell in batch.cells]
 
 
-def _simulate(batch: Batch, key: str, index: int, seed: int) -> CellResult:
-    began = time.perf_counter()
-    summary = Summary()
+def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResult:
+    began, summary = time.perf_counter(), Summary()
+    result = CellResult(key, seed, RunStatus.RAISED)
     try:
-        end, at, values, blocks, speaks = _measured(
-            batch, seeded(batch.scenarios[index], seed), summary
-        )
-        error = None
+        result = _measured(batch, seeded(scenario, seed), summary, result)
     except Exception as raised:  # whatever a user's policy or measure makes of it
-        end, at, values, blocks, speaks = RunStatus.RAISED, None, {}, {}, ""
-        error = _told(raised)
-    work, seconds = _work(summary), time.perf_counter() - began
-    left = sum(summary.left_out.values())
-    jobs = len(summary.submitted)
-    return CellResult(
-        *(key, seed, end, at, jobs, left, work, seconds, error), values, blocks, speaks
+        result = attrs.evolve(result, error=_told(raised))
+    return attrs.evolve(
+        result,
+        jobs=len(summary.submitted),
+        left_out=sum(summary.left_out.values()),
+        work=blake2b("\0".join(sorted(summary.submitted)).encode(), digest_size=8).hexdigest(),
+        seconds=time.perf_counter() - began,
     )
 
 
-Measured = tuple[RunStatus, float, dict[str, float | None], dict[str, list[float]], str]
-
-
-def _measured(batch: Batch, scenario: Scenario, summary: Summary) -> Measured:
-    report, folds = Report(summary=summary), _folds(batch, summary)
-    whole = any(gauge.wants_report(batch.home) for gauge in batch.gauges)
-    own = [it for kind, it in folds.items() if kind is not Summary]
+def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellResult) -> CellResult:
+    kinds = {it: it.fold(batch.home) for it in batch.gauges}
+    folds: dict[type, Any] = {Summary: summary}
+    for kind in set(kinds.values()) - {Summary, Report}:
+        folds[kind] = FlowtimeFold() if kind is Flowtimes else kind()
+    report = Report(summary=summary)
+    whole = Report in kinds.values()
+    heard = folds | ({Summary: report} if whole else {})
     try:
-        sinks = [report if whole else summary, *own]
-        ending = run(scenario, sinks, batch.folder, until=batch.until)
+        ending = run(scenario, list(heard.values()), batch.folder, until=batch.until)
     except Deadlock as deadlock:
-        return RunStatus.STARVED, float(deadlock.time), {}, {}, ""
+        return attrs.evolve(result, end=RunStatus.STARVED, time=float(deadlock.time))
     if whole:
         report.close()
-    killed = bool(summary.killed) and ending.end is End.COMPLETED
-    status = RunStatus.KILLED if killed else STATUSES[ending.end]
-    given = folds | {Report: report}
+    end = STATUSES[ending.end]
+    if end is RunStatus.COMPLETED and summary.killed:
+        end = RunStatus.KILLED
     if Flowtimes in folds:
-        given[Flowtimes] = folds[Flowtimes].result() if status is RunStatus.COMPLETED else None
-    values = dict(_values(batch, report, whole, given))
-    return status, float(ending.time), values, *_by_block(batch, scenario, report, whole)
+        folds[Flowtimes] = folds[Flowtimes].result() if end is RunStatus.COMPLETED else None
+    folds[Report] = report
+    known = of_report(report) if whole else of_summary(summary)
+    values = {
+        it.name: known[it.ours] if it.ours else _value(it.function(batch.home), folds[kind])
+        for it, kind in kinds.items()
+    }
+    blocks, speaks = _by_block(batch, scenario, report, whole)
+    return attrs.evolve(
+        result, end=end, time=float(ending.time), values=values, blocks=blocks, speaks=speaks
+    )
 
 
-def _folds(batch: Batch, summary: Summary) -> dict[type, Any]:
-    """What users' functions are given, beside reports, by class."""
-    kinds = {gauge.given(batch.home) for gauge in batch.gauges} - {None, Report, Summary}
-    folds: dict[type, Any] = {it: FlowtimeFold() if it is Flowtimes else it() for it in kinds if it}
-    return {Summary: summary, **folds}
+def _value(function: Callable[[Any], float | None], told: Any) -> float | None:
+    value = None if told is None else function(told)
+    return None if value is None else float(value)
 
 
 def _by_block(
@@ -227,33 +221,21 @@ def _by_block(
 ) -> tuple[dict[str, list[float]], str]:
     """Of each measure of jobs; and what they speak for."""
     blocks = (scenario.measures or MeasuresSection()).blocks(scenario.times)
-    asked = [it for it in batch.gauges if not it.own and Measure(it.name).quantity]
+    asked = [it.ours for it in batch.gauges if it.ours and it.ours.quantity]
     if blocks is None or not asked:
         return {}, ""
-    done = report.summary.completed
-    told = [then for job, then in report.summary.submitted.items() if job in done]
-    submitted = report.jobs.submitted if whole else np.array(told, dtype=float)
-    known = {} if whole else {"flowtime": np.array(report.summary.flowtimes, dtype=float)}
-    quantities = known or report.jobs.quantities()
-    numbers = {}
-    for gauge in asked:
-        measure = Measure(gauge.name)
-        values = quantities[str(measure.quantity)]
-        numbers[gauge.name] = by_block(measure.summed, values, blocks.of(submitted)).tolist()
+    if whole:
+        submitted, quantities = report.jobs.submitted, report.jobs.quantities()
+    else:
+        done = report.summary.completed
+        told = [then for job, then in report.summary.submitted.items() if job in done]
+        submitted = np.array(told, dtype=float)
+        quantities = {"flowtime": np.array(report.summary.flowtimes, dtype=float)}
+    of = blocks.of(submitted)
+    numbers = {
+        it.value: by_block(it.summed, quantities[str(it.quantity)], of).tolist() for it in asked
+    }
     return numbers, blocks.told(submitted, units(scenario.times.value))
-
-
-def _values(
-    batch: Batch, report: Report, whole: bool, given: Mapping[type, Any]
-) -> Iterator[tuple[str, float | None]]:
-    known = of_report(report) if whole else of_summary(report.summary)
-    for it in batch.gauges:
-        kind = it.given(batch.home)
-        if kind is not None:
-            value = None if given[kind] is None else it.function(batch.home)(given[kind])
-            yield it.name, None if value is None else float(value)
-        else:
-            yield it.name, known[Measure(it.name)]
 
 
 def _told(error: Exception) -> str:
@@ -264,8 +246,3 @@ def _told(error: Exception) -> str:
     frames = traceback.extract_tb(cause.__traceback__)
     where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(cause).__name__}: {cause}{where}"
-
-
-def _work(summary: Summary) -> str:
-    names: Any = sorted(summary.submitted)
-    return blake2b("\0".join(names).encode(), digest_size=8).hexdigest()

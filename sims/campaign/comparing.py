@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 from attrs import frozen
 
 from sims.campaign.axes import Settings
 from sims.campaign.cells import CellResult, Gauge, RunStatus
-from sims.campaign.intervals import LEVEL, Estimate, holm, mean_of, ratio_of
+from sims.campaign.intervals import LEVEL, Estimate, holm, mean_of, p_value, ratio_of
 
 
 @frozen
@@ -27,6 +26,7 @@ class Compared:
     """One run of a variant, as a comparison sees it."""
 
     seed: int
+    """Or the block of its time."""
     status: RunStatus
     value: float | None
     """None where it did not complete, or has no such measure."""
@@ -36,6 +36,10 @@ class Compared:
     """A number for each block of its time."""
     speaks: str = ""
     """What intervals over them speak for."""
+
+
+Runs = Mapping[str, Sequence[Compared]]
+"""Of each variant."""
 
 
 def run_of(result: CellResult, gauge: Gauge, until: float | None) -> Compared:
@@ -52,19 +56,17 @@ def run_of(result: CellResult, gauge: Gauge, until: float | None) -> Compared:
     return Compared(result.seed, status, value, result.work, blocks, result.speaks)
 
 
-def over_blocks(runs: Mapping[str, Sequence[Compared]]) -> dict[str, list[Compared]] | None:
+def over_blocks(runs: Runs) -> dict[str, list[Compared]] | None:
     """Where no seed makes a difference to any variant, there is one observation of each: then the
     blocks of its time, as if each were a run. None where seeds do, or there are no blocks."""
     alike = all(row and len({run.value for run in row}) == 1 for row in runs.values())
-    first = [row[0] for row in runs.values() if row]
-    many = {len(run.blocks) for run in first if run.value is not None}
-    if not alike or len(many) != 1 or many == {0} or any(run.value is None for run in first):
+    first = {name: row[0] for name, row in runs.items() if row}
+    many = {len(run.blocks) for run in first.values() if run.value is not None}
+    if not alike or len(many) != 1 or many == {0} or any(it.value is None for it in first.values()):
         return None
     return {
-        name: [
-            Compared(k, row[0].status, value, row[0].work) for k, value in enumerate(row[0].blocks)
-        ]
-        for name, row in runs.items()
+        name: [Compared(k, run.status, value, run.work) for k, value in enumerate(run.blocks)]
+        for name, run in first.items()
     }
 
 
@@ -79,39 +81,30 @@ class Verdict(enum.Enum):
     """They had different sets of jobs."""
     UNKNOWN = "unknown"
     """Too few seeds pair."""
-
-
-@frozen
-class Against:
-    """A variant beside the baseline, over the seeds on which both completed."""
-
-    verdict: Verdict
-    difference: Estimate | None = None
-    """Mean of its value less the baseline's; at the level at which Holm's procedure tests it."""
-    ratio: Estimate | None = None
-    """Its mean over the baseline's, at that level; None where the latter is 0."""
-    wins: int = 0
-    """Seeds on which it was better."""
-    losses: int = 0
-    p: float = 1.0
-    """Of no difference, by itself."""
+    BASELINE = "baseline"
+    """It is what others are compared with."""
 
 
 @frozen
 class Line:
-    """A variant's figures in a cell."""
+    """A variant's figures in a cell. What compares it with the baseline is over the seeds on which
+    both completed, and at the level at which Holm's procedure tests it."""
 
     variant: str
     runs: tuple[Compared, ...]
     """By seed."""
     mean: Estimate
     """Of its runs that completed."""
-    against: Against | None
-    """None: it is the baseline."""
-    best: int
+    verdict: Verdict
+    difference: Estimate | None = None
+    """Mean of its value less the baseline's; the baseline has none."""
+    ratio: Estimate | None = None
+    """Its mean over the baseline's; the baseline's own is 1. None where that is 0."""
+    wins: int = 0
+    """Seeds on which it was better than the baseline."""
+    losses: int = 0
+    best: int = 0
     """On how many of the seeds, or blocks, that pair no other variant was better."""
-    observed: tuple[Compared, ...] = ()
-    """What figures are of: the runs, or blocks of one run's time."""
 
     @property
     def as_asked(self) -> int:
@@ -124,21 +117,9 @@ class Line:
         return Counter(run.status for run in self.runs if run.value is None)
 
     @property
-    def ratio(self) -> Estimate | None:
-        """To the baseline's mean; the baseline's own is 1."""
-        if self.against is not None:
-            return self.against.ratio
-        return ratio_of(own, own, LEVEL) if (own := _numbers(self, [*self.values])) else None
-
-    @property
-    def difference(self) -> Estimate | None:
-        """To the baseline's mean; the baseline has none."""
-        return None if self.against is None else self.against.difference
-
-    @cached_property
-    def values(self) -> dict[int, Compared]:
-        """What is observed and has a value, by seed or block."""
-        return {run.seed: run for run in self.observed if run.value is not None}
+    def p(self) -> float:
+        """Of no difference to the baseline, by itself."""
+        return p_value(self.difference.sample, 0) if self.difference else 1.0
 
 
 @frozen
@@ -165,70 +146,57 @@ class Comparison:
         return self.seeds > 1 and all(len(it) == 1 and None not in it for it in spread)
 
 
+Observed = Mapping[int, tuple[float, str]]
+"""Seed or block -> value, and which jobs it is of."""
+
+
 def compare(
-    point: Settings,
-    gauge: Gauge,
-    runs: Mapping[str, Sequence[Compared]],
-    baseline: str,
-    level: float = LEVEL,
+    point: Settings, gauge: Gauge, runs: Runs, baseline: str, level: float = LEVEL
 ) -> Comparison:
     """The figures of runs by variant and seed, each comparison as if it were the only one."""
     blocks = over_blocks(runs)
-    observed = blocks or runs
-    means = {
-        name: mean_of([it.value for it in row if it.value is not None], level)
-        for name, row in observed.items()
+    seen = {
+        name: {run.seed: (run.value, run.work) for run in row if run.value is not None}
+        for name, row in (blocks or runs).items()
     }
-    lines = {
-        name: Line(name, tuple(row), means[name], None, 0, tuple(observed[name]))
-        for name, row in runs.items()
-    }
-    base = lines[baseline]
-    shared = set.intersection(*(set(line.values) for line in lines.values()))
-    paired = [s for s in sorted(shared) if len({it.values[s].work for it in lines.values()}) == 1]
-    found = tuple(
-        attrs.evolve(
-            line,
-            against=None if name == baseline else against(line, base, gauge, level),
-            best=_best(line, list(lines.values()), paired, gauge),
-        )
-        for name, line in lines.items()
-    )
-    speaks = runs[baseline][0].speaks if blocks else ""
-    return Comparison(point, gauge, tuple(paired), found, speaks)
-
-
-def against(line: Line, base: Line, gauge: Gauge, level: float) -> Against:
-    """One variant and the baseline."""
-    seeds = [seed for seed in base.values if seed in line.values]
-    if any(line.values[seed].work != base.values[seed].work for seed in seeds):
-        return Against(Verdict.UNLIKE)
-    ours, theirs = (_numbers(it, seeds) for it in (line, base))
-    if len(seeds) < 1:
-        return Against(Verdict.UNKNOWN)
-    gains = [a - b for a, b in zip(ours, theirs, strict=True)]
-    better = [gain > 0 if gauge.higher_is_better else gain < 0 for gain in gains]
-    difference = mean_of(gains, level)
-    return Against(
-        Verdict.UNKNOWN,
-        *(difference, ratio_of(ours, theirs, level)),
-        wins=sum(better),
-        losses=len(gains) - sum(better) - gains.count(0),
-        p=difference.p(0),
-    )
-
-
-def _numbers(line: Line, seeds: Sequence[int]) -> list[float]:
-    return [value for seed in seeds if (value := line.values[seed].value) is not None]
-
-
-def _best(line: Line, lines: Sequence[Line], paired: Sequence[int], gauge: Gauge) -> int:
+    rows = list(seen.values())
+    shared = sorted(set(rows[0]).intersection(*rows))
+    paired = [seed for seed in shared if len({row[seed][1] for row in rows}) == 1]
     best = max if gauge.higher_is_better else min
-    columns = [_numbers(it, paired) for it in lines]
-    own = _numbers(line, paired)
-    return sum(
-        value == best(row) for value, row in zip(own, zip(*columns, strict=True), strict=True)
-    )
+    first = [best(row[seed][0] for row in rows) for seed in paired]
+    lines = []
+    for name, row in seen.items():
+        line = _line(name, tuple(runs[name]), row, seen[baseline], gauge, level)
+        ties = zip(_values(row, paired), first, strict=True)
+        lines.append(attrs.evolve(line, best=sum(value == least for value, least in ties)))
+    speaks = runs[baseline][0].speaks if blocks else ""
+    return Comparison(point, gauge, tuple(paired), tuple(lines), speaks)
+
+
+def _values(row: Observed, seeds: Iterable[int]) -> list[float]:
+    return [row[seed][0] for seed in seeds]
+
+
+def _line(
+    name: str,
+    runs: tuple[Compared, ...],
+    row: Observed,
+    base: Observed,
+    gauge: Gauge,
+    level: float,
+) -> Line:
+    mean, seeds = mean_of(_values(row, row), level), [seed for seed in base if seed in row]
+    ours, theirs = _values(row, seeds), _values(base, seeds)
+    if any(row[seed][1] != base[seed][1] for seed in seeds):
+        return Line(name, runs, mean, Verdict.UNLIKE)
+    ratio = ratio_of(ours, theirs, level)
+    if row is base:
+        return Line(name, runs, mean, Verdict.BASELINE, ratio=ratio)
+    gains = [a - b for a, b in zip(ours, theirs, strict=True)]
+    above, below = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
+    wins, losses = (above, below) if gauge.higher_is_better else (below, above)
+    difference = mean_of(gains, level) if gains else None
+    return Line(name, runs, mean, Verdict.UNKNOWN, difference, ratio, wins, losses)
 
 
 # --- all cells together -----------------------------------------------------------------------
@@ -237,36 +205,36 @@ def _best(line: Line, lines: Sequence[Line], paired: Sequence[int], gauge: Gauge
 def judged(comparisons: Sequence[Comparison], level: float) -> list[Comparison]:
     """The same, of one measure, with verdicts that hold all together at `level` (Holm): intervals
     are at the levels of their tests, so that one covers 0 just where the verdict is a tie."""
-    tests = [it for it in _against(comparisons) if it.difference and it.difference.size > 1]
-    levels = holm([it.p for it in tests], 1 - level)
-    sure = {id(it): own for it, own in zip(tests, levels, strict=True)}
+    tests = [it for it in _compared(comparisons) if it.difference and it.difference.size > 1]
+    levels = dict(zip(map(id, tests), holm([it.p for it in tests], 1 - level), strict=True))
     return [
-        attrs.evolve(cell, lines=tuple(_judged(line, cell.gauge, sure) for line in cell.lines))
+        attrs.evolve(
+            cell,
+            lines=tuple(
+                _judged(line, cell.gauge, levels[id(line)]) if id(line) in levels else line
+                for line in cell.lines
+            ),
+        )
         for cell in comparisons
     ]
 
 
-def _against(comparisons: Sequence[Comparison]) -> list[Against]:
-    lines = [line for cell in comparisons for line in cell.lines]
-    return [line.against for line in lines if line.against is not None]
-
-
-def _judged(line: Line, gauge: Gauge, levels: Mapping[int, float]) -> Line:
-    found = line.against
-    if found is None or found.difference is None or id(found) not in levels:
-        return line
-    level = levels[id(found)]
-    difference = found.difference.at(level)
-    ratio = found.ratio and found.ratio.at(level)
-    if found.p > 1 - level:
+def _judged(line: Line, gauge: Gauge, level: float) -> Line:
+    assert line.difference is not None
+    difference, ratio = line.difference.at(level), line.ratio and line.ratio.at(level)
+    up = difference.mean > 0
+    verdict = Verdict.BETTER if up is gauge.higher_is_better else Verdict.WORSE
+    if difference.low <= 0 <= difference.high:
         verdict = Verdict.TIE
-    else:
-        up = difference.mean > 0
-        verdict = Verdict.BETTER if up is gauge.higher_is_better else Verdict.WORSE
-    own = attrs.evolve(found, verdict=verdict, difference=difference, ratio=ratio)
-    return attrs.evolve(line, against=own)
+    return attrs.evolve(line, verdict=verdict, difference=difference, ratio=ratio)
+
+
+def _compared(comparisons: Sequence[Comparison]) -> Iterator[Line]:
+    lines = (line for cell in comparisons for line in cell.lines)
+    return (it for it in lines if it.verdict is not Verdict.BASELINE)
 
 
 def corrected(comparisons: Sequence[Comparison]) -> int:
     """How many comparisons were judged together."""
-    return sum(it.verdict not in (Verdict.UNLIKE, Verdict.UNKNOWN) for it in _against(comparisons))
+    unknown = (Verdict.UNLIKE, Verdict.UNKNOWN)
+    return sum(it.verdict not in unknown for it in _compared(comparisons))

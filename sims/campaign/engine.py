@@ -1,36 +1,43 @@
-"""Runs a campaign: what is missing, in batches of seconds, until it is precise enough."""
+"""Runs many tasks, and a campaign: what is missing, in batches of seconds, until it is precise
+enough. Any executor in, results out as they come."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future
-from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from attrs import define, field
 
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import Batch, CellResult, RunStatus, simulate_batch
-from sims.campaign.executors import Workers, given, local
+from sims.campaign.executors import Workers, opened
 from sims.campaign.plan import Case, Cells
 from sims.campaign.results import Results
-from sims.campaign.running import Flight
 from sims.campaign.store import Store
 from sims.errors import InputError
+from sims.scenario.scenario import Scenario
 from sims.world import run, time_limit
 
+T = TypeVar("T")
+R = TypeVar("R")
+
+AHEAD = 2
+"""Tasks handed over ahead of need, per slot: a campaign of millions is never queued whole."""
 SHORTEST, LONGEST = 0.5, 10.0
 """Seconds that a batch is to take: shorter ones cost more, of longer ones more can be lost."""
 MOST = 2000
 """Cells that a batch has at most: each may bring a scenario of its own."""
 SHARE = 4
 """The rest of the work is cut into so many batches per slot: the last ones are short."""
-AHEAD = 2
-"""Batches handed over ahead of need, per slot."""
 
 Watch = Callable[[int, int], None]
 """Is told (cells done, cells asked for so far)."""
+Missing = tuple[Case, int, str]
+"""A cell and its key."""
 
 
 def execute(
@@ -53,7 +60,7 @@ def execute(
         results.forget_raised()
     if store is not None:
         store.describe(results.description())
-    with _running(workers) as ready:
+    with opened(workers) as ready:
         engine = Engine(results, ready, store, watch)
         while engine.run() and campaign.precision is not None:
             pass
@@ -71,13 +78,7 @@ def check(campaign: Campaign, plan: Cells) -> None:
         scenario = case.scenario(0)
         if campaign.until is not None:
             time_limit(campaign.until, scenario.header().unit)
-        run(scenario, folder=case.folder, until=0)
-
-
-def _running(workers: Workers | Executor | None) -> AbstractContextManager[Workers]:
-    if workers is None:
-        return local()
-    return nullcontext(workers if isinstance(workers, Workers) else given(workers))
+        run(scenario, folder=plan.folder, until=0)
 
 
 @define
@@ -95,85 +96,140 @@ class Engine:
     _under_way: set[str] = field(factory=set)
     """Keys of those that were handed over: what is asked for twice is run once."""
     _spent: float = 0.0
+    """Seconds, over all cells that were run."""
     _ran: int = 0
-    _lately: float = 0.0
-    """Seconds that a cell of the last batch took."""
-
-    @property
-    def done(self) -> int:
-        """Cells that have a result."""
-        return len(self.results.found)
+    _each: float = 0.0
+    """Seconds that a cell takes: as all so far, or as the last ones, if those took longer."""
 
     def run(self) -> bool:
         """Run what is missing now, if anything; what is finished is kept at once. Whether anything
         was missing."""
-        self.asked = self.results.asked()
-        self._left = self.asked - self.done
-        flight = Flight(simulate_batch, self.workers, self._keep, Batch.halves, AHEAD)
-        self.watch(self.done, self.asked)
-        before = self._ran
-        for batch, future in flight.over(self._batches()):
-            self._land(batch, future)
-        return self._ran > before
+        found = self.results.found
+        before, self.asked = len(found), self.results.asked()
+        self._left = self.asked - before
+        self.watch(before, self.asked)
+        flight = Flight(simulate_batch, self.workers, Batch.halves)
+        try:
+            for batch, future in flight.over(self._batches()):
+                died = self.workers.died(future)
+                self._keep(list(map(_killer, batch.cells)) if died else future.result())
+                self.watch(len(found), self.asked)
+        except CancelledError:
+            problem = "the cluster is gone; what is finished is kept"
+            raise InputError("cluster", "", problem, "`holdfast campaign resume`") from None
+        return len(found) > before
+
+    def _keep(self, fresh: list[CellResult]) -> None:
+        if self.store is not None:
+            self.store.add(fresh)
+        self.results.found.update((it.key, it) for it in fresh)
+        self._under_way.difference_update(it.key for it in fresh)
+        spent = sum(it.seconds for it in fresh)
+        self._spent, self._ran = self._spent + spent, self._ran + len(fresh)
+        self._each = max(self._spent / self._ran, spent / len(fresh))
 
     def _batches(self) -> Iterator[Batch]:
         cells = ((*cell, cell[0].key(cell[1])) for cell in self.results.missing())
         fresh = (it for it in cells if it[2] not in self._under_way)
-        while batch := self._taken(fresh):
-            yield self._batch(batch)
+        while taken := list(map(self._taken, islice(fresh, self._size()))):
+            self._left -= len(taken)
+            yield self._batch(taken)
 
-    def _taken(self, fresh: Iterator[tuple[Case, int, str]]) -> list[tuple[Case, int, str]]:
-        taken = []
-        for it in islice(fresh, self._size()):
-            self._under_way.add(it[2])
-            taken.append(it)
-        self._left -= len(taken)
-        return taken
+    def _taken(self, cell: Missing) -> Missing:
+        self._under_way.add(cell[2])
+        return cell
 
     def _size(self) -> int:
         """Cells of the next batch, by what they took so far."""
-        if not self._spent:
+        if not self._each:
             return 1
-        # Cells grow along an axis: by their mean alone, batches would last longer and longer.
-        each = max(self._spent / self._ran, self._lately)
-        share = each * max(self._left, 1) / (SHARE * self.workers.slots)
-        return min(MOST, max(1, int(min(max(share, SHORTEST), LONGEST) / each)))
+        share = self._each * max(self._left, 1) / (SHARE * self.workers.slots)
+        return min(MOST, max(1, int(min(max(share, SHORTEST), LONGEST) / self._each)))
 
-    def _batch(self, cells: Sequence[tuple[Case, int, str]]) -> Batch:
+    def _batch(self, cells: Sequence[Missing]) -> Batch:
         campaign, plan = self.results.campaign, self.results.plan
-        scenarios = {(it.number, it.index(k)): it.made(k).scenario for it, k, _ in cells}
-        places = {each: place for place, each in enumerate(scenarios)}
-        listed = tuple((key, places[it.number, it.index(k)], it.seed(k)) for it, k, key in cells)
+        listed = tuple((key, it.made(k).scenario, it.seed(k)) for it, k, key in cells)
         home = Path(campaign.folder).absolute()
-        return Batch(
-            *(tuple(scenarios.values()), listed, campaign.gauges, campaign.until),
-            *(plan.folder, home, plan.kit),
-        )
-
-    # --- what comes back ----------------------------------------------------------------------
-
-    def _keep(self, batch: Batch, found: list[CellResult]) -> None:
-        if self.store is not None:
-            self.store.add(found)
-        self.results.found.update((it.key, it) for it in found)
-        self._under_way.difference_update(it.key for it in found)
-        spent = sum(it.seconds for it in found)
-        self._lately = spent / len(found)
-        self._spent += spent
-        self._ran += len(found)
-
-    def _land(self, batch: Batch, future: Future[list[CellResult]]) -> None:
-        try:
-            if self.workers.died(future):
-                self._keep(batch, [_killer(key, seed) for key, _, seed in batch.cells])
-            else:
-                future.result()
-        except CancelledError:
-            problem = "the cluster is gone; what is finished is kept"
-            raise InputError("cluster", "", problem, "`holdfast campaign resume`") from None
-        self.watch(self.done, self.asked)
+        return Batch(listed, campaign.gauges, campaign.until, plan.folder, home, plan.kit)
 
 
-def _killer(key: str, seed: int) -> CellResult:
+def _killer(cell: tuple[str, Scenario, int]) -> CellResult:
     error = "its worker died of it twice, the second time while it ran alone"
-    return CellResult(key, seed, RunStatus.RAISED, None, 0, 0, "", 0.0, error)
+    return CellResult(cell[0], cell[2], RunStatus.RAISED, error=error)
+
+
+# --- many tasks -------------------------------------------------------------------------------
+
+
+def run_many(
+    function: Callable[[T], R], tasks: Iterable[T], executor: Executor | None = None
+) -> Iterator[tuple[T, R]]:
+    """Yield (task, function(task)) for every task, in whatever order they finish.
+
+    `function` and `tasks` must pickle. Raises what `function` raises.
+    """
+    with opened(executor) as workers:
+        for task, future in Flight(function, workers).over(tasks):
+            yield task, future.result()
+
+
+def _whole(task: T) -> Sequence[T]:
+    """A task that is one thing."""
+    return (task,)
+
+
+@define
+class Flight(Generic[T, R]):
+    """Tasks on their way through an executor. One whose worker died is run again, alone: who dies
+    alone has killed its worker, and others that were under way had bad luck."""
+
+    function: Callable[[T], R]
+    workers: Workers
+    split: Callable[[T], Sequence[T]] = _whole
+    """The parts of a task, to find the one that kills its worker."""
+    _pending: dict[Future[R], T] = field(factory=dict)
+    _suspects: deque[T] = field(factory=deque)
+    """Tasks that were under way when a worker died."""
+
+    def over(self, tasks: Iterable[T]) -> Iterator[tuple[T, Future[R]]]:
+        """Yield each task with its future, which is done: it failed, succeeded, or, run by itself,
+        killed its worker. What is done is handed over before an error, or Ctrl-C, ends it all."""
+        waiting, ended = iter(tasks), None
+        try:
+            while not ended:
+                alone = bool(self._suspects and not self._pending)
+                done: Collection[Future[R]] = ()
+                try:
+                    self._submit(waiting)
+                    if not self._pending:
+                        return
+                    done = self.workers.first_of(self._pending)
+                except BaseException as error:
+                    ended, done = error, [it for it in self._pending if it.done()]
+                for future in sorted(done, key=_failed):
+                    yield from self._landed(future, alone)
+            raise ended
+        finally:
+            # In a pool of ours, one that is cancelled would end its thread with a traceback.
+            for future in self._pending if self.workers.shared else ():
+                future.cancel()
+
+    def _submit(self, waiting: Iterator[T]) -> None:
+        free = AHEAD * self.workers.slots - len(self._pending)
+        tasks = list(islice(waiting, free)) if not self._suspects else []
+        if self._suspects and not self._pending:
+            tasks.append(self._suspects.popleft())
+        for task in tasks:
+            self._pending[self.workers.submit(self.function, task)] = task
+
+    def _landed(self, future: Future[R], alone: bool) -> Iterator[tuple[T, Future[R]]]:
+        task = self._pending.pop(future)
+        parts = self.split(task) if alone else (task,)
+        if self.workers.died(future) and not (alone and len(parts) == 1):
+            self._suspects.extend(parts)
+        else:
+            yield task, future
+
+
+def _failed(future: Future[Any]) -> bool:
+    return future.exception() is not None

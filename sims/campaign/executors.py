@@ -2,24 +2,19 @@
 
 A cluster needs nothing but a `concurrent.futures.Executor`, which all of these are.
 
-**Dask** on machines that see each other (`pip install 'holdfast[cluster]'` on all of them):
+**Dask** on machines that see each other (`pip install 'holdfast[cluster]'` on all of them; under
+SLURM, `dask_jobqueue.SLURMCluster` is such a scheduler, whose workers are jobs of the queue):
 
     dask scheduler --scheduler-file cluster.json                    # once
     dask worker --scheduler-file cluster.json --nworkers -1 --nthreads 1   # on every machine
     holdfast campaign run FILE --scheduler cluster.json             # or tcp://HOST:8786
 
-**SLURM** by `pip install dask-jobqueue`: a scheduler here, workers as jobs of the queue.
+**MPI** by `srun -n 64 python -m mpi4py.futures mine.py`, where `mine.py` has
 
-    from dask_jobqueue import SLURMCluster
-    cluster = SLURMCluster(cores=32, processes=32, memory="64GB", walltime="04:00:00")
-    cluster.scale(jobs=10)
-    print(cluster.scheduler_address)        # for --scheduler, from another terminal
-
-**MPI** by `mpi4py`: `srun -n 64 python -m mpi4py.futures mine.py`, where `mine.py` has
-
-    from mpi4py.futures import MPIPoolExecutor
-    with MPIPoolExecutor() as executor:
+    with mpi4py.futures.MPIPoolExecutor() as executor:
         execute(load_campaign(Path("mine.toml")), given(executor, slots=63), Store(Path("results")))
+
+Ctrl-C ends all at once: workers never see it, and are stopped in the middle of what they do.
 """
 
 from __future__ import annotations
@@ -30,21 +25,15 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
-from contextlib import contextmanager
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import ProcessPoolExecutor as Pool
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
-from attrs import define, field
+from attrs import define
 
 from sims.errors import InputError
 from sims.writing import HeldBack
@@ -101,7 +90,7 @@ class Workers:
     """Whether it goes on for others: tasks not begun are then cancelled one by one."""
     deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
     """What a task's future raises whose worker died."""
-    renewed: Callable[[], Executor] | None = field(default=None)
+    renewed: Callable[[], Executor] | None = None
     """Makes another executor in place of one that is broken; None: it cannot be."""
     attendance: Attendance | None = None
     """None: nobody leaves."""
@@ -137,6 +126,13 @@ def given(executor: Executor, slots: int | None = None) -> Workers:
     return Workers(executor, slots or os.cpu_count() or 1)
 
 
+def opened(workers: Workers | Executor | None) -> AbstractContextManager[Workers]:
+    """This machine's cores unless told otherwise."""
+    if workers is None:
+        return local()
+    return nullcontext(workers if isinstance(workers, Workers) else given(workers))
+
+
 # --- this machine -----------------------------------------------------------------------------
 
 
@@ -147,7 +143,7 @@ def local(processes: int | None = None) -> Iterator[Workers]:
     slots = processes or os.cpu_count() or 1
 
     def pool() -> Executor:
-        return ProcessPoolExecutor(slots, initializer=_begin)
+        return Pool(slots, initializer=_begin)
 
     workers = Workers(pool(), slots, shared=False, renewed=pool)
     try:

@@ -1,23 +1,20 @@
 """How sure a mean is: the one place where the method of an interval is chosen.
 
 Whatever is estimated is the mean of a sample: values, paired differences, or, of a ratio of means,
-its linear form (the delta method). `estimator` picks by the sample.
+its linear form (the delta method). Of independent observations that is Student's t; where they are
+skewed, the bias-corrected and accelerated bootstrap (BCa: Efron 1987). Both are scipy's.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
+from functools import lru_cache
 from math import inf, nan, sqrt
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from attrs import field, frozen
-from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
-from scipy.stats import skew
-from scipy.stats import t as student
-
-Floats = NDArray[np.float64]
 
 LEVEL = 0.95
 """At which what is told holds."""
@@ -29,108 +26,76 @@ RESAMPLES = 9_999
 CHUNK = 1_000_000
 """Observations resampled at once."""
 
-
-class Estimator(Protocol):
-    """Knows how far a sample's mean may be off."""
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Ends of the confidence interval at `level`."""
-
-    def p(self, null: float) -> float:
-        """Two-sided: 1 - p is the level at which an end of the interval is `null`."""
+Sample = tuple[float, ...]
 
 
-def estimator(sample: Floats) -> Estimator:
-    """Of independent observations: Student's t; where they are skewed, the bootstrap (BCa)."""
-    spread = len(sample) > 1 and float(np.ptp(sample)) > 1e-12 * float(np.abs(sample).max())
-    if not spread:
-        return Constant(float(sample[0]), len(sample))
-    if len(sample) >= FEWEST and abs(float(skew(sample))) > SKEWED:
-        return Bootstrap.of(sample)
-    return StudentT(float(sample.mean()), float(sample.std(ddof=1)), len(sample))
+def interval(sample: Sample, level: float) -> tuple[float, float]:
+    """Ends of the confidence interval of a mean: a point where all observations are the same, and
+    everything where there is but one."""
+    from scipy.special import stdtrit
+
+    if len(sample) == 1:
+        return -inf, inf
+    if _constant(sample):
+        return sample[0], sample[0]
+    if _skewed(sample):
+        found = _bootstrapped(sample, level, _resamples(sample)).confidence_interval
+        return float(found.low), float(found.high)
+    mean, half = np.mean(sample), stdtrit(len(sample) - 1, 0.5 + level / 2) * _error(sample)
+    return float(mean - half), float(mean + half)
 
 
-@frozen
-class Constant:
-    """All observations are the same; or there is but one, and nothing is known."""
+def p_value(sample: Sample, null: float) -> float:
+    """Two-sided: 1 - p is the level at which an end of the interval is `null`. A bootstrap knows it
+    to 1 / (RESAMPLES + 1), from twice that on: it may be less than is told."""
+    from scipy.special import stdtr
 
-    value: float
-    size: int
+    if len(sample) == 1 or _constant(sample):
+        return 1.0 if len(sample) == 1 or sample[0] == null else 0.0
+    if not _skewed(sample):
+        away = abs(np.mean(sample) - null) / _error(sample)
+        return float(2 * stdtr(len(sample) - 1, -away))
 
-    def interval(self, level: float) -> tuple[float, float]:
-        """A point, or everything."""
-        return (self.value, self.value) if self.size > 1 else (-inf, inf)
+    def holds(rank: int) -> bool:
+        low, high = interval(sample, rank / (RESAMPLES + 1))
+        return low <= null <= high
 
-    def p(self, null: float) -> float:
-        """Certain, or nothing known."""
-        return 1.0 if self.size == 1 or self.value == null else 0.0
-
-
-@frozen
-class StudentT:
-    """Student's t."""
-
-    mean: float
-    deviation: float
-    size: int
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Symmetric."""
-        half = float(student.ppf(0.5 + level / 2, self.size - 1)) * self._error
-        return self.mean - half, self.mean + half
-
-    def p(self, null: float) -> float:
-        """Of the t-test."""
-        return float(2 * student.sf(abs(self.mean - null) / self._error, self.size - 1))
-
-    @property
-    def _error(self) -> float:
-        return self.deviation / sqrt(self.size)
+    return 1 - bisect(range(1, RESAMPLES), False, key=holds) / (RESAMPLES + 1)
 
 
-@frozen(eq=False)
-class Bootstrap:
-    """Bias-corrected and accelerated (Efron 1987). Resamples are drawn with a seed of their own:
-    the same sample gives the same interval. It knows no p below 2 / (RESAMPLES + 1)."""
-
-    means: Floats
-    """Of the resamples, sorted."""
-    bias: float
-    acceleration: float
-
-    @classmethod
-    def of(cls, sample: Floats) -> Bootstrap:
-        """Resample."""
-        rng, size = np.random.default_rng(0), len(sample)
-        rows = max(1, CHUNK // size)
-        counts = [min(rows, RESAMPLES - done) for done in range(0, RESAMPLES, rows)]
-        drawn = [sample[rng.integers(size, size=(many, size))].mean(axis=1) for many in counts]
-        means = np.sort(np.concatenate(drawn))
-        away = sample - sample.mean()  # the jackknife's, up to a factor that falls out
-        acceleration = float((away**3).sum() / (6 * (away**2).sum() ** 1.5))
-        return cls(means, float(ndtri(_below(means, sample.mean()))), acceleration)
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Not symmetric."""
-        low, high = (self._quantile(tail) for tail in ((1 - level) / 2, (1 + level) / 2))
-        return low, high
-
-    def _quantile(self, tail: float) -> float:
-        z = self.bias + float(ndtri(tail))
-        share = float(ndtr(self.bias + z / (1 - self.acceleration * z)))
-        return float(np.quantile(self.means, share))
-
-    def p(self, null: float) -> float:
-        """The tail at whose quantile `null` is, twice."""
-        q = float(ndtri(_below(self.means, null))) - self.bias
-        tail = float(ndtr(q / (1 + self.acceleration * q) - self.bias))
-        return min(1.0, 2 * min(tail, 1 - tail))
+def _constant(sample: Sample) -> bool:
+    return float(np.ptp(sample)) <= 1e-12 * float(np.abs(sample).max())
 
 
-def _below(means: Floats, value: float) -> float:
-    """The share of means below a value, half of those at it included; never 0 or 1."""
-    twice = int(means.searchsorted(value)) + int(means.searchsorted(value, "right"))
-    return min(max(twice / 2, 1.0), RESAMPLES) / (RESAMPLES + 1)
+def _error(sample: Sample) -> float:
+    return float(np.std(sample, ddof=1)) / sqrt(len(sample))
+
+
+def _skewed(sample: Sample) -> bool:
+    from scipy.stats import skew
+
+    return len(sample) >= FEWEST and abs(float(skew(sample))) > SKEWED
+
+
+@lru_cache
+def _resamples(sample: Sample) -> Any:
+    """Drawn with a seed of their own: the same sample gives the same interval. They are kept, for
+    one is asked at several levels."""
+    return _bootstrapped(sample, LEVEL, None, RESAMPLES)
+
+
+def _bootstrapped(sample: Sample, level: float, before: Any, more: int = 0) -> Any:
+    from scipy.stats import bootstrap
+
+    return bootstrap(
+        *((sample,), np.mean),
+        n_resamples=more,
+        batch=max(1, CHUNK // len(sample)),
+        confidence_level=level,
+        method="BCa",
+        bootstrap_result=before,
+        rng=np.random.default_rng(0),
+    )
 
 
 # --- estimates --------------------------------------------------------------------------------
@@ -145,7 +110,8 @@ class Estimate:
     high: float
     size: int
     """Observations."""
-    sure: Estimator | None = field(default=None, eq=False, repr=False)
+    sample: Sample = field(default=(), eq=False, repr=False)
+    """Whose mean it is; none: nothing more is known of it."""
 
     @property
     def half(self) -> float:
@@ -154,18 +120,15 @@ class Estimate:
 
     def at(self, level: float) -> Estimate:
         """The same at another level."""
-        if self.sure is None:
-            return self
-        return Estimate(self.mean, *self.sure.interval(level), self.size, self.sure)
+        return _estimate(self.mean, self.sample, level) if self.sample else self
 
-    def p(self, null: float) -> float:
-        """Of `null` being true; 1 where nothing is known."""
-        return 1.0 if self.sure is None else self.sure.p(null)
+
+NONE = Estimate(nan, nan, nan, 0)
 
 
 def mean_of(values: Sequence[float], level: float) -> Estimate:
     """The mean of independent observations; not a number without any."""
-    return _estimate(float(np.mean(values)), np.array(values, float), level) if values else NONE
+    return _estimate(float(np.mean(values)), tuple(values), level) if values else NONE
 
 
 def ratio_of(values: Sequence[float], base: Sequence[float], level: float) -> Estimate | None:
@@ -177,15 +140,12 @@ def ratio_of(values: Sequence[float], base: Sequence[float], level: float) -> Es
     if not len(theirs) or not theirs.mean():
         return None
     ratio = float(ours.mean() / theirs.mean())
-    return _estimate(ratio, ratio + (ours - ratio * theirs) / theirs.mean(), level)
+    linear = ratio + (ours - ratio * theirs) / theirs.mean()
+    return _estimate(ratio, tuple(linear.tolist()), level)
 
 
-def _estimate(mean: float, sample: Floats, level: float) -> Estimate:
-    sure = estimator(sample)
-    return Estimate(mean, *sure.interval(level), len(sample), sure)
-
-
-NONE = Estimate(nan, nan, nan, 0)
+def _estimate(mean: float, sample: Sample, level: float) -> Estimate:
+    return Estimate(mean, *interval(sample, level), len(sample), sample)
 
 
 def holm(ps: Sequence[float], alpha: float) -> list[float]:

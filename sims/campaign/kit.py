@@ -13,8 +13,10 @@ import socket
 import sys
 from ast import Import, ImportFrom, parse, walk
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
+from importlib.util import resolve_name
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,8 +37,8 @@ NAMES = ("name", "log")
 """Keys of a scenario that name no file which it reads."""
 
 PACKAGES = (policies, actors, sims)
-OURS = {package.__name__: Path(str(package.__file__)).parent for package in PACKAGES}
-OF_SIMS = ("scenario", "readers", "metrics", "ledger", "papers")
+ROOT = Path(str(sims.__file__)).parents[1]
+OF_SIMS = ("scenario", "readers", "history", "metrics", "ledger", "papers")
 DECISIVE = ("policies", "actors", *(f"sims/{it}" for it in OF_SIMS))
 """Folders whose code decides what a simulation comes to, beside sims/*.py."""
 
@@ -63,13 +65,12 @@ class Kit:
 
     def digests(self) -> dict[str, str]:
         """What of it changes results, by file."""
-        own = {module.place: digest(module.text) for module in self.modules}
-        return dict(self.files) | own
+        return dict(self.files) | {it.place: digest(it.text) for it in self.modules}
 
     def __or__(self, other: Kit) -> Kit:
         """Both; of what has changed since `self` was made, what it was then."""
-        files = {**dict(self.files), **dict(other.files), **dict(self.files)}
-        modules = {it.name: it for it in (*self.modules, *other.modules, *self.modules)}
+        files = dict((*other.files, *self.files))
+        modules = {it.name: it for it in (*other.modules, *self.modules)}
         return Kit(self.code or other.code, tuple(files.items()), tuple(modules.values()))
 
 
@@ -81,9 +82,8 @@ def digest(data: bytes) -> str:
 @cache
 def code() -> str:
     """Digest of the code of Holdfast that simulates and measures, as it is installed here."""
-    roots = [OURS[top].parent / place for place in DECISIVE for top in [place.split("/")[0]]]
-    found = [path for root in roots for path in sorted(root.rglob("*.py"))]
-    found += sorted(OURS["sims"].glob("*.py"))
+    patterns = ("sims/*.py", *(f"{it}/**/*.py" for it in DECISIVE))
+    found = sorted(path for it in patterns for path in ROOT.glob(it))
     return digest(b"".join(digest(path.read_bytes()).encode() for path in found))
 
 
@@ -97,16 +97,11 @@ def kit_of(named: object, folder: Path) -> Kit:
         named.model_dump(warnings=False) if isinstance(named, Scenario) else {"": named}
     )
     found = sorted(set(words({key: it for key, it in table.items() if key not in NAMES})))
-    files = [it for word in found for it in _files(word, folder)]
+    paths = [folder / word for word in found if word not in (".", "..")]
+    files = tuple((str(it), _content(it)) for it in paths if it.is_file() or it.is_dir())
     names = [match["module"] for word in found if (match := OWN.fullmatch(word))]
-    modules = {it.name: it for name in names for it in _modules(name, (folder, Path.cwd()))}
-    return Kit(code(), tuple(files), tuple(modules.values()))
-
-
-def _files(word: str, folder: Path) -> Iterator[tuple[str, str]]:
-    path = folder / word
-    if word not in (".", "..") and (path.is_file() or path.is_dir()):
-        yield str(path), _content(path)
+    modules = {it.name: it for it in _modules(names, (folder, Path.cwd()))}
+    return Kit(code(), files, tuple(modules.values()))
 
 
 def _content(path: Path) -> str:
@@ -116,49 +111,45 @@ def _content(path: Path) -> str:
     return digest("".join(f"{it.relative_to(path)} {_content(it)}" for it in inner).encode())
 
 
-def _modules(name: str, roots: Sequence[Path]) -> Iterator[Module]:
-    """A user's module, the packages around it, and those of the user's that they import."""
-    found: dict[str, Module] = {}
-    asked = [name]
+def _modules(names: Iterable[str], roots: Sequence[Path]) -> Iterator[Module]:
+    """The user's, the packages around them, and those that they import; what they import first
+    comes last."""
+    asked, seen = list(names), set[str]()
     while asked:
-        one = asked.pop()
-        module = None if one in found else _module(one, roots)
+        name = asked.pop()
+        module = None if name in seen else _module(name, roots)
+        seen.add(name)
         if module is not None:
-            found[one] = module
-            asked += [one.rpartition(".")[0]] if "." in one else []
-            asked += _imports(module)
-    yield from found.values()
+            yield module
+            asked += [name.rpartition(".")[0], *_imports(module)]
 
 
 def _module(name: str, roots: Sequence[Path]) -> Module | None:
     """None: it is no user's, so that every installation has it."""
     inner = name.replace(".", "/")
-    ours = OURS.get(name.partition(".")[0])
     places = (f"{inner}.py", f"{inner}/__init__.py")
-    if not name or (ours and any((ours.parent / place).is_file() for place in places)):
+    ours = name.partition(".")[0] in {it.__name__ for it in PACKAGES}
+    if not name or (ours and any((ROOT / place).is_file() for place in places)):
         return None
-    for root in roots:
-        for place in places:
-            if (root / place).is_file():
-                return Module(name, place, (root / place).read_bytes())
-    return None
+    known = ((root / place, place) for root in roots for place in places)
+    return next((Module(name, at, it.read_bytes()) for it, at in known if it.is_file()), None)
 
 
-def _imports(module: Module) -> Iterator[str]:
-    package = (
-        module.name if module.place.endswith("__init__.py") else module.name.rpartition(".")[0]
-    )
+def _imports(module: Module) -> list[str]:
+    package = module.name
+    if not module.place.endswith("__init__.py"):
+        package = package.rpartition(".")[0]
+    found = []
     try:
-        nodes = list(walk(parse(module.text)))
-    except (SyntaxError, ValueError):
-        return  # importing it says so, with the line
-    for node in nodes:
-        if isinstance(node, Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1]
-            base = ".".join([*(above if node.level else []), *filter(None, [node.module])])
-            yield from (base, *(f"{base}.{alias.name}" for alias in node.names))
+        for node in walk(parse(module.text)):
+            if isinstance(node, Import):
+                found += [alias.name for alias in node.names]
+            elif isinstance(node, ImportFrom):
+                base = resolve_name("." * node.level + (node.module or ""), package)
+                found += [base, *(f"{base}.{alias.name}" for alias in node.names)]
+    except (SyntaxError, ValueError, ImportError):
+        return []  # importing it says so, with the line
+    return found
 
 
 # --- in a worker ------------------------------------------------------------------------------
@@ -178,28 +169,31 @@ def unpack(kit: Kit) -> None:
             problem = "is another file there" if path.exists() else "is not there"
             accepted = "the same file at the same place on every machine, in a shared folder say"
             raise InputError(here, name, problem, accepted)
-    _import(kit.modules, here)
-
-
-def _import(modules: Iterable[Module], here: str) -> None:
-    """Import these very texts: what this process has imported before may be older."""
-    with TemporaryDirectory(prefix="holdfast-") as folder:
-        for module in modules:
+    with TemporaryDirectory(prefix="holdfast-") as folder, _first(folder):
+        for module in kit.modules:
             place = Path(folder, module.place)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(module.text)
-            sys.modules.pop(module.name, None)
-        sys.path.insert(0, folder)
-        for package in PACKAGES:  # a folder of the user's may be called so
-            package.__path__.append(str(Path(folder, package.__name__)))
+            sys.modules.pop(module.name, None)  # what was imported before may be older
         importlib.invalidate_caches()
-        try:
-            for module in modules:
+        for module in kit.modules:
+            try:
                 importlib.import_module(module.name)
-        except Exception as error:  # whatever a user's module raises while it is imported
-            problem = f"{type(error).__name__}: {error}"
-            raise InputError(here, module.name, problem, "a module that can be imported") from None
-        finally:
-            sys.path.remove(folder)
-            for package in PACKAGES:
-                package.__path__.pop()
+            except Exception as error:  # whatever a user's module raises while it is imported
+                told, accepted = f"{type(error).__name__}: {error}", "a module that can be imported"
+                raise InputError(here, module.name, told, accepted) from None
+
+
+@contextmanager
+def _first(folder: str) -> Iterator[None]:
+    """Modules are sought there first; and, as a folder of the user's may be called as a package of
+    ours, in its folders of such names."""
+    sys.path.insert(0, folder)
+    for package in PACKAGES:
+        package.__path__.append(str(Path(folder, package.__name__)))
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+        for package in PACKAGES:
+            package.__path__.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from functools import cached_property, lru_cache
 from math import prod
@@ -52,21 +52,12 @@ class Case:
     plan: Cells
     number: int
     """In the plan."""
-
-    @property
-    def place(self) -> int:
-        """Its point's, in the plan."""
-        return self.number // len(self.plan.variants)
-
-    @property
-    def point(self) -> Settings:
-        """Where on the axes."""
-        return self.plan.point(self.place)
-
-    @property
-    def variant(self) -> str:
-        """Its name."""
-        return self.plan.variants[self.number % len(self.plan.variants)]
+    place: int
+    """Its point's, in the plan."""
+    point: Settings
+    """Where on the axes."""
+    variant: str
+    """Its name."""
 
     @property
     def folder(self) -> Path:
@@ -79,11 +70,7 @@ class Case:
 
     def made(self, replication: int) -> Made:
         """What `scenario` is of, at whatever seed. Raises InputError where there is none."""
-        return self.plan.made(self.number, self.index(replication))
-
-    def index(self, replication: int) -> int:
-        """Of a replication's scenario."""
-        return replication if self.plan.by_seed else 0
+        return self.plan.made(self.number, replication if self.plan.by_seed else 0)
 
     def seed(self, replication: int) -> int:
         """Of a replication."""
@@ -92,6 +79,11 @@ class Case:
     def key(self, replication: int) -> str:
         """Names the content of a replication: same key, same result."""
         return digest(f"{self.made(replication).root} {self.seed(replication)}".encode())
+
+    def settings(self) -> Settings:
+        """All that it sets in the base scenario, in order."""
+        campaign = self.plan.campaign
+        return (*campaign.set.items(), *self.point, *campaign.variants[self.variant].items())
 
     def __str__(self) -> str:
         return f"{self.variant}, {told(self.point)}" if self.point else self.variant
@@ -123,46 +115,37 @@ class Cells(Sequence[Case]):
         if len(self) <= LOOKED_AT:
             yield from self
             return
-        axes = self.campaign.axes.values()
-        for k in range(max(LOOKED_AT, len(self.variants), *map(len, axes))):
-            place = 0
-            for values in axes:
-                place = place * len(values) + k % len(values)
-            yield self[place * len(self.variants) + k % len(self.variants)]
+        for k in range(max(LOOKED_AT, *self._shape)):
+            yield self[int(np.ravel_multi_index([k % size for size in self._shape], self._shape))]
+
+    @cached_property
+    def _shape(self) -> tuple[int, ...]:
+        return (*map(len, self.campaign.axes.values()), len(self.campaign.variants))
 
     @property
     def places(self) -> int:
         """How many points there are."""
-        return prod(map(len, self.campaign.axes.values()))
+        return prod(self._shape[:-1])
 
     def __len__(self) -> int:
-        return self.places * len(self.variants)
+        return prod(self._shape)
 
     def __getitem__(self, number: int) -> Case:  # type: ignore[override]
         if not 0 <= number < len(self):
             raise IndexError(number)
-        return Case(self, number)
+        *places, variant = map(int, np.unravel_index(number, self._shape))
+        axes = zip(self.campaign.axes.items(), places, strict=True)
+        point = tuple((key, values[place]) for (key, values), place in axes)
+        name = list(self.campaign.variants)[variant]
+        return Case(self, number, number // self._shape[-1], point, name)
 
     def points(self) -> Iterator[list[Case]]:
         """The cases at each point."""
-        many = len(self.variants)
+        many = self._shape[-1]
         for first in range(0, len(self), many):
-            yield [Case(self, first + k) for k in range(many)]
+            yield [self[first + k] for k in range(many)]
 
     # --- what a case is of --------------------------------------------------------------------
-
-    @cached_property
-    def variants(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(self.campaign.variants)
-
-    def point(self, place: int) -> Settings:
-        """The one at that place, the last axis fastest."""
-        found = []
-        for key, values in reversed(self.campaign.axes.items()):
-            place, k = divmod(place, len(values))
-            found.append((key, values[k]))
-        return tuple(reversed(found))
 
     @cached_property
     def function(self) -> Callable[..., Any] | None:
@@ -174,14 +157,14 @@ class Cells(Sequence[Case]):
         return found
 
     @cached_property
-    def arguments(self) -> Set[str]:
-        """The function's."""
-        return set(inspect.signature(self.function).parameters) if self.function else set()
+    def _arguments(self) -> frozenset[str]:
+        function = self.function
+        return frozenset(inspect.signature(function).parameters if function else ())
 
     @property
     def by_seed(self) -> bool:
         """Whether each replication has a scenario of its own."""
-        return "seed" in self.arguments
+        return "seed" in self._arguments
 
     @cached_property
     def folder(self) -> Path:
@@ -194,14 +177,17 @@ class Cells(Sequence[Case]):
     def _base(self) -> dict[str, Any]:
         return parse(Path(self.campaign.folder, self.campaign.scenario))
 
+    @cached_property
+    def _of_measures(self) -> Kit:
+        return kit_of(self.campaign.measures, Path(self.campaign.folder).absolute())
+
     def _make(self, number: int, index: int) -> Made:
-        campaign, case = self.campaign, self[number]
-        given = settings(campaign, case.point, case.variant)
-        scenario = self._scenario(given, index)
-        first = scenario.seed if campaign.seed is None else campaign.seed
+        campaign = self.campaign
+        scenario = self._scenario(self[number].settings(), index)
         if index:
             kit, first = self.made(number, 0).kit, self.made(number, 0).first
         else:
+            first = scenario.seed if campaign.seed is None else campaign.seed
             _refuse_seed(campaign, first + campaign.most - 1)
             kit = kit_of(scenario, self.folder) | self._of_measures
             self.kit |= kit
@@ -210,25 +196,22 @@ class Cells(Sequence[Case]):
             root = digest(repr((seeded(scenario, 0), *asked)).encode())
         return Made(scenario, root, first, kit)
 
-    @cached_property
-    def _of_measures(self) -> Kit:
-        return kit_of(self.campaign.measures, Path(self.campaign.folder).absolute())
-
     def _scenario(self, given: Settings, index: int) -> Scenario:
-        campaign = self.campaign
-        if self.function is None:
+        campaign, function = self.campaign, self.function
+        if function is None:
             source = str(Path(campaign.folder, campaign.scenario))
             return _read(self._base, given, campaign, source)
-        arguments = {key: value for key, value in given if key in self.arguments}
-        rest = tuple((key, value) for key, value in given if key not in self.arguments)
+        arguments = {key: value for key, value in given if key in self._arguments}
+        rest = tuple((key, value) for key, value in given if key not in self._arguments)
         if self.by_seed:
             arguments["seed"] = (campaign.seed or 0) + index
-        return _one(campaign, self.function(**arguments), rest)
-
-
-def settings(campaign: Campaign, point: Settings, variant: str) -> Settings:
-    """All that a case sets in the base scenario, in order."""
-    return (*campaign.set.items(), *point, *campaign.variants[variant].items())
+        made = function(**arguments)
+        if isinstance(made, dict):
+            return _read(made, rest, campaign, campaign.scenario)
+        if not isinstance(made, Scenario) or rest:
+            problem = f"{rest[0][0]} is no argument of it" if rest else f"it made {made!r:.60}"
+            raise InputError(campaign.source, "scenario", problem, "a scenario file's table")
+        return made
 
 
 def _refuse_seed(campaign: Campaign, last: int) -> None:
@@ -247,12 +230,3 @@ def _read(table: dict[str, Any], given: Settings, campaign: Campaign, source: st
         except InputError as error:
             raise attrs.evolve(error, source=campaign.source) from None
     return read(own, source)
-
-
-def _one(campaign: Campaign, made: Any, rest: Settings) -> Scenario:
-    if isinstance(made, dict):
-        return _read(made, rest, campaign, campaign.scenario)
-    if not isinstance(made, Scenario) or rest:
-        problem = f"{rest[0][0]} is no argument of it" if rest else f"it made {made!r:.60}"
-        raise InputError(campaign.source, "scenario", problem, "a scenario file's table")
-    return made

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby, repeat
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,8 @@ from sims.campaign.cells import CellResult, Gauge, RunStatus
 from sims.campaign.comparing import Compared, Comparison, compare, judged, run_of
 from sims.campaign.intervals import mean_of
 from sims.campaign.kit import OWN
-from sims.campaign.plan import Case, Cells, settings
-from sims.campaign.store import COLUMNS, Store, polars_or_error
+from sims.campaign.plan import Case, Cells
+from sims.campaign.store import Store, frame_of, polars_or_error
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,11 +65,6 @@ class Results:
         """How many of them have no result."""
         return self.asked() - sum(1 for _ in self.finished())
 
-    def cells(self) -> Iterator[Cell]:
-        """Those, by point, variant and replication."""
-        for cases, count in zip(self.plan.points(), self._counts(), strict=True):
-            yield from ((case, k) for case in cases for k in range(count))
-
     def missing(self) -> Iterator[Cell]:
         """Those of them that have no result when their turn comes. They come in rounds, each of as
         many replications as all before: whoever stops early has some of each cell, and where there
@@ -76,26 +72,26 @@ class Results:
         counts = list(self._counts())
         begin, end = 0, 1
         while begin < max(counts, default=0):
-            for cases, count in zip(self.plan.points(), counts, strict=True):
-                for case in cases:
-                    for k in range(begin, min(end, count)):
-                        if not self.found or case.key(k) not in self.found:
-                            yield case, k
+            for case, k in self._cells(counts, begin, end):
+                if not self.found or case.key(k) not in self.found:
+                    yield case, k
             begin, end = end, 2 * end
+
+    def finished(self) -> Iterator[tuple[Cell, CellResult]]:
+        """Those of them that have a result, by point, variant and replication."""
+        for case, k in self._cells(self._counts()) if self.found else ():
+            if (key := case.key(k)) in self.found:
+                yield (case, k), self.found[key]
 
     def raised(self) -> Iterator[tuple[Cell, CellResult]]:
         """Cells that an error ended."""
         if any(it.end is RunStatus.RAISED for it in self.found.values()):
-            for cell, result in self.finished():
-                if result.end is RunStatus.RAISED:
-                    yield cell, result
+            yield from (it for it in self.finished() if it[1].end is RunStatus.RAISED)
 
-    def finished(self) -> Iterator[tuple[Cell, CellResult]]:
-        """Cells that have a result."""
-        for case, k in self.cells() if self.found else ():
-            result = self.found.get(case.key(k))
-            if result is not None:
-                yield (case, k), result
+    def _cells(self, counts: Iterable[int], begin: int = 0, end: float = inf) -> Iterator[Cell]:
+        for cases, count in zip(self.plan.points(), counts, strict=True):
+            replications = range(begin, int(min(end, count)))
+            yield from ((case, k) for case in cases for k in replications)
 
     def _counts(self) -> Iterator[int]:
         """How many replications of each variant, at each point."""
@@ -110,9 +106,9 @@ class Results:
 
     def _ends(self, cases: list[Case], count: int) -> bool:
         """Whether `count` replications are missing, or enough."""
-        return any(case.key(k) not in self.found for case in cases for k in range(count)) or all(
-            self._precise(case, count) for case in cases
-        )
+        if any(case.key(k) not in self.found for case in cases for k in range(count)):
+            return True
+        return all(self._precise(case, count) for case in cases)
 
     def _precise(self, case: Case, count: int) -> bool:
         campaign = self.campaign
@@ -120,20 +116,17 @@ class Results:
         name = campaign.precision.measure or campaign.measures[0]
         gauge = next(it for it in campaign.gauges if it.name == name)
         runs = (run_of(self.found[case.key(k)], gauge, campaign.until) for k in range(count))
-        values = [run.value for run in runs if run.value is not None]
-        mean = mean_of(values, campaign.level)
-        return len(values) > 1 and campaign.precision.reached(mean.mean, mean.half)
+        mean = mean_of([run.value for run in runs if run.value is not None], campaign.level)
+        return mean.size > 1 and campaign.precision.reached(mean.mean, mean.half)
 
     # --- answers ------------------------------------------------------------------------------
 
     def comparisons(self, gauge: Gauge | None = None) -> list[Comparison]:
         """Of one measure (default: the first), a comparison for each cell that has results; their
         verdicts hold all together."""
-        gauge = gauge or self.campaign.gauges[0]
-        level = self.campaign.level
-        found = []
+        gauge, level, found = gauge or self.campaign.gauges[0], self.campaign.level, []
         for _, cells in groupby(self.finished(), lambda it: it[0][0].place):
-            runs: dict[str, list[Compared]] = {name: [] for name in self.campaign.variants}
+            runs = {name: list[Compared]() for name in self.campaign.variants}
             for (case, _), result in cells:
                 runs[case.variant].append(run_of(result, gauge, self.campaign.until))
             found.append(compare(case.point, gauge, runs, self.campaign.reference, level))
@@ -142,25 +135,16 @@ class Results:
     def frame(self) -> pl.DataFrame:
         """A row for each finished cell: its place on the axes, its variant, and what was measured.
         `.to_pandas()` makes it the other kind. Raises InputError without polars."""
-        rows = [
-            {
-                key: value if isinstance(value, int | float | str) else as_toml(value)
-                for key, value in case.point
-            }
+        polars, found = polars_or_error(), list(self.finished())
+        places = [
+            {key: plain(value) for key, value in case.point}
             | {"variant": case.variant, "replication": k}
-            | {
-                name: getattr(result, name)
-                for name in COLUMNS
-                if name not in ("key", "blocks", "speaks")
-            }
-            | {"end": result.end.value}
-            | {name: result.values.get(name) for name in self.campaign.measures}
-            for (case, k), result in self.finished()
+            for (case, k), _ in found
         ]
-        frame: pl.DataFrame = polars_or_error().DataFrame(
-            rows, infer_schema_length=None, strict=False
-        )
-        return frame
+        left = polars.DataFrame(places, infer_schema_length=None, strict=False)
+        right = frame_of([result for _, result in found]).drop("key", "blocks", "speaks")
+        frame: pl.DataFrame = polars.concat([left, right], how="horizontal")
+        return frame.cast({"seed": polars.UInt64})
 
     # --- telling ------------------------------------------------------------------------------
 
@@ -168,8 +152,7 @@ class Results:
         """The command that runs one cell alone, and logs it; of a scenario that a function makes,
         what it is made of."""
         campaign = self.campaign
-        given = settings(campaign, case.point, case.variant)
-        words = [f"{key}={as_toml(value)}" for key, value in given]
+        words = [f"{key}={as_toml(value)}" for key, value in case.settings()]
         seed = ["--seed", str(case.seed(replication))]
         if OWN.fullmatch(campaign.scenario):
             return shlex.join([campaign.scenario, *words, *seed])
@@ -187,3 +170,8 @@ class Results:
             "code": self.plan.kit.code,
             "files": self.plan.kit.digests(),
         }
+
+
+def plain(value: object) -> int | float | str:
+    """As a column of a table has it."""
+    return value if isinstance(value, int | float | str) else as_toml(value)

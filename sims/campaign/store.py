@@ -11,7 +11,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -28,21 +28,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 DESCRIPTION = "campaign.json"
-SUFFIX = ".parquet"
-COLUMNS = {
-    "key": str,
-    "seed": str,
-    "end": str,
-    "time": float,
-    "jobs": int,
-    "left_out": int,
-    "work": str,
-    "seconds": float,
-    "error": str,
-    "blocks": str,
-    "speaks": str,
-}
-"""Of every file, beside one for each measure; seeds beyond 2^63 fit in no column of numbers."""
+COLUMNS = tuple(it.name for it in attrs.fields(CellResult) if it.name != "values")
+"""Of every file, beside one for each measure."""
 
 
 def polars_or_error() -> ModuleType:
@@ -64,6 +51,29 @@ def _hear_of_interrupts() -> None:
         signal.signal(signal.SIGINT, ours)
 
 
+def write_frame(frame: pl.DataFrame, path: Path) -> None:
+    """As CSV or Parquet, by its suffix. Raises InputError where it cannot be written."""
+    with replacing(path) as new:
+        (frame.write_csv if path.suffix == ".csv" else frame.write_parquet)(new)
+        _hear_of_interrupts()
+
+
+def frame_of(results: Sequence[CellResult]) -> pl.DataFrame:
+    """A row for each. Seeds are text: those from 2**63 on fit in no column of numbers."""
+    rows = [
+        {name: getattr(it, name) for name in COLUMNS}
+        | {"seed": str(it.seed), "end": it.end.value, "blocks": json.dumps(it.blocks)}
+        | it.values
+        for it in results
+    ]
+    polars = polars_or_error()
+    types = {"time": polars.Float64, "error": polars.String}
+    types |= {name: polars.Float64 for it in results for name in it.values}
+    return polars.DataFrame(  # type: ignore[no-any-return]
+        rows, schema_overrides=types, infer_schema_length=None
+    )
+
+
 @define
 class Store:
     """A folder of results."""
@@ -77,15 +87,12 @@ class Store:
 
     def files(self) -> list[Path]:
         """Those of finished batches."""
-        return sorted(self.folder.glob(f"*{SUFFIX}"))
+        return sorted(self.folder.glob("*.parquet"))
 
     def add(self, results: Sequence[CellResult]) -> None:
         """Keep a batch. Raises InputError where it cannot be written."""
-        frame = _frame(results)
         name = digest(" ".join(it.key for it in results).encode())
-        with replacing(self.folder / f"{name}{SUFFIX}") as new:
-            frame.write_parquet(new)
-            _hear_of_interrupts()
+        write_frame(frame_of(results), self.folder / f"{name}.parquet")
 
     def results(self) -> dict[str, CellResult]:
         """All by key. What raised and was tried again is as it was then.
@@ -93,11 +100,9 @@ class Store:
         Raises InputError for a file that holds something else.
         """
         found: dict[str, CellResult] = {}
-        for path in self.files():
-            for row in _rows(path):
-                known = found.get(row["key"])
-                if known is None or known.end is RunStatus.RAISED:
-                    found[row["key"]] = _result(row)
+        for it in (result for path in self.files() for result in _read(path)):
+            if it.key not in found or found[it.key].end is RunStatus.RAISED:
+                found[it.key] = it
         return found
 
     def describe(self, told: dict[str, Any]) -> None:
@@ -117,46 +122,20 @@ class Store:
 
     def recent(self, seconds: float) -> int:
         """Cells that were finished within the last `seconds`."""
-        polars, since = polars_or_error(), time.time() - seconds
-        fresh = [path for path in self.files() if path.stat().st_mtime >= since]
-        return sum(polars.scan_parquet(path).select("key").collect().height for path in fresh)
+        since = time.time() - seconds
+        return sum(len(list(_read(it))) for it in self.files() if it.stat().st_mtime >= since)
 
 
-def _frame(results: Sequence[CellResult]) -> pl.DataFrame:
-    polars = polars_or_error()
-    rows = [
-        attrs.asdict(it, filter=lambda field, _: field.name != "values")
-        | {"seed": str(it.seed), "end": it.end.value, "blocks": json.dumps(it.blocks)}
-        | it.values
-        for it in results
-    ]
-    values = dict.fromkeys((name for it in results for name in it.values), float)
-    return polars.DataFrame(rows, schema=COLUMNS | values)  # type: ignore[no-any-return]
-
-
-def _rows(path: Path) -> Iterable[dict[str, Any]]:
+def _read(path: Path) -> Iterator[CellResult]:
     polars = polars_or_error()
     try:
         with refusing(path):
             frame = polars.read_parquet(path)
-        rows: list[dict[str, Any]] = frame.select([*COLUMNS, *rest(frame)]).to_dicts()
+        rows = frame.select([*COLUMNS, *set(frame.columns).difference(COLUMNS)]).to_dicts()
     except polars.exceptions.PolarsError as error:
         problem = f"holds no results: {str(error).splitlines()[0]}"
         raise InputError(str(path), "", problem, "a file that a campaign wrote") from None
-    return rows
-
-
-def rest(frame: pl.DataFrame) -> list[str]:
-    """Columns of measures."""
-    return [name for name in frame.columns if name not in COLUMNS]
-
-
-def _result(row: dict[str, Any]) -> CellResult:
-    own = {name: row[name] for name in COLUMNS}
-    values = {name: value for name, value in row.items() if name not in COLUMNS}
-    own |= {
-        "seed": int(row["seed"]),
-        "end": RunStatus(row["end"]),
-        "blocks": json.loads(row["blocks"]),
-    }
-    return CellResult(**own, values=values)
+    for row in rows:
+        own = {name: row.pop(name) for name in COLUMNS}
+        own |= {"seed": int(own["seed"]), "end": RunStatus(own["end"])}
+        yield CellResult(**own | {"blocks": json.loads(own["blocks"])}, values=row)

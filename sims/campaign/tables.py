@@ -1,21 +1,30 @@
-"""A campaign's answers as tables: for people, CSV, Parquet and LaTeX; long and wide."""
+"""A campaign's answers: tables for people, CSV, Parquet and LaTeX, long and wide; and its picture,
+curves with intervals over an axis, in panels."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from math import floor, isfinite, log10
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from sims.campaign.axes import Settings, as_toml
-from sims.campaign.comparing import Line, Verdict, corrected
+from sims.campaign.axes import as_toml
+from sims.campaign.campaign import Campaign, PictureSection
+from sims.campaign.cells import Gauge
+from sims.campaign.comparing import Comparison, Line, Verdict, corrected
 from sims.campaign.intervals import Estimate
-from sims.campaign.results import Results
-from sims.exports.tables import write_table
+from sims.campaign.results import Results, plain
+from sims.campaign.store import polars_or_error, write_frame
+from sims.errors import InputError
+from sims.plots.panels import draw_panels
 from sims.telling import counted, units
 from sims.writing import check_suffix, replacing
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SUFFIXES = (".csv", ".parquet", ".tex")
 SIGNS = {
@@ -26,8 +35,6 @@ SIGNS = {
     Verdict.UNKNOWN: "?",
 }
 """Behind a mean in a wide table."""
-
-Value = str | int | float | None
 
 
 class Form(enum.Enum):
@@ -41,10 +48,10 @@ class Form(enum.Enum):
 
 @frozen
 class Grid:
-    """Rows under heads."""
+    """Rows of words under heads."""
 
     heads: tuple[str, ...]
-    rows: list[tuple[Value, ...]]
+    rows: list[tuple[str, ...]]
     keys: int
     """The first columns, which say what a row is about."""
 
@@ -54,8 +61,7 @@ def rounded(estimate: Estimate | None) -> str:
     mean where there is none, a dash without a mean."""
     if estimate is None or not estimate.size:
         return "-"
-    mean, low, high = estimate.mean, estimate.low, estimate.high
-    half = estimate.half
+    mean, low, high, half = estimate.mean, estimate.low, estimate.high, estimate.half
     if not isfinite(half):
         return f"{mean:,.8g}"
     if half == 0:
@@ -66,61 +72,58 @@ def rounded(estimate: Estimate | None) -> str:
     return f"{mean:,.{places}f} [{low:,.{places}f}, {high:,.{places}f}]"
 
 
+def completed(line: Line) -> str:
+    """How many of its runs have a value."""
+    return f"{line.as_asked} of {len(line.runs)}"
+
+
 # --- for people -------------------------------------------------------------------------------
 
 
 def shown(results: Results, form: Form) -> Grid:
     """Figures as they are read, with their intervals."""
     campaign = results.campaign
-    found = [(it, results.comparisons(it)) for it in campaign.gauges]
-    many = len(found) > 1
-    rows: list[tuple[Value, ...]] = []
-    for gauge, comparisons in found:
-        name = (gauge.name,) if many else ()
-        for cell in comparisons:
-            place = (*map(as_toml, _values(cell.point)), *name)
-            if form is Form.WIDE:
-                rows.append((*place, *(_sign(line) for line in cell.lines)))
-            else:
-                rows += [(*place, line.variant, *_figures(line)) for line in cell.lines]
-    heads = (*campaign.axes, *(("measure",) if many else ()))
+    many = len(campaign.gauges) > 1
+    rows: list[tuple[str, ...]] = []
+    for gauge, cell in _cells(results):
+        place = (*(as_toml(value) for _, value in cell.point), *([gauge.name] if many else []))
+        if form is Form.WIDE:
+            rows.append((*place, *(_signed(line) for line in cell.lines)))
+        else:
+            rows += [(*place, line.variant, *_figures(line)) for line in cell.lines]
+    keys = (*campaign.axes, *(["measure"] if many else []))
     if form is Form.WIDE:
-        return Grid((*heads, *campaign.variants), rows, len(heads))
+        return Grid((*keys, *campaign.variants), rows, len(keys))
     unit = f", {units(results.unit)}" if campaign.gauges[0].timed and not many else ""
     figure = "mean" if many else campaign.measures[0]
-    heads = (*heads, "variant", "completed", f"{figure}{unit}")
-    keys = len(heads) - 2
+    heads = (*keys, "variant", "completed", f"{figure}{unit}")
     if len(campaign.variants) == 1:
-        return Grid(heads, [row[: len(heads)] for row in rows], keys)
-    return Grid((*heads, "difference", "ratio", "won", "verdict"), rows, keys)
+        return Grid(heads, [row[: len(heads)] for row in rows], len(keys) + 1)
+    return Grid((*heads, "difference", "ratio", "won", "verdict"), rows, len(keys) + 1)
 
 
-def _values(point: Settings) -> list[object]:
-    return [value for _, value in point]
+def _cells(results: Results) -> Iterator[tuple[Gauge, Comparison]]:
+    for gauge in results.campaign.gauges:
+        yield from ((gauge, cell) for cell in results.comparisons(gauge))
 
 
-def _sign(line: Line) -> str:
-    mark = f" {SIGNS[line.against.verdict]}" if line.against else ""
-    return f"{rounded(line.mean)}{mark}"
+def _signed(line: Line) -> str:
+    return f"{rounded(line.mean)} {SIGNS.get(line.verdict, '')}".rstrip()
 
 
 def _figures(line: Line) -> tuple[str, ...]:
-    asked = f"{line.as_asked} of {len(line.runs)}"
-    found = line.against
-    if found is None:
-        return asked, rounded(line.mean), "", "", "", "baseline"
-    pairs = found.difference.size if found.difference else 0
-    won = f"{found.wins} of {pairs}" if pairs else "-"
-    compared = (rounded(found.difference), rounded(found.ratio), won, found.verdict.value)
-    return asked, rounded(line.mean), *compared
+    if line.verdict is Verdict.BASELINE:
+        return completed(line), rounded(line.mean), "", "", "", "baseline"
+    difference, ratio = line.difference, rounded(line.ratio)
+    won = f"{line.wins} of {difference.size}" if difference else "-"
+    return completed(line), rounded(line.mean), rounded(difference), ratio, won, line.verdict.value
 
 
 def notes(results: Results, form: Form) -> Iterator[str]:
     """What a reader has to know of the figures, a line each."""
     campaign = results.campaign
-    found = [results.comparisons(it) for it in campaign.gauges]
-    many = sum(map(corrected, found[:1]))
-    if many:
+    first = results.comparisons()
+    if many := corrected(first):
         signs = f"; {', '.join(f'{s} {v.value}' for v, s in SIGNS.items())}"
         yield (
             f"± and [ ] are 95 % intervals. Against {campaign.reference}, in each cell on the same "
@@ -133,10 +136,9 @@ def notes(results: Results, form: Form) -> Iterator[str]:
             f"Replications ended when intervals were narrow enough: all are at "
             f"{campaign.level:.2%}, for {looks} looks to hold at 95 % (Bonferroni)."
         )
-    verdicts = {line.against.verdict for it in found[0] for line in it.lines if line.against}
-    if Verdict.UNLIKE in verdicts:
+    if any(line.verdict is Verdict.UNLIKE for cell in first for line in cell.lines):
         yield "Unlike, and not compared: other jobs than the baseline's, as some are left out, say."
-    yield from dict.fromkeys(it.speaks for cells in found for it in cells if it.speaks)
+    yield from dict.fromkeys(cell.speaks for _, cell in _cells(results) if cell.speaks)
     missing, raised = results.left(), sum(1 for _ in results.raised())
     if missing:
         yield f"Unfinished: {counted(missing, 'cell')} of {results.asked():,} to go."
@@ -146,57 +148,47 @@ def notes(results: Results, form: Form) -> Iterator[str]:
 
 # --- for programs -----------------------------------------------------------------------------
 
-ESTIMATES = ("mean", "difference", "ratio")
-LONG = (
-    *("runs", "as_asked"),
-    *(f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high")),
-    *("wins", "losses", "p", "verdict"),
-)
+
+def data(results: Results, form: Form) -> pl.DataFrame:
+    """Numbers. Raises InputError without polars."""
+    rows = [
+        {key: plain(value) for key, value in cell.point} | {"measure": gauge.name} | figures
+        for gauge, cell in _cells(results)
+        for figures in ([_wide(cell)] if form is Form.WIDE else map(_long, cell.lines))
+    ]
+    polars = polars_or_error()
+    frame: pl.DataFrame = polars.DataFrame(rows, infer_schema_length=None, strict=False)
+    return frame.cast({polars.Null: polars.Float64})
 
 
-def data(results: Results, form: Form) -> Grid:
-    """Numbers."""
-    rows: list[tuple[Value, ...]] = []
-    keys = tuple(results.campaign.axes)
-    for gauge in results.campaign.gauges:
-        for cell in results.comparisons(gauge):
-            place = (*map(_plain, _values(cell.point)), gauge.name)
-            if form is Form.WIDE:
-                rows.append((*place, *(it for line in cell.lines for it in _few(line))))
-            else:
-                rows += [(*place, line.variant, *_numbers(line)) for line in cell.lines]
-    if form is Form.LONG:
-        return Grid((*keys, "measure", "variant", *LONG), rows, len(keys) + 2)
-    ends = ("", " low", " high", " verdict")
-    variants = [f"{name}{end}" for name in results.campaign.variants for end in ends]
-    return Grid((*keys, "measure", *variants), rows, len(keys) + 1)
+def _wide(cell: Comparison) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for line in cell.lines:
+        verdict = {f"{line.variant} verdict": line.verdict.value}
+        found |= _ends(line.variant, line.mean, " ") | verdict
+    return found
 
 
-def _plain(value: object) -> Value:
-    return value if isinstance(value, int | float | str) else as_toml(value)
+def _long(line: Line) -> dict[str, Any]:
+    base = line.verdict is Verdict.BASELINE
+    counts = {"wins": line.wins, "losses": line.losses, "p": line.p}
+    return {
+        "variant": line.variant,
+        "runs": len(line.runs),
+        "as_asked": line.as_asked,
+        **_ends("mean", line.mean),
+        **_ends("difference", line.difference),
+        **_ends("ratio", None if base else line.ratio),
+        **(dict.fromkeys(counts) if base else counts),
+        "verdict": line.verdict.value,
+    }
 
 
-def _few(line: Line) -> tuple[Value, ...]:
-    verdict = line.against.verdict.value if line.against else "baseline"
-    return (*_ends(line.mean), verdict)
-
-
-def _ends(it: Estimate | None) -> tuple[Value, ...]:
-    values = (None,) * 3 if it is None else (it.mean, it.low, it.high)
-    return tuple(None if value is None or not isfinite(value) else value for value in values)
-
-
-def _numbers(line: Line) -> tuple[Value, ...]:
-    found = line.against
-    counts = (len(line.runs), line.as_asked)
-    if found is None:
-        return (*counts, *_ends(line.mean), *_ends(None) * 2, None, None, None, "baseline")
-    estimates = (line.mean, found.difference, found.ratio)
-    numbers = (value for it in estimates for value in _ends(it))
-    return (*counts, *numbers, found.wins, found.losses, found.p, found.verdict.value)
-
-
-# --- files ------------------------------------------------------------------------------------
+def _ends(name: str, it: Estimate | None, gap: str = "_") -> dict[str, float | None]:
+    values = (it.mean, it.low, it.high) if it else (None,) * 3
+    heads = (name, f"{name}{gap}low", f"{name}{gap}high")
+    known = (value if value is not None and isfinite(value) else None for value in values)
+    return dict(zip(heads, known, strict=True))
 
 
 def write(results: Results, form: Form, path: Path) -> int:
@@ -209,29 +201,9 @@ def write(results: Results, form: Form, path: Path) -> int:
         with replacing(path) as new:
             new.write_text(latex(table), encoding="utf-8")
         return len(table.rows)
-    table = data(results, form)
-    return write_table(_typed(table), _types(table), path)
-
-
-def _types(table: Grid) -> dict[str, type]:
-    columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.heads)
-    return {head: _type(column) for head, column in zip(table.heads, columns, strict=True)}
-
-
-def _type(column: Sequence[Value]) -> type:
-    kinds = {type(value) for value in column if value is not None}
-    if kinds <= {int, float, bool} and kinds:
-        return next(iter(kinds)) if len(kinds) == 1 else float
-    return str if kinds else float
-
-
-def _typed(table: Grid) -> list[tuple[Value, ...]]:
-    """A column of several types is one of strings, or of floats."""
-    types = list(_types(table).values())
-    return [
-        tuple(None if it is None else kind(it) for it, kind in zip(row, types, strict=True))
-        for row in table.rows
-    ]
+    frame = data(results, form)
+    write_frame(frame, path)
+    return len(frame)
 
 
 ESCAPES = str.maketrans(
@@ -242,10 +214,87 @@ ESCAPES = str.maketrans(
 
 def latex(table: Grid) -> str:
     """A tabular, with booktabs' rules."""
-
-    def line(cells: Sequence[Value]) -> str:
-        return " & ".join(str(it).translate(ESCAPES) for it in cells) + r" \\"
-
+    heads, *rows = (
+        " & ".join(cell.translate(ESCAPES) for cell in row) + r" \\"
+        for row in (table.heads, *table.rows)
+    )
     columns = "l" * table.keys + "r" * (len(table.heads) - table.keys)
-    body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(table.heads), r"\midrule"]
-    return "\n".join([*body, *map(line, table.rows), r"\bottomrule", r"\end{tabular}", ""])
+    body = (r"\toprule", heads, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}")
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, ""])
+
+
+# --- the picture ------------------------------------------------------------------------------
+
+VARIANT = "variant"
+SHOWN = {"mean": ("", None), "ratio": (" / {0}'s", 1.0), "difference": (" less {0}'s", 0.0)}
+"""What is shown of a measure: beside its name, and where there is no difference to the baseline."""
+LEFT_OUT = "left out: places where a run did not complete"
+Panels = dict[str, dict[str, list[tuple[float, Estimate]]]]
+
+
+def draw(results: Results, path: Path) -> Path:
+    """Draw it. Raises InputError where the campaign file asks for none, without matplotlib, and
+    where nothing is there to draw. Returns `path`."""
+    campaign, picture = results.campaign, results.campaign.picture
+    if picture is None:
+        raise InputError(campaign.source, "picture", "missing", "[picture] with x")
+    name = picture.measure or campaign.measures[0]
+    gauge = next(it for it in campaign.gauges if it.name == name)
+    cells = results.comparisons(gauge)
+    panels = panels_of(campaign, picture, cells)
+    if not panels:
+        raise InputError(campaign.source, "picture", "no cell has a value", "finished cells")
+    names, (told, level) = picture.labels, SHOWN[picture.show]
+    unit = f", {units(results.unit)}" if gauge.timed and picture.show != "ratio" else ""
+    baseline = names.get(campaign.reference, campaign.reference)
+    return draw_panels(
+        panels,
+        path,
+        picture.title or campaign.name,
+        names.get(picture.x, picture.x),
+        names.get(name, name) + told.format(baseline) + unit,
+        columns=min(picture.columns, len(panels)),
+        log_x=picture.log_x,
+        log_y=picture.log_y,
+        line=level,
+        note=LEFT_OUT if any(line.left_out for cell in cells for line in cell.lines) else "",
+    )
+
+
+def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Comparison]) -> Panels:
+    """By panel and line: (x, what is shown). What the picture does not tell apart is refused.
+
+    Raises InputError where an axis is in neither x, lines nor panels, or x is no number.
+    """
+    found: Panels = {}
+    for cell in cells:
+        for line in cell.lines:
+            estimate = getattr(line, picture.show)
+            base = line.verdict is Verdict.BASELINE and picture.show != "mean"
+            if base or estimate is None or not estimate.size or line.left_out:
+                continue  # a mean of those runs alone that were short enough to end
+            place = dict(cell.point) | {VARIANT: line.variant}
+            panel = _named(picture.panels, place, picture) if picture.panels else ""
+            curves = found.setdefault(panel, {})
+            curve = curves.setdefault(_named(picture.lines, place, picture), [])
+            at = _number(place[picture.x], campaign.source, picture)
+            if any(at == other for other, _ in curve):
+                problem = "several values at one place: an axis, or `variant`, is in no key"
+                raise InputError(campaign.source, "picture", problem, "x, lines, panels with all")
+            curve.append((at, estimate))
+            curve.sort(key=lambda point: point[0])
+    return found
+
+
+def _named(key: str, place: dict[str, Any], picture: PictureSection) -> str:
+    value = as_toml(place[key])
+    told = picture.labels.get(value, value)
+    return told if key == VARIANT else f"{picture.labels.get(key, key)} = {told}"
+
+
+def _number(value: object, source: str, picture: PictureSection) -> float:
+    if not isinstance(value, int | float):
+        raise InputError(source, "picture.x", f"{picture.x} = {value!r} is no number", "numbers")
+    if picture.log_x and value <= 0:
+        raise InputError(source, "picture.log_x", f"{picture.x} = {value}", "values above 0")
+    return float(value)

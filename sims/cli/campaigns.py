@@ -15,17 +15,16 @@ from sims.campaign import tables
 from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import PATIENCE, cluster, local
-from sims.campaign.picture import draw
 from sims.campaign.results import Results
-from sims.campaign.store import Store
-from sims.campaign.tables import Form
+from sims.campaign.store import Store, write_frame
+from sims.campaign.tables import Form, draw
 from sims.cli.progress import bar, interruptible
 from sims.errors import InputError, naming
 from sims.exports import tables as exports
 from sims.options import argument, duration, flag, group, option, picture, positive_int
 from sims.script import grid, prepare_pictures, show, wide_console
 from sims.telling import counted
-from sims.writing import check_suffix, replacing
+from sims.writing import check_suffix
 
 FOLDER = Path("logs/campaigns")
 RECENT = 60
@@ -251,6 +250,5 @@ def export(
     check_suffix(output, "table", exports.SUFFIXES)
     with _finished(file, results, size, replications) as (found, _):
         frame = found.frame()
-        with replacing(output) as new:
-            (frame.write_csv if output.suffix == ".csv" else frame.write_parquet)(new)
+        write_frame(frame, output)
         print(f"{output}: {counted(len(frame), 'run')}")

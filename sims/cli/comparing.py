@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from sims.campaign import answers
+from sims.campaign import question
 from sims.campaign.axes import axis
 from sims.campaign.comparing import corrected
 from sims.campaign.engine import execute as run_campaign
-from sims.campaign.question import Question
 from sims.campaign.results import Results
 from sims.campaign.store import Store
 from sims.cli.progress import bar, interruptible
@@ -83,7 +82,7 @@ def compare(
     Ties are best for all who tie.
     """
     until = in_unit(until, "--until", lambda: load(file, changes or (), seed).times.value)
-    question = Question.of(
+    asked = question.question(
         file,
         [axis(word) for word in vary or ()],
         [axis(word, "--across") for word in across or ()],
@@ -101,23 +100,23 @@ def compare(
         bar("simulating") as watch,
     ):
         where = None if store is None else Store(store)
-        results = run_campaign(question.campaign, store=where, watch=watch)
+        results = run_campaign(asked, store=where, watch=watch)
     for (case, _), result in results.raised():
         raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
     if as_json:
-        print(json.dumps(answers.as_json(question, results), default=str))
+        print(json.dumps(question.as_json(results), default=str))
     else:
-        _show(question, results)
+        _show(results)
 
 
-def _show(question: Question, results: Results) -> None:
+def _show(results: Results) -> None:
     comparisons = results.comparisons()
     for comparison in comparisons:
-        shown = answers.table(question, results, comparison)
+        shown = question.table(results, comparison)
         left, right = shown.heads[: shown.keys], shown.heads[shown.keys :]
-        title = answers.title(question, comparison)
+        title = question.title(results, comparison)
         wide_console().print(grid(left, right, shown.rows, title))
-        for note in answers.notes(comparison):
+        for note in question.notes(comparison):
             show(note)
     many = corrected(comparisons)
     if many > 1:

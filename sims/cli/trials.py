@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from sims.attribute_docs import attribute_docs
-from sims.campaign import run_many
+from sims.campaign.engine import run_many
 from sims.chaos import (
     Baseline,
     InjectedRun,

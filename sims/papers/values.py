@@ -13,6 +13,7 @@ from rich.table import Column, Table
 
 from sims.campaign.axes import as_toml
 from sims.campaign.cells import Gauge, RunStatus
+from sims.campaign.comparing import Verdict
 from sims.campaign.intervals import LEVEL, Estimate, mean_of
 from sims.campaign.results import Results
 from sims.campaign.tables import rounded
@@ -125,7 +126,7 @@ def ratios(results: Results, gauge: Gauge | None = None) -> list[Value]:
         Value(cell.point, line.variant, "ratio", line.ratio.at(LEVEL))
         for cell in results.comparisons(gauge)
         for line in cell.lines
-        if line.against is not None and line.ratio is not None
+        if line.verdict is not Verdict.BASELINE and line.ratio is not None
     ]
 
 

@@ -98,7 +98,7 @@ def write(folder: Path, **files: str) -> Path:
 
 def table(results: Results) -> tuple[tuple[object, ...], ...]:
     """All that it answers."""
-    return tuple(data(results, Form.LONG).rows)
+    return tuple(data(results, Form.LONG).rows())
 
 
 def run(file: Path, workers: Workers | None = None, **more: object) -> Results:

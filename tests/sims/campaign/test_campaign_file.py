@@ -171,7 +171,7 @@ def test_a_cell_is_run_until_it_is_precise_and_gives_the_same_when_it_goes_on(
 
 
 def test_the_example_ships_and_draws_its_picture_from_one_file(tmp_path: Path) -> None:
-    from sims.campaign.picture import draw
+    from sims.campaign.tables import draw
 
     example = load_campaign(ROOT / "sims" / "campaigns" / "enrolment.toml", "smoke")
     assert len(example.axes) == 3

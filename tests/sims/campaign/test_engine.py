@@ -16,7 +16,7 @@ import pytest
 
 from sims.campaign.cells import RunStatus
 from sims.campaign.engine import execute
-from sims.campaign.executors import Workers, cluster, given, local
+from sims.campaign.executors import cluster, local
 from sims.campaign.results import Results
 from sims.campaign.store import Store
 from sims.errors import InputError
@@ -242,14 +242,6 @@ def test_what_no_change_touches_is_not_run_again(tmp_path: Path) -> None:
         (tmp_path / "helper.py").write_text(HELPER.replace("return processors", "return 0"))
         changed = campaign(file, replications=1, measures=["makespan"])
         assert len(Results.of(changed, store=store(file)).found) == 2 * 3 * 2
-
-
-def test_an_executor_of_ones_own_will_do(tmp_path: Path) -> None:
-    file = write(tmp_path)
-    with ThreadPoolExecutor(1) as executor:
-        threads: Workers = given(executor, slots=1)
-        results = execute(campaign(file, replications=1), threads)
-    assert len(results.found) == CELLS / 4
 
 
 def test_a_worker_without_a_file_says_so(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 from sims.campaign.campaign import PictureSection
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
-from sims.campaign.picture import draw, panels_of
 from sims.campaign.results import Results
+from sims.campaign.tables import draw, panels_of
 from sims.errors import InputError
 from tests.sims.campaign.campaigns import campaign, write
 
@@ -32,11 +32,11 @@ def test_against_the_baseline_there_is_a_curve_for_each_other_variant(
 ) -> None:
     found = results(tmp_path, PictureSection(x="errors.average", show=show))
     assert found.campaign.picture is not None
-    [curves] = panels_of(found, found.campaign.picture).values()
+    cells = found.comparisons()
+    [curves] = panels_of(found.campaign, found.campaign.picture, cells).values()
     assert list(curves) == ["SPT", "mine"]
-    spt = [line for cell in found.comparisons() for line in cell.lines if line.variant == "SPT"]
-    against = [line.against for line in spt if line.against is not None]
-    told = [getattr(it, show) for it in against]
+    lines = (line for cell in cells for line in cell.lines if line.variant == "SPT")
+    told = [getattr(line, show) for line in lines]
     assert curves["SPT"] == list(zip((0.1, 0.5), told, strict=True))
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from policies.maths.gain_table import gain_at
 from policies.maths.speeds import TwoPoint, UniformSlots
-from sims.bench import redundancy as bench
 from sims.campaign.engine import execute
 from sims.papers.catalogue import item
 from sims.papers.redundancy17 import bounded, concave, drain, guarantee
@@ -54,11 +53,3 @@ def test_lemmas_1_and_2_hold(process: TwoPoint | UniformSlots) -> None:
 def test_lemma_5_holds() -> None:
     simulated, formula = drain(20, 3, 0.5, np.random.default_rng(1))
     assert simulated == pytest.approx(formula, rel=1e-12)
-
-
-def test_the_benchmark_prints_the_ratio_to_simpy(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bench, "seconds_per_task", lambda: 1e-5)
-    bench.main(servers=10, arrivals=50, repeat=1)
-    assert "microseconds per task" in capsys.readouterr().out
