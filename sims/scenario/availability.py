@@ -24,8 +24,7 @@ from sims.readers.letters import read_letters
 from sims.readers.simgrid import ProfileStates, read_simgrid_profile
 from sims.readers.timeline import Timeline
 from sims.scenario.fields import Accepts, Duration
-from sims.scenario.held import Held
-from sims.scenario.section import OneOf, Section
+from sims.scenario.section import Held, OneOf, Section
 
 Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")]
 HOUR = 3600

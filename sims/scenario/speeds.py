@@ -22,9 +22,8 @@ from policies.maths.speeds import (
 )
 from sims.errors import InputError
 from sims.scenario.fields import Accepts, Count, Positive, Timed
-from sims.scenario.held import Held
 from sims.scenario.policies import imported
-from sims.scenario.section import OneOf, Section
+from sims.scenario.section import Held, OneOf, Section
 
 
 class ConstantLaw(Section):

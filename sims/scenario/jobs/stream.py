@@ -15,8 +15,7 @@ from actors.runtime import System
 from policies.maths.sizes import BoundedPareto, Deterministic, Exponential, Hyperexponential
 from sims.errors import InputError
 from sims.scenario.fields import NOT_EMPTY, Count, Duration, Positive, Time
-from sims.scenario.held import Held
-from sims.scenario.section import OneOf, Section
+from sims.scenario.section import Held, OneOf, Section
 
 BLOCK = 256
 """Draws at a time."""
