@@ -11,9 +11,12 @@ from itertools import chain, count, pairwise, repeat, takewhile
 from attrs import evolve, frozen
 
 from policies.availability import WorkerState
+from sims.errors import InputError
 
 Change = tuple[float, WorkerState]
 
+STATES = {state.value: state for state in WorkerState}
+"""By their letters."""
 MOST_LAPS = 10_000
 """Laps of a repetition that `slotted` is willing to unroll before the slots repeat too."""
 
@@ -172,3 +175,22 @@ def _slots_per_cycle(slots: float) -> int:
     if not math.isclose(slots, ratio, rel_tol=1e-12):
         raise ValueError(f"A period of {slots} slots does not repeat within {MOST_LAPS} laps.")
     return ratio.numerator
+
+
+# --- as letters ---------------------------------------------------------------------------------
+
+
+def read_letters(letters: str, source: str, key: str) -> Timeline:
+    """`uurrdu`, as scenarios write it: one state per slot of length 1 (u UP, r RECLAIMED, d DOWN),
+    known as far as it goes.
+
+    `source` and `key` say where the letters stand. Raises InputError for no letter at all and
+    for any other character, which it names with its place (from 0).
+    """
+    accepted = "a string of u (UP), r (RECLAIMED) and d (DOWN), one per slot"
+    if not letters:
+        raise InputError(source, key, "no slot", accepted)
+    for slot, letter in enumerate(letters):
+        if letter not in STATES:
+            raise InputError(source, key, f"{letter!r} for slot {slot} is no state", accepted)
+    return Timeline.of_slots([STATES[letter] for letter in letters])

@@ -13,8 +13,8 @@ from actors.runtime import System
 from sims.errors import InputError
 from sims.metrics.blocks import WEEK, Blocks
 from sims.metrics.jobs import BOUND
-from sims.scenario.fields import Accepts, Duration, NotNegative, Time
-from sims.scenario.section import Section
+from sims.tables.fields import Accepts, Duration, NotNegative, Time
+from sims.tables.section import Section
 
 SEEDS = range(2**64)
 """What a run can begin with: its log has no larger numbers."""

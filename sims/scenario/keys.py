@@ -12,10 +12,10 @@ from attrs import frozen
 
 from sims.durations import TIME
 from sims.errors import InputError
-from sims.scenario.fields import Json
 from sims.scenario.jobs.section import KINDS
 from sims.scenario.schema import name_of, schema_of, whole
-from sims.scenario.section import TAG
+from sims.tables.fields import Json
+from sims.tables.section import TAG
 
 HEADING = re.compile(r"`\[[^:]*: ")
 """How the docstring of a section begins that stands in one place only."""

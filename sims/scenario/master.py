@@ -9,9 +9,9 @@ from math import inf
 from policies.interface import ServiceOrder
 from policies.service import LongestFirst, StartedFirst, Timetable
 from sims.errors import InputError
-from sims.scenario.fields import Count, Time
 from sims.scenario.platform import Platform
-from sims.scenario.section import Section
+from sims.tables.fields import Count, Time
+from sims.tables.section import Section
 
 
 class Service(enum.Enum):

@@ -15,8 +15,8 @@ from attrs import evolve
 from actors.decisions import name_of
 from sims.errors import InputError
 from sims.scenario.policy import PolicySection
-from sims.scenario.refusals import told
-from sims.scenario.section import arguments_of
+from sims.tables.refusals import told
+from sims.tables.section import arguments_of
 
 OURS = ("actors", "policies", "sims")
 """Names of Holdfast's own packages."""

@@ -10,13 +10,13 @@ from pydantic import Field
 
 from actors.events import DeciderKind
 from sims.scenario.faults import AnyFaults, ErrorSection, NoFaults
-from sims.scenario.fields import Accepts, Timed
 from sims.scenario.header import Header, HeadSection, MeasuresSection, Unit
 from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
 from sims.scenario.master import LinkSection, MasterSection
 from sims.scenario.platform import Platform, PlatformSection, RandomWorkers, WorkerSection
 from sims.scenario.policy import PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
+from sims.tables.fields import Accepts, Timed
 
 CAP = 1_000_000
 """Slots at which a run of volatile13 counts as failed."""

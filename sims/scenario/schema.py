@@ -11,8 +11,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema as core
 
 from sims.attribute_docs import attribute_docs
-from sims.scenario.fields import Json
 from sims.scenario.scenario import Scenario
+from sims.tables.fields import Json
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """The newest that TOML's editors (Taplo, Even Better TOML, Tombi) all read."""

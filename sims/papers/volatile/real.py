@@ -25,8 +25,7 @@ from sims.errors import COMMAND_LINE, InputError
 from sims.papers.values import Place, Value, drawn, estimated, runs, without
 from sims.papers.volatile import REFERENCE
 from sims.readers.markov_fit import MarkovFit, fit_markov
-from sims.readers.spot import read_spot_trace
-from sims.readers.spot_folders import spot_folder, spot_groups, turned_to
+from sims.readers.spot import read_spot_trace, spot_folder, spot_groups, turned_to
 from sims.scenario.availability import After, Availability, Letters, Markov
 from sims.scenario.jobs.section import IterativeSection
 from sims.scenario.master import MasterSection

@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from policies.maths.speedup import usable
-from sims.scenario.fields import (
+from sims.scenario.jobs.speedups import AnySpeedup, MoldableSpeedup, Synthetic
+from sims.scenario.protection import ProtectionSection
+from sims.tables.fields import (
     Accepts,
     Count,
     Drawn,
@@ -17,9 +19,7 @@ from sims.scenario.fields import (
     Time,
     Unacceptable,
 )
-from sims.scenario.jobs.speedups import AnySpeedup, MoldableSpeedup, Synthetic
-from sims.scenario.protection import ProtectionSection
-from sims.scenario.section import OneOf, Section
+from sims.tables.section import OneOf, Section
 
 SCHEDULER, HAZARD, MASTER, CAP = "scheduler", "hazard", "master", "cap"
 SOURCE = "source"

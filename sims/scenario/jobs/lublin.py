@@ -22,7 +22,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from sims.errors import InputError
-from sims.scenario.fields import (
+from sims.scenario.jobs.columns import JobColumns, Times
+from sims.tables.fields import (
     Accepts,
     Count,
     Drawn,
@@ -32,8 +33,7 @@ from sims.scenario.fields import (
     Probability,
     Unacceptable,
 )
-from sims.scenario.jobs.columns import JobColumns, Times
-from sims.scenario.section import Section
+from sims.tables.section import Section
 
 DAY, SLOTS = 86_400, 48
 SLOT = DAY / SLOTS

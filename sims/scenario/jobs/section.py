@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sims.scenario.fields import Count, Drawn, DurationOrInf, NotNegative, Time
 from sims.scenario.jobs.drawn import DrawnApplications, SyntheticJobs, UniformJobs
 from sims.scenario.jobs.entries import AnyJob
 from sims.scenario.jobs.lublin import Lublin
 from sims.scenario.jobs.select import Resample, Scale, Selection
 from sims.scenario.jobs.speedups import AnySpeedup, Synthetic
 from sims.scenario.jobs.stream import StreamSection
-from sims.scenario.section import OneOf, Section
+from sims.tables.fields import Count, Drawn, DurationOrInf, NotNegative, Time
+from sims.tables.section import OneOf, Section
 
 
 class Overrun(enum.Enum):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from policies.maths.cosched import synthetic_times
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from sims.errors import InputError
-from sims.scenario.fields import NOT_EMPTY, Count, Duration, Probability, Time, Unacceptable
-from sims.scenario.section import OneOf, Section
+from sims.tables.fields import NOT_EMPTY, Count, Duration, Probability, Time, Unacceptable
+from sims.tables.section import OneOf, Section
 
 Sizes = NDArray[np.float64]
 

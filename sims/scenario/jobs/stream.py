@@ -14,8 +14,8 @@ from numpy.random import Generator
 from actors.runtime import System
 from policies.maths.sizes import BoundedPareto, Deterministic, Exponential, Hyperexponential
 from sims.errors import InputError
-from sims.scenario.fields import NOT_EMPTY, Count, Duration, Positive, Time
-from sims.scenario.section import Held, OneOf, Section
+from sims.tables.fields import NOT_EMPTY, Count, Duration, Positive, Time
+from sims.tables.section import Held, OneOf, Section
 
 BLOCK = 256
 """Draws at a time."""

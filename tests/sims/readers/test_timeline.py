@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.letters import read_letters
-from sims.readers.timeline import Timeline
+from sims.readers.timeline import Timeline, read_letters
 from tests.sims.readers.lookup import state_at
 
 UP, RECLAIMED, DOWN = WorkerState

@@ -16,12 +16,12 @@ from pydantic import TypeAdapter, ValidationError
 
 import sims.scenario
 from sims.errors import InputError
-from sims.scenario.fields import AsInToml
 from sims.scenario.keys import KeyTable, tables, toml, type_words
 from sims.scenario.policies import GivenPolicies
-from sims.scenario.refusals import section_of
 from sims.scenario.scenario import Scenario
-from sims.scenario.section import Held, Section, table_of
+from sims.tables.fields import AsInToml
+from sims.tables.refusals import section_of
+from sims.tables.section import Held, Section, table_of
 
 SCENARIOS = sorted((Path(__file__).parents[3] / "sims" / "scenarios").glob("*.toml"))
 STRANGE = "no_section_has_this_key"

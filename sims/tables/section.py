@@ -24,8 +24,8 @@ from typing_extensions import TypedDict
 
 from sims.attribute_docs import attribute_docs, one_line
 from sims.errors import InputError
-from sims.scenario.fields import REFUSED, TEXT, AsInToml, Json, Timed, bounded
-from sims.scenario.refusals import checked, meant
+from sims.tables.fields import REFUSED, TEXT, AsInToml, Json, Timed, bounded
+from sims.tables.refusals import checked, meant
 
 TAG = "kind"
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from sims.errors import InputError
-from sims.scenario.fields import Unacceptable
+from sims.tables.fields import Unacceptable
 
 LONGEST = 80
 """Characters of a value in a message."""
