@@ -20,7 +20,7 @@ from rich.table import Table
 from actors.runtime import System, stream
 from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.silent_errors import draw_failures, failure_probabilities, rate_probabilities
-from policies.queue.allocation import LocalProcessorAllocation, requested
+from policies.queue.allocation import LPA, requested
 from policies.queue.batches import Scaled
 from policies.queue.lists import RList
 from policies.queue.orders import longest_time
@@ -93,7 +93,7 @@ def r_list() -> BatchPolicy:
 
 def lpa_list() -> BatchPolicy:
     """LPA-LIST with LPT."""
-    return BatchPolicy(longest_time, RList(0), LocalProcessorAllocation())
+    return BatchPolicy(longest_time, RList(0), LPA)
 
 
 def batch_list() -> BatchPolicy:
