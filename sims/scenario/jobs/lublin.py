@@ -111,7 +111,7 @@ class Lublin(Section):
             raise InputError("scenario", "job.lublin.smallest", problem, f"up to {most:.3g}")
         sizes = self._sizes(rng, most)
         # Whole seconds, as logs have them.
-        return JobColumns.plain(np.floor(self._arrivals(rng)), self._times(rng, sizes), sizes)
+        return JobColumns.drawn(np.floor(self._arrivals(rng)), self._times(rng, sizes), sizes)
 
     def _sizes(self, rng: Generator, most: float) -> NDArray[np.int64]:
         kind, stage = rng.random((2, self.jobs))

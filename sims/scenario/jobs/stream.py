@@ -12,7 +12,9 @@ from attrs import frozen
 from numpy.random import Generator
 
 from actors.runtime import System
+from policies.interface.queue import BatchJob
 from policies.maths.sizes import BoundedPareto, Deterministic, Exponential, Hyperexponential
+from policies.maths.speedup import Rigid
 from sims.errors import InputError
 from sims.tables.fields import NOT_EMPTY, Count, Duration, Positive, Time
 from sims.tables.section import Held, OneOf, Section
@@ -105,6 +107,11 @@ class Arrivals:
     jobs: Iterator[Arrival]
     """In time order; of equal times the lower id first."""
     count: int
+
+    def as_jobs(self, verification: float = 0.0) -> Iterator[BatchJob]:
+        """As the scheduler will know them."""
+        for index, it in enumerate(self.jobs):
+            yield BatchJob(index, it.name, Rigid(1, it.size), verification, None, it.time)
 
 
 def arrivals(job: StreamSection, workers: int, system: System, folder: Path) -> Arrivals:
