@@ -15,8 +15,8 @@ from sims.campaign.cells import Gauge, gauge
 from sims.campaign.intervals import LEVEL
 from sims.errors import COMMAND_LINE, InputError
 from sims.metrics.measures import Measure
-from sims.scenario.header import Name, Seed
 from sims.scenario.loader import parse
+from sims.scenario.scenario import Name, Seed
 from sims.tables.fields import (
     NOT_EMPTY,
     AboveOne,

@@ -15,8 +15,8 @@ from sims.campaign.results import Results
 from sims.campaign.store import Store
 from sims.errors import COMMAND_LINE, InputError
 from sims.metrics.measures import Measure
-from sims.scenario.header import SEEDS
 from sims.scenario.loader import parse, put, read
+from sims.scenario.scenario import SEEDS
 
 
 @frozen

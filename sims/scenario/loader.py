@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sims.errors import InputError
-from sims.scenario.header import Unit
 from sims.scenario.jobs.section import KINDS
-from sims.scenario.scenario import Scenario
+from sims.scenario.scenario import Scenario, Unit
 from sims.tables.refusals import not_accepted, section_of
 
 LARGEST = 16 * 2**20

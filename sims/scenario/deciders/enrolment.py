@@ -10,12 +10,11 @@ from policies.enrolment import ACCEPTED, FixedConfiguration, named
 from policies.interface import Enrolment, EnrolmentPolicy, Wake
 from policies.maths.markov import Belief
 from sims.errors import InputError
-from sims.scenario.header import Unit
 from sims.scenario.master import MasterSection
 from sims.scenario.platform import Platform, chains
 from sims.scenario.policies import OWN, load_policy
 from sims.scenario.policy import FIXED, PolicySection
-from sims.scenario.scenario import Scenario
+from sims.scenario.scenario import Scenario, Unit
 from sims.scenario.workload import Submission, Workload, iterative
 from sims.telling import counted
 
