@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from attrs import frozen
@@ -12,7 +12,6 @@ from attrs import frozen
 from sims.errors import InputError
 from sims.readers.files import taken
 from sims.readers.swf_record import FIELDS, SkipReason, SwfJob, SwfStatus, parse_record
-from sims.telling import counted
 
 ENTRY = re.compile(r"^;\s*([A-Za-z]\w*)\s*:\s*(.*)")
 LEADING_NUMBER = re.compile(r"\d+(?!\S)")
@@ -55,51 +54,37 @@ class SwfLog:
     header: SwfHeader
     skipped: Mapping[SkipReason, int]
     """Lines that gave no job, by reason; reasons that do not occur are absent."""
-    statuses: Mapping[SwfStatus, int]
-    """All job lines, those left out included, by status; absent where there is none."""
-
-    def summary(self) -> str:
-        """One line: how many jobs are used, how many lines are left out, and why."""
-        used = f"{len(self.jobs)} of {counted(sum(self.statuses.values()), 'job')} used"
-        if not self.skipped:
-            return used
-        reasons = ", ".join(f"{count} {reason.value}" for reason, count in self.skipped.items())
-        return f"{used}; left out: {reasons}"
 
 
-def read_swf(path: Path, statuses: Collection[SwfStatus] = WHOLE_JOBS) -> SwfLog:
-    """Read a log, plain or compressed, keeping the jobs whose status is among `statuses`.
+def read_swf(path: Path) -> SwfLog:
+    """Read a log, plain or compressed, but for the parts of interrupted jobs.
 
     Jobs that cannot be run (no submit time, no run time, no processors) are left out and
     counted. Raises InputError where the file is unreadable, a line is malformed (by number), two
     whole jobs have one number or the file holds no job line.
     """
-    wanted, jobs, entries = frozenset(statuses), [], []
-    skipped, found = Counter[SkipReason](), Counter[SwfStatus]()
+    jobs, entries, skipped = list[SwfJob](), list[tuple[str, str]](), Counter[SkipReason]()
     lines: dict[int, int] = {}
     for place, read in taken(path, _line, FIELDS):
         if isinstance(read, str):
             entries += [(it[1], it[2].strip()) for it in ENTRY.finditer(read)]
             continue
         status, job = read
-        found[status] += 1
-        if status not in wanted:
+        if status not in WHOLE_JOBS:
             job = SkipReason.STATUS
         if isinstance(job, SkipReason):
             skipped[job] += 1
-            continue
-        # The parts of an interrupted job share its number, as they should.
-        if status in WHOLE_JOBS and lines.setdefault(job.number, place) != place:
+        elif lines.setdefault(job.number, place) != place:
             problem = f"job {job.number} is also on line {lines[job.number]}"
             raise InputError(str(path), f"line {place}", problem, "one line for each job")
-        jobs.append(job)
-    if not found:
+        else:
+            jobs.append(job)
+    if not jobs and not skipped:
         raise InputError(str(path), "", "no job", f"lines of {FIELDS}")
     return SwfLog(
         tuple(sorted(jobs, key=lambda job: job.submit)),
         SwfHeader(tuple(entries)),
         {reason: skipped[reason] for reason in SkipReason if reason in skipped},
-        {status: found[status] for status in SwfStatus if status in found},
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, count, pairwise, repeat, takewhile
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from policies.availability import WorkerState
 from sims.errors import InputError
@@ -74,10 +74,6 @@ class Timeline:
         """The same states, known up to `until` at most (above 0), without repetition."""
         end = until if self.end is None else min(until, self.end)
         return Timeline(tuple(takewhile(lambda change: change[0] < end, self.transitions())), end)
-
-    def held(self) -> Timeline:
-        """The last state lasts for ever."""
-        return evolve(self, end=None)
 
     def repeated(self) -> Timeline:
         """The whole trace repeats for ever; ValueError where it has no end."""

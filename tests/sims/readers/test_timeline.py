@@ -54,12 +54,6 @@ def test_a_state_holds_from_its_change_up_to_the_next() -> None:
     ]  # fmt: skip
 
 
-def test_a_held_timeline_keeps_its_last_state_for_ever() -> None:
-    held = Timeline(((0.0, UP), (2.0, DOWN)), end=3.0).held()
-    assert state_at(held, 1e9) is DOWN
-    assert list(held.transitions()) == [(0.0, UP), (2.0, DOWN)]
-
-
 @given(STATES, st.integers(0, 200))
 def test_a_repeated_trace_has_the_state_of_the_time_modulo_its_length(
     states: list[WorkerState], slot: int
