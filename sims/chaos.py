@@ -15,8 +15,7 @@ from actors.runtime import Record, RuntimeFault, stream
 from sims.audit.audit import audit
 from sims.ledger import Use, account
 from sims.scenario.faults import ListedFaults, NoFaults
-from sims.scenario.header import Unit
-from sims.scenario.scenario import Scenario
+from sims.scenario.scenario import Scenario, Unit
 from sims.world import run
 
 PATIENCE = 50

@@ -17,8 +17,7 @@ from policies.maths.offline import (
     Bound,
     MostIterations,
     OfflineOptimum,
-    earliest_end,
-    most_iterations,
+    Search,
 )
 from sims.errors import InputError
 from sims.scenario.faults import NoFaults
@@ -73,12 +72,12 @@ def reference(
     tasks = _tasks(scenario)
     states = realised(scenario, slots, folder)
     up, down = states == WorkerState.UP.value, states == WorkerState.DOWN.value
-    speed, bound = fastest(scenario), memory(scenario)
+    search = Search(up, tasks, fastest(scenario), memory(scenario), time_limit, down)
     ends = list(_policy_ends(scenario, slots, folder))
     return Reference(
         slots,
-        earliest_end(up, tasks, speed, bound, time_limit, down),
-        most_iterations(up, tasks, speed, bound, time_limit, down),
+        search.earliest_end(),
+        search.most_iterations(),
         ends[0] if ends else None,
         len(ends),
         is_coupled(scenario),

@@ -12,8 +12,7 @@ from numpy.random import Generator
 from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.spot import read_spot_trace
-from sims.readers.spot_folders import spot_folder, spot_groups, turned_to
+from sims.readers.spot import read_spot_trace, spot_folder, spot_groups, turned_to
 from sims.readers.timeline import Timeline
 from sims.scenario.availability import After, Availability, Letters, Markov
 

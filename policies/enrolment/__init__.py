@@ -60,13 +60,12 @@ CATALOGUE: Mapping[str, str] = MappingProxyType(dict(_catalogue()))
 
 def named(name: str) -> EnrolmentPolicy:
     """The policy that the paper calls `name`; ValueError, with what is accepted, if none."""
-    passive = {f"I{criterion.value}": Incremental(criterion) for criterion in Criterion}
-    criteria = {criterion.value: criterion for criterion in Criterion}
     if name == "RANDOM":
         return Random()
-    if name in passive:
-        return passive[name]
-    criterion, _, heuristic = name.partition("-")
-    if criterion in criteria and heuristic in passive:
-        return Proactive(criteria[criterion], passive[heuristic])
+    criterion, dash, heuristic = name.rpartition("-")
+    passive = {f"I{each.value}": Incremental(each) for each in Criterion}.get(heuristic)
+    if passive and not dash:
+        return passive
+    if passive and criterion in {each.value for each in Criterion}:
+        return Proactive(Criterion(criterion), passive)
     raise ValueError(f"There is no enrolment policy {name!r}; accepted: {ACCEPTED}.")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 
-from attrs import frozen
 from numpy.random import PCG64, Generator, SeedSequence
 
 from policies.maths.gains import (
@@ -53,29 +52,20 @@ def tabulated_gain(process: SpeedProcess, sample: int, rng: Generator) -> Gain:
     """
     if isinstance(process, ConstantSpeed):
         return ConstantGain()
-    table = _Table(gain_at(process, sample, rng), process.peak)
-    return GainFunction(table, process.peak)
+    at = gain_at(process, sample, rng)
 
+    @cache
+    def ratio(copies: int, node: int) -> float:
+        time = 2.0 ** (node / PER_OCTAVE)
+        found: float = at(copies, time).value / time
+        return min(max(found, 1.0), process.peak)
 
-@frozen
-class _Table:
-    """Callable g(r, t)."""
-
-    at: GainAt
-    peak: float
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "at", lru_cache(maxsize=None)(self.at))
-
-    def __call__(self, copies: int, time: float) -> float:
+    def gain(copies: int, time: float) -> float:
         if copies == 1:
             return time
         place = math.log2(time) * PER_OCTAVE
         below = math.floor(place)
-        low, high = (self._ratio(copies, node) for node in (below, below + 1))
+        low, high = ratio(copies, below), ratio(copies, below + 1)
         return time * (low + (high - low) * (place - below))
 
-    def _ratio(self, copies: int, node: int) -> float:
-        time = 2.0 ** (node / PER_OCTAVE)
-        ratio: float = self.at(copies, time).value / time
-        return min(max(ratio, 1.0), self.peak)
+    return GainFunction(gain, process.peak)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
+from functools import cache
 from math import ceil, inf, isfinite
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from scipy.optimize import OptimizeResult, milp
 
 from policies.maths.coupled import Load, States, programme
@@ -52,64 +53,61 @@ class MostIterations:
     """`lower` = `upper`."""
 
 
-def earliest_end(
-    up: States,
-    tasks: int,
-    speed: int,
-    bound: Bound,
-    time_limit: float = inf,
-    down: States | None = None,
-) -> OfflineOptimum:
-    """The earliest end of one iteration of `tasks` tasks, `speed` slots each on any worker.
+@frozen(eq=False)
+class Search:
+    """Iterations of `tasks` tasks, `speed` slots each on any worker.
 
     The chosen workers compute in the slots where all of them are UP (`up`). Between the first and
-    the last of these slots none of them may be DOWN (`down`; nowhere if None), or the iteration
-    would be lost. `time_limit`: seconds that the solver may take. Raises ValueError unless the
-    matrices have one shape, no worker is UP and DOWN at once, and tasks and speed are positive.
+    the last of these slots none of them may be DOWN (`down`), or the iteration would be lost.
+    Raises ValueError unless the matrices have one shape, no worker is UP and DOWN at once, and
+    tasks and speed are positive.
     """
-    lost = np.zeros_like(up) if down is None else down
-    _check(up, lost, tasks, speed)
-    loads = _loads(tasks, speed, bound, up.shape[0])
-    never = OfflineOptimum(up.shape[1] + 1, None, (), True)
-    if not loads or min(load.slots for load in loads) > up.shape[1]:
-        return never
-    model = programme(up, lost, loads)
-    solution = milp(
-        model.costs,
-        integrality=np.ones_like(model.costs),
-        bounds=model.bounds,
-        constraints=model.constraints,
-        options={"mip_rel_gap": 0.0} | ({"time_limit": time_limit} if isfinite(time_limit) else {}),
-    )
-    if solution.status == INFEASIBLE:
-        return never
-    return _optimum(solution, up, lost, loads)
 
+    up: States
+    tasks: int
+    speed: int
+    bound: Bound
+    time_limit: float = inf
+    """Seconds that the solver may take for one iteration."""
+    down: States = field()
+    """Default: none is ever."""
 
-def most_iterations(
-    up: States,
-    tasks: int,
-    speed: int,
-    bound: Bound,
-    time_limit: float = inf,
-    down: States | None = None,
-) -> MostIterations:
-    """How many iterations can end, each beginning no earlier than the one before ends.
+    @down.default
+    def _nowhere(self) -> States:
+        return np.zeros_like(self.up)
 
-    Ending each as early as possible is best, since beginning later never ends earlier. Parameters
-    and errors as for `earliest_end`; `time_limit` is for each iteration's search.
-    """
-    slots, found = up.shape[1], dict[int, OfflineOptimum]()
+    def __attrs_post_init__(self) -> None:
+        _check(self.up, self.down, self.tasks, self.speed)
 
-    def one(start: int) -> OfflineOptimum:
-        if start not in found:
-            rest = None if down is None else down[:, start:]
-            found[start] = earliest_end(up[:, start:], tasks, speed, bound, time_limit, rest)
-        return found[start]
+    def earliest_end(self, start: int = 0) -> OfflineOptimum:
+        """The earliest end of one iteration, in slots from `start`, where it begins."""
+        up, down = self.up[:, start:], self.down[:, start:]
+        loads = _loads(self.tasks, self.speed, self.bound, up.shape[0])
+        never = OfflineOptimum(up.shape[1] + 1, None, (), True)
+        if not loads or min(load.slots for load in loads) > up.shape[1]:
+            return never
+        model = programme(up, down, loads)
+        limit = {"time_limit": self.time_limit} if isfinite(self.time_limit) else {}
+        solution = milp(
+            model.costs,
+            integrality=np.ones_like(model.costs),
+            bounds=model.bounds,
+            constraints=model.constraints,
+            options={"mip_rel_gap": 0.0} | limit,
+        )
+        if solution.status == INFEASIBLE:
+            return never
+        return _optimum(solution, up, down, loads)
 
-    lower = _in_a_row(slots, lambda start: one(start).upper or slots + 1)
-    upper = _in_a_row(slots, lambda start: one(start).lower)
-    return MostIterations(lower, upper, lower == upper)
+    def most_iterations(self) -> MostIterations:
+        """How many iterations can end, each beginning no earlier than the one before ends.
+
+        Ending each as early as possible is best, since beginning later never ends earlier.
+        """
+        slots, one = self.up.shape[1], cache(self.earliest_end)
+        lower = _in_a_row(slots, lambda start: one(start).upper or slots + 1)
+        upper = _in_a_row(slots, lambda start: one(start).lower)
+        return MostIterations(lower, upper, lower == upper)
 
 
 def _in_a_row(slots: int, length: Callable[[int], int]) -> int:

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
 
 import numpy as np
 from attrs import field, frozen
 from attrs.validators import gt
 from numpy.random import Generator
 from numpy.typing import NDArray
-
-
-class SizeLaw(Protocol):
-    """A law of job sizes."""
-
-    @property
-    def mean(self) -> float:
-        """Time units."""
-
-    def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
-        """`count` independent sizes, above 0."""
 
 
 @frozen
@@ -110,3 +98,7 @@ class Hyperexponential:
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         phases = rng.choice(len(self.means), size=count, p=self.probabilities)
         return np.asarray(rng.exponential(1, count) * np.asarray(self.means)[phases])
+
+
+SizeLaw = Deterministic | Exponential | BoundedPareto | Hyperexponential
+"""A law of job sizes: its mean, and draws above 0."""

@@ -8,10 +8,12 @@ array arithmetic (`policies.maths.profiles`). A table says anything at all.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Protocol
 
 from attrs import field, frozen
+from attrs.validators import and_, deep_iterable, ge, gt, le, lt, min_len
+
+POSITIVE = and_(gt(0.0), lt(math.inf))
 
 
 class Profile(Protocol):
@@ -49,19 +51,22 @@ class Rigid:
 
 @frozen
 class Speedup:
-    """t(p) = parallel / min(p, degree)^delta + serial + (p - 1) cost."""
+    """t(p) = parallel / min(p, degree)^delta + serial + (p - 1) cost.
 
-    work: float
+    Raises ValueError for what its bounds refuse.
+    """
+
+    work: float = field(validator=POSITIVE)
     """w, kept as given: the formula at p = 1 may round differently."""
-    parallel: float
+    parallel: float = field(validator=ge(0))
     """a: the part that processors share."""
-    degree: float = math.inf
+    degree: float = field(default=math.inf, validator=ge(1))
     """Degree of parallelism beyond which more processors do not help."""
-    delta: float = 1.0
+    delta: float = field(default=1.0, validator=[ge(0), le(1)])
     """Exponent of the power model; 1 elsewhere."""
-    serial: float = 0.0
+    serial: float = field(default=0.0, validator=ge(0))
     """b: the part that they do not share."""
-    cost: float = 0.0
+    cost: float = field(default=0.0, validator=ge(0))
     """c: communication overhead per processor beyond the first."""
 
     def time(self, processors: int) -> float:
@@ -70,16 +75,6 @@ class Speedup:
         if self.delta != 1.0:
             shared = shared**self.delta
         return self.parallel / shared + self.serial + (processors - 1) * self.cost
-
-
-def _positive(name: str, value: float) -> None:
-    if not (value > 0 and math.isfinite(value)):
-        raise ValueError(f"the {name} of a speedup profile must be positive, not {value!r}")
-
-
-def _fraction(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise ValueError(f"the {name} of a speedup profile must lie in [0, 1], not {value!r}")
 
 
 def roofline(work: float, degree: int) -> Speedup:
@@ -102,36 +97,21 @@ def mix(work: float, degree: float, fraction: float, cost: float) -> Speedup:
 
     Raises ValueError where not w > 0, degree >= 1, gamma in [0, 1], c >= 0.
     """
-    _positive("work", work)
-    _fraction("sequential fraction", fraction)
-    if not degree >= 1:
-        raise ValueError(f"the degree of a speedup profile must be at least 1, not {degree!r}")
-    if not cost >= 0:
-        raise ValueError(f"the cost of a speedup profile must not be negative, not {cost!r}")
     return Speedup(work, work * (1 - fraction), degree, 1.0, work * fraction, cost)
 
 
 def power(work: float, delta: float) -> Speedup:
     """w / p^delta. Raises ValueError where not w > 0, delta in [0, 1]."""
-    _positive("work", work)
-    _fraction("exponent", delta)
     return Speedup(work, work, delta=delta)
-
-
-def _times(values: Sequence[float]) -> tuple[float, ...]:
-    times = tuple(values)
-    if not times:
-        raise ValueError("a table of times must not be empty")
-    for value in times:
-        _positive("table", value)
-    return times
 
 
 @frozen
 class Table:
     """An arbitrary profile: times[p - 1] on p processors; it cannot use more than it lists."""
 
-    times: tuple[float, ...] = field(converter=_times)
+    times: tuple[float, ...] = field(
+        converter=tuple[float, ...], validator=deep_iterable(POSITIVE, min_len(1))
+    )
 
     @property
     def work(self) -> float:

@@ -26,29 +26,25 @@ CATALOGUE = {
 
 NAMES = tuple(CATALOGUE)
 
-ALLOCATIONS = ("Opt-NoRedistrib", "GreedySpeedupProfile")
+ALLOCATIONS: dict[str, AllocationPolicy] = {
+    "Opt-NoRedistrib": OptNoRedistrib(),
+    "GreedySpeedupProfile": GreedySpeedupProfile(),
+}
 
 
 def named(name: str, look: LookAhead = LookAhead.ANY) -> RedistributionPolicy:
     """The redistribution policy called `name`. Raises ValueError for one not in `CATALOGUE`."""
     if name not in CATALOGUE:
         raise ValueError(f"{name!r} is no redistribution policy; accepted: {', '.join(NAMES)}.")
-    parts = name.split("-")
-    return Combined(_at_end(parts[-1], look), _at_fault(parts[0], look))
-
-
-def _at_end(name: str, look: LookAhead) -> RedistributionPolicy:
-    if name == "EndLocal":
-        return EndLocal(look)
-    return Greedy() if name == "EndGreedy" else NoRedistribution()
-
-
-def _at_fault(name: str, look: LookAhead) -> RedistributionPolicy:
-    if name == "IteratedGreedy":
-        return Greedy()
-    if name == "ShortestApplicationsFirst":
-        return ShortestApplicationsFirst(look)
-    return NoRedistribution()
+    parts: dict[str, RedistributionPolicy] = {
+        "EndLocal": EndLocal(look),
+        "EndGreedy": Greedy(),
+        "IteratedGreedy": Greedy(),
+        "ShortestApplicationsFirst": ShortestApplicationsFirst(look),
+    }
+    at_fault, _, at_end = name.rpartition("-")
+    never = NoRedistribution()
+    return Combined(parts.get(at_end, never), parts.get(at_fault, never))
 
 
 def named_allocation(name: str) -> AllocationPolicy:
@@ -56,4 +52,4 @@ def named_allocation(name: str) -> AllocationPolicy:
     if name not in ALLOCATIONS:
         known = ", ".join(ALLOCATIONS)
         raise ValueError(f"{name!r} is no allocation policy; accepted: {known}.")
-    return OptNoRedistrib() if name == "Opt-NoRedistrib" else GreedySpeedupProfile()
+    return ALLOCATIONS[name]

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from policies.interface.queue import Allocation, Allotment, BatchAllocation, BatchJob
 from policies.maths.profiles import Counts, Formulas, Listed, split
-from policies.maths.speedup import Asking, Profile, Speedup, Table
+from policies.maths.speedup import Asking, Speedup, Table
 
 
 def requested(jobs: Sequence[BatchJob], processors: int) -> list[int]:
@@ -56,46 +56,31 @@ class BatchWhereAsked:
         ]
 
 
-def spread(
-    profiles: Sequence[Profile],
-    processors: int,
-    formula: Callable[[Formulas], Counts],
-    table: Callable[[Listed], int],
-) -> list[int]:
-    """One count per profile: the formulas together, the tables one by one."""
-    counts = [0] * len(profiles)
-    formulas, tables = split(profiles)
-    if formulas:
-        chosen = [cast(Speedup, profiles[i]) for i in formulas]
-        for i, count in zip(formulas, formula(Formulas.of(chosen, processors)), strict=True):
-            counts[i] = int(count)
-    for i in tables:
-        counts[i] = table(Listed.of(cast(Table, profiles[i]), processors))
-    return counts
-
-
 @frozen
-class LocalProcessorAllocation:
-    """LPA: the smallest r(alpha, beta), ties to fewer processors (moldable21, algorithm 2)."""
+class EachAlone:
+    """A local rule: one count per job, the formulas together, the tables one by one; ties to fewer
+    processors."""
+
+    formula: Callable[[Formulas], Counts]
+    table: Callable[[Listed], int]
 
     def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
         profiles = [job.profile for job in jobs]
-        return spread(profiles, processors, Formulas.local, Listed.local)
+        counts = [0] * len(profiles)
+        formulas, tables = split(profiles)
+        if formulas:
+            chosen = [cast(Speedup, profiles[i]) for i in formulas]
+            found = self.formula(Formulas.of(chosen, processors))
+            for i, count in zip(formulas, found, strict=True):
+                counts[i] = int(count)
+        for i in tables:
+            counts[i] = self.table(Listed.of(cast(Table, profiles[i]), processors))
+        return counts
 
 
-@frozen
-class MinTime:
-    """MINTIME: the shortest execution time of each job, ties to fewer processors."""
-
-    def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
-        profiles = [job.profile for job in jobs]
-        return spread(profiles, processors, Formulas.min_time, Listed.min_time)
-
-
-@frozen
-class MinArea:
-    """MINAREA: the smallest area of each job, ties to fewer processors."""
-
-    def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
-        profiles = [job.profile for job in jobs]
-        return spread(profiles, processors, Formulas.min_area, Listed.min_area)
+LPA = EachAlone(Formulas.local, Listed.local)
+"""The smallest r(alpha, beta) (moldable21, algorithm 2)."""
+MINTIME = EachAlone(Formulas.min_time, Listed.min_time)
+"""The shortest execution time of each job."""
+MINAREA = EachAlone(Formulas.min_area, Listed.min_area)
+"""The smallest area of each job."""

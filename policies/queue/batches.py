@@ -13,12 +13,14 @@ from typing import cast
 
 import numpy as np
 from attrs import field, frozen
+from attrs.validators import and_, gt, le
 
 from policies.interface.queue import Allotment, BatchJob
 from policies.maths.profiles import SAME, Counts, Floats, Formulas, Listed, split
 from policies.maths.speedup import Profile, Speedup, Table
 from policies.queue.chains import Chain, Ties
 
+EPS = and_(gt(0.0), le(1.0))
 CLOSE = 1e-10
 """Relative width at which a bisection over makespans stops."""
 
@@ -165,12 +167,6 @@ def _uniform(group: Group, target: float) -> TargetTrial:
     return TargetTrial((counts,), tuple(listed), area)
 
 
-def unit_interval(_: object, attribute: object, value: float) -> None:
-    """Of eps. Raises ValueError."""
-    if not 0 < value <= 1:
-        raise ValueError(f"eps of a scaled allotment must lie in (0, 1], not {value!r}")
-
-
 @frozen
 class Scaled:
     """MT-ALLOTMENT's dynamic programme over rounded times.
@@ -181,7 +177,7 @@ class Scaled:
     balanced, which needs no table of the programme (`Programme` fills it).
     """
 
-    eps: float = field(default=0.1, validator=unit_interval)
+    eps: float = field(default=0.1, validator=EPS)
     """0.1 reproduces moldable21's Table 1; the 0.3 that it states does not."""
 
     def allot(

@@ -26,12 +26,9 @@ class Frontier:
 
     times: Floats
     areas: Floats
-    counts: Counts
-    """Of single attempts: processors."""
+    places: Counts
+    """Of single attempts: processors; else which pair of chains of the halves it is."""
     halves: tuple[Frontier, Frontier] | None = None
-    first: Counts | None = None
-    """Where in the first half each chain begins."""
-    second: Counts | None = None
 
     @classmethod
     def of(cls, table: Listed, attempts: int) -> Frontier:
@@ -61,8 +58,7 @@ class Frontier:
         times = np.add.outer(one.times, other.times).ravel()
         areas = np.add.outer(one.areas, other.areas).ravel()
         kept = _unbeaten(times, areas)
-        nowhere = np.empty(0, dtype=np.int64)
-        return cls(times[kept], areas[kept], nowhere, (one, other), kept // size, kept % size)
+        return cls(times[kept], areas[kept], kept, (one, other))
 
     def within(self, length: float) -> int:
         """The cheapest chain no longer than `length`; -1 where none is so short."""
@@ -73,10 +69,12 @@ class Frontier:
         return sorted(self._members(index), reverse=True)
 
     def _members(self, index: int) -> list[int]:
-        if self.halves is None or self.first is None or self.second is None:
-            return [int(self.counts[index])]
+        place = int(self.places[index])
+        if self.halves is None:
+            return [place]
         one, other = self.halves
-        return one._members(int(self.first[index])) + other._members(int(self.second[index]))
+        first, second = divmod(place, len(other.times))
+        return one._members(first) + other._members(second)
 
 
 def _unbeaten(times: Floats, areas: Floats) -> Counts:

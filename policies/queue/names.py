@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable
 
 from policies.interface.queue import (
     Allocation,
@@ -13,7 +12,7 @@ from policies.interface.queue import (
     Strategy,
     TimedOrder,
 )
-from policies.queue.allocation import LocalProcessorAllocation, MinArea, MinTime
+from policies.queue.allocation import LPA, MINAREA, MINTIME
 from policies.queue.batches import Exact, Scaled
 from policies.queue.conservative import Conservative
 from policies.queue.lists import Reading, RList
@@ -71,10 +70,8 @@ def strategy_named(name: str, reading: Reading) -> Strategy:
     found = LIST.fullmatch(name)
     if found:
         return RList(None if found[1] == "Q" else int(found[1]), reading)
-    if name in SHELVES:
-        return SHELVES[name]
-    if name in FIELD:
-        return FIELD[name]
+    if is_strategy(name):
+        return (SHELVES | FIELD)[name]
     raise ValueError(
         f"{name!r} is no strategy; accepted: {', '.join(FIELD)}, R-LIST-Q, R-LIST-0, R-LIST-1, "
         f"R-LIST-m, {', '.join(SHELVES)}, package.module:Name"
@@ -101,23 +98,25 @@ def allocation_named(
     name: str, allotment: AllotmentRule, eps: float
 ) -> Allocation | BatchAllocation:
     """moldable21's allocation rules. Raises ValueError, naming them, for another."""
-    rules: dict[str, Callable[[], Allocation | BatchAllocation]] = {
-        "LPA": LocalProcessorAllocation,
-        "MINTIME": MinTime,
-        "MINAREA": MinArea,
-        "BATCH": lambda: _allotted(allotment, eps),
+    rules: dict[str, Allocation | BatchAllocation] = {
+        "LPA": LPA,
+        "MINTIME": MINTIME,
+        "MINAREA": MINAREA,
+        "BATCH": _allotted(allotment, eps),
     }
     if name not in rules:
         accepted = ", ".join(rules)
         raise ValueError(f"{name!r} is no rule; accepted: {accepted}, package.module:Name")
-    return rules[name]()
+    return rules[name]
 
 
 def _allotted(rule: AllotmentRule, eps: float) -> BatchAllocation:
-    rules: dict[AllotmentRule, Callable[[], BatchAllocation]] = {
-        AllotmentRule.SCALED: lambda: Scaled(eps),
-        AllotmentRule.PROGRAMME: lambda: Programme(eps),
-        AllotmentRule.EXACT: Exact,
-        AllotmentRule.MIXED: Mixed,
-    }
-    return rules[rule]()
+    match rule:
+        case AllotmentRule.SCALED:
+            return Scaled(eps)
+        case AllotmentRule.PROGRAMME:
+            return Programme(eps)
+        case AllotmentRule.EXACT:
+            return Exact()
+        case AllotmentRule.MIXED:
+            return Mixed()

@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from policies.interface.queue import Allotment, BatchJob
 from policies.maths.profiles import SAME, Listed
-from policies.queue.batches import TargetTrial, smallest, unit_interval
+from policies.queue.batches import EPS, TargetTrial, smallest
 from policies.queue.chains import Chain, Ties
 
 
@@ -23,7 +23,7 @@ class Programme:
     n g (g/eps)^2 additions per makespan tried, besides a table of P times for each job.
     """
 
-    eps: float = field(default=0.1, validator=unit_interval)
+    eps: float = field(default=0.1, validator=EPS)
     """Times count in units eps X / g."""
 
     def allot(

@@ -17,7 +17,7 @@ import sims
 from actors.runtime import NOTHING, Actor, System, handles, message, stream
 from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.silent_errors import draw_failures, failure_probabilities, rate_probabilities
-from policies.queue.allocation import LocalProcessorAllocation, requested
+from policies.queue.allocation import LPA, requested
 from policies.queue.batches import Scaled
 from policies.queue.lists import RList
 from policies.queue.orders import longest_time
@@ -123,7 +123,7 @@ def batches(size: float) -> Iterator[Case]:
     few = max(1, many // 10)
     for name, jobs, fails, runs, processors, allocation, most in (
         ("rigid R-LIST-0", rigid, often, many, 10_000, lambda: requested, 0.8),
-        ("moldable LPA", moldable, rarely, few, 7_500, LocalProcessorAllocation, 2.0),
+        ("moldable LPA", moldable, rarely, few, 7_500, lambda: LPA, 2.0),
         ("moldable BATCH", moldable, rarely, few, 7_500, Scaled, 2.0),
     ):
         rng = stream(1, "failures")

@@ -11,10 +11,10 @@ import numpy as np
 from attrs import frozen
 
 from sims.errors import COMMAND_LINE, InputError
-from sims.scenario.fields import Unacceptable
 from sims.scenario.loader import split_override, value_of
-from sims.scenario.refusals import section_of
-from sims.scenario.section import Section
+from sims.tables.fields import Unacceptable
+from sims.tables.refusals import section_of
+from sims.tables.section import Section
 
 ACCEPTED = "KEY=VALUE,VALUE..., or KEY=[VALUE, VALUE...] as in TOML"
 LISTED = "a list of values, or a range: {first, last, step} or {first, last, count, log, whole}"

@@ -15,7 +15,9 @@ from sims.campaign.cells import Gauge, gauge
 from sims.campaign.intervals import LEVEL
 from sims.errors import COMMAND_LINE, InputError
 from sims.metrics.measures import Measure
-from sims.scenario.fields import (
+from sims.scenario.loader import parse
+from sims.scenario.scenario import Name, Seed
+from sims.tables.fields import (
     NOT_EMPTY,
     AboveOne,
     Accepts,
@@ -23,10 +25,8 @@ from sims.scenario.fields import (
     Positive,
     Unacceptable,
 )
-from sims.scenario.header import Name, Seed
-from sims.scenario.loader import parse
-from sims.scenario.refusals import section_of
-from sims.scenario.section import Section
+from sims.tables.refusals import section_of
+from sims.tables.section import Section
 
 AtLeastOne = Annotated[int, Accepts("a whole number from 1", {"ge": 1})]
 

@@ -24,9 +24,9 @@ from sims.metrics.blocks import by_block
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
 from sims.metrics.measures import Measure, of_report, of_summary
 from sims.report import Report
-from sims.scenario.header import MeasuresSection
 from sims.scenario.loader import Scenario
 from sims.scenario.policies import imported
+from sims.scenario.scenario import MeasuresSection
 from sims.summary import Summary
 from sims.telling import units
 from sims.world import run

@@ -21,10 +21,9 @@ from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.kit import OWN, Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError
-from sims.scenario.header import SEEDS
 from sims.scenario.loader import parse, put, read
 from sims.scenario.policies import imported
-from sims.scenario.scenario import Scenario
+from sims.scenario.scenario import SEEDS, Scenario
 
 LOOKED_AT = 256
 """Cases that are looked at before anything runs, unless there are more variants, or values of an

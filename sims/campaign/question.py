@@ -19,8 +19,8 @@ from sims.campaign.store import Store
 from sims.campaign.tables import Grid, completed, rounded
 from sims.errors import COMMAND_LINE, InputError
 from sims.metrics.measures import Measure
-from sims.scenario.header import SEEDS
 from sims.scenario.loader import parse, put, read
+from sims.scenario.scenario import SEEDS
 from sims.telling import units
 
 

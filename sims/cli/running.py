@@ -27,9 +27,9 @@ from sims.options import (
     option,
     positive_int,
 )
-from sims.scenario.header import SEEDS
 from sims.scenario.idle import warn_of_idle
 from sims.scenario.loader import Scenario, files_of, load, split_override, value_of
+from sims.scenario.scenario import SEEDS
 from sims.summary import Summary
 from sims.world import Begins
 from sims.world import run as simulate

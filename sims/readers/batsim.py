@@ -4,13 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from attrs import frozen
+from pydantic import BeforeValidator
 
-from sims.readers.json_value import JsonValue
+from sims.errors import InputError
+from sims.readers.documents import Document, Word, document
+from sims.tables.fields import NOT_EMPTY, Count, NotNegative, Number, Positive
+from sims.tables.refusals import section_of
 
-DELAY_TYPES = ("delay", "DelayProfile")
 NO_WALLTIME = -1
+
+
+def _name(value: object) -> object:
+    # Old workloads number their jobs; the field became a string later.
+    return str(value) if type(value) is int and value >= 0 else value
+
+
+Name = Annotated[Word, BeforeValidator(_name)]
+Walltime = Annotated[Positive | None, BeforeValidator(lambda it: None if it == NO_WALLTIME else it)]
+
+
+class _Job(Document):
+    id: Name
+    subtime: NotNegative
+    res: Count
+    profile: Word
+    walltime: Walltime = None
+    user: Name | None = None
+    group: Name | None = None
+    queue: Name | None = None
+    priority: Number | None = None
+
+
+class _Delay(Document):
+    type: Literal["delay", "DelayProfile"]
+    delay: Positive
+
+
+class _Workload(Document):
+    nb_res: Count
+    profiles: dict[str, Any]
+    jobs: Annotated[list[_Job], NOT_EMPTY]
 
 
 @frozen
@@ -51,59 +87,27 @@ def read_batsim_workload(path: Path) -> BatsimWorkload:
     unreadable, a field is missing or outside its range, two jobs share an id, a job names a
     profile that is not there, or one of another type than a delay (named with the type).
     """
-    root = JsonValue.read(path)
-    resources = root.field("nb_res").whole(1)
-    profiles = root.field("profiles")
-    places = list(root.field("jobs").items())
-    jobs = [_job(place, profiles) for place in places]
-    _refuse_twins(jobs, places)
-    return BatsimWorkload(resources, tuple(sorted(jobs, key=lambda job: job.submission_time)))
+    file = document(_Workload, path)
+    _refuse_twins(file.jobs, str(path))
+    jobs = [_job(k, file, str(path)) for k in range(len(file.jobs))]
+    return BatsimWorkload(file.nb_res, tuple(sorted(jobs, key=lambda job: job.submission_time)))
 
 
-def _job(job: JsonValue, profiles: JsonValue) -> BatsimJob:
-    profile = job.field("profile")
+def _job(k: int, file: _Workload, source: str) -> BatsimJob:
+    job = file.jobs[k]
+    if job.profile not in file.profiles:
+        problem = f"there is no profile {job.profile!r}"
+        raise InputError(source, f"jobs[{k}].profile", problem, "a name in `profiles`")
+    profile = section_of(_Delay, file.profiles[job.profile], source, f"profiles.{job.profile}")
     return BatsimJob(
-        id=_name(job.field("id")),
-        submission_time=job.field("subtime").not_negative(),
-        walltime=_walltime(job.optional("walltime")),
-        processors=job.field("res").whole(1),
-        delay=_delay(profile, profiles),
-        profile=profile.text(),
-        user=_name(job.optional("user")),
-        group=_name(job.optional("group")),
-        queue=_name(job.optional("queue")),
-        priority=0.0 if (priority := job.optional("priority")) is None else priority.finite(),
+        *(job.id, job.subtime, job.walltime, job.res, profile.delay, job.profile),
+        *(job.user or "", job.group or "", job.queue or "", job.priority or 0.0),
     )
 
 
-def _name(value: JsonValue | None) -> str:
-    # Old workloads number their jobs; the field became a string later.
-    if value is None:
-        return ""
-    return str(value.whole(0)) if isinstance(value.value, int) else value.text()
-
-
-def _walltime(value: JsonValue | None) -> float | None:
-    if value is None or value.value == NO_WALLTIME:
-        return None
-    return value.positive()
-
-
-def _delay(name: JsonValue, profiles: JsonValue) -> float:
-    profile = profiles.optional(name.text())
-    if profile is None:
-        raise name.refused(f"there is no profile {name.text()!r}", "a name in `profiles`")
-    kind = profile.field("type")
-    if kind.text() not in DELAY_TYPES:
-        problem = f"profiles of type {kind.text()!r} are not simulated"
-        raise kind.refused(problem, " or ".join(DELAY_TYPES))
-    return profile.field("delay").positive()
-
-
-def _refuse_twins(jobs: Sequence[BatsimJob], places: Sequence[JsonValue]) -> None:
-    seen: dict[str, str] = {}
-    for job, place in zip(jobs, places, strict=True):
-        if job.id in seen:
-            problem = f"{job.id!r} is also the id of {seen[job.id]}"
-            raise place.field("id").refused(problem, "an id for each job")
-        seen[job.id] = place.key
+def _refuse_twins(jobs: Sequence[_Job], source: str) -> None:
+    seen: dict[str, int] = {}
+    for k, job in enumerate(jobs):
+        if seen.setdefault(job.id, k) != k:
+            problem = f"{job.id!r} is also the id of jobs[{seen[job.id]}]"
+            raise InputError(source, f"jobs[{k}].id", problem, "an id for each job")

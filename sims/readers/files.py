@@ -1,4 +1,5 @@
-"""Opening what a user names: plain or packed by suffix, with one error for all mishaps."""
+"""Opening what a user names, plain or packed by suffix, and reading its lines and numbers, with one
+error for all mishaps."""
 
 from __future__ import annotations
 
@@ -6,13 +7,12 @@ import bz2
 import gzip
 import io
 import lzma
+import math
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
-
-import orjson
+from typing import BinaryIO, TypeVar, cast
 
 from sims.errors import InputError
 from sims.packing import unpack_zst
@@ -20,6 +20,8 @@ from sims.packing import unpack_zst
 COMPRESSED = ".gz, .xz, .bz2 or .zst"
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 ARCHIVES = frozenset({".tar", ".tgz", ".txz", ".zip", ".7z"})
+
+T = TypeVar("T")
 
 
 def open_binary(path: Path) -> BinaryIO:
@@ -70,13 +72,37 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             raise _unreadable(path, error) from error
 
 
-def load_json(path: Path) -> object:
-    """The file's JSON value; InputError where it cannot be read or is not JSON."""
+def taken(
+    path: Path, take: Callable[[str], T], accepted: str, comments: str = ""
+) -> Iterator[tuple[int, T]]:
+    """What `take` makes of each line, numbered from 1, that is neither empty nor begins with one of
+    `comments`. Raises InputError, of the line by its number, for a ValueError."""
+    for number, line in numbered_lines(path):
+        text = line.strip()
+        if text and text[0] not in comments:
+            try:
+                yield number, take(text)
+            except ValueError as error:
+                raise InputError(str(path), f"line {number}", str(error), accepted) from error
+
+
+def whole(word: str) -> int:
+    """A whole number; ValueError that quotes the word otherwise."""
     try:
-        value: object = orjson.loads(content(path))
-    except orjson.JSONDecodeError as error:
-        raise InputError(str(path), f"line {error.lineno}", f"not JSON ({error.msg})") from error
-    return value
+        return int(word)
+    except ValueError:
+        raise ValueError(f"{word!r} is not a whole number") from None
+
+
+def finite(word: str) -> float:
+    """A finite number; ValueError that quotes the word otherwise."""
+    try:
+        number = float(word)
+    except ValueError:
+        raise ValueError(f"{word!r} is not a number") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{word!r} is not finite")
+    return number
 
 
 def _refuse_archive(path: Path) -> None:

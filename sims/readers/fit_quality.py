@@ -79,14 +79,10 @@ def log_likelihood(counts: Counts) -> float:
 
 def standard_errors(counts: Counts) -> tuple[tuple[float, ...], ...]:
     """Of the estimated probabilities, row by row (FitQuality.standard_errors)."""
-    return tuple(_row_errors(row) for row in counts.tolist())
-
-
-def _row_errors(row: Sequence[int]) -> tuple[float, ...]:
-    total = sum(row)
-    if total == 0:
-        return (math.inf,) * len(row)
-    return tuple(math.sqrt((n / total) * (1 - n / total) / total) for n in row)
+    totals = counts.sum(axis=1, keepdims=True)
+    shares = counts / np.maximum(totals, 1)
+    errors = np.sqrt(shares * (1 - shares) / np.maximum(totals, 1))
+    return tuple(map(tuple, np.where(totals, errors, math.inf).tolist()))
 
 
 def independence(counts: Counts) -> ChiSquare | None:
@@ -127,18 +123,17 @@ def geometric(lengths: Sequence[int]) -> ChiSquare | None:
 
 def _pooled(observed: list[int], expected: list[float]) -> tuple[list[int], list[float]]:
     """Neighbouring classes put together until each expects enough; a poor rest joins the last."""
-    seen, hoped = [0], [0.0]
-    for n, e in zip(observed, expected, strict=True):
-        if hoped[-1] >= LEAST_EXPECTED:
-            seen.append(0)
-            hoped.append(0.0)
-        seen[-1] += n
-        hoped[-1] += e
-    if len(hoped) > 1 and hoped[-1] < LEAST_EXPECTED:
-        last, rest = seen.pop(), hoped.pop()
-        seen[-1] += last
-        hoped[-1] += rest
-    return seen, hoped
+    classes: list[tuple[int, float]] = []
+    n, e = 0, 0.0
+    for more in zip(observed, expected, strict=True):
+        n, e = n + more[0], e + more[1]
+        if e >= LEAST_EXPECTED:
+            classes.append((n, e))
+            n, e = 0, 0.0
+    last = classes.pop() if classes else (0, 0.0)
+    classes.append((last[0] + n, last[1] + e))
+    seen, hoped = zip(*classes, strict=True)
+    return list(seen), list(hoped)
 
 
 def _chi_square(observed: list[int], expected: list[float]) -> ChiSquare | None:

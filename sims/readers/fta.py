@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import enum
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
-from attrs import define, frozen
+from attrs import frozen
 
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.files import numbered_lines
+from sims.readers.files import finite, taken, whole
 from sims.readers.timeline import Timeline
-from sims.readers.words import finite, whole
 from sims.telling import counted
 
 COLUMNS = (
@@ -66,25 +65,6 @@ class _Event:
     stop: float
 
 
-@define
-class _Cover:
-    """How many events of each type cover the moment that the sweep has reached."""
-
-    available: int = 0
-    unavailable: int = 0
-
-    def state(self, states: FtaStates) -> WorkerState:
-        if self.unavailable:
-            return states.unavailable
-        return states.available if self.available else states.gap
-
-    def pass_edge(self, available: bool, step: int) -> None:
-        if available:
-            self.available += step
-        else:
-            self.unavailable += step
-
-
 _DEFAULT_STATES = FtaStates()
 
 
@@ -101,8 +81,8 @@ def read_fta_trace(
     keeps the events of that component only. Raises InputError where the file is unreadable, a
     line is malformed (by number), an event stops before it starts, or no event is left.
     """
-    wanted = (e for e in _events(path) if component is None or e.component == component)
-    events = [event for event in wanted if event.start < event.stop]
+    lasting = (it for _, it in taken(path, _event, COLUMNS, "#") if it.start < it.stop)
+    events = [it for it in lasting if component is None or it.component == component]
     if not events:
         which = "" if component is None else f" of component {component}"
         raise InputError(str(path), "", f"no event{which} that lasts", f"lines of {COLUMNS}")
@@ -111,16 +91,6 @@ def read_fta_trace(
         node: _sweep(own, own[0].start if origin is Origin.NODE else earliest, states)
         for node, own in _by_node(events).items()
     }
-
-
-def _events(path: Path) -> Iterator[_Event]:
-    for number, line in numbered_lines(path):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            try:
-                yield _event(text)
-            except ValueError as error:
-                raise InputError(str(path), f"line {number}", str(error), COLUMNS) from error
 
 
 def _event(line: str) -> _Event:
@@ -146,17 +116,18 @@ def _by_node(events: Sequence[_Event]) -> dict[NodeId, list[_Event]]:
 
 def _sweep(events: Sequence[_Event], zero: float, states: FtaStates) -> Timeline:
     """One pass over all starts and stops of a node, counting what covers each stretch."""
-    edges = _edges(events)
-    cover = _Cover()
+    edges = sorted(
+        (
+            edge
+            for it in events
+            for edge in ((it.start, it.available, 1), (it.stop, it.available, -1))
+        ),
+        key=lambda edge: edge[0],
+    )
+    covering = Counter[bool]()
     changes = [(0.0, states.gap)]
     for time, available, step in edges[:-1]:
-        cover.pass_edge(available, step)
-        changes.append((time - zero, cover.state(states)))
+        covering[available] += step
+        up = states.available if covering[True] else states.gap
+        changes.append((time - zero, states.unavailable if covering[False] else up))
     return Timeline.of(changes, edges[-1][0] - zero)
-
-
-def _edges(events: Sequence[_Event]) -> list[tuple[float, bool, int]]:
-    """(time, available, +1 or -1) in time order."""
-    starts = [(event.start, event.available, 1) for event in events]
-    stops = [(event.stop, event.available, -1) for event in events]
-    return sorted(starts + stops, key=lambda edge: edge[0])

@@ -6,25 +6,16 @@ import csv
 from collections import defaultdict
 from pathlib import Path
 
-from attrs import frozen
-
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.files import numbered_lines
+from sims.readers.files import finite, taken
 from sims.readers.timeline import Change, Timeline
-from sims.readers.words import finite
 
 COLUMNS = ("worker", "start", "end", "state")
+Span = tuple[float, float, WorkerState, int]
+"""From when, until when, in what state; and its line."""
 STATES = {word: it for it in WorkerState for word in (it.value.upper(), it.name)}
 """A letter or a word, in either case."""
-
-
-@frozen
-class _Span:
-    line: int
-    start: float
-    end: float
-    state: WorkerState
 
 
 def read_intervals(path: Path, gap: WorkerState = WorkerState.DOWN) -> dict[str, Timeline]:
@@ -35,22 +26,21 @@ def read_intervals(path: Path, gap: WorkerState = WorkerState.DOWN) -> dict[str,
     no interval. Lines may come in any order. Raises InputError where the file is unreadable, a line
     is malformed (by number), two intervals of one worker overlap, or there is none.
     """
-    workers: defaultdict[str, list[_Span]] = defaultdict(list)
-    for number, line in numbered_lines(path):
-        words = [word.strip() for word in next(csv.reader([line]), [])]
-        if not any(words) or (tuple(words) == COLUMNS and not workers):
-            continue
-        try:
-            worker, span = _span(number, words)
-        except ValueError as error:
-            raise _refused(path, number, str(error)) from None
-        workers[worker].append(span)
+    workers: defaultdict[str, list[Span]] = defaultdict(list)
+    for number, read in taken(path, lambda line: _span(line, not workers), ",".join(COLUMNS)):
+        if read is not None:
+            worker, span = read
+            workers[worker].append((*span, number))
     if not workers:
         raise InputError(str(path), "", "no interval", f"lines of {','.join(COLUMNS)}")
     return {worker: _timeline(path, spans, gap) for worker, spans in workers.items()}
 
 
-def _span(number: int, words: list[str]) -> tuple[str, _Span]:
+def _span(line: str, first: bool) -> tuple[str, tuple[float, float, WorkerState]] | None:
+    """None: it is the head of the table, or empty."""
+    words = [word.strip() for word in next(csv.reader([line]))]
+    if not any(words) or (tuple(words) == COLUMNS and first):
+        return None
     if len(words) != len(COLUMNS):
         raise ValueError(f"{len(words)} columns")
     worker, start, end = words[0], finite(words[1]), finite(words[2])
@@ -59,19 +49,16 @@ def _span(number: int, words: list[str]) -> tuple[str, _Span]:
     state = STATES.get(words[3].upper())
     if state is None:
         raise ValueError(f"{words[3]!r} is no state: u, r, d or UP, RECLAIMED, DOWN")
-    return worker, _Span(number, start, end, state)
+    return worker, (start, end, state)
 
 
-def _timeline(path: Path, spans: list[_Span], gap: WorkerState) -> Timeline:
+def _timeline(path: Path, spans: list[Span], gap: WorkerState) -> Timeline:
     changes: list[Change] = [(0.0, gap)]
     last = 0.0
-    for span in sorted(spans, key=lambda span: span.start):
-        if span.start < last:
-            raise _refused(path, span.line, f"the worker has another interval until {last:.15g}")
-        changes += [(span.start, span.state), (span.end, gap)]
-        last = span.end
+    for start, end, state, line in sorted(spans, key=lambda span: span[0]):
+        if start < last:
+            problem = f"the worker has another interval until {last:.15g}"
+            raise InputError(str(path), f"line {line}", problem, ",".join(COLUMNS))
+        changes += [(start, state), (end, gap)]
+        last = end
     return Timeline.of(changes[:-1], last)
-
-
-def _refused(path: Path, line: int, problem: str) -> InputError:
-    return InputError(str(path), f"line {line}", problem, ",".join(COLUMNS))

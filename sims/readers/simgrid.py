@@ -9,9 +9,8 @@ from attrs import define, field, frozen
 
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.files import numbered_lines
+from sims.readers.files import finite, taken
 from sims.readers.timeline import Change, Timeline
-from sims.readers.words import finite
 
 ACCEPTED = "`date value`, `LOOPAFTER seconds`, `PERIODICITY seconds`, or a # or % comment"
 
@@ -69,13 +68,8 @@ def read_simgrid_profile(path: Path, states: ProfileStates = _DEFAULT_STATES) ->
     dates are not in order, or the repetition is shorter than the profile.
     """
     profile = _Profile()
-    for number, line in numbered_lines(path):
-        text = line.strip()
-        if text and text[0] not in "#%":
-            try:
-                _take(profile, text.split(), states)
-            except ValueError as error:
-                raise InputError(str(path), f"line {number}", str(error), ACCEPTED) from error
+    for _ in taken(path, lambda line: _take(profile, line.split(), states), ACCEPTED, "#%"):
+        pass
     if not profile.events:
         raise InputError(str(path), "", "no event", ACCEPTED)
     return _timeline(profile, states, path)

@@ -1,16 +1,33 @@
-"""Spot-instance traces: how many instances could be had at each tick."""
+"""Spot-instance traces: how many instances could be had at each tick; and folders of them:
+each is a platform, each of its instances a worker."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tarfile
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
 
 from attrs import frozen
 
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.json_value import JsonValue
+from sims.readers.documents import Document, document
 from sims.readers.timeline import Timeline
+from sims.tables.fields import NOT_EMPTY, Natural, NotNegative, Positive
+
+
+class _Metadata(Document):
+    gap_seconds: Positive
+
+
+class _File(Document):
+    metadata: _Metadata
+    data: Annotated[list[Natural], NOT_EMPTY]
+    prices: Annotated[list[NotNegative], NOT_EMPTY] | None = None
 
 
 @frozen
@@ -65,12 +82,44 @@ def read_spot_trace(path: Path) -> SpotTrace:
     Raises InputError where the file is unreadable, a field is missing, the gap is not above 0,
     a count is not a whole number of at least 0, or prices are negative or not as many.
     """
-    root = JsonValue.read(path)
-    gap = root.field("metadata").field("gap_seconds").positive()
-    counts = tuple(value.whole(0) for value in root.field("data").items())
-    listed = root.optional("prices")
-    prices = tuple(value.not_negative() for value in listed.items()) if listed else ()
-    if listed and len(prices) != len(counts):
-        problem = f"{len(prices)} prices for {len(counts)} ticks"
-        raise listed.refused(problem, "one for each of `data`")
-    return SpotTrace(str(path), gap, counts, prices)
+    file = document(_File, path)
+    prices = file.prices or ()
+    if prices and len(prices) != len(file.data):
+        problem = f"{len(prices)} prices for {len(file.data)} ticks"
+        raise InputError(str(path), "prices", problem, "one for each of `data`")
+    return SpotTrace(str(path), file.metadata.gap_seconds, tuple(file.data), tuple(prices))
+
+
+# --- folders --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def spot_folder(path: Path) -> Iterator[Path]:
+    """The folder, or what a tar archive holds. Raises InputError for neither."""
+    if path.is_dir():
+        yield path
+        return
+    try:
+        with tempfile.TemporaryDirectory() as unpacked, tarfile.open(path) as archive:
+            archive.extractall(unpacked, filter="data")
+            yield Path(unpacked)
+    except (OSError, tarfile.TarError) as error:
+        accepted = "a folder or tar archive of spot-instance JSON"
+        raise InputError(str(path), "", str(error), accepted) from None
+
+
+def spot_groups(folder: Path) -> Iterator[tuple[str, list[Path]]]:
+    """Each folder with traces in it, and those. Raises InputError where there is none."""
+    groups: dict[Path, list[Path]] = defaultdict(list)
+    for path in sorted(folder.rglob("*.json")):
+        groups[path.parent].append(path)
+    if not groups:
+        raise InputError(str(folder), "", "no .json file in it", "spot-instance traces")
+    for parent, files in groups.items():
+        yield str(parent.relative_to(folder)), files
+
+
+def turned_to(letters: str, start: int) -> str:
+    """The same states from slot `start` on, those before it at the end."""
+    start %= len(letters)
+    return letters[start:] + letters[:start]

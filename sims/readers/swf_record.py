@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 from attrs import frozen
 
-from sims.readers.words import finite, whole
+from sims.readers.files import finite, whole
 
 FIELDS = (
     "18 fields: job number, submit, wait, run, allocated processors, average CPU, used memory, "
     "requested processors, requested time, requested memory, status, user, group, executable, "
     "queue, partition, preceding job, think time"
 )
-NUMBER_OF_FIELDS = 18
 UNKNOWN = -1
 STATUS_FIELD = 10
-AMOUNT_FIELDS = (1, 2, 3, 5, 6, 8, 9, 17)
-WHOLE_FIELDS = (0, 4, 7, 11, 12, 13, 14, 15, 16)
+AMOUNTS = (1, 2, 3, 5, 6, 8, 9, 17)
+"""Fields that are no whole numbers."""
+READERS = tuple(finite if field in AMOUNTS else whole for field in range(18))
 
 
 class SwfStatus(enum.Enum):
@@ -44,7 +45,7 @@ class SkipReason(enum.Enum):
 
 @frozen
 class SwfJob:
-    """A job as the log tells it; None is the format's -1, unknown."""
+    """A job as the log tells it, in the order of its fields; None is the format's -1, unknown."""
 
     number: int
     submit: float
@@ -81,60 +82,30 @@ class SwfJob:
         return self.allocated or self.requested_processors or 0
 
 
-class _NegativeValue(Exception):
-    """A value below 0 that is not -1."""
-
-
 def parse_record(words: list[str]) -> tuple[SwfStatus, SwfJob | SkipReason]:
     """The line's status, and its job or why it has none (never STATUS, which is the caller's).
 
     Raises ValueError for a malformed line: not 18 fields, a word that is no (whole) number, a
     status outside the format, an unknown job number.
     """
-    if len(words) != NUMBER_OF_FIELDS:
+    if len(words) != len(READERS):
         raise ValueError(f"{len(words)} fields")
     status = _status(words[STATUS_FIELD])
-    try:
-        wholes = [_whole(words[index]) for index in WHOLE_FIELDS]
-        amounts = [_amount(words[index]) for index in AMOUNT_FIELDS]
-    except _NegativeValue:
+    values = [read(word) for read, word in zip(READERS, words, strict=True)]
+    if any(value < 0 and value != UNKNOWN for value in values):
         return status, SkipReason.NEGATIVE
-    return status, _job(status, wholes, amounts)
-
-
-def _job(
-    status: SwfStatus, wholes: list[int | None], amounts: list[float | None]
-) -> SwfJob | SkipReason:
-    number, allocated, requested, user, group, executable, queue, partition, preceding = wholes
-    submit, wait, run, average_cpu, used_memory, requested_time, requested_memory, think = amounts
+    known: list[Any] = [None if value == UNKNOWN else value for value in values]
+    number, submit, _, run, allocated, _, _, requested, *_ = known
     if number is None:
         raise ValueError("job number unknown")
     if submit is None:
-        return SkipReason.NO_SUBMIT_TIME
+        return status, SkipReason.NO_SUBMIT_TIME
     if not run:
-        return SkipReason.NO_RUN_TIME
+        return status, SkipReason.NO_RUN_TIME
     if not (allocated or requested):
-        return SkipReason.NO_PROCESSORS
-    return SwfJob(
-        number=number,
-        submit=submit,
-        wait=wait,
-        run=run,
-        allocated=allocated,
-        average_cpu=average_cpu,
-        used_memory=used_memory,
-        requested_processors=requested,
-        requested_time=requested_time,
-        requested_memory=requested_memory,
-        status=status,
-        user=user,
-        group=group,
-        executable=executable,
-        queue=queue,
-        partition=partition,
-        preceding=preceding,
-        think_time=think,
-    )
+        return status, SkipReason.NO_PROCESSORS
+    known[STATUS_FIELD] = status
+    return status, SwfJob(*known)
 
 
 def _status(word: str) -> SwfStatus:
@@ -142,24 +113,3 @@ def _status(word: str) -> SwfStatus:
         return SwfStatus(whole(word))
     except ValueError:
         raise ValueError(f"status {word} is not one of -1 to 5") from None
-
-
-def _whole(word: str) -> int | None:
-    value = whole(word)
-    if value < 0:
-        _refuse_known(value)
-        return None
-    return value
-
-
-def _amount(word: str) -> float | None:
-    value = finite(word)
-    if value < 0:
-        _refuse_known(value)
-        return None
-    return value
-
-
-def _refuse_known(value: float) -> None:
-    if value != UNKNOWN:
-        raise _NegativeValue(value)

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, count, pairwise, repeat, takewhile
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from policies.availability import WorkerState
+from sims.errors import InputError
 
 Change = tuple[float, WorkerState]
 
+STATES = {state.value: state for state in WorkerState}
+"""By their letters."""
 MOST_LAPS = 10_000
 """Laps of a repetition that `slotted` is willing to unroll before the slots repeat too."""
 
@@ -71,10 +74,6 @@ class Timeline:
         """The same states, known up to `until` at most (above 0), without repetition."""
         end = until if self.end is None else min(until, self.end)
         return Timeline(tuple(takewhile(lambda change: change[0] < end, self.transitions())), end)
-
-    def held(self) -> Timeline:
-        """The last state lasts for ever."""
-        return evolve(self, end=None)
 
     def repeated(self) -> Timeline:
         """The whole trace repeats for ever; ValueError where it has no end."""
@@ -172,3 +171,22 @@ def _slots_per_cycle(slots: float) -> int:
     if not math.isclose(slots, ratio, rel_tol=1e-12):
         raise ValueError(f"A period of {slots} slots does not repeat within {MOST_LAPS} laps.")
     return ratio.numerator
+
+
+# --- as letters ---------------------------------------------------------------------------------
+
+
+def read_letters(letters: str, source: str, key: str) -> Timeline:
+    """`uurrdu`, as scenarios write it: one state per slot of length 1 (u UP, r RECLAIMED, d DOWN),
+    known as far as it goes.
+
+    `source` and `key` say where the letters stand. Raises InputError for no letter at all and
+    for any other character, which it names with its place (from 0).
+    """
+    accepted = "a string of u (UP), r (RECLAIMED) and d (DOWN), one per slot"
+    if not letters:
+        raise InputError(source, key, "no slot", accepted)
+    for slot, letter in enumerate(letters):
+        if letter not in STATES:
+            raise InputError(source, key, f"{letter!r} for slot {slot} is no state", accepted)
+    return Timeline.of_slots([STATES[letter] for letter in letters])

@@ -20,12 +20,10 @@ from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
 from sims.readers.fta import FtaStates, Origin, read_fta_trace
-from sims.readers.letters import read_letters
 from sims.readers.simgrid import ProfileStates, read_simgrid_profile
-from sims.readers.timeline import Timeline
-from sims.scenario.fields import Accepts, Duration
-from sims.scenario.held import Held
-from sims.scenario.section import OneOf, Section
+from sims.readers.timeline import Timeline, read_letters
+from sims.tables.fields import Accepts, Duration
+from sims.tables.section import Held, OneOf, Section
 
 Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")]
 HOUR = 3600

@@ -18,16 +18,14 @@ from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
-from actors.worker_messages import Needs
 from policies.interface.queue import BatchJob
 from policies.maths.cosched import Costs
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
 from sims.scenario.jobs.section import Overrun
-from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload, iterative, protection_of, task_times
+from sims.scenario.workload import Submission, Workload, iterative
 
 LONGEST = 100
 """Times between faults that a run may take: none of e^100 would end."""
@@ -45,9 +43,23 @@ class Makers:
     fatal: bool = True
     """Of a pack: whether every fault counts."""
 
-    def costs_of(self, job: BatchJob) -> Costs | None:
-        """None: it is of no pack."""
-        return None if self.costs is None else self.costs[job.index]
+    def job(
+        self,
+        scenario: Scenario,
+        submission: Submission,
+        make: Callable[..., JobOfRuns],
+        rules: Rules,
+        errors: SilentErrors,
+    ) -> JobOfRuns:
+        """A job of runs."""
+        job = submission.job
+        return make(
+            *(job.name, job, self.scheduler, killed_at(scenario, job)),
+            protection=protection(rules),
+            errors=errors,
+            needs=submission.needs,
+            reports=self.reports,
+        )
 
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
@@ -63,7 +75,7 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
         return False
     if kind != "rigid" and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
-    return not scenario.full_platform.varies and protection_of(scenario, submission).plain
+    return not scenario.full_platform.varies and submission.protection.plain
 
 
 def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Makers) -> None:
@@ -95,61 +107,25 @@ def killed_at(scenario: Scenario, job: BatchJob) -> float | None:
 def _job_of_runs(
     scenario: Scenario, submission: Submission, makers: Makers, errors: SilentErrors
 ) -> JobOfRuns:
-    job, needs = submission.job, needs_of(scenario, submission)
-    section = protection_of(scenario, submission)
-    _warn_of_single(section, job)
-    rules = _rules(scenario, submission, makers, needs.image if needs else None)
-    costs = makers.costs_of(job)
+    job = submission.job
+    _warn_of_single(submission)
     make: Callable[..., JobOfRuns] = JobOfRuns
-    if job.kind == "iterative":
-        own = iterative(submission)
-        times = task_times(job.index, own, scenario.full_platform)
-        make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
-    elif costs is not None:
+    if makers.costs is not None:
         from sims.scenario.deciders.applications import application
 
-        told = application(scenario, submission)
+        costs, told = makers.costs[job.index], application(scenario, submission)
         make = partial(MalleableJob, costs=costs, application=told)
-    return make(
-        *(job.name, job, makers.scheduler, killed_at(scenario, job)),
-        protection=protection(rules),
-        errors=errors,
-        needs=needs,
-        reports=makers.reports,
-        reuse=scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
-    )
-
-
-def _rules(
-    scenario: Scenario, submission: Submission, makers: Makers, image: float | None
-) -> Rules:
-    section, verification = (
-        protection_of(scenario, submission),
-        submission.job.verification,
-    )
-    costs = makers.costs_of(submission.job)
-    if costs is not None:
-        return section.rules_by_size(verification, image, costs, makers.fatal)
-    return section.rules(verification, image, scenario.faults.mtbf)
-
-
-def label(scenario: Scenario, submission: Submission) -> str:
-    """What the job's program is known by."""
-    shared = scenario.master is not None and scenario.master.shared_program
-    return "program" if shared else submission.job.name
-
-
-def needs_of(scenario: Scenario, submission: Submission) -> Needs | None:
-    """What members of its runs fetch; None without a master."""
-    master, own = scenario.master, submission.own
-    if master is None:
-        return None
-    said = (own.program, own.data, own.image) if own else (None, None, None)
-    sizes = zip(said, (master.program, master.data, master.image), strict=True)
-    return Needs(
-        label(scenario, submission),
-        *(default if given is None else given for given, default in sizes),
-    )
+        rules = submission.protection.rules_by_size(
+            *(job.verification, submission.image, costs, makers.fatal)
+        )
+    else:
+        rules = submission.rules(scenario.faults.mtbf)
+    if job.kind == "iterative":
+        own = iterative(submission)
+        times = own.times(job.index, scenario.full_platform)
+        make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
+    reuse = scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse
+    return makers.job(scenario, submission, partial(make, reuse=reuse), rules, errors)
 
 
 def errors_of(
@@ -177,9 +153,10 @@ def error_density(scenario: Scenario, jobs: Workload) -> float:
     return scenario.errors.per_unit([it.job.profile.work for it in jobs.submissions])
 
 
-def _warn_of_single(section: ProtectionSection, job: BatchJob) -> None:
+def _warn_of_single(submission: Submission) -> None:
+    job = submission.job
     alone = isinstance(job.profile, Asking) and job.profile.processors == 1
-    if alone and section.kind is ProtectionKind.BUDDIES:
+    if alone and submission.protection.kind is ProtectionKind.BUDDIES:
         text = f"{job.name} has one worker, and no buddy: whenever it goes DOWN, all is lost"
         warnings.warn(text, stacklevel=2)
 

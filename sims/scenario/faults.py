@@ -13,8 +13,8 @@ from numpy.random import Generator
 from actors.hazards import Faults, exponential_faults, weibull_faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
 from sims.errors import InputError
-from sims.scenario.fields import FINITE, Accepts, Duration, NotNegative, Part, Time
-from sims.scenario.section import OneOf, Section
+from sims.tables.fields import FINITE, Accepts, Duration, NotNegative, Part, Time
+from sims.tables.section import OneOf, Section
 
 YEAR = 365 * 86400.0
 """Seconds in a year, as malleable17 counts them."""

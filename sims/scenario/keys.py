@@ -9,14 +9,13 @@ from typing import Any
 
 import attrs
 from attrs import frozen
-from pydantic import TypeAdapter
 
 from sims.durations import TIME
 from sims.errors import InputError
-from sims.scenario.fields import Documented, Json
-from sims.scenario.held import TAG
 from sims.scenario.jobs.section import KINDS
-from sims.scenario.schema import as_toml, name_of, whole
+from sims.scenario.schema import name_of, schema_of, whole
+from sims.tables.fields import Json
+from sims.tables.section import TAG
 
 HEADING = re.compile(r"`\[[^:]*: ")
 """How the docstring of a section begins that stands in one place only."""
@@ -199,7 +198,7 @@ class _File:
 
 def type_words(kind: Any) -> str:
     """What a value of some type is."""
-    node = as_toml(TypeAdapter(kind).json_schema(schema_generator=Documented))
+    node = schema_of(kind)
     return _File(node["definitions"]).words(node)
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from sims.errors import InputError
-from sims.scenario.header import Unit
 from sims.scenario.jobs.section import KINDS
-from sims.scenario.refusals import not_accepted, section_of
-from sims.scenario.scenario import Scenario
+from sims.scenario.scenario import Scenario, Unit
+from sims.tables.refusals import not_accepted, section_of
 
 LARGEST = 16 * 2**20
 """Bytes of a scenario file: more is something else, or has no end."""

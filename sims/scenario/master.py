@@ -6,12 +6,13 @@ from __future__ import annotations
 import enum
 from math import inf
 
+from actors.worker_messages import Needs
 from policies.interface import ServiceOrder
 from policies.service import LongestFirst, StartedFirst, Timetable
 from sims.errors import InputError
-from sims.scenario.fields import Count, Time
 from sims.scenario.platform import Platform
-from sims.scenario.section import Section
+from sims.tables.fields import Count, Time
+from sims.tables.section import Section
 
 
 class Service(enum.Enum):
@@ -41,6 +42,21 @@ class MasterSection(Section):
     """Names of the workers to serve in each slot from 0 on; overrides `order` where given."""
     shared_program: bool = False
     """Whether all jobs have one program; else each has its own."""
+
+    def needs(
+        self,
+        job: str,
+        program: float | None = None,
+        data: float | None = None,
+        image: float | None = None,
+    ) -> Needs:
+        """What members of a job's runs fetch, which may say so itself."""
+        return Needs(
+            "program" if self.shared_program else job,
+            self.program if program is None else program,
+            self.data if data is None else data,
+            self.image if image is None else image,
+        )
 
     @property
     def served(self) -> str:

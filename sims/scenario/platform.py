@@ -16,9 +16,9 @@ from policies.maths.markov import MarkovChain
 from policies.maths.speeds import Change
 from sims.errors import InputError
 from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid
-from sims.scenario.fields import Accepts, Count, Duration, Natural, Positive
-from sims.scenario.section import Section
 from sims.scenario.speeds import ConstantLaw, GainSection, Speed, process_of
+from sims.tables.fields import Accepts, Count, Duration, Natural, Positive
+from sims.tables.section import Section
 
 MOST = 2**53
 """Workers: allotments are worked out in doubles, which count no further."""

@@ -15,7 +15,8 @@ from attrs import evolve
 from actors.decisions import name_of
 from sims.errors import InputError
 from sims.scenario.policy import PolicySection
-from sims.scenario.refusals import arguments_of, told
+from sims.tables.refusals import told
+from sims.tables.section import arguments_of
 
 OURS = ("actors", "policies", "sims")
 """Names of Holdfast's own packages."""

@@ -15,8 +15,8 @@ from policies.maths.markov import Expectation
 from policies.pack import LookAhead
 from policies.queue.lists import Reading
 from policies.queue.names import AllotmentRule, default_order, is_strategy
-from sims.scenario.fields import Accepts, Positive
-from sims.scenario.section import Section
+from sims.tables.fields import Accepts, Positive
+from sims.tables.section import Section
 
 Parameters = dict[str, Any]
 """A TOML table; what may stand in it, the policy's own class says."""

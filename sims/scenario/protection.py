@@ -13,8 +13,8 @@ from actors.protection.by_size import BySize
 from policies.maths.checkpoint import daly_work, young_work
 from policies.maths.cosched import Costs
 from sims.errors import InputError
-from sims.scenario.fields import Accepts, Count, DurationOrInf, Time
-from sims.scenario.section import Section
+from sims.tables.fields import Accepts, Count, DurationOrInf, Time
+from sims.tables.section import Section
 
 
 class Fatal(enum.Enum):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from math import inf
 from typing import Any
 
-from sims.scenario.fields import Documented, Json
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema as core
+
+from sims.attribute_docs import attribute_docs
 from sims.scenario.scenario import Scenario
+from sims.tables.fields import Json
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """The newest that TOML's editors (Taplo, Even Better TOML, Tombi) all read."""
@@ -17,10 +21,43 @@ FILE = "holdfast.schema.json"
 """What `holdfast new` calls it."""
 LINE = f"#:schema ./{FILE}"
 """First line of a file that editors then complete and check."""
+WHOLE = "^-?[0-9]+$"
+"""A key that is a number: TOML has it as a text."""
 
-RENAMED: Mapping[str, str] = {"prefixItems": "items"}
-"""Keyword -> what draft 7 calls it."""
-NULL = {"type": "null"}
+
+class OfToml(GenerateJsonSchema):
+    """Draft 7, without null, which TOML does not have; the members of an enum with what its source
+    says of each."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def nullable_schema(self, schema: core.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core.WithDefaultSchema) -> JsonSchemaValue:
+        if schema.get("default", inf) is None:
+            return self.generate_inner(schema["schema"])
+        return super().default_schema(schema)
+
+    def tuple_schema(self, schema: core.TupleSchema) -> JsonSchemaValue:
+        found = super().tuple_schema(schema)
+        return {"items" if key == "prefixItems" else key: it for key, it in found.items()}
+
+    def enum_schema(self, schema: core.EnumSchema) -> JsonSchemaValue:
+        docs = attribute_docs(schema["cls"])
+        told = [
+            {"const": it.value} | ({"description": docs[it.name]} if it.name in docs else {})
+            for it in schema["members"]
+        ]
+        return {"oneOf": told}
+
+    def dict_schema(self, schema: core.DictSchema) -> JsonSchemaValue:
+        found = super().dict_schema(schema)
+        if schema.get("keys_schema", {}).get("type") == "int":
+            of = found.pop("additionalProperties")
+            found |= {"patternProperties": {WHOLE: of}, "additionalProperties": False}
+        return found
 
 
 def schema() -> Json:
@@ -46,65 +83,19 @@ def _all(default: Any) -> list[Any]:
 @cache
 def whole() -> Json:
     """The same with all defaults."""
-    definitions: Json = {}
-    file = _as_toml(Scenario.model_json_schema(schema_generator=Documented), definitions)
-    table = definitions.pop(name_of(file))
-    return {**table, "definitions": dict(sorted(definitions.items()))}
+    return schema_of(Scenario)
+
+
+def schema_of(kind: Any) -> Json:
+    """Of all values of a type."""
+    reference = "#/definitions/{model}"
+    found = TypeAdapter(kind).json_schema(ref_template=reference, schema_generator=OfToml)
+    definitions = found.pop("$defs", {})
+    for named in (found, *definitions.values()):
+        named.pop("title", None)
+    return {**found, "definitions": definitions}
 
 
 def name_of(node: Json) -> str:
     """What a reference refers to; empty: it is none."""
     return str(node.get("$ref", "")).rpartition("/")[2]
-
-
-def as_toml(node: Json) -> Json:
-    """A schema of pydantic's in draft 7 and without null, which TOML does not have."""
-    definitions: Json = {}
-    found: Json = _as_toml(node, definitions)
-    return {**found, "definitions": definitions}
-
-
-def _as_toml(node: Any, definitions: Json) -> Any:
-    """The same; each table is entered in `definitions` and referred to."""
-    if isinstance(node, list):
-        return [_as_toml(each, definitions) for each in node]
-    if not isinstance(node, dict):
-        return node
-    for name, table in node.get("$defs", {}).items():
-        definitions.setdefault(name, _as_toml(table, definitions))
-    found = {
-        RENAMED.get(key, key): _inner(key, it, definitions)
-        for key, it in _without_null(node).items()
-        if key not in ("$defs", "title")
-    }
-    return _named(node, found, definitions) if "properties" in node else _alone(found)
-
-
-def _without_null(node: Json) -> Json:
-    options = [it for it in node.get("anyOf", ()) if it != NULL]
-    if len(options) == 1:
-        node = {**options[0], **{key: it for key, it in node.items() if key != "anyOf"}}
-    elif options:
-        node = {**node, "anyOf": options}
-    return {key: it for key, it in node.items() if key != "default" or it is not None}
-
-
-def _inner(key: str, value: Any, definitions: Json) -> Any:
-    if key == "properties":
-        return {name: _as_toml(it, definitions) for name, it in value.items()}
-    return value if key == "default" else _as_toml(value, definitions)
-
-
-def _named(node: Json, table: Json, definitions: Json) -> Json:
-    if definitions.setdefault(node["title"], table) != table:
-        raise TypeError(f"two tables are called {node['title']}")
-    return {"$ref": f"#/definitions/{node['title']}"}
-
-
-def _alone(node: Json) -> Json:
-    """In draft 7 a reference stands alone."""
-    if "$ref" not in node:
-        return node
-    found = {"$ref": f"#/definitions/{name_of(node)}"}
-    rest = {key: it for key, it in node.items() if key != "$ref"}
-    return {"allOf": [found], **rest} if rest else found

@@ -2,7 +2,6 @@
 
 from sims.scenario.availability import AlwaysUp, FtaFile, Letters, Markov, SimGridFile, SpotFile
 from sims.scenario.faults import ErrorSection, ExponentialFaults, ListedFaults, NoFaults, Weibull
-from sims.scenario.header import Unit
 from sims.scenario.jobs import speedups, stream
 from sims.scenario.jobs.drawn import DrawnApplications, UniformJobs
 from sims.scenario.jobs.entries import IterativeEntry, MalleableEntry, MoldableJob, RigidJob
@@ -18,7 +17,7 @@ from sims.scenario.master import LinkSection, MasterSection
 from sims.scenario.platform import PlatformSection, RandomWorkers, WorkerSection
 from sims.scenario.policy import PolicySection
 from sims.scenario.protection import ProtectionSection
-from sims.scenario.scenario import Scenario
+from sims.scenario.scenario import Scenario, Unit
 
 __all__ = [
     "AlwaysUp",

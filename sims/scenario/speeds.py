@@ -21,10 +21,9 @@ from policies.maths.speeds import (
     UniformSlots,
 )
 from sims.errors import InputError
-from sims.scenario.fields import Accepts, Count, Positive, Timed
-from sims.scenario.held import Held
 from sims.scenario.policies import imported
-from sims.scenario.section import OneOf, Section
+from sims.tables.fields import Accepts, Count, Positive, Timed
+from sims.tables.section import Held, OneOf, Section
 
 
 class ConstantLaw(Section):

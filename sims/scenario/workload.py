@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Self, cast
 
 from attrs import astuple, evolve, frozen
 
 from actors.events import DeciderKind, JobsChanged, JobsLeftOut
+from actors.protection import Rules
 from actors.runtime import System
+from actors.worker_messages import Needs
 from policies.interface.queue import BatchJob
-from policies.maths.speedup import Asking, Fixed, Lockstep, Profile, Rigid, Table
+from policies.maths.speedup import Asking, Rigid, Table
 from sims.errors import InputError
 from sims.scenario.jobs.columns import Changes, JobColumns
 from sims.scenario.jobs.entries import (
     RESERVED,
     AnyJob,
     IterativeEntry,
-    MalleableEntry,
-    MoldableJob,
     RigidJob,
 )
 from sims.scenario.jobs.section import (
@@ -43,8 +43,35 @@ class Submission:
     """One job of a workload, and what the scenario says of it alone."""
 
     job: BatchJob
-    own: AnyJob | None = None
+    own: AnyJob | None
     """None: nothing; iterative jobs always have it."""
+    protection: ProtectionSection
+    """Its own, or the file's."""
+    needs: Needs | None
+    """What members of its runs fetch; None without a master."""
+
+    @classmethod
+    def of(cls, scenario: Scenario, job: BatchJob, own: AnyJob | None = None) -> Self:
+        """What a scenario says of a job that says no more."""
+        master, said = scenario.master, (own.program, own.data, own.image) if own else ()
+        needs = master.needs(job.name, *said) if master else None
+        protection = (own.protection if own else None) or scenario.protection
+        return cls(job, own, protection, needs)
+
+    @property
+    def label(self) -> str:
+        """What its program is known by."""
+        return self.needs.label if self.needs else self.job.name
+
+    def rules(self, mtbf: float) -> Rules:
+        """How it survives; `mtbf` of the faults. Raises InputError for a period that no formula
+        gives."""
+        return self.protection.rules(self.job.verification, self.image, mtbf)
+
+    @property
+    def image(self) -> float | None:
+        """Time of an image on a channel; None without a master."""
+        return self.needs.image if self.needs else None
 
 
 @frozen
@@ -101,10 +128,18 @@ def _all(scenario: Scenario, system: System, folder: Path) -> Workload:
         drawn = enumerate(section.synthetic.draw())
         v = section.verification
         jobs = [BatchJob(k, f"J{k + 1}", it, v, kind="moldable") for k, it in drawn]
-        return Workload(tuple(map(Submission, jobs)))
+        return _workload(scenario, jobs)
     if isinstance(section, MalleableSection) and not section.jobs:
-        return Workload(tuple(map(Submission, _pack(section, scenario.full_platform.size))))
-    return _listed(_jobs(section), section, scenario.full_platform)
+        return _workload(scenario, _pack(section, scenario.full_platform.size))
+    return _listed(scenario, _jobs(section))
+
+
+def _workload(
+    scenario: Scenario, jobs: Iterable[BatchJob], changes: Changes | None = None
+) -> Workload:
+    told = changes or Changes()
+    submissions = tuple(Submission.of(scenario, job) for job in jobs)
+    return Workload(submissions, tuple(told.left_out), tuple(told.changed))
 
 
 def _one_source(section: JobSection) -> None:
@@ -138,15 +173,17 @@ def _jobs(section: JobSection) -> Sequence[AnyJob]:
     return section.jobs
 
 
-def _listed(jobs: Sequence[AnyJob], section: JobSection, platform: Platform) -> Workload:
+def _listed(scenario: Scenario, jobs: Sequence[AnyJob]) -> Workload:
+    v, platform = scenario.job.verification, scenario.full_platform
     return Workload(
         tuple(
-            Submission(
+            Submission.of(
+                scenario,
                 BatchJob(
                     index,
                     job.name or f"J{index + 1}",
-                    _profile(index, job, platform),
-                    section.verification if job.verification is None else job.verification,
+                    job.profile(index, platform),
+                    v if job.verification is None else job.verification,
                     job.estimate,
                     *(job.release, job.kind, job.user, job.group, job.queue, job.priority),
                 ),
@@ -155,29 +192,6 @@ def _listed(jobs: Sequence[AnyJob], section: JobSection, platform: Platform) -> 
             for index, job in enumerate(jobs)
         )
     )
-
-
-def _profile(index: int, job: AnyJob, platform: Platform) -> Profile:
-    if isinstance(job, RigidJob):
-        return Rigid(job.processors, job.time)
-    if isinstance(job, MoldableJob):
-        profile = job.speedup.profile()
-        return Fixed(profile, job.processors) if job.processors else profile
-    if isinstance(job, MalleableEntry):
-        return Application(job.footprint, job.speedup, platform.size)
-    times = task_times(index, job, platform)
-    return Lockstep(job.processors or 1, job.tasks, sum(times) / len(times))
-
-
-def task_times(index: int, job: IterativeEntry, platform: Platform) -> tuple[float, ...]:
-    """w_q, by worker. Raises InputError where a list is not of the platform's length."""
-    if not job.task_times:
-        return tuple(worker.task_time for worker in platform)
-    if len(job.task_times) != platform.size:
-        problem = f"{len(job.task_times)} times"
-        key = f"job.jobs.{index}.task_times"
-        raise InputError("scenario", key, problem, f"one for each of {platform.size} workers")
-    return job.task_times
 
 
 def _of_log(section: RigidSection, scenario: Scenario, system: System, folder: Path) -> Workload:
@@ -203,55 +217,27 @@ def _of_log(section: RigidSection, scenario: Scenario, system: System, folder: P
         for index, (name, submitted, time, processors, estimate, _, *whose) in enumerate(rows)
         for user, group, queue, priority in (whose,)
     )
-    return Workload(
-        tuple(map(Submission, submissions)), tuple(changes.left_out), tuple(changes.changed)
-    )
+    return _workload(scenario, submissions, changes)
 
 
 def _columns(
     section: RigidSection, scenario: Scenario, system: System, folder: Path
 ) -> tuple[JobColumns, Changes]:
     if section.swf:
-        from sims.readers.swf import read_swf
-
-        log = read_swf(folder / section.swf.file)
-        skipped = [(reason.value, jobs) for reason, jobs in log.skipped.items()]
-        try:
-            return JobColumns.of_swf(log.jobs), Changes(skipped)
-        except OverflowError:
-            problem = "a whole number beyond 64 bits"
-            raise InputError(section.swf.file, "", problem, "numbers of a log") from None
+        changes, file = Changes(), section.swf.file
+        return JobColumns.of_swf(folder / file, file, changes), changes
     if section.batsim:
-        from sims.readers.batsim import read_batsim_workload
-
-        path = folder / section.batsim.file
-        jobs = JobColumns.of_batsim(read_batsim_workload(path).jobs)
-        _refuse_reserved(jobs.names, path)
-        return jobs, Changes()
+        return JobColumns.of_batsim(folder / section.batsim.file), Changes()
     assert section.lublin is not None
-    return section.lublin.draw(
-        system.stream("workload/lublin"), scenario.full_platform.size
-    ), Changes()
-
-
-def _refuse_reserved(names: Iterable[str], path: Path) -> None:
-    taken = sorted(set(RESERVED).intersection(names))
-    if taken:
-        problem = f"a job has the id {taken[0]!r}, which is the {taken[0]}'s in the log"
-        raise InputError(str(path), "jobs", problem, "another id")
+    rng, size = system.stream("workload/lublin"), scenario.full_platform.size
+    return section.lublin.draw(rng, size), Changes()
 
 
 def _from_stream(
     section: StreamSection, scenario: Scenario, system: System, folder: Path
 ) -> Workload:
     coming = arrivals(section, scenario.full_platform.size, system, folder)
-    v = scenario.job.verification
-    return Workload(
-        tuple(
-            Submission(BatchJob(index, it.name, Rigid(1, it.size), v, None, it.time))
-            for index, it in enumerate(coming.jobs)
-        )
-    )
+    return _workload(scenario, coming.as_jobs(scenario.job.verification))
 
 
 def _pack(section: MalleableSection, workers: int) -> Iterator[BatchJob]:
@@ -293,8 +279,3 @@ def _fitting(found: Workload, workers: int) -> Workload:
 def iterative(submission: Submission) -> IterativeEntry:
     """What the scenario says of an iterative job."""
     return cast(IterativeEntry, submission.own)
-
-
-def protection_of(scenario: Scenario, submission: Submission) -> ProtectionSection:
-    """The job's own, or the file's."""
-    return (submission.own.protection if submission.own else None) or scenario.protection

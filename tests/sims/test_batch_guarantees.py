@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from policies.interface.queue import BatchPolicy
 from policies.maths.makespan_bounds import least, moldable_bound, rigid_bound
 from policies.maths.speedup import Profile, Rigid, Table, amdahl, communication, mix, roofline
-from policies.queue.allocation import LocalProcessorAllocation, requested
+from policies.queue.allocation import LPA, requested
 from policies.queue.batches import Exact
 from policies.queue.lists import RList
 from policies.queue.orders import PAPER_ORDERS, large_first, longest_time
@@ -72,7 +72,7 @@ def test_lpa_list_stays_within_its_theorem_for_each_speedup_model(model, data, p
     profiles: list[Profile] = data.draw(st.lists(profile, min_size=1, max_size=8))
     count = len(profiles)
     failures = data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
-    policy = BatchPolicy(longest_time, RList(0), LocalProcessorAllocation())
+    policy = BatchPolicy(longest_time, RList(0), LPA)
     found = run((processors, profiles, failures), policy)
     times, areas = least(profiles, processors)
     assert found <= ratio * moldable_bound(times, areas, failures, processors) * (1 + 1e-9)
@@ -115,5 +115,5 @@ def test_batches_are_a_logarithm_of_the_failures_long_on_theorem_12(count: int) 
     failures = [2 ** (j - 1) - 1 for j in range(1, count + 1)]
     batch = BatchPolicy(longest_time, RList(0), Exact())
     assert run((count, jobs, failures), batch) >= count / 4
-    local = BatchPolicy(longest_time, RList(0), LocalProcessorAllocation())
+    local = BatchPolicy(longest_time, RList(0), LPA)
     assert run((count, jobs, failures), local) == 0.5

@@ -30,7 +30,7 @@ from policies.maths.speedup import (
     power,
     roofline,
 )
-from policies.queue.allocation import LocalProcessorAllocation, MinArea, MinTime
+from policies.queue.allocation import LPA, MINAREA, MINTIME
 from policies.queue.batches import Exact
 from policies.queue.chains import runs
 from policies.queue.lists import RList
@@ -43,9 +43,9 @@ from tests.case_files import case_file
 
 CLOSE = 1e-9
 RULES: dict[str, Allocation | BatchAllocation] = {
-    "LPA": LocalProcessorAllocation(),
-    "MINTIME": MinTime(),
-    "MINAREA": MinArea(),
+    "LPA": LPA,
+    "MINTIME": MINTIME,
+    "MINAREA": MINAREA,
     "BATCH": Exact(),
     "BATCH_mixed": Mixed(),
     "BATCH_dp0.3": Programme(0.3),

@@ -25,7 +25,7 @@ from sims.scenario.jobs.speedups import AnySpeedup, Application, Sizes, Times, d
 from sims.scenario.policy import value_of
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, protection_of
+from sims.scenario.workload import Submission
 
 RULES = {"young": PeriodRule.YOUNG, "daly": PeriodRule.DALY}
 TABLE = ("kind=table",)
@@ -41,7 +41,7 @@ def pack_mtbf(scenario: Scenario) -> float | None:
 
 def application(scenario: Scenario, submission: Submission) -> ApplicationDescribed:
     """What its log tells of it."""
-    job, section = submission.job, protection_of(scenario, submission)
+    job, section = submission.job, submission.protection
     asked = cast(Application, job.profile)
     table = asked.speedup.times if isinstance(asked.speedup, Times) else ()
     rule, mtbf, common = _rule(scenario, section), _mtbf(scenario, section), pack_mtbf(scenario)

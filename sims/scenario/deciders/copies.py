@@ -8,7 +8,7 @@ from math import isinf
 from pathlib import Path
 from typing import cast
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from actors.deciders.copies import (
     CopyRuns,
@@ -18,7 +18,8 @@ from actors.deciders.copies import (
     VectorisedJob,
 )
 from actors.pool import Pool
-from actors.protection import ProtectionKind, Rules, protection
+from actors.protection import ProtectionKind, Rules
+from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.source import Source
 from policies.copies import Laps, LapsR, ProcessorSharing, named
@@ -28,13 +29,7 @@ from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
 from sims.errors import InputError
 from sims.scenario.availability import AlwaysUp
-from sims.scenario.build_jobs import (
-    Makers,
-    error_density,
-    errors_of,
-    killed_at,
-    needs_of,
-)
+from sims.scenario.build_jobs import error_density, errors_of
 from sims.scenario.build_platform import spawn_platform
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs.entries import SOURCE, AnyJob, RigidJob
@@ -43,7 +38,7 @@ from sims.scenario.jobs.stream import arrivals
 from sims.scenario.policies import load_policy
 from sims.scenario.scenario import Scenario
 from sims.scenario.speeds import gain_of, process_of
-from sims.scenario.workload import Submission, Workload, protection_of, workload
+from sims.scenario.workload import Submission, Workload, workload
 
 ACCEPTED = "platform.gain left out"
 SHARING = (Laps, LapsR, ProcessorSharing)
@@ -142,11 +137,7 @@ def _coming(scenario: Scenario, system: System, folder: Path) -> tuple[Iterator[
         listed = [it.job for it in workload(scenario, system, folder).submissions]
         return iter(sorted(listed, key=lambda job: job.submitted)), len(listed)
     coming = arrivals(job.stream, scenario.full_platform.size, system, folder)
-    jobs = (
-        BatchJob(index, it.name, Rigid(1, it.size), submitted=it.time)
-        for index, it in enumerate(coming.jobs)
-    )
-    return jobs, coming.count
+    return coming.as_jobs(), coming.count
 
 
 def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Gain | None:
@@ -173,17 +164,23 @@ def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
     _refuse_wide(jobs)
     jobs.tell(system)
     cloning = clones(decides)
-    rules = [_rules(scenario, it, cloning) for it in jobs.submissions]
+    copies, mtbf = scenario.full_platform.size, scenario.faults.mtbf
+    rules = [evolve(it.rules(mtbf), copies=copies, cloning=cloning) for it in jobs.submissions]
     decider = CopyRuns(
         decides,
         _rule(scenario),
         afresh=scenario.master is None and all(map(_free, rules)),
         cloning=cloning,
     )
-    pool = Pool(scenario.full_platform.size, numbered=True, changing=True)
+    pool = Pool(copies, numbered=True, changing=True)
     count = len(jobs.submissions)
     makers = spawn_platform(scenario, system, folder, pool, decider, count)
-    make = _Maker(scenario, system, makers, error_density(scenario, jobs))
+    density = error_density(scenario, jobs)
+
+    def make(submission: Submission, own: Rules) -> JobOfRuns:
+        errors = errors_of(scenario, system, submission, density)
+        return makers.job(scenario, submission, PreemptibleJob, own, errors)
+
     pairs = sorted(
         zip(jobs.submissions, rules, strict=True), key=lambda pair: pair[0].job.submitted
     )
@@ -195,34 +192,6 @@ def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
 def _free(rules: Rules) -> bool:
     """Whether ending a run at any time, and going on elsewhere, costs nothing."""
     return rules.kind is ProtectionKind.NONE and not rules.delay and not rules.verification
-
-
-def _rules(scenario: Scenario, submission: Submission, cloning: bool) -> Rules:
-    needs = needs_of(scenario, submission)
-    rules = protection_of(scenario, submission).rules(
-        submission.job.verification, needs.image if needs else None, scenario.faults.mtbf
-    )
-    return evolve(rules, copies=scenario.full_platform.size, cloning=cloning)
-
-
-@frozen
-class _Maker:
-    """Makes jobs whose copies have runs of their own."""
-
-    scenario: Scenario
-    system: System
-    makers: Makers
-    density: float
-
-    def __call__(self, submission: Submission, rules: Rules) -> PreemptibleJob:
-        job, needs = submission.job, needs_of(self.scenario, submission)
-        return PreemptibleJob(
-            *(job.name, job, self.makers.scheduler, killed_at(self.scenario, job)),
-            protection=protection(rules),
-            errors=errors_of(self.scenario, self.system, submission, self.density),
-            needs=needs,
-            reports=self.makers.reports,
-        )
 
 
 def _refuse_mean(scenario: Scenario) -> None:

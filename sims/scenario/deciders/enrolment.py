@@ -10,14 +10,12 @@ from policies.enrolment import ACCEPTED, FixedConfiguration, named
 from policies.interface import Enrolment, EnrolmentPolicy, Wake
 from policies.maths.markov import Belief
 from sims.errors import InputError
-from sims.scenario.build_jobs import needs_of
-from sims.scenario.header import Unit
 from sims.scenario.master import MasterSection
 from sims.scenario.platform import Platform, chains
 from sims.scenario.policies import OWN, load_policy
 from sims.scenario.policy import FIXED, PolicySection
-from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload, iterative, task_times
+from sims.scenario.scenario import Scenario, Unit
+from sims.scenario.workload import Submission, Workload, iterative
 from sims.telling import counted
 
 FREE = MasterSection(channels=1)
@@ -37,8 +35,7 @@ def decider(
     policy = enrolment_policy(scenario.policy, folder, names, tasks)
     believed = belief(scenario, folder)
     enrolments = {it.job.index: _enrolment(scenario, it, believed) for it in jobs.submissions}
-    needs = {it.job.index: needs_of(scenario, it) for it in jobs.submissions}
-    fetched = {index: own for index, own in needs.items() if own is not None}
+    fetched = {it.job.index: it.needs for it in jobs.submissions if it.needs is not None}
     return EnrolmentDecider(policy, enrolments, fetched)
 
 
@@ -61,9 +58,8 @@ def _enrolment(scenario: Scenario, submission: Submission, belief: Belief) -> En
     if sum(bounds) < own.tasks:
         problem = f"the workers hold {sum(bounds)} tasks at once, an iteration has {own.tasks}"
         raise InputError("scenario", "workers.memory", problem, "memory summing to job.tasks")
-    program = master.program if own.program is None else own.program
-    data = master.data if own.data is None else own.data
-    times = task_times(submission.job.index, own, platform)
+    program, data = (it.program, it.data) if (it := submission.needs) else (0, 0)
+    times = own.times(submission.job.index, platform)
     if scenario.times is Unit.SLOT:
         _refuse_fractions({"task_time": times, "program": (program,), "data": (data,)})
     master.service(platform, scenario.cap)  # whatever is wrong with it comes first

@@ -30,7 +30,7 @@ from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import PolicySection
 from sims.scenario.protection import Fatal, ProtectionSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload, protection_of
+from sims.scenario.workload import Submission, Workload
 
 LONGEST = 100
 """Times between faults that a period may last: none of e^100 periods would end without a fault."""
@@ -44,7 +44,7 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
     pack = described(scenario)
     system.journal.record(system.origin, PackDescribed, *astuple(pack))
     first, policy = policies_of(scenario.named_policy, folder)
-    most = {it.job.index: protection_of(scenario, it).copies for it in jobs.submissions}
+    most = {it.job.index: it.protection.copies for it in jobs.submissions}
     return PackDecider(
         *(first, policy),
         dict(enumerate(application_costs(scenario, jobs, pack))),
@@ -114,7 +114,7 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
     """By application. Raises InputError for checkpoints that make no sense."""
     found = []
     for it in jobs.submissions:
-        told, section = application(scenario, it), protection_of(scenario, it)
+        told, section = application(scenario, it), it.protection
         protection = checkpointing(pack, told, section.kind, _cost(scenario, it))
         if protection is not None:
             _check_period(scenario, section, protection, told.footprint)
@@ -128,17 +128,10 @@ def _application(submission: Submission) -> Application:
 
 def _cost(scenario: Scenario, submission: Submission) -> float | None:
     """C where it does not depend on the size; through a master, an image's time on its channel."""
-    section, master, own = (
-        protection_of(scenario, submission),
-        scenario.master,
-        submission.own,
-    )
-    if section.kind is ProtectionKind.IMAGES and master is not None:
-        said = own.image if own else None
-        return master.image if said is None else said
-    if section.kind is ProtectionKind.IMAGES:
-        return section.cost or 0
-    return section.cost
+    section = submission.protection
+    if section.kind is not ProtectionKind.IMAGES:
+        return section.cost
+    return (section.cost or 0) if scenario.master is None else submission.image
 
 
 # --- what cannot be -----------------------------------------------------------------------------

@@ -22,12 +22,11 @@ from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
 from policies.queue.preemption import Preemptive
 from sims.errors import InputError
-from sims.scenario.build_jobs import label, needs_of
 from sims.scenario.platform import Platform, chains
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import Believed, Noise, PolicySection
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload, iterative, protection_of, task_times
+from sims.scenario.workload import Submission, Workload, iterative
 
 Rule = Allocation | BatchAllocation
 CRITERIA = ("IP", "IE", "IY", "IAY")
@@ -43,14 +42,10 @@ def decider(
     """Raises InputError for a policy that there is not, or a job that asks for no workers."""
     _refuse_without_processors(jobs)
     most = {
-        it.job.index: copies
-        for it in jobs.submissions
-        if (copies := protection_of(scenario, it).copies) > 1
+        it.job.index: it.protection.copies for it in jobs.submissions if it.protection.copies > 1
     }
     images = frozenset(
-        it.job.index
-        for it in jobs.submissions
-        if protection_of(scenario, it).kind is ProtectionKind.IMAGES
+        it.job.index for it in jobs.submissions if it.protection.kind is ProtectionKind.IMAGES
     )
     believed = _estimates(scenario)
     return QueueDecider(_policy(scenario, jobs, folder), most, believed, images)
@@ -116,7 +111,7 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path)
     name = scenario.policy.placement
     if name in (None, "lowest", "compact"):
         return None
-    labels = {it.job.index: label(scenario, it) for it in jobs.submissions}
+    labels = {it.job.index: it.label for it in jobs.submissions}
     if name == "programmed":
         return Programmed(scheduler, labels)
     if name not in CRITERIA:
@@ -140,11 +135,11 @@ def _as_enrolment(
     job, platform, master = submission.job, scenario.full_platform, scenario.master
     if job.kind == "iterative":
         share = -(-iterative(submission).tasks // members)
-        own = task_times(job.index, iterative(submission), platform)
+        own = iterative(submission).times(job.index, platform)
         times = [share * time for time in own]
     else:
         share, times = 1, [job.profile.time(members)] * platform.size
-    needs = needs_of(scenario, submission)
+    needs = submission.needs
     program, data = (needs.program, share * needs.data) if needs else (0.0, 0.0)
     return Enrolment(
         speeds=tuple(max(1, ceil(time)) for time in times),

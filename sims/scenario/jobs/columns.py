@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal, Self
 
 import attrs
 import numpy as np
 from attrs import define, field, frozen
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from sims.readers.batsim import BatsimJob
-    from sims.readers.swf_record import SwfJob
+from sims.errors import InputError
+from sims.scenario.jobs.entries import RESERVED
 
 Status = Literal["completed", "failed", "cancelled", "unknown"]
 """How a job ended where the log was kept."""
@@ -23,8 +23,9 @@ Which = NDArray[np.bool_] | NDArray[np.intp]
 """A mask of jobs, or their places."""
 
 
-def _words(values: Iterable[str]) -> Words:
-    return np.array(list(values), dtype=object)
+Row = tuple[str, float, float, int, float | None, str, str, str, str, float]
+"""A job's value in each of `JobColumns`; None: not known."""
+TYPES = (object, float, float, np.int64, float, object, object, object, object, float)
 
 
 def _word(number: int | None) -> str:
@@ -50,51 +51,56 @@ class JobColumns:
     priorities: Times
 
     @classmethod
-    def plain(
-        cls, submitted: Times, times: Times, processors: NDArray[np.int64], **more: Any
-    ) -> Self:
-        """Jobs J1, J2, ...: of nobody and without estimates where `more` does not say so."""
-        jobs = len(submitted)
-        unknown, nobody = np.full(jobs, np.nan), _words([""] * jobs)
-        told = {
-            "names": _words(f"J{k + 1}" for k in range(jobs)),
-            "estimates": unknown,
-            "statuses": _words(["unknown"] * jobs),
-            "users": nobody,
-            "groups": nobody,
-            "queues": nobody,
-            "priorities": np.zeros(jobs),
-        }
-        return cls(submitted=submitted, times=times, processors=processors, **told | more)
+    def of(cls, rows: Iterable[Row]) -> Self:
+        """From the jobs one by one. Raises OverflowError where processors have no 64 bits."""
+        columns = list(zip(*rows, strict=True)) or [()] * len(TYPES)
+        return cls(*(np.array(it, dtype=kind) for it, kind in zip(columns, TYPES, strict=True)))
 
     @classmethod
-    def of_swf(cls, jobs: Sequence[SwfJob]) -> Self:
-        """A log's usable jobs."""
-        return cls.plain(
-            np.array([job.submit for job in jobs], dtype=float),
-            np.array([job.run for job in jobs], dtype=float),
-            np.array([job.processors for job in jobs], dtype=np.int64),
-            names=_words(f"J{job.number}" for job in jobs),
-            estimates=np.array([job.requested_time or np.nan for job in jobs], dtype=float),
-            statuses=_words(job.status.name.lower() for job in jobs),
-            users=_words(_word(job.user) for job in jobs),
-            groups=_words(_word(job.group) for job in jobs),
-            queues=_words(_word(job.queue) for job in jobs),
+    def drawn(cls, submitted: Times, times: Times, processors: NDArray[np.int64]) -> Self:
+        """Jobs J1, J2, ... of nobody, without estimates."""
+        rows = zip(submitted.tolist(), times.tolist(), processors.tolist(), strict=True)
+        return cls.of(
+            (f"J{k}", *row, None, "unknown", "", "", "", 0.0) for k, row in enumerate(rows, 1)
         )
 
     @classmethod
-    def of_batsim(cls, jobs: Sequence[BatsimJob]) -> Self:
-        """A workload's jobs."""
-        return cls.plain(
-            np.array([job.submission_time for job in jobs], dtype=float),
-            np.array([job.delay for job in jobs], dtype=float),
-            np.array([job.processors for job in jobs], dtype=np.int64),
-            names=_words(job.id for job in jobs),
-            estimates=np.array([job.walltime or np.nan for job in jobs], dtype=float),
-            users=_words(job.user for job in jobs),
-            groups=_words(job.group for job in jobs),
-            queues=_words(job.queue for job in jobs),
-            priorities=np.array([job.priority for job in jobs], dtype=float),
+    def of_swf(cls, path: Path, told: str, changes: Changes) -> Self:
+        """A log's usable jobs; those that are not are entered in `changes`. Raises InputError, of
+        the file as `told`."""
+        from sims.readers.swf import read_swf
+
+        log = read_swf(path)
+        changes.left_out += [(reason.value, jobs) for reason, jobs in log.skipped.items()]
+        try:
+            return cls.of(
+                (
+                    *(f"J{it.number}", it.submit, it.run, it.processors),
+                    *(it.requested_time or None, it.status.name.lower()),
+                    *(_word(it.user), _word(it.group), _word(it.queue), 0.0),
+                )
+                for it in log.jobs
+            )
+        except OverflowError:
+            problem = "a whole number beyond 64 bits"
+            raise InputError(told, "", problem, "numbers of a log") from None
+
+    @classmethod
+    def of_batsim(cls, path: Path) -> Self:
+        """A workload's jobs. Raises InputError."""
+        from sims.readers.batsim import read_batsim_workload
+
+        jobs = read_batsim_workload(path).jobs
+        taken = sorted(set(RESERVED).intersection(it.id for it in jobs))
+        if taken:
+            problem = f"a job has the id {taken[0]!r}, which is the {taken[0]}'s in the log"
+            raise InputError(str(path), "jobs", problem, "another id")
+        return cls.of(
+            (
+                *(it.id, it.submission_time, it.delay, it.processors, it.walltime or None),
+                *("unknown", it.user, it.group, it.queue, it.priority),
+            )
+            for it in jobs
         )
 
     def __len__(self) -> int:
@@ -112,10 +118,6 @@ class JobColumns:
         submitted = self.submitted[fit]
         span = float(np.ptp(submitted)) if len(submitted) else 0.0
         return float(np.dot(self.times[fit], sizes[fit])) / (workers * span) if span else np.inf
-
-
-Told = tuple[tuple[str, int], ...]
-"""(reason, jobs)."""
 
 
 @define

@@ -10,8 +10,8 @@ from numpy.random import Generator
 
 from actors.runtime import stream
 from policies.maths.speedup import Rigid, Speedup, amdahl, communication, mix, power, roofline
-from sims.scenario.fields import RANGE, Drawn, Natural, Positive, TimeRange, Unacceptable
-from sims.scenario.section import Section
+from sims.tables.fields import RANGE, Drawn, Natural, Positive, TimeRange, Unacceptable
+from sims.tables.section import Section
 
 LARGEST = 2.0**63
 """Footprints are drawn as 64-bit integers."""

@@ -6,8 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from policies.maths.speedup import usable
-from sims.scenario.fields import (
+from policies.maths.speedup import Fixed, Lockstep, Profile, Rigid, usable
+from sims.errors import InputError
+from sims.scenario.jobs.speedups import AnySpeedup, Application, MoldableSpeedup, Synthetic
+from sims.scenario.platform import Platform
+from sims.scenario.protection import ProtectionSection
+from sims.tables.fields import (
     Accepts,
     Count,
     Drawn,
@@ -17,9 +21,7 @@ from sims.scenario.fields import (
     Time,
     Unacceptable,
 )
-from sims.scenario.jobs.speedups import AnySpeedup, MoldableSpeedup, Synthetic
-from sims.scenario.protection import ProtectionSection
-from sims.scenario.section import OneOf, Section
+from sims.tables.section import OneOf, Section
 
 SCHEDULER, HAZARD, MASTER, CAP = "scheduler", "hazard", "master", "cap"
 SOURCE = "source"
@@ -100,6 +102,10 @@ class RigidJob(ListedJob):
     time: Duration
     """t_j: error-free time of one run, verification excluded."""
 
+    def profile(self, index: int, platform: Platform) -> Profile:
+        """t(p) of the job of that index."""
+        return Rigid(self.processors, self.time)
+
 
 class MoldableJob(ListedJob):
     """`[[job.jobs]]`: one moldable job."""
@@ -117,6 +123,11 @@ class MoldableJob(ListedJob):
         if most < wanted:
             raise Unacceptable("processors", wanted, f"1 to {most}, for which it has times")
 
+    def profile(self, index: int, platform: Platform) -> Profile:
+        """t(p) of the job of that index."""
+        profile = self.speedup.profile()
+        return Fixed(profile, self.processors) if self.processors else profile
+
 
 class MalleableEntry(ListedJob):
     """`[[job.jobs]]`: one malleable application."""
@@ -126,6 +137,10 @@ class MalleableEntry(ListedJob):
     """m_i: data units."""
     speedup: AnySpeedup = Field(default_factory=Synthetic)
     """How execution times depend on workers."""
+
+    def profile(self, index: int, platform: Platform) -> Profile:
+        """t(p) of the job of that index."""
+        return Application(self.footprint, self.speedup, platform.size)
 
 
 class IterativeEntry(ListedJob):
@@ -141,6 +156,21 @@ class IterativeEntry(ListedJob):
     """How many workers it asks a queue for; an enrolment policy chooses itself."""
     task_times: tuple[Duration, ...] = ()
     """w_q of this job by worker; default: the workers' own task_time."""
+
+    def times(self, index: int, platform: Platform) -> tuple[float, ...]:
+        """w_q, by worker. Raises InputError where a list is not of the platform's length."""
+        if not self.task_times:
+            return tuple(worker.task_time for worker in platform)
+        if len(self.task_times) != platform.size:
+            problem, key = f"{len(self.task_times)} times", f"job.jobs.{index}.task_times"
+            accepted = f"one for each of {platform.size} workers"
+            raise InputError("scenario", key, problem, accepted)
+        return self.task_times
+
+    def profile(self, index: int, platform: Platform) -> Profile:
+        """t(p) of the job of that index."""
+        times = self.times(index, platform)
+        return Lockstep(self.processors or 1, self.tasks, sum(times) / len(times))
 
 
 AnyJob = Annotated[RigidJob | MoldableJob | MalleableEntry | IterativeEntry, OneOf(named=False)]

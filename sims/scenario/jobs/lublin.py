@@ -22,7 +22,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from sims.errors import InputError
-from sims.scenario.fields import (
+from sims.scenario.jobs.columns import JobColumns, Times
+from sims.tables.fields import (
     Accepts,
     Count,
     Drawn,
@@ -32,8 +33,7 @@ from sims.scenario.fields import (
     Probability,
     Unacceptable,
 )
-from sims.scenario.jobs.columns import JobColumns, Times
-from sims.scenario.section import Section
+from sims.tables.section import Section
 
 DAY, SLOTS = 86_400, 48
 SLOT = DAY / SLOTS
@@ -111,7 +111,7 @@ class Lublin(Section):
             raise InputError("scenario", "job.lublin.smallest", problem, f"up to {most:.3g}")
         sizes = self._sizes(rng, most)
         # Whole seconds, as logs have them.
-        return JobColumns.plain(np.floor(self._arrivals(rng)), self._times(rng, sizes), sizes)
+        return JobColumns.drawn(np.floor(self._arrivals(rng)), self._times(rng, sizes), sizes)
 
     def _sizes(self, rng: Generator, most: float) -> NDArray[np.int64]:
         kind, stage = rng.random((2, self.jobs))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from sims.scenario.fields import Count, Drawn, DurationOrInf, NotNegative, Time
 from sims.scenario.jobs.drawn import DrawnApplications, SyntheticJobs, UniformJobs
 from sims.scenario.jobs.entries import AnyJob
 from sims.scenario.jobs.lublin import Lublin
 from sims.scenario.jobs.select import Resample, Scale, Selection
 from sims.scenario.jobs.speedups import AnySpeedup, Synthetic
 from sims.scenario.jobs.stream import StreamSection
-from sims.scenario.section import OneOf, Section
+from sims.tables.fields import Count, Drawn, DurationOrInf, NotNegative, Time
+from sims.tables.section import OneOf, Section
 
 
 class Overrun(enum.Enum):
@@ -29,6 +29,9 @@ class Overrun(enum.Enum):
 class JobFields(Section):
     """What `[job]` has for every kind."""
 
+    SOURCES: ClassVar[tuple[str, ...]] = ("jobs", "synthetic")
+    """Keys of which exactly one says where its jobs come from."""
+
     jobs: tuple[AnyJob, ...] = ()
     """Listed one by one; of the section's kind where they say no other."""
     verification: Time = 0
@@ -38,6 +41,11 @@ class JobFields(Section):
     cap: DurationOrInf | None = None
     """Time at which the run ends, whatever is unfinished; `inf`: never; default: never, but
     1,000,000 where an enrolment policy decides."""
+
+    @property
+    def sources(self) -> dict[str, object]:
+        """Where jobs may come from."""
+        return {key: getattr(self, key) for key in self.SOURCES}
 
 
 class WorkloadFile(Section):
@@ -53,6 +61,8 @@ class RigidSection(JobFields):
     """`[job]`: rigid jobs (rigid21); exactly one of `jobs`, `synthetic`, `swf`, `batsim`, `lublin`,
     `stream`. Those of `swf`, `batsim` and `lublin` are selected, then drawn anew, then scaled."""
 
+    SOURCES = ("jobs", "synthetic", "swf", "batsim", "lublin", "stream")
+
     kind: Literal["rigid"] = "rigid"
     synthetic: UniformJobs | None = None
     swf: WorkloadFile | None = None
@@ -62,12 +72,6 @@ class RigidSection(JobFields):
     select: Selection = Field(default_factory=Selection)
     resample: Resample | None = None
     scale: Scale | None = None
-
-    @property
-    def sources(self) -> dict[str, object]:
-        """Where jobs may come from."""
-        keys = ("jobs", "synthetic", "swf", "batsim", "lublin", "stream")
-        return {key: getattr(self, key) for key in keys}
 
     @property
     def of_log(self) -> bool:
@@ -81,14 +85,11 @@ class MoldableSection(JobFields):
     kind: Literal["moldable"] = "moldable"
     synthetic: SyntheticJobs | None = None
 
-    @property
-    def sources(self) -> dict[str, object]:
-        """Where jobs may come from."""
-        return {"jobs": self.jobs, "synthetic": self.synthetic}
-
 
 class IterativeSection(JobFields):
     """`[job]`: an iterative application (volatile13, section III.A), or several in `jobs`."""
+
+    SOURCES = ("jobs", "tasks")
 
     kind: Literal["iterative"] = "iterative"
     name: str = "application"
@@ -99,11 +100,6 @@ class IterativeSection(JobFields):
     """Iterations to complete; default: 1."""
     processors: Count | None = None
     """How many workers it asks a queue for; an enrolment policy chooses itself."""
-
-    @property
-    def sources(self) -> dict[str, object]:
-        """Where jobs may come from."""
-        return {"jobs": self.jobs, "tasks": self.tasks}
 
 
 class MalleableSection(JobFields):

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sims.errors import InputError
-from sims.scenario.fields import (
+from sims.scenario.jobs.columns import Changes, JobColumns, Status
+from sims.tables.fields import (
     RANGE,
     Accepts,
     Count,
@@ -25,8 +26,7 @@ from sims.scenario.fields import (
     TimeRange,
     Unacceptable,
 )
-from sims.scenario.jobs.columns import Changes, JobColumns, Status
-from sims.scenario.section import Section
+from sims.tables.section import Section
 
 
 class Rule(enum.Enum):

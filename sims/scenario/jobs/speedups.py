@@ -4,8 +4,9 @@ malleable applications (malleable17, section 6.1)."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from attrs import frozen
@@ -14,14 +15,17 @@ from numpy.typing import NDArray
 from policies.maths.cosched import synthetic_times
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from sims.errors import InputError
-from sims.scenario.fields import NOT_EMPTY, Count, Duration, Probability, Time, Unacceptable
-from sims.scenario.section import OneOf, Section
+from sims.tables.fields import NOT_EMPTY, Count, Duration, Probability, Time, Unacceptable
+from sims.tables.section import OneOf, Section
 
 Sizes = NDArray[np.float64]
 
 
 class Formula(Section):
     """What every formula scales."""
+
+    LAW: ClassVar[Callable[..., Profile]]
+    """Which it is, by w and its own keys."""
 
     work: Duration | None = None
     """w: time on one worker; default, of malleable applications only: 2 m log2 m, m being the
@@ -38,46 +42,47 @@ class Formula(Section):
             raise InputError("scenario", "job.footprints", problem, "more than 1 data unit")
         return 2 * footprint * math.log2(footprint)
 
+    def profile(self, footprint: float | None = None) -> Profile:
+        """t(p)."""
+        own = self.model_dump(exclude={"kind", "work"})
+        return self.LAW(self.whole(footprint), **own)
+
 
 class Roofline(Formula):
     """`{kind = "roofline", work = 1000, degree = 16}`: w/p up to a degree of parallelism."""
+
+    LAW: ClassVar[Callable[..., Profile]] = staticmethod(roofline)
 
     kind: Literal["roofline"] = "roofline"
     degree: Count
     """The most workers that help."""
 
-    def profile(self, footprint: float | None = None) -> Profile:
-        """t(p)."""
-        return roofline(self.whole(footprint), self.degree)
-
 
 class Communication(Formula):
     """`{kind = "communication", work = 1000, cost = 10}`: w/p + (p - 1) c."""
+
+    LAW: ClassVar[Callable[..., Profile]] = staticmethod(communication)
 
     kind: Literal["communication"] = "communication"
     cost: Time
     """c: time for each worker beyond the first."""
 
-    def profile(self, footprint: float | None = None) -> Profile:
-        """t(p)."""
-        return communication(self.whole(footprint), self.cost)
-
 
 class Amdahl(Formula):
     """`{kind = "amdahl", work = 1000, fraction = 0.1}`: w ((1 - gamma)/p + gamma)."""
+
+    LAW: ClassVar[Callable[..., Profile]] = staticmethod(amdahl)
 
     kind: Literal["amdahl"] = "amdahl"
     fraction: Probability
     """gamma: the sequential fraction."""
 
-    def profile(self, footprint: float | None = None) -> Profile:
-        """t(p)."""
-        return amdahl(self.whole(footprint), self.fraction)
-
 
 class Mix(Formula):
     """`{kind = "mix", work = 1000, degree = 64, fraction = 0.1, cost = 10}`: the three above in
     one."""
+
+    LAW: ClassVar[Callable[..., Profile]] = staticmethod(mix)
 
     kind: Literal["mix"] = "mix"
     degree: Count
@@ -87,21 +92,15 @@ class Mix(Formula):
     cost: Time
     """c: time for each worker beyond the first."""
 
-    def profile(self, footprint: float | None = None) -> Profile:
-        """t(p)."""
-        return mix(self.whole(footprint), self.degree, self.fraction, self.cost)
-
 
 class Power(Formula):
     """`{kind = "power", work = 1000, delta = 0.8}`: w / p^delta."""
 
+    LAW: ClassVar[Callable[..., Profile]] = staticmethod(power)
+
     kind: Literal["power"] = "power"
     delta: Probability
     """The exponent."""
-
-    def profile(self, footprint: float | None = None) -> Profile:
-        """t(p)."""
-        return power(self.whole(footprint), self.delta)
 
 
 class Times(Section):

@@ -6,17 +6,18 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from attrs import frozen
 from numpy.random import Generator
 
 from actors.runtime import System
+from policies.interface.queue import BatchJob
 from policies.maths.sizes import BoundedPareto, Deterministic, Exponential, Hyperexponential
+from policies.maths.speedup import Rigid
 from sims.errors import InputError
-from sims.scenario.fields import NOT_EMPTY, Count, Duration, Positive, Time
-from sims.scenario.held import Held
-from sims.scenario.section import OneOf, Section
+from sims.tables.fields import NOT_EMPTY, Count, Duration, Positive, Time
+from sims.tables.section import Held, OneOf, Section
 
 BLOCK = 256
 """Draws at a time."""
@@ -45,6 +46,12 @@ class ListedArrivals(Section):
     times: Annotated[tuple[Time, ...], NOT_EMPTY]
     """a_j of job j, time units."""
 
+    load: ClassVar[float | None] = None
+
+    def read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
+        """Times, and no sizes."""
+        return self.times, ()
+
 
 class FileArrivals(Section):
     """`{kind = "file", path = "log.swf"}`: submit times, and run times as sizes, of an SWF log."""
@@ -54,6 +61,16 @@ class FileArrivals(Section):
     """From the scenario's folder; may be compressed."""
     load: Positive | None = None
     """Stretch the times so that the load, as a fraction of M, is this; default: as they are."""
+
+    def read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
+        """Submit times, seconds from the first one, and run times. Raises InputError."""
+        from sims.readers.swf import read_swf
+
+        path = folder / self.path
+        jobs = read_swf(path).jobs
+        if not jobs:
+            raise InputError(str(path), "", "no usable job", "a log with at least one")
+        return [it.submit - jobs[0].submit for it in jobs], [it.run for it in jobs]
 
 
 ArrivalSection = Annotated[PoissonArrivals | ListedArrivals | FileArrivals, OneOf()]
@@ -107,23 +124,26 @@ class Arrivals:
     """In time order; of equal times the lower id first."""
     count: int
 
+    def as_jobs(self, verification: float = 0.0) -> Iterator[BatchJob]:
+        """As the scheduler will know them."""
+        for index, it in enumerate(self.jobs):
+            yield BatchJob(index, it.name, Rigid(1, it.size), verification, None, it.time)
+
 
 def arrivals(job: StreamSection, workers: int, system: System, folder: Path) -> Arrivals:
     """The jobs of `[job.stream]`, drawn from the streams `arrivals` and `sizes`.
 
     Raises InputError where lists are too short, or no number of jobs is given.
     """
-    listed = _from_file(job, folder) if isinstance(job.arrivals, FileArrivals) else None
-    own = listed[1] if listed is not None and job.sizes is None else None
-    sizes, mean = _sizes(job.sizes or Exponential(), system) if own is None else _list(own)
-    if isinstance(job.arrivals, PoissonArrivals):
-        rng = system.stream("arrivals")
-        return _endless(job, job.arrivals.draw(rng, workers, mean), sizes)
-    times = listed[0] if listed is not None else _times(job.arrivals)
+    source = job.arrivals
+    if isinstance(source, PoissonArrivals):
+        sizes, mean = _sizes(job, system)
+        return _endless(job, source.draw(system.stream("arrivals"), workers, mean), sizes)
+    times, own = source.read(folder)
+    sizes = iter(own) if own and job.sizes is None else _sizes(job, system)[0]
     jobs = _named(times[: job.count], sizes)
-    load = job.arrivals.load if isinstance(job.arrivals, FileArrivals) else None
-    if load is not None:
-        jobs = _stretched(jobs, load, workers)
+    if source.load is not None:
+        jobs = _stretched(jobs, source.load, workers)
     return Arrivals(iter(sorted(jobs, key=lambda arrival: arrival.time)), len(jobs))
 
 
@@ -135,10 +155,6 @@ def _endless(job: StreamSection, times: Iterator[float], sizes: Iterator[float])
         raise InputError("scenario", "job.stream.count", f"{job.count} jobs", accepted)
     jobs = (Arrival(f"job-{k}", *pair) for k, pair in enumerate(zip(times, sizes, strict=False)))
     return Arrivals(islice(jobs, number), number)
-
-
-def _times(section: ArrivalSection) -> Sequence[float]:
-    return section.times if isinstance(section, ListedArrivals) else ()
 
 
 def _named(times: Sequence[float], sizes: Iterator[float]) -> list[Arrival]:
@@ -153,26 +169,13 @@ def _named(times: Sequence[float], sizes: Iterator[float]) -> list[Arrival]:
     return [Arrival(f"job-{k}", time, size) for k, (time, size) in enumerate(pairs)]
 
 
-def _sizes(section: SizeSection, system: System) -> tuple[Iterator[float], float]:
-    if isinstance(section, ListedSizes):
-        return _list(section.sizes)
+def _sizes(job: StreamSection, system: System) -> tuple[Iterator[float], float]:
+    """They, and their mean."""
+    law = job.sizes or Exponential()
+    if isinstance(law, ListedSizes):
+        return iter(law.sizes), sum(law.sizes) / len(law.sizes)
     rng = system.stream("sizes")
-    return (size for _ in count() for size in section.draw(rng, BLOCK).tolist()), section.mean
-
-
-def _list(sizes: Sequence[float]) -> tuple[Iterator[float], float]:
-    return iter(sizes), sum(sizes) / len(sizes)
-
-
-def _from_file(job: StreamSection, folder: Path) -> tuple[list[float], list[float]]:
-    """Submit and run times, seconds from the first submission."""
-    path = folder / job.arrivals.path if isinstance(job.arrivals, FileArrivals) else folder
-    from sims.readers.swf import read_swf
-
-    jobs = read_swf(path).jobs
-    if not jobs:
-        raise InputError(str(path), "", "no usable job", "a log with at least one")
-    return [entry.submit - jobs[0].submit for entry in jobs], [entry.run for entry in jobs]
+    return (size for _ in count() for size in law.draw(rng, BLOCK).tolist()), law.mean
 
 
 def _stretched(jobs: Sequence[Arrival], load: float, workers: int) -> list[Arrival]:

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 from scipy.optimize import OptimizeResult
 
 from policies.maths.coupled import Load, States
-from policies.maths.offline import Bound, _optimum, earliest_end, end_of, most_iterations
+from policies.maths.offline import Bound, Search, _optimum, end_of
 from tests.case_files import case_file
 
 letters = arrays.arrays(
@@ -54,8 +54,8 @@ def test_cases_end_when_they_can_at_the_earliest(cases_dir: Path, key: str, boun
         expected: dict[str, Any] = case[key]
         states = np.array([list(row) for row in case["states"]])
         up, down = states == "u", states == "d"
-        found = earliest_end(up, case["m"], case["w"], bound, down=down)
-        many = most_iterations(up, case["m"], case["w"], bound, down=down)
+        found = Search(up, case["m"], case["w"], bound, down=down).earliest_end()
+        many = Search(up, case["m"], case["w"], bound, down=down).most_iterations()
         assert found.optimal and many.optimal
         assert found.upper == expected["earliest_end"]
         assert many.lower == expected["max_iterations"]
@@ -70,7 +70,7 @@ def test_the_optimum_is_what_trying_every_set_finds(
     states: np.ndarray[Any, np.dtype[np.str_]], tasks: int, speed: int, bound: Bound
 ) -> None:
     up, down = states == "u", states == "d"
-    found = earliest_end(up, tasks, speed, bound, down=down)
+    found = Search(up, tasks, speed, bound, down=down).earliest_end()
     expected = tried(up, down, tasks, speed, bound)
     assert found.optimal
     assert found.upper == expected
@@ -86,7 +86,7 @@ def test_iterations_one_after_the_other_are_as_many_as_any_starts_allow(
     states: np.ndarray[Any, np.dtype[np.str_]], tasks: int, speed: int, bound: Bound
 ) -> None:
     up, down = states == "u", states == "d"
-    found = most_iterations(up, tasks, speed, bound, down=down)
+    found = Search(up, tasks, speed, bound, down=down).most_iterations()
     assert found.optimal
     assert found.lower == found.upper == tried_in_a_row(up, down, tasks, speed, bound)
 
@@ -94,26 +94,26 @@ def test_iterations_one_after_the_other_are_as_many_as_any_starts_allow(
 def test_reclaimed_workers_delay_an_iteration_and_down_ones_end_it() -> None:
     up = np.array([[True, True, False, True]])
     down = np.array([[False, False, True, False]])
-    assert earliest_end(up, 1, 3, Bound.ONE).upper == 4
-    assert earliest_end(up, 1, 3, Bound.ONE, down=down).upper is None
+    assert Search(up, 1, 3, Bound.ONE).earliest_end().upper == 4
+    assert Search(up, 1, 3, Bound.ONE, down=down).earliest_end().upper is None
 
 
 def test_fewer_workers_may_do_where_each_takes_several_tasks() -> None:
     up = np.array([[True] * 6, [True, False] * 3, [False, True] * 3])
-    assert earliest_end(up, 3, 2, Bound.ONE).upper is None
-    found = earliest_end(up, 3, 2, Bound.UNBOUNDED)
+    assert Search(up, 3, 2, Bound.ONE).earliest_end().upper is None
+    found = Search(up, 3, 2, Bound.UNBOUNDED).earliest_end()
     assert (found.upper, found.workers) == (6, (0,))
 
 
 def test_a_search_that_is_cut_short_still_bounds_the_optimum() -> None:
     up = np.random.default_rng(1).random((20, 200)) < 0.7
-    found = earliest_end(up, 5, 10, Bound.ONE, time_limit=0.01)
+    found = Search(up, 5, 10, Bound.ONE, time_limit=0.01).earliest_end()
     some = end_of(range(5), 10, up, np.zeros_like(up))
     assert not found.optimal
     assert some is not None
     assert 10 <= found.lower <= some
     assert found.upper is None or found.lower <= found.upper
-    many = most_iterations(up[:, :60], 5, 10, Bound.ONE, time_limit=0.01)
+    many = Search(up[:, :60], 5, 10, Bound.ONE, time_limit=0.01).most_iterations()
     assert 0 <= many.lower < many.upper <= 6
 
 
@@ -122,15 +122,15 @@ def test_a_search_that_is_cut_short_still_bounds_the_optimum() -> None:
 )
 def test_an_iteration_without_work_is_refused(tasks: int, speed: int, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        earliest_end(np.ones((1, 1), dtype=bool), tasks, speed, Bound.ONE)
+        Search(np.ones((1, 1), dtype=bool), tasks, speed, Bound.ONE)
 
 
 def test_states_that_contradict_each_other_are_refused() -> None:
     up = np.ones((2, 3), dtype=bool)
     with pytest.raises(ValueError, match="UP and DOWN in the same slot"):
-        earliest_end(up, 1, 1, Bound.ONE, down=up)
+        Search(up, 1, 1, Bound.ONE, down=up).earliest_end()
     with pytest.raises(ValueError, match="one matrix"):
-        earliest_end(up, 1, 1, Bound.ONE, down=up[:, 1:])
+        Search(up, 1, 1, Bound.ONE, down=up[:, 1:]).earliest_end()
 
 
 @pytest.mark.parametrize(

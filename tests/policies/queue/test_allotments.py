@@ -8,9 +8,9 @@ from policies.interface.queue import BatchJob
 from policies.maths.profiles import Listed
 from policies.maths.speedup import Profile, Rigid, Table, amdahl, communication, power, roofline
 from policies.queue.allocation import (
-    LocalProcessorAllocation,
-    MinArea,
-    MinTime,
+    LPA,
+    MINAREA,
+    MINTIME,
     requested,
 )
 from policies.queue.batches import Exact, Scaled
@@ -32,13 +32,13 @@ def jobs(*profiles: Profile) -> list[BatchJob]:
 
 
 def test_local_rules_allot_the_example_as_printed() -> None:
-    assert LocalProcessorAllocation()(jobs(*EXAMPLE), 4) == [3, 1, 1, 2]
-    assert MinTime()(jobs(*EXAMPLE), 4) == [4, 4, 4, 4]
-    assert MinArea()(jobs(*EXAMPLE), 4) == [1, 1, 1, 1]
+    assert LPA(jobs(*EXAMPLE), 4) == [3, 1, 1, 2]
+    assert MINTIME(jobs(*EXAMPLE), 4) == [4, 4, 4, 4]
+    assert MINAREA(jobs(*EXAMPLE), 4) == [1, 1, 1, 1]
 
 
 def test_formulas_and_tables_mix_freely() -> None:
-    assert MinTime()(jobs(roofline(9, 3), Table((3, 1)), communication(16, 1)), 9) == [3, 2, 4]
+    assert MINTIME(jobs(roofline(9, 3), Table((3, 1)), communication(16, 1)), 9) == [3, 2, 4]
 
 
 def test_rigid_jobs_get_what_they_asked_for_and_moldable_ones_have_not_asked() -> None:

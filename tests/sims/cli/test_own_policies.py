@@ -11,7 +11,7 @@ import pytest
 from attrs import field, frozen
 
 import policies
-from sims.scenario.refusals import arguments_of
+from sims.tables.section import arguments_of
 from tests.sims.cli.commands import ROOT, TINY, Said, Shell
 
 MINE = '''\

@@ -76,7 +76,7 @@ def test_a_workload_reads_back_as_written(
 @pytest.mark.parametrize(
     ("text", "key", "problem"),
     [
-        (with_job(profile="smpi"), "profiles.smpi.type", "'smpi' are not simulated"),
+        (with_job(profile="smpi"), "profiles.smpi.type", "'smpi' is not accepted; accepted: delay"),
         (with_job(profile="absent"), "jobs[0].profile", "no profile 'absent'"),
         (with_job(profile="bare"), "profiles.bare.type", "missing"),
         (with_job(profile="still"), "profiles.still.delay", "0"),
@@ -84,8 +84,8 @@ def test_a_workload_reads_back_as_written(
         (with_job(subtime=-2), "jobs[0].subtime", "-2"),
         (with_job(walltime=0), "jobs[0].walltime", "0"),
         (with_job(id=""), "jobs[0].id", "''"),
-        ('{"jobs": [], "profiles": {}}', "nb_res", "missing"),
-        ('{"nb_res": 4, "jobs": [], "profiles": {}}', "jobs", "holds nothing"),
+        ('{"jobs": [{}], "profiles": {}}', "nb_res", "missing"),
+        ('{"nb_res": 4, "jobs": [], "profiles": {}}', "jobs", "accepted: at least one element"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused_with_its_place(

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sims.errors import InputError
-from sims.readers.files import content, load_json, numbered_lines
-from sims.readers.json_value import JsonValue
+from sims.readers.documents import load_json
+from sims.readers.files import content, numbered_lines
 
 LINES = b"one\r\ntwo\n\nfour"
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
@@ -77,35 +77,3 @@ def test_json_that_does_not_parse_is_refused_with_its_line(tmp_path: Path) -> No
     with pytest.raises(InputError) as caught:
         load_json(path)
     assert caught.value.key == "line 2"
-
-
-@pytest.mark.parametrize(
-    ("ask", "key"),
-    [
-        (lambda root: root.field("absent"), "absent"),
-        (lambda root: root.field("null"), "null"),
-        (lambda root: root.field("list").field("x"), "list"),
-        (lambda root: root.field("list").whole(0), "list"),
-        (lambda root: root.field("object").field("flag").whole(0), "object.flag"),
-        (lambda root: root.field("object").field("flag").number("a number"), "object.flag"),
-        (lambda root: root.field("object").field("zero").positive(), "object.zero"),
-        (lambda root: root.field("object").field("minus").not_negative(), "object.minus"),
-        (lambda root: root.field("object").field("zero").text(), "object.zero"),
-        (lambda root: list(root.field("object").items()), "object"),
-        (lambda root: [item.whole(2) for item in root.field("list").items()], "list[0]"),
-    ],
-)
-def test_a_json_value_of_the_wrong_kind_is_refused_with_its_dotted_place(
-    ask: Callable[[JsonValue], object], key: str
-) -> None:
-    inner = {"flag": True, "zero": 0, "minus": -0.5}
-    root = JsonValue("file.json", "", {"list": [1, 2], "object": inner, "null": None})
-    with pytest.raises(InputError) as caught:
-        ask(root)
-    assert (caught.value.source, caught.value.key) == ("file.json", key)
-
-
-def test_a_long_json_value_is_cut_in_the_message() -> None:
-    with pytest.raises(InputError, match=r"\.\.\.") as caught:
-        JsonValue("file.json", "data", list(range(1000))).whole(0)
-    assert len(str(caught.value)) < 150

@@ -68,30 +68,3 @@ def test_events_in_any_order_give_back_the_states_that_they_were_written_from(
     nodes_read = read_fta_trace(path, FtaStates(gap=RECLAIMED))
     expected = [tuple(state or RECLAIMED for state in states) for states in covered]
     assert [timeline.slots() for timeline in nodes_read.values()] == expected
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("1 1 1 1 n1 1 1000.0", "7 columns"),
-        ("1 1 one 1 n1 1 1000 1010 NULL", "'one' is not a whole number"),
-        ("1 1 1 1 n1 2 1000 1010 NULL", "event_type 2"),
-        ("1 1 1 1 n1 1 1010 1000 NULL", "from 1010 to 1000"),
-        ("1 1 1 1 n1 1 nan 1000 NULL", "'nan' is not finite"),
-        ("1 1 1 1 n1 1 1000 inf NULL", "'inf' is not finite"),
-        ("1 1 1 1 n1 1 1000 late NULL", "'late' is not a number"),
-    ],
-)
-def test_a_malformed_line_is_refused_by_number(tmp_path: Path, line: str, problem: str) -> None:
-    path = tmp_path / "event_trace.tab"
-    path.write_text(f"# comment\n1 1 1 1 n1 1 1000 1010 NULL\n{line}\n")
-    with pytest.raises(InputError, match=problem) as caught:
-        read_fta_trace(path)
-    assert (caught.value.source, caught.value.key) == (str(path), "line 3")
-
-
-def test_a_file_without_a_lasting_event_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "event_trace.tab"
-    path.write_text("# nothing\n1 1 1 1 n1 1 1000 1000 NULL\n")
-    with pytest.raises(InputError, match="no event"):
-        read_fta_trace(path)

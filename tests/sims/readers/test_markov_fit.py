@@ -14,9 +14,8 @@ from numpy.random import Generator, default_rng
 
 from policies.availability import WorkerState
 from sims.readers.fit_quality import geometric
-from sims.readers.letters import read_letters
 from sims.readers.markov_fit import MarkovFit, fit_markov
-from sims.readers.timeline import Timeline
+from sims.readers.timeline import Timeline, read_letters
 
 UP, RECLAIMED, DOWN = STATES = tuple(WorkerState)
 TRUTH = ((0.90, 0.06, 0.04), (0.20, 0.70, 0.10), (0.30, 0.10, 0.60))

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.availability import WorkerState
-from sims.errors import InputError
 from sims.readers.simgrid import ProfileStates, read_simgrid_profile
 from sims.readers.timeline import Change, Timeline
 from tests.sims.readers.lookup import state_at
@@ -82,28 +81,3 @@ def test_a_third_value_is_reclaimed_only_where_asked_for(data: Path) -> None:
 def test_off_can_mean_reclaimed(data: Path) -> None:
     timeline = read_simgrid_profile(data / "state.profile", ProfileStates(off=RECLAIMED))
     assert state_at(timeline, 3.0) is RECLAIMED
-
-
-@pytest.mark.parametrize(
-    ("text", "key", "problem"),
-    [
-        ("1 0 0\n", "line 1", "3 words"),
-        ("1 off\n", "line 1", "off"),
-        ("nan 1\n", "line 1", "not finite"),
-        ("5 0\n4 1\n", "line 2", "date 4"),
-        ("-1 0\n", "line 1", "date -1"),
-        ("1 0\nLOOPAFTER -1\n", "line 2", "negative"),
-        ("LOOPAFTER 1\n1 0\nPERIODICITY 4\n", "line 3", "one repetition"),
-        ("1 0\n5 1\nPERIODICITY 4\n", "PERIODICITY", "up to 5"),
-        ("0 0\nLOOPAFTER 0\n", "LOOPAFTER", "repetition of 0"),
-        ("# nothing\n", "", "no event"),
-    ],
-)
-def test_a_malformed_profile_is_refused_with_its_place(
-    tmp_path: Path, text: str, key: str, problem: str
-) -> None:
-    path = tmp_path / "state.profile"
-    path.write_text(text)
-    with pytest.raises(InputError, match=problem) as caught:
-        read_simgrid_profile(path)
-    assert (caught.value.source, caught.value.key) == (str(path), key)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.letters import read_letters
-from sims.readers.timeline import Timeline
+from sims.readers.timeline import Timeline, read_letters
 from tests.sims.readers.lookup import state_at
 
 UP, RECLAIMED, DOWN = WorkerState
@@ -53,12 +52,6 @@ def test_a_state_holds_from_its_change_up_to_the_next() -> None:
     assert [state_at(timeline, t) for t in (0, 2.4, 2.5, 3.9, 4.0, 5.9)] == [
         UP, UP, DOWN, DOWN, RECLAIMED, RECLAIMED,
     ]  # fmt: skip
-
-
-def test_a_held_timeline_keeps_its_last_state_for_ever() -> None:
-    held = Timeline(((0.0, UP), (2.0, DOWN)), end=3.0).held()
-    assert state_at(held, 1e9) is DOWN
-    assert list(held.transitions()) == [(0.0, UP), (2.0, DOWN)]
 
 
 @given(STATES, st.integers(0, 200))

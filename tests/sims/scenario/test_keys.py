@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import attrs
 import pytest
@@ -16,12 +16,12 @@ from pydantic import TypeAdapter, ValidationError
 
 import sims.scenario
 from sims.errors import InputError
-from sims.scenario.held import AsInToml, Held, table_of
 from sims.scenario.keys import KeyTable, tables, toml, type_words
 from sims.scenario.policies import GivenPolicies
-from sims.scenario.refusals import section_of
 from sims.scenario.scenario import Scenario
-from sims.scenario.section import Section, tables_of
+from sims.tables.fields import AsInToml
+from sims.tables.refusals import section_of
+from sims.tables.section import Held, Section, table_of
 
 SCENARIOS = sorted((Path(__file__).parents[3] / "sims" / "scenarios").glob("*.toml"))
 STRANGE = "no_section_has_this_key"
@@ -38,12 +38,22 @@ def section_classes() -> Iterator[type[Section]]:
 
 
 CLASSES = {it.__name__: it for it in section_classes() if it is not GivenPolicies}
+
+
+def objects(hint: Any) -> Iterator[type]:
+    """Those of others' classes that a value can be, or hold."""
+    inner = get_args(hint)
+    if any(isinstance(it, Held) for it in inner):
+        yield inner[0]
+    for each in inner:
+        yield from objects(each)
+
+
 HELD = {
-    it.kind.__name__: it.kind
+    it.__name__: it
     for section in CLASSES.values()
-    for key in section.model_fields
-    for it in tables_of(section, key)
-    if isinstance(it, Held)
+    for field in section.model_fields.values()
+    for it in objects(Annotated[field.annotation, *field.metadata, ""])
 }
 """Classes of others that tables are read into."""
 
@@ -58,6 +68,9 @@ PARENTS = {
 """Table -> the kind of the one around it, where its own says nothing of that."""
 
 
+OF_KINDS = {it.place for it in tables() for key in it.keys if key.name == "kind"}
+
+
 def alone(table: KeyTable, inner: dict[str, Any]) -> dict[str, Any]:
     """A scenario that has nothing but `table`, in which is only `inner`."""
     own = any(key.name == "kind" and key.type.startswith('"') for key in table.keys)
@@ -67,7 +80,7 @@ def alone(table: KeyTable, inner: dict[str, Any]) -> dict[str, Any]:
         place, step = ".".join(steps[:depth]), steps[depth - 1]
         found = {step: [found] if step in ("workers", "jobs") else found}
         kind = PARENTS.get(place, None if own else table.kind)
-        if kind and depth > 1 and steps[depth - 2] != "stream":
+        if kind and ".".join(steps[: depth - 1]) in OF_KINDS:
             found["kind"] = kind
     return found
 

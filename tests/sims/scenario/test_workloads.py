@@ -31,13 +31,7 @@ NAN = float("nan")
 def columns(rows: list[tuple[float, float, int, float, str, str]]) -> JobColumns:
     """(submitted, time, processors, estimate, status, user) of each job."""
     rows = sorted(rows, key=lambda row: row[0])
-    submitted, times, processors, estimates, statuses, users = zip(*rows, strict=True)
-    return JobColumns.plain(
-        *(np.array(submitted, dtype=float), np.array(times, dtype=float), np.array(processors)),
-        estimates=np.array(estimates, dtype=float),
-        statuses=np.array(statuses, dtype=object),
-        users=np.array(users, dtype=object),
-    )
+    return JobColumns.of((f"J{k}", *row, "", "", 0.0) for k, row in enumerate(rows, start=1))
 
 
 ROWS = st.tuples(

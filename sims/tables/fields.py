@@ -11,14 +11,11 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
-    TypeAdapter,
     ValidationInfo,
 )
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticCustomError
 from pydantic_core import core_schema as core
 
-from sims.attribute_docs import attribute_docs
 from sims.durations import TIME, units_sum
 
 MOST_JOBS = 10**9
@@ -78,10 +75,30 @@ class Accepts:
         return value
 
 
+COMPARED: Mapping[str, tuple[str, str]] = {
+    ">": ("gt", "above {}"),
+    ">=": ("ge", "{} or above"),
+    "<": ("lt", "below {}"),
+    "<=": ("le", "up to {}"),
+}
+"""How attrs' validators compare -> the bound of a core schema, and its words."""
 FINITE: Mapping[str, Any] = {"allow_inf_nan": False}
 NOT_NEGATIVE = Accepts("a finite number, 0 or above", {"ge": 0, **FINITE})
 POSITIVE = Accepts("a finite number above 0", {"gt": 0, **FINITE})
 POSITIVE_OR_INF = Accepts("a number above 0, or inf", {"gt": 0})
+
+
+def bounded(validator: Any) -> list[Accepts]:
+    """What a validator of attrs' accepts, where it bounds a number."""
+    found = [
+        (*COMPARED[each.compare_op], each.bound)
+        for each in getattr(validator, "_validators", (validator,))
+        if hasattr(each, "compare_op")
+    ]
+    words = ", ".join(("a finite number", *(text.format(bound) for _, text, bound in found)))
+    limits = {key: bound for key, _, bound in found}
+    return [Accepts(words, {**limits, **FINITE})] if found else []
+
 
 Number = Annotated[float, Accepts("a finite number", FINITE)]
 NotNegative = Annotated[float, NOT_NEGATIVE]
@@ -141,17 +158,28 @@ MOST_WHOLE = 2**40
 could be more than a log's line holds."""
 
 
-def as_in_toml(node: Any, handler: GetCoreSchemaHandler) -> None:
+class AsInToml:
+    """Annotation: read as TOML has it, and so all within."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core.CoreSchema:
+        schema = handler(source)
+        _as_in_toml(handler.resolve_ref_schema(schema), handler)
+        return schema
+
+
+def _as_in_toml(node: Any, handler: GetCoreSchemaHandler) -> None:
     """In place: lists are tuples, words members of enums or whole keys, and whole numbers stay."""
     if isinstance(node, list):
         for inner in node:
-            as_in_toml(inner, handler)
+            _as_in_toml(inner, handler)
     elif isinstance(node, dict):
         kind = node.get("type")
         _relax(kind, node, handler)
         for key, inner in node.items():
             if kind != "float" and key not in ("metadata", "serialization", "default"):
-                as_in_toml(inner, handler)
+                _as_in_toml(inner, handler)
 
 
 def _relax(kind: object, node: Any, handler: GetCoreSchemaHandler) -> None:
@@ -172,35 +200,3 @@ def _relax(kind: object, node: Any, handler: GetCoreSchemaHandler) -> None:
 def _whole(value: Any, handler: core.ValidatorFunctionWrapHandler) -> Any:
     found = handler(value)
     return value if type(value) is int and abs(value) <= MOST_WHOLE else found
-
-
-# --- JSON Schema ----------------------------------------------------------------------------------
-
-REFERENCE = "https://definitions/{model}"
-"""How schemas that are made apart refer to their parts: pydantic would miss others."""
-WHOLE = "^-?[0-9]+$"
-"""A key that is a number: TOML has it as a text."""
-
-
-class Documented(GenerateJsonSchema):
-    """The members of an enum with what its source says of each; keys of a table that are whole."""
-
-    def enum_schema(self, schema: core.EnumSchema) -> JsonSchemaValue:
-        docs = attribute_docs(schema["cls"])
-        told = [
-            {"const": it.value} | ({"description": docs[it.name]} if it.name in docs else {})
-            for it in schema["members"]
-        ]
-        return {"oneOf": told}
-
-    def dict_schema(self, schema: core.DictSchema) -> JsonSchemaValue:
-        found = super().dict_schema(schema)
-        if schema.get("keys_schema", {}).get("type") == "int":
-            of = found.pop("additionalProperties")
-            found |= {"patternProperties": {WHOLE: of}, "additionalProperties": False}
-        return found
-
-    @classmethod
-    def of(cls, adapter: TypeAdapter[Any]) -> Json:
-        """A schema made apart, its parts in it as `$defs`."""
-        return adapter.json_schema(ref_template=REFERENCE, schema_generator=cls)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 import attrs
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from sims.errors import InputError
-from sims.scenario.fields import Unacceptable
-from sims.scenario.held import TAG, Held, table_of
-from sims.scenario.section import Section, Table, keys_of, tables_of, tag_of
+from sims.tables.fields import Unacceptable
 
 LONGEST = 80
 """Characters of a value in a message."""
@@ -32,39 +31,33 @@ ACCEPTED: Mapping[str, str] = {
 }
 """Type of an error -> what it lacks."""
 
-Read = TypeVar("Read", bound=BaseModel)
+Read = TypeVar("Read")
+Section = TypeVar("Section", bound=BaseModel)
 
 
 def section_of(
-    kind: type[Read], table: object, source: str, key: str = "", times: list[str] | None = None
-) -> Read:
+    kind: type[Section], table: object, source: str, key: str = "", times: list[str] | None = None
+) -> Section:
     """The section that `table` is; `times` gets the texts that were read as seconds. Raises
     InputError at `key` for what it is not."""
+    return checked(partial(kind.model_validate, context=times), table, source, key)
+
+
+def checked(read: Callable[[Any], Read], table: object, source: str, key: str) -> Read:
+    """What `read`, of pydantic, makes of a table. Raises InputError at `key`."""
     try:
-        return kind.model_validate(table, context=times)
+        return read(table)
     except ValidationError as error:
-        raise refusal(error, kind, table, source, key) from None
+        raise _refusal(error, table, source, key) from None
 
 
-def arguments_of(kind: type, table: Mapping[str, Any], source: str, key: str) -> dict[str, Any]:
-    """What an attrs class that is no section is called with. Raises InputError."""
-    try:
-        return dict(table_of(kind).validate_python(dict(table)))
-    except ValidationError as error:
-        raise refusal(error, kind, table, source, key) from None
-
-
-def refusal(
-    error: ValidationError, kind: type, table: object, source: str, key: str = ""
-) -> InputError:
+def _refusal(error: ValidationError, table: object, source: str, key: str) -> InputError:
     """The first thing that is wrong; a misspelt key, which is missing too, comes first."""
     first = min(error.errors(include_url=False), key=lambda it: it["type"] == "missing")
     place, value = first["loc"], _written(table, first["loc"], first["input"])
     if place and place[-1] == "[key]":  # of a table whose keys are numbers
         place = place[:-2]
     where = ".".join(filter(None, (key, *map(str, place))))
-    if first["type"] == "extra_forbidden":
-        return _unknown(source, where, str(place[-1]), _known(kind, table, place))
     if first["type"] == "missing":
         return InputError(source, where, "missing", "a value")
     if first["type"] == "value_error":
@@ -105,14 +98,11 @@ def _accepted(error: ErrorDetails) -> str:
 def not_accepted(value: object, accepted: str = "") -> str:
     """The problem with a value; of a word, with the one that may be meant."""
     words = [word.split()[-1] for word in accepted.split(", ") if word]
-    return f"{shown(_listed(value))} is not accepted{_meant(value, words)}"
+    return f"{shown(_listed(value))} is not accepted{meant(value, words)}"
 
 
-def _unknown(source: str, where: str, key: str, known: Sequence[str]) -> InputError:
-    return InputError(source, where, f"unknown key{_meant(key, known)}", ", ".join(known))
-
-
-def _meant(word: object, known: Sequence[str]) -> str:
+def meant(word: object, known: Collection[str]) -> str:
+    """The one of the known words that another may stand for, as a message says it."""
     asked = isinstance(word, str) and word not in known
     close = difflib.get_close_matches(str(word), known, 1) if asked else ()
     return f" (did you mean {close[0]}?)" if close else ""
@@ -133,18 +123,3 @@ def shown(value: object) -> str:
 def _listed(value: object) -> object:
     """Lists again, as they were written."""
     return [_listed(each) for each in value] if isinstance(value, tuple) else value
-
-
-def _known(kind: type, table: Any, place: Sequence[str | int]) -> list[str]:
-    """The keys of the table in which the last of `place` stands."""
-    if not issubclass(kind, BaseModel):
-        return keys_of(Held().of(kind))
-    found: Table = cast(type[Section], kind)
-    options = [found]
-    for step in place[:-1]:
-        table = table[step]
-        if isinstance(step, str):
-            options = list(tables_of(found, step))
-        if isinstance(table, Mapping):
-            found = {tag_of(it): it for it in options}.get(table.get(TAG), options[0])
-    return keys_of(found)

@@ -1,0 +1,1 @@
+"""Tables of a file as strict pydantic models, and what is wrong with one in one line."""
