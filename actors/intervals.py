@@ -41,6 +41,17 @@ def within(text: str, number: int) -> bool:
     return any(first <= number <= last for first, last in spans_in(text))
 
 
+@lru_cache(maxsize=16_384)
+def count_in(text: str) -> int:
+    """How many numbers there are in intervals as logs write them."""
+    return _size(spans_in(text))
+
+
+def joined(ours: str, theirs: str) -> str:
+    """Two sets as logs write them that have no number in common, as one."""
+    return text(tuple(sorted((*spans_in(ours), *spans_in(theirs)))))
+
+
 def members(intervals: Intervals) -> tuple[int, ...]:
     """Every number, ascending."""
     return tuple(chain.from_iterable(range(first, last + 1) for first, last in intervals))
