@@ -19,7 +19,7 @@ from sims.plots.scene import Scene
 from sims.scenario.loader import load
 from sims.script import prepare_pictures, run_script
 from sims.summary import Summary
-from sims.trace.read import read_trace
+from sims.trace.read import find_life
 from sims.world import run
 
 SCENARIOS = Path(__file__).parent / "scenarios"
@@ -48,8 +48,8 @@ def show(name: str, out: Path) -> Shown:
 
 
 def _write_trace(shown: Shown) -> None:
-    trace = read_trace(LogFile(shown.log), "application")
-    shown.trace.write_text("\n".join(trace.explained().lines(trace.tale.unit)) + "\n")
+    trace = find_life(LogFile(shown.log), "application")
+    shown.trace.write_text("\n".join(trace.root.lines(trace.unit)) + "\n")
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -79,7 +79,7 @@ def trace(
     as_json: AsJson = False,
 ) -> None:
     """Tell the life of one job, from a log."""
-    from sims.trace.find import find_life
+    from sims.trace.read import find_life
 
     name = job or named
     if name is None:

@@ -68,7 +68,7 @@ class History:
 
     processors: int = 0
     """Size of the platform; the log's first record tells it."""
-    now: float = 0.0
+    now: float = 0
     """Virtual time of the last record."""
     header: ScenarioStarted | None = None
     jobs: dict[str, Job] = field(init=False, factory=dict)

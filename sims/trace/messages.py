@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from actors.events import MessagesDescribed, TransferKind, TransferStarted
+from actors.events import (
+    MessagesDescribed,
+    TransferDropped,
+    TransferEnded,
+    TransferKind,
+    TransferStarted,
+    TransferSuspended,
+)
 from actors.runtime import Record
 from sims.telling import in_units
-from sims.trace.holding import Cast
-from sims.trace.running import RunUnderWay
+from sims.trace.run import ToldRun
 from sims.trace.span import Span
 
 WORDS = {
@@ -24,76 +30,66 @@ class _Message:
     """One that has not passed whole."""
 
     what: str
-    verb: str
+    saves: bool
+    """Whether the worker sends it."""
     span: Span
     run: int
-
-    @property
-    def under_way(self) -> bool:
-        return self.span.end is None
+    """In which it is told."""
 
 
 @define
 class Messages:
     """What a job's members receive and send."""
 
-    cast: Cast
     sizes: dict[TransferKind, float] = field(factory=dict)
     """Time of a whole message."""
-    _by_worker: dict[int, _Message] = field(factory=dict)
+    by_worker: dict[int, _Message] = field(factory=dict)
 
-    def describe(self, event: MessagesDescribed) -> None:
+    def describe(self, record: Record, event: MessagesDescribed) -> None:
         """How long whole messages take."""
-        kinds = TransferKind
-        self.sizes = {kinds.PROGRAM: event.program, kinds.DATA: event.data}
-        self.sizes |= dict.fromkeys((kinds.IMAGE, kinds.SAVE), event.image)
+        images = dict.fromkeys((TransferKind.IMAGE, TransferKind.SAVE), event.image)
+        self.sizes = {TransferKind.PROGRAM: event.program, TransferKind.DATA: event.data, **images}
 
-    def concern(self, worker: int) -> bool:
-        """Whether a message of this worker has not passed whole."""
-        return worker in self._by_worker
-
-    def start(self, event: TransferStarted, run: RunUnderWay, record: Record) -> None:
+    def start(self, event: TransferStarted, run: ToldRun, record: Record) -> None:
         """A worker holds a channel from now on."""
         kind, left = event.kind, event.left
-        what = WORDS[kind]
+        what, saves = WORDS[kind], kind is TransferKind.SAVE
         if left < self.sizes.get(kind, left):
-            what = f"the last {in_units(left, self.cast.unit)} of {what}"
-        verb = "sends" if kind is TransferKind.SAVE else "receives"
-        title = f"{self.cast.name(event.worker)} {verb} {what}"
+            what = f"the last {in_units(left, run.unit)} of {what}"
+        title = f"{run.name(event.worker)} {'sends' if saves else 'receives'} {what}"
         span = (run.doing or run.span).below(title, record)
-        self._by_worker[event.worker] = _Message(what, verb, span, event.run)
-        run.receiving.add(event.worker)
+        self.by_worker[event.worker] = _Message(what, saves, span, event.run)
 
-    def suspend(self, worker: int, left: float, now: float) -> None:
-        """What has passed is kept."""
-        span = self._by_worker[worker].span
-        span.title += f", {in_units(left, self.cast.unit)} of it left"
-        span.close(now)
-
-    def end(self, worker: int, now: float) -> None:
-        """It has passed whole."""
-        self._by_worker.pop(worker).span.close(now)
-
-    def drop(self, worker: int, now: float) -> None:
-        """What has passed is lost."""
-        span = self._by_worker.pop(worker).span
-        span.title += ", lost"
-        span.close(now)
+    def stop(
+        self, event: TransferSuspended | TransferEnded | TransferDropped, unit: str, now: float
+    ) -> None:
+        """It holds it no more: what has passed is kept, whole, or lost."""
+        message = self.by_worker.get(event.worker)
+        if message is None:
+            return
+        if isinstance(event, TransferSuspended):
+            message.span.title += f", {in_units(event.left, unit)} of it left"
+        else:
+            del self.by_worker[event.worker]
+        if isinstance(event, TransferDropped):
+            message.span.title += ", lost"
+        message.span.close(now)
 
     def leave(self, now: float) -> None:
-        """The job is gone, and with it what has not passed whole."""
-        for worker in [worker for worker, it in self._by_worker.items() if it.under_way]:
-            self.drop(worker, now)
+        """The job is gone, and with it what is under way."""
+        for message in self.by_worker.values():
+            if message.span.end is None:
+                message.span.title += ", lost"
+                message.span.close(now)
 
-    def go_on(self, run: RunUnderWay, record: Record) -> None:
+    def go_on(self, run: ToldRun, record: Record) -> None:
         """Messages of its members that the run before left under way go on in this one: they are
         told in both."""
-        for worker, message in self._by_worker.items():
-            if message.under_way and message.run != run.history.number and run.holds(worker):
-                message.span.title += ", goes on in the next run"
-                message.span.close(record.t)
-                verb = "receiving" if message.verb == "receives" else "sending"
-                title = f"{self.cast.name(worker)} goes on {verb} {message.what}"
-                message.span = (run.doing or run.span).below(title, record)
-                message.run = run.history.number
-                run.receiving.add(worker)
+        number = run.run.number
+        for worker, it in self.by_worker.items():
+            if it.span.end is None and it.run != number and worker in run.run.apart:
+                it.span.title += ", goes on in the next run"
+                it.span.close(record.t)
+                goes_on = f"goes on {'sending' if it.saves else 'receiving'} {it.what}"
+                title = f"{run.name(worker)} {goes_on}"
+                it.span, it.run = (run.doing or run.span).below(title, record), number

@@ -1,18 +1,18 @@
-"""Why a job waited, in words: what `waits` found, as spans within the time that it waited."""
+"""Why a job waited, in words and as data: what `waits` found, as spans within that time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from attrs import frozen
 
-from actors.events import DeciderKind
-from sims.telling import counted, in_units, moment
-from sims.trace.holding import Cast
-from sims.trace.ranking import QUEUE, Ranking
-from sims.trace.scene import HeldWorkers
+from actors.events import DeciderKind, ScenarioStarted
+from actors.intervals import numbers_in
+from sims.telling import counted, in_units, moment, worker_of
+from sims.trace.look import Held
+from sims.trace.ranking import Ranking
 from sims.trace.span import Span
-from sims.trace.waits import Passed, Promise, Wait, overlap
+from sims.trace.waits import Passed, Promise, Wait
 
 NAMED = 3
 """Of many jobs or runs, the largest are named."""
@@ -22,102 +22,87 @@ NAMED = 3
 class Reasons:
     """One wait of a job, explained."""
 
-    job: str
     wait: Wait
+    started: ScenarioStarted
     ranking: Ranking
-    cast: Cast
-    decider: DeciderKind
 
     def spans(self) -> Iterator[Span]:
         """In order of time."""
         wait = self.wait
-        yield from self._told(wait.since, self._found(), self._held())
-        yield from map(self._promised, wait.promises, [None, *wait.promises])
+        yield from _at(wait.since, self._found(), self._held())
+        for promise, before in zip(wait.promises, [None, *wait.promises], strict=False):
+            yield Span.of(self._promised(promise, before), promise.record, promise.record.t)
         if wait.until is not None:
-            yield from self._told(wait.until, self._passed(), *self._started(wait.until))
+            yield from _at(wait.until, self._passed(), *self._started(wait.until))
 
-    @staticmethod
-    def _told(t: float, *titles: str) -> Iterator[Span]:
-        return (Span(title, t, t) for title in titles if title)
+    def _moment(self, t: float) -> str:
+        return moment(t, self.started.unit)
 
     # --- as it began ----------------------------------------------------------------------------
 
-    def ahead(self) -> tuple[list[str], int]:
-        """Who was before it in the queue, and how many processors they got once they started."""
-        wait, asked = self.wait, self.wait.starts.of
-        me = self.ranking.rank(self.job, wait.me, wait.asked)
-        ranks = {it: self.ranking.rank(it, job, asked.get(it)) for it, job in wait.others.items()}
-        names = sorted((it for it, rank in ranks.items() if rank < me), key=ranks.__getitem__)
-        return names, sum(asked[it].processors for it in names if it in asked)
+    def ahead(self) -> tuple[int, int]:
+        """How many jobs were before it in the queue, and how many processors they got once they
+        started."""
+        look, rank = self.wait.look, self.ranking.rank
+        me, asked = rank(self.wait.me, self.wait.asked), look.starts.get
+        names = [it.name for it in look.waiting if rank(it, asked(it.name)) < me]
+        return len(names), sum(look.starts[it].processors for it in names if it in look.starts)
 
     def _found(self) -> str:
-        wait, total = self.wait, self.ranking.processors
-        free = f"{wait.free:,} of {counted(total, 'processor')} {_are(wait.free)} free"
-        states = zip(wait.away, ("RECLAIMED", "DOWN"), strict=True)
-        free += "".join(
-            f", {number:,} {_are(number)} {state}" for number, state in states if number
-        )
-        names, processors = self.ahead()
-        if not names:
+        look = self.wait.look
+        counts = [(len(numbers), f" {state.name}") for state, numbers in look.away.items()]
+        away = [f", {number:,} {_are(number)}{state}" for number, state in counts if number]
+        total = counted(self.started.processors, "processor")
+        free = f"{look.free:,} of {total} {_are(look.free)} free{''.join(away)}"
+        jobs, processors = self.ahead()
+        if not jobs:
             return free
         where = "ahead" if self.ranking.order is not None else "waiting already"
-        jobs = f"{counted(len(names), 'job')} for {counted(processors, 'processor')}"
-        return f"{jobs} {_are(len(names))} {where}; {free}"
+        wanted = f"{counted(jobs, 'job')} for {counted(processors, 'processor')}"
+        return f"{wanted} {_are(jobs)} {where}; {free}"
 
     def _held(self) -> str:
-        holders = self.wait.holders
-        if not holders:
-            return ""
-        more = sum(it.width for it in holders[NAMED:])
-        rest = f"{counted(len(holders) - NAMED, 'other run')} ({more:,})" if more else ""
-        named = [self._holder(it) for it in holders[:NAMED]]
-        return f"held by {_joined([*named, rest])}"
+        holders = self.wait.look.held
+        return f"held by {_largest(holders, self._holder)}" if holders else ""
 
-    def _holder(self, held: HeldWorkers) -> str:
-        unit, end = self.cast.unit, self.wait.ends.get((held.job, held.run))
-        since = moment(held.since, unit)
-        until = "the log's end" if end is None else moment(end, unit)
-        return f"{held.job} ({counted(held.width, 'processor')}, {since} to {until})"
+    def _holder(self, held: Held) -> str:
+        end = self.wait.look.ends.get((held.job, held.run))
+        until = "the log's end" if end is None else self._moment(end)
+        size = counted(held.width, "processor")
+        return f"{held.job} ({size}, {self._moment(held.since)} to {until})"
 
     # --- while it waited ------------------------------------------------------------------------
 
-    def _promised(self, promise: Promise, before: Promise | None) -> Span:
-        return Span(
-            self._promise(promise, before), promise.t, promise.t, promise.seq, promise.cause
-        )
-
-    def _promise(self, promise: Promise, before: Promise | None) -> str:
+    def _promised(self, promise: Promise, before: Promise | None) -> str:
         if promise.start is None:
             ahead = f": {promise.ahead} is ahead of it now" if promise.ahead else ""
             return f"nothing is promised to it any more{ahead}"
-        unit, start = self.cast.unit, moment(promise.start, self.cast.unit)
+        start = f"promised its start for {self._moment(promise.start)}"
         if before is None or before.start is None:
-            return f"promised its start for {start}"
+            return start
         by = promise.start - before.start
-        how = f"{in_units(abs(by), unit)} {'earlier' if by < 0 else 'later'}"
-        ended = [f"{it.job} {self._early(it, promise.t)}" for it in promise.early[:NAMED]]
-        why = f": {_joined(ended)}" if ended else ""
-        return f"promised its start for {start}, {how}{why}"
+        how = f"{in_units(abs(by), self.started.unit)} {'earlier' if by < 0 else 'later'}"
+        ended = [self._early(it, promise.record.t) for it in promise.early[:NAMED]]
+        return f"{start}, {how}{': ' if ended else ''}{_joined(ended)}"
 
-    def _early(self, held: HeldWorkers, end: float) -> str:
-        return f"ended {in_units(held.believed - end, self.cast.unit)} before it was believed to"
+    def _early(self, held: Held, end: float) -> str:
+        early = in_units(held.believed - end, self.started.unit)
+        return f"{held.job} ended {early} before it was believed to"
 
     def rule(self, passed: Passed) -> str:
         """By what a job that came later started first."""
-        if self.decider is not QUEUE:
+        if self.started.decider is not DeciderKind.QUEUE:
             return "by the policy's choice"
-        if self.ranking.order is None:
-            return f"by the order {self.ranking.name} or by backfilling"
-        mine = self.ranking.rank(self.job, self.wait.me, self.wait.asked)
-        theirs = self.ranking.rank(passed.job, passed.arrived, passed.asked)
-        return f"by the order {self.ranking.name}" if theirs < mine else "by backfilling"
+        ranking = self.ranking
+        if ranking.order is None:
+            return f"by the order {ranking.name} or by backfilling"
+        mine = ranking.rank(self.wait.me, self.wait.asked)
+        first = ranking.rank(passed.job, passed.asked) < mine
+        return f"by the order {ranking.name}" if first else "by backfilling"
 
     def _passed(self) -> str:
-        passed = sorted(self.wait.passed.values(), key=lambda it: -it.asked.processors)
-        if not passed:
-            return ""
         rules: dict[str, list[Passed]] = {}
-        for it in passed:
+        for it in sorted(self.wait.passed.values(), key=lambda it: -it.asked.processors):
             rules.setdefault(self.rule(it), []).append(it)
         told = (
             f"{counted(len(them), 'job')} that came later started first {rule}: {self._named(them)}"
@@ -126,9 +111,8 @@ class Reasons:
         return "; ".join(told)
 
     def _named(self, passed: Sequence[Passed]) -> str:
-        unit = self.cast.unit
         named = [
-            f"{it.job} on {it.asked.processors:,} at {moment(it.asked.at, unit)}"
+            f"{it.job.name} on {it.asked.processors:,} at {self._moment(it.asked.at)}"
             for it in passed[:NAMED]
         ]
         return ", ".join([*named, *(["..."] if len(passed) > NAMED else [])])
@@ -136,82 +120,94 @@ class Reasons:
     # --- as it ended ----------------------------------------------------------------------------
 
     def _started(self, now: float) -> Iterator[str]:
-        wait, unit = self.wait, self.cast.unit
+        wait = self.wait
         asked, possible, missed = wait.asked, wait.possible, wait.missed
         if asked is None or possible is None:
             return
-        so_many = f"{counted(asked.processors, 'processor')}"
-        if missed and self.decider is QUEUE:
+        so_many = counted(asked.processors, "processor")
+        if missed and self.started.decider is DeciderKind.QUEUE:
             times = counted(len(missed), "earlier instant")
-            first = moment(missed[0], unit)
+            first = self._moment(missed[0])
             yield f"{so_many} were free at {times} too, first at {first}: others had them"
         if possible < now:
-            yield f"{so_many} were free from {moment(possible, unit)} on, but not for it"
+            yield f"{so_many} were free from {self._moment(possible)} on, but not for it"
         free = wait.instants[-1].before
         are = f"{free:,} {_are(free)} free"
         yield f"possible now: {self._freed()}{are}, it takes {asked.processors:,}"
 
     def _freed(self) -> str:
         """What changed at the instant of its start."""
-        wait = self.wait
-        told = [self._end(it) for it in wait.freed[:NAMED]]
-        more = wait.freed[NAMED:]
-        if more:
-            told.append(f"{counted(len(more), 'other run')} ({sum(it.width for it in more):,})")
-        said = [f"{_joined(told)} {'ends' if len(wait.freed) == 1 else 'end'}"] if told else []
-        if wait.back:
-            said.append(f"{_joined(self._back())} {_are(len(wait.back))} UP again")
+        freed, back = self.wait.freed, self.wait.back
+        said = []
+        if freed:
+            said.append(f"{_largest(freed, self._end)} {'ends' if len(freed) == 1 else 'end'}")
+        if back:
+            names = [worker_of(self.started, worker) for worker in back[:NAMED]]
+            rest = counted(len(back) - NAMED, "other") if len(back) > NAMED else ""
+            said.append(f"{_joined([*names, rest])} {_are(len(back))} UP again")
         return f"{', '.join(said)}; " if said else ""
 
-    def _back(self) -> list[str]:
-        names = [self.cast.name(worker) for worker in self.wait.back[:NAMED]]
-        more = len(self.wait.back) - NAMED
-        return [*names, counted(more, "other")] if more > 0 else names
-
-    def _end(self, held: HeldWorkers) -> str:
-        share = overlap(held, self.wait.processors)
-        whose = f", {share:,} of them now its own" if share else ""
+    def _end(self, held: Held) -> str:
+        assert self.wait.mine is not None
+        own = set(numbers_in(held.processors)).intersection(numbers_in(self.wait.mine.processors))
+        whose = f", {len(own):,} of them now its own" if own else ""
         return f"{held.job} ({counted(held.width, 'processor')}{whose})"
 
     # --- as data --------------------------------------------------------------------------------
 
     def as_json(self) -> dict[str, object]:
         """The wait as data."""
-        wait = self.wait
-        names, processors = self.ahead()
+        wait, look = self.wait, self.wait.look
+        jobs, processors = self.ahead()
+        reclaimed, down = map(len, look.away.values())
         return {
             "since": wait.since,
             "until": wait.until,
-            "ahead": {"jobs": len(names), "processors": processors},
-            "free": wait.free,
-            "reclaimed": wait.away[0],
-            "down": wait.away[1],
-            "held": [self._holder_as_json(it) for it in wait.holders],
+            "ahead": {"jobs": jobs, "processors": processors},
+            "free": look.free,
+            "reclaimed": reclaimed,
+            "down": down,
+            "held": [
+                {**_data(it), "since": it.since, "until": look.ends.get((it.job, it.run))}
+                for it in look.held
+            ],
             "passed": [
                 {
-                    "job": it.job,
+                    "job": it.job.name,
                     "processors": it.asked.processors,
                     "start": it.asked.at,
                     "rule": self.rule(it),
                 }
                 for it in wait.passed.values()
             ],
-            "promises": [{"t": it.t, "start": it.start, "seq": it.seq} for it in wait.promises],
+            "promises": [
+                {"t": it.record.t, "start": it.start, "seq": it.record.seq} for it in wait.promises
+            ],
             "missed": wait.missed,
             "possible": wait.possible,
-            "freed": [{"job": it.job, "run": it.run, "processors": it.width} for it in wait.freed],
+            "freed": list(map(_data, wait.freed)),
             "back": wait.back,
         }
 
-    def _holder_as_json(self, held: HeldWorkers) -> dict[str, object]:
-        until = self.wait.ends.get((held.job, held.run))
-        about = {"job": held.job, "run": held.run, "processors": held.width}
-        return {**about, "since": held.since, "until": until}
+
+def _data(held: Held) -> dict[str, object]:
+    return {"job": held.job, "run": held.run, "processors": held.width}
+
+
+def _at(t: float, *titles: str) -> Iterator[Span]:
+    return (Span(title, t, t) for title in titles if title)
+
+
+def _largest(holders: Sequence[Held], tell: Callable[[Held], str]) -> str:
+    """The first ones, which are the largest, by name."""
+    named, others = [tell(it) for it in holders[:NAMED]], holders[NAMED:]
+    size = sum(it.width for it in others)
+    return _joined([*named, f"{counted(len(others), 'other run')} ({size:,})" if others else ""])
 
 
 def _joined(parts: Sequence[str]) -> str:
     """`a, b and c`."""
-    *first, last = [part for part in parts if part]
+    *first, last = [part for part in parts if part] or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
 
