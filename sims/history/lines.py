@@ -84,12 +84,17 @@ class Lines:
             self._of_jobs = {name: [] for name in self._known}
         if worker is not None:
             self._of_workers[worker] = number, line
-        elif kind == SUBMITTED:
-            self._of_jobs[job] = [(number, line)]
+        else:
+            self._keep(kind, job, (number, line))
+
+    def _keep(self, kind: bytes, job: bytes, line: Line) -> None:
+        assert self._known is not None
+        if kind == SUBMITTED:
+            self._of_jobs[job] = [line]
         elif kind in GONE and job not in self._known:
             self._of_jobs.pop(job, None)
         elif job in self._of_jobs:
-            self._of_jobs[job].append((number, line))
+            self._of_jobs[job].append(line)
 
     def catch_up(self) -> None:
         """The history is told of all that is kept."""

@@ -9,7 +9,7 @@ processors, else waiting.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from math import inf
 
@@ -72,16 +72,21 @@ class Course:
         self.pieces.append(Piece(now, part, done, rate))
 
     def spans(self, end: float) -> Iterator[tuple[Piece, float]]:
-        """Each piece with its end; the last ends with the run, or at `end`."""
-        ends = [piece.start for piece in self.pieces[1:]]
-        return zip(self.pieces, [*ends, end if self.run.end is None else self.run.end], strict=True)
+        """Each piece with its end, the last one's being `end`."""
+        return zip(self.pieces, [*(it.start for it in self.pieces[1:]), end], strict=True)
 
 
 @define
 class FlowAccount:
-    """Time by part."""
+    """Time by part, up to `since`; what is later is not settled yet."""
 
     spent: dict[Part, Fraction] = field(factory=lambda: dict.fromkeys(Part, Fraction(0)))
+    since: float = 0
+    """When the present iteration, or the life, began."""
+    runs: list[Course] = field(factory=list)
+    """Since then, in order of their starts."""
+    kept: list[Gap] = field(factory=list)
+    """When the job kept processors between two of them."""
 
     @property
     def total(self) -> Fraction:
@@ -102,48 +107,32 @@ class FlowAccount:
                 told = in_units(float(time), unit)
                 yield f"  {part.value:<16}{told:>22}  {float(time / total):>6.1%}"
 
-    # --- entering -----------------------------------------------------------------------------
-
-    def settle(
-        self,
-        era: Gap,
-        runs: Sequence[Course],
-        kept: Sequence[Gap],
-        head: Head | None,
-        fate: Part,
-    ) -> None:
-        """Enter all time of an era: of one iteration, or of the whole job.
-
-        `runs`: those of the era, in order of their starts; `kept`: when the job kept processors
-        between two runs. What was computed and is in `head` met `fate`.
-        """
-        known = {course.run.number: course for course in runs}
-        start, end = era
+    def settle(self, now: float, head: Head | None, fate: Part) -> None:
+        """Enter all time until `now`: what was computed and is in `head` met `fate`."""
+        known, end = {course.run.number: course for course in self.runs}, now
         while head is not None and head[0] in known:
             course, done = known[head[0]], head[1]
             run = course.run
-            over = end if run.end is None else min(run.end, end)
-            self._fill(over, end, runs, kept)
+            over = min(_end(run), end)
+            self._fill(over, end)
             self._spend(course, run.start, over, done, fate)
             end, source = run.start, run.event.source
             head = None if source is None else (source, run.event.saved)
-        self._fill(start, end, runs, kept)
+        self._fill(self.since, end)
+        self.since, self.runs, self.kept = now, [], []
 
-    def _fill(
-        self, start: float, end: float, runs: Sequence[Course], kept: Sequence[Gap]
-    ) -> None:
+    def _fill(self, start: float, end: float) -> None:
         """Enter [start, end), in which no run that led to the state was under way."""
-        for course in runs:
-            first = max(course.run.start, start)
-            last = end if course.run.end is None else min(course.run.end, end)
+        for course in self.runs:
+            first, last = max(course.run.start, start), min(_end(course.run), end)
             if last > first:
-                self._idle(start, first, kept)
+                self._idle(start, first)
                 self._spend(course, first, last, inf, Part.LOST)
                 start = last
-        self._idle(start, end, kept)
+        self._idle(start, end)
 
-    def _idle(self, start: float, end: float, kept: Sequence[Gap]) -> None:
-        for since, until in sorted(kept):
+    def _idle(self, start: float, end: float) -> None:
+        for since, until in sorted(self.kept):
             first, last = max(since, start), min(until, end)
             if last > first:
                 self._add(Part.WAITING, start, first)
@@ -169,6 +158,10 @@ class FlowAccount:
 
     def _add(self, part: Part, start: float, end: float) -> None:
         self.spent[part] += Fraction(end) - Fraction(start)
+
+
+def _end(run: Run) -> float:
+    return inf if run.end is None else run.end
 
 
 def _reached(piece: Piece, over: float, kept: float) -> float:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from actors.events import ScenarioStarted
 from actors.intervals import intervals_of, text
@@ -60,7 +60,7 @@ class Instant:
             "away": {state.name: numbers for state, numbers in self.look.away.items()},
             "order": self.ranking.name if self.ranking.order is not None else None,
             "waiting": list(map(self._waiting_as_json, self.waiting)),
-            "running": list(map(self._running_as_json, self.running)),
+            "running": [asdict(it) | {"until": self.look.ends.get(it.key)} for it in self.running],
         }
 
     def _waiting_as_json(self, job: Job) -> dict[str, object]:
@@ -72,17 +72,6 @@ class Instant:
             "since": job.since,
             "promised": job.promised,
             "starts": asked.at if asked else None,
-        }
-
-    def _running_as_json(self, held: Held) -> dict[str, object]:
-        return {
-            "job": held.job,
-            "run": held.run,
-            "kept": held.kept,
-            "processors": held.processors,
-            "since": held.since,
-            "believed": held.believed,
-            "until": self.look.ends.get((held.job, held.run)),
         }
 
     # --- for people -----------------------------------------------------------------------------
@@ -129,7 +118,7 @@ class Instant:
             f"{held.width:,}",
             self._moment(held.since),
             self._moment(held.believed),
-            self._moment(self.look.ends.get((held.job, held.run))),
+            self._moment(self.look.ends.get(held.key)),
         )
 
     def _moment(self, t: float | None) -> str:

@@ -20,6 +20,7 @@ AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
 class Asked:
     """What a job gets once it starts: what it asked for while it waited."""
 
+    job: Job
     processors: int
     work: float
     at: float
@@ -30,7 +31,7 @@ class Asked:
         placed, copies = run.record.event, 1
         if isinstance(placed, CopiesPlaced):
             copies = placed.copies[placed.jobs.index(run.job.name)]
-        return cls(copies * count_in(run.processors), run.event.work, run.start)
+        return cls(run.job, copies * count_in(run.processors), run.event.work, run.start)
 
 
 @frozen
@@ -40,12 +41,12 @@ class Held:
 
     job: str
     run: int
+    kept: bool
+    """Whether the run is over, and the job keeps them for its next one."""
     processors: str
     since: float
     believed: float
     """When it is believed to end, where nothing changes its speed."""
-    kept: bool
-    """Whether the run is over, and the job keeps them for its next one."""
 
     @classmethod
     def of(cls, runs: list[Run]) -> Held:
@@ -58,12 +59,17 @@ class Held:
             compound = isinstance(first.record.event, Compound)
             time = 0 if compound else first.event.work - first.event.begun
         believed = first.start + time + job.verification
-        return cls(job.name, first.number, them, first.start, believed, first.kept)
+        return cls(job.name, first.number, first.kept, them, first.start, believed)
 
     @property
     def width(self) -> int:
         """How many."""
         return count_in(self.processors)
+
+    @property
+    def key(self) -> Key:
+        """The run."""
+        return self.job, self.run
 
 
 def held(runs: Iterable[Run]) -> list[Held]:
@@ -107,7 +113,7 @@ class Look(Listener):
 
     def __attrs_post_init__(self) -> None:
         self._awaited = {job.name for job in self.waiting}
-        self._holding = {(it.job, it.run) for it in self.held}
+        self._holding = {it.key for it in self.held}
 
     def run_started(self, run: Run, record: Record) -> None:
         if run.job.name in self._awaited:

@@ -9,10 +9,10 @@ from attrs import frozen
 from actors.events import DeciderKind, ScenarioStarted
 from actors.intervals import numbers_in
 from sims.telling import counted, in_units, moment, worker_of
-from sims.trace.look import Held
+from sims.trace.look import Asked, Held
 from sims.trace.ranking import Ranking
 from sims.trace.span import Span
-from sims.trace.waits import Passed, Promise, Wait
+from sims.trace.waits import Promise, Wait
 
 NAMED = 3
 """Of many jobs or runs, the largest are named."""
@@ -66,7 +66,7 @@ class Reasons:
         return f"held by {_largest(holders, self._holder)}" if holders else ""
 
     def _holder(self, held: Held) -> str:
-        end = self.wait.look.ends.get((held.job, held.run))
+        end = self.wait.look.ends.get(held.key)
         until = "the log's end" if end is None else self._moment(end)
         size = counted(held.width, "processor")
         return f"{held.job} ({size}, {self._moment(held.since)} to {until})"
@@ -89,7 +89,7 @@ class Reasons:
         early = in_units(held.believed - end, self.started.unit)
         return f"{held.job} ended {early} before it was believed to"
 
-    def rule(self, passed: Passed) -> str:
+    def rule(self, passed: Asked) -> str:
         """By what a job that came later started first."""
         if self.started.decider is not DeciderKind.QUEUE:
             return "by the policy's choice"
@@ -97,12 +97,12 @@ class Reasons:
         if ranking.order is None:
             return f"by the order {ranking.name} or by backfilling"
         mine = ranking.rank(self.wait.me, self.wait.asked)
-        first = ranking.rank(passed.job, passed.asked) < mine
+        first = ranking.rank(passed.job, passed) < mine
         return f"by the order {ranking.name}" if first else "by backfilling"
 
     def _passed(self) -> str:
-        rules: dict[str, list[Passed]] = {}
-        for it in sorted(self.wait.passed.values(), key=lambda it: -it.asked.processors):
+        rules: dict[str, list[Asked]] = {}
+        for it in sorted(self.wait.passed.values(), key=lambda it: -it.processors):
             rules.setdefault(self.rule(it), []).append(it)
         told = (
             f"{counted(len(them), 'job')} that came later started first {rule}: {self._named(them)}"
@@ -110,10 +110,9 @@ class Reasons:
         )
         return "; ".join(told)
 
-    def _named(self, passed: Sequence[Passed]) -> str:
+    def _named(self, passed: Sequence[Asked]) -> str:
         named = [
-            f"{it.job.name} on {it.asked.processors:,} at {self._moment(it.asked.at)}"
-            for it in passed[:NAMED]
+            f"{it.job.name} on {it.processors:,} at {self._moment(it.at)}" for it in passed[:NAMED]
         ]
         return ", ".join([*named, *(["..."] if len(passed) > NAMED else [])])
 
@@ -168,14 +167,13 @@ class Reasons:
             "reclaimed": reclaimed,
             "down": down,
             "held": [
-                {**_data(it), "since": it.since, "until": look.ends.get((it.job, it.run))}
-                for it in look.held
+                {**_data(it), "since": it.since, "until": look.ends.get(it.key)} for it in look.held
             ],
             "passed": [
                 {
                     "job": it.job.name,
-                    "processors": it.asked.processors,
-                    "start": it.asked.at,
+                    "processors": it.processors,
+                    "start": it.at,
                     "rule": self.rule(it),
                 }
                 for it in wait.passed.values()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from actors.events import Outcome, RateChanged, Stage
-from actors.intervals import count_in, numbers_in
+from actors.events import Outcome, RateChanged, ScenarioStarted, Stage
+from actors.intervals import numbers_in
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history import History, Worker
-from sims.telling import amount_of, counted, in_units, worker_of
+from sims.telling import amount_of, in_units, worker_of
 from sims.trace.account import Course, Part
 from sims.trace.span import Span
 
@@ -42,10 +42,11 @@ class ToldRun(Course):
     """
 
     history: History
+    started: ScenarioStarted
     span: Span
     kept: Span | None = field(init=False, default=None)
     doing: Span | None = field(init=False, default=None)
-    _away: dict[int, Span] = field(init=False, factory=dict)
+    _reclaimed: dict[int, Span] = field(init=False, factory=dict)
     """Members that are RECLAIMED."""
     _rate: float = field(init=False)
     _verifies: bool = field(init=False, default=False)
@@ -60,17 +61,6 @@ class ToldRun(Course):
         """Where to tell of what befalls it now."""
         return self.kept or self.span
 
-    @property
-    def unit(self) -> str:
-        """Of all times."""
-        assert self.history.header is not None
-        return self.history.header.unit
-
-    def name(self, worker: int) -> str:
-        """A worker's."""
-        assert self.history.header is not None
-        return worker_of(self.history.header, worker)
-
     # --- its stages ---------------------------------------------------------------------------
 
     def advance(self, record: Record) -> None:
@@ -78,7 +68,7 @@ class ToldRun(Course):
         run, now = self.run, record.t
         computes = run.stage in (None, Stage.COMPUTING)
         if self.doing is not None and computes and isinstance(record.event, RateChanged):
-            self.doing.title += f", {in_units(run.done, self.unit)} done by then"
+            self.doing.title += f", {in_units(run.done, self.started.unit)} done by then"
         self._stop(now)
         self._rate = run.rate
         if run.rate or run.stage in BY_MESSAGE:
@@ -88,7 +78,7 @@ class ToldRun(Course):
     def review(self, now: float) -> None:
         """What its members do has changed, and with it what the run is about."""
         if self.run.stage is None:
-            self._guess(now, 0 if self._members_away() else self._speed())
+            self._guess(now, 0 if self._away() else self._speed())
         elif self._part() is not self.pieces[-1].part and self.run.stage in BY_MESSAGE:
             self.turn(now, self._part(), self.pieces[-1].done)
 
@@ -105,37 +95,41 @@ class ToldRun(Course):
     def _part(self) -> Part:
         stage = self.run.stage
         if stage in BY_MESSAGE:
-            if any(worker.transfer is not None for worker in self._apart()):
+            if self.under_way():
                 return Part.TRANSFER
-            return Part.SUSPENDED if self._members_away() else Part.WAITING
+            return Part.SUSPENDED if self._away() else Part.WAITING
         usual = Stage.VERIFYING if self._verifies else Stage.COMPUTING
         return PARTS[stage or usual] if self._rate else Part.SUSPENDED
 
     # --- its members --------------------------------------------------------------------------
 
+    def _away(self) -> bool:
+        return any(worker.state is not WorkerState.UP for worker in self._apart())
+
+    def under_way(self) -> list[Worker]:
+        """Members whose message is."""
+        return [worker for worker in self._apart() if worker.transfer is not None]
+
     def _apart(self) -> list[Worker]:
         workers = self.history.workers
         return [workers[number] for number in self.run.apart if number in workers]
-
-    def _members_away(self) -> bool:
-        return any(worker.state is not WorkerState.UP for worker in self._apart())
 
     def move(self, worker: int, state: WorkerState, record: Record) -> None:
         """A member changed state."""
         self._back(worker, record.t)
         if state is WorkerState.DOWN:
-            self.place.happened(f"{self.name(worker)} goes DOWN", record)
+            self.place.happened(f"{worker_of(self.started, worker)} goes DOWN", record)
         elif state is WorkerState.RECLAIMED:
-            title = f"{self.name(worker)} is RECLAIMED"
-            self._away[worker] = self.place.below(title, record)
+            title = f"{worker_of(self.started, worker)} is RECLAIMED"
+            self._reclaimed[worker] = self.place.below(title, record)
 
     def pace(self, worker: int, speed: float, record: Record) -> None:
         """A member has another speed."""
-        self.span.happened(f"{self.name(worker)} has speed {speed:g} now", record)
+        self.span.happened(f"{worker_of(self.started, worker)} has speed {speed:g} now", record)
 
     def _back(self, worker: int, now: float) -> None:
-        if worker in self._away:
-            self._away.pop(worker).close(now)
+        if worker in self._reclaimed:
+            self._reclaimed.pop(worker).close(now)
 
     # --- while no stage is told ---------------------------------------------------------------
 
@@ -170,33 +164,33 @@ class ToldRun(Course):
             self.span.happened(f"ended: {outcome.value}", record)
         else:
             self._guess(now, self._rate)
-            self._sum_up(outcome, done)
+            self._sum_up(outcome, done, now)
         self._stop(now)
-        for reclaimed in self._away.values():
+        for reclaimed in self._reclaimed.values():
             reclaimed.close(now)
         self.span.close(now)
 
     def keep(self, parent: Span, record: Record) -> None:
         """Its members stay its job's, and those that are RECLAIMED are told anew."""
         self.kept = parent.below(f"keeps its workers {self.run.processors}", record)
-        for worker in list(self._away):
+        for worker in list(self._reclaimed):
             self.move(worker, WorkerState.RECLAIMED, record)
 
     def release(self, parent: Span, now: float) -> None:
         """Its members, which were kept, are so no more."""
-        for reclaimed in self._away.values():
+        for reclaimed in self._reclaimed.values():
             reclaimed.close(now)
         if self.kept is not None:
             self.kept.close_within(parent, now)
             self.kept = None
 
-    def _sum_up(self, outcome: Outcome, done: float) -> None:
+    def _sum_up(self, outcome: Outcome, done: float, now: float) -> None:
         said = []
         for part, verb in ((Part.USEFUL, "computes"), (Part.VERIFICATION, "verifies")):
-            spans = ((it, over) for it, over in self.spans(0) if it.part is part)
+            spans = ((it, over) for it, over in self.spans(now) if it.part is part)
             spent = sum(over - it.start for it, over in spans)
             if spent:
-                said.append(f"{verb} {in_units(spent, self.unit)}")
+                said.append(f"{verb} {in_units(spent, self.started.unit)}")
         how = outcome.value
         if outcome in (Outcome.LOST, Outcome.CANCELLED):
             how += f" with {amount_of(done)} of {amount_of(self.run.event.work)} done"

@@ -10,7 +10,6 @@ import orjson
 from attrs import define, field
 
 from actors.events import (
-    IterationCompleted,
     IterationStarted,
     JobDescribed,
     MessagesDescribed,
@@ -18,6 +17,7 @@ from actors.events import (
     ProtectionDescribed,
     RateChanged,
     RedistributionDecided,
+    ScenarioStarted,
     StageStarted,
     TasksDealt,
     TasksDescribed,
@@ -33,7 +33,7 @@ from actors.runtime import Event, Record
 from sims.history import History, Job, Listener, Run
 from sims.parts import parts
 from sims.telling import amount_of, counted, in_units, worker_of
-from sims.trace.account import FlowAccount, Gap, Head, Part
+from sims.trace.account import FlowAccount, Head, Part
 from sims.trace.messages import Messages
 from sims.trace.run import ToldRun
 from sims.trace.span import Span
@@ -60,11 +60,6 @@ class Tale(Listener):
     _runs: dict[int, ToldRun] = field(factory=dict)
     _top: Span = field(init=False)
     """What runs are told below: the root, or the present iteration."""
-    _since: float = 0
-    """When the present iteration, or the life, began; what follows is of its runs."""
-    _era: list[ToldRun] = field(factory=list)
-    _gaps: list[Gap] = field(factory=list)
-    """When the job kept members between two runs."""
     _completed: Head | None = None
     _waiting: Span | None = None
 
@@ -100,7 +95,7 @@ class Tale(Listener):
         return orjson.dumps(self.job)
 
     def _has(self, worker: int) -> bool:
-        known = worker in self.history.workers or worker in self._messages.by_worker
+        known = worker in self.history.workers or worker in self._messages.spans
         return known or bool(self.history.holders(worker))
 
     def __call__(self, record: Record) -> None:
@@ -115,19 +110,20 @@ class Tale(Listener):
             self._settle(now, job.saved)
 
     @property
-    def _unit(self) -> str:
+    def started(self) -> ScenarioStarted:
+        """What the log begins with."""
         assert self.history.header is not None
-        return self.history.header.unit
+        return self.history.header
 
     # --- from submission to completion --------------------------------------------------------
 
     def job_submitted(self, job: Job, record: Record) -> None:
         self.root = self._top = Span.of(f"{self.job} submitted", record)
-        self._since = record.t
+        self.account.since = record.t
         self._wait(record)
 
     def _describe(self, record: Record, event: Described) -> None:
-        self._top.title += described(event, self._unit)
+        self._top.title += described(event, self.started.unit)
 
     def _iterate(self, record: Record, event: IterationStarted) -> None:
         """No state outlives the iteration before."""
@@ -150,25 +146,23 @@ class Tale(Listener):
         self.root.happened("killed at the user's estimate" if job.killed else "completed", record)
         self.root.close(record.t)
 
-    def _settle(
-        self, now: float, saved: Head | None = None, killed: bool = False
-    ) -> None:
+    def _settle(self, now: float, saved: Head | None = None, killed: bool = False) -> None:
         """Enter the time until now into the account. Computation counts where it is in the state
         that completed the job or iteration; where none did it is unsettled, or lost if killed."""
-        head, fate, runs = self._completed, Part.USEFUL, self.history.runs.values()
+        head, fate = self._completed, Part.USEFUL
         if head is None:
             fate = Part.UNSETTLED
             head = None if killed else self._furthest() or saved
-        kept = [(it.end, now) for it in runs if it.kept and it.end is not None]
-        self.account.settle((self._since, now), self._era, self._gaps + kept, head, fate)
-        self._since, self._completed, self._era, self._gaps = now, None, [], []
+        runs = self.history.runs.values()
+        self.account.kept += [(it.end, now) for it in runs if it.end is not None]
+        self.account.settle(now, head, fate)
+        self._completed = None
         self._stop_waiting(now)
 
     def _furthest(self) -> Head | None:
         """Where the job is, if the log ends here."""
         under_way = [self._runs[it.number] for it in self.history.runs.values() if it.end is None]
-        furthest = lambda it: it.pieces[-1].done / (it.run.event.work or 1)
-        best = max(under_way, key=furthest, default=None)
+        best = max(under_way, key=_progress, default=None)
         return None if best is None else (best.run.number, inf)
 
     def _wait(self, record: Record) -> None:
@@ -186,16 +180,17 @@ class Tale(Listener):
 
     def run_started(self, run: Run, record: Record) -> None:
         self._stop_waiting(record.t)
-        told = ToldRun(run, self.history, self._top.below(self._title(run), record))
+        span = self._top.below(self._title(run), record)
+        told = ToldRun(run, self.history, self.started, span)
         self._runs[run.number] = told
-        self._era.append(told)
+        self.account.runs.append(told)
 
     def _title(self, run: Run) -> str:
         event = run.event
         where = f"{counted(count_in(event.processors), 'worker')}: {event.processors}"
         kept = "the same " if event.keeps is not None else ""
         share = f", share {event.share:g}" if event.share < 1 else ""
-        work = in_units(event.work, self._unit)
+        work = in_units(event.work, self.started.unit)
         title = f"run {event.run} on {kept}{where}{share}; {work} of work"
         if event.source is not None:
             own = "" if event.begun == event.saved else f", {amount_of(event.begun)} here"
@@ -206,9 +201,7 @@ class Tale(Listener):
 
     def _deal(self, record: Record, event: TasksDealt) -> None:
         """Who has how many tasks: that tells an iterative job's run better."""
-        assert self.history.header is not None
-        header = self.history.header
-        members = ", ".join(f"{worker_of(header, it)} x{tasks}" for it, tasks in event.tasks)
+        members = ", ".join(f"{worker_of(self.started, it)} x{tasks}" for it, tasks in event.tasks)
         reason = f" ({event.reason})" if event.reason else ""
         span = self._runs[event.run].span
         span.title = f"run {event.run}{reason}: {members}; {span.title.partition('; ')[2]}"
@@ -232,7 +225,7 @@ class Tale(Listener):
         if run.job.end is not None:
             return
         if run.kept and run.end is not None:
-            self._gaps.append((run.end, record.t))
+            self.account.kept.append((run.end, record.t))
             self._runs[run.number].release(self._top, record.t)
         self._wait(record)
 
@@ -260,12 +253,15 @@ class Tale(Listener):
     def _stop_transfer(
         self, record: Record, event: TransferSuspended | TransferEnded | TransferDropped
     ) -> None:
-        self._messages.stop(event, self._unit, record.t)
+        self._messages.stop(event, self.started.unit, record.t)
 
     def _remark(self, record: Record, event: Event) -> None:
-        assert self.history.header is not None
         told = self._runs.get(getattr(event, "run", -1))
-        about = About(self.job, self.history.header, told.run if told else None)
+        about = About(self.job, self.started, told.run if told else None)
         title = TITLES[type(event)](event, about)
         if title is not None and self.history.jobs:
             (told.place if told else self._top).happened(title, record)
+
+
+def _progress(run: ToldRun) -> float:
+    return run.pieces[-1].done / (run.run.event.work or 1)

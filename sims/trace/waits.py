@@ -38,14 +38,6 @@ class Promise:
 
 
 @frozen
-class Passed:
-    """A job that came later and started first."""
-
-    job: Job
-    asked: Asked
-
-
-@frozen
 class FreeWorkers:
     """How many workers were free: before and after what was decided."""
 
@@ -64,7 +56,8 @@ class Wait:
     """None: the log ends first."""
     look: Look = field(init=False)
     """At its beginning, before anything was decided."""
-    passed: dict[str, Passed] = field(factory=dict)
+    passed: dict[str, Asked] = field(factory=dict)
+    """Jobs that came later and started first."""
     promises: list[Promise] = field(factory=list)
     instants: list[FreeWorkers] = field(factory=list)
     mine: Held | None = None
@@ -108,10 +101,8 @@ class Waits(Listener):
     _me: Job | None = None
     _open: Wait | None = None
     _unsettled: list[Wait] = field(factory=list)
-    _looked: bool = False
-    """Whether this instant is being decided on."""
-    _before: int = 0
-    """How many workers were free before that."""
+    _before: int | None = None
+    """How many workers were free before what is decided at this instant; None: nothing is yet."""
     _freed: list[Run] = field(factory=list)
     _back: list[int] = field(factory=list)
 
@@ -152,25 +143,24 @@ class Waits(Listener):
     # --- from wait to wait --------------------------------------------------------------------
 
     def _turn(self, me: Job | None, now: float) -> None:
-        wait, self._open = self._open, None
-        if wait is None:
-            assert me is not None
-            self._freed.clear()
-            self._back.clear()
-            self._me, self._open, self._looked = me, Wait(me, now), False
-        elif now == wait.since:
-            self._unsettled = [it for it in self._unsettled if it is not wait]
-        else:
-            self.done.append(wait)
+        before, self._open = self._open, None
+        if before is not None:
+            if now == before.since:
+                self._unsettled = [it for it in self._unsettled if it is not before]
+                return
+            self.done.append(before)
             if me is not None:
-                self._satisfy(wait, now)
+                self._satisfy(before, now)
+        elif me is not None:
+            self._me, self._open, self._before = me, Wait(me, now), None
+            self._freed, self._back = [], []
 
     def _satisfy(self, wait: Wait, now: float) -> None:
         runs = [run for run in self.history.runs.values() if run.job is wait.me]
         wait.until, wait.mine = now, held(runs)[0]
         wait.asked = evolve(Asked.of(runs[-1]), processors=wait.mine.width)
-        wait.instants.append(FreeWorkers(now, self._before, self.history.free))
-        wait.freed, wait.back = held(self._freed), list(self._back)
+        self._decided(wait, now)
+        wait.freed, wait.back = held(self._freed), self._back
 
     # --- while it waits -----------------------------------------------------------------------
 
@@ -178,35 +168,38 @@ class Waits(Listener):
         """An instant is over."""
         wait = self._open
         if wait is not None:
-            if not self._looked:
-                self._look(wait)
-            after = FreeWorkers(self.history.now, self._before, self.history.free)
-            wait.instants.append(after)
-            self._freed.clear()
-            self._back.clear()
-        self._looked = False
+            self._decided(wait, self.history.now)
+            self._freed, self._back = [], []
+        self._before = None
 
     def _decide(self, now: float, event: Event) -> None:
         wait = self._open
-        if wait is None or self._looked:
+        if wait is None:
             return
         if now == wait.since and isinstance(event, RunStarted) and event.job == self.job:
             return  # it does not wait
         self._look(wait)
 
-    def _look(self, wait: Wait) -> None:
-        """All but the decisions of this instant is known."""
-        self._looked, self._before = True, self.history.free
+    def _decided(self, wait: Wait, now: float) -> None:
+        before = self._look(wait)
+        wait.instants.append(FreeWorkers(now, before, self.history.free))
+
+    def _look(self, wait: Wait) -> int:
+        """All but the decisions of this instant is known; how many workers are free."""
+        if self._before is not None:
+            return self._before
+        self._before = self.history.free
         if not wait.instants:
             wait.look = Look.at(self.history, self.job)
             self._unsettled.append(wait)
+        return self._before
 
     def run_started(self, run: Run, record: Record) -> None:
         for wait in self._unsettled:
             wait.look.run_started(run, record)
         wait, job = self._open, run.job
         if wait is not None and job.seq > wait.me.seq and job.name not in wait.passed:
-            wait.passed[job.name] = Passed(job, Asked.of(run))
+            wait.passed[job.name] = Asked.of(run)
 
     def run_released(self, run: Run, record: Record) -> None:
         for wait in self._unsettled:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from attrs import frozen
+
 from actors.events import (
     CheckpointLost,
     CheckpointTaken,
@@ -22,8 +24,6 @@ from actors.events import (
     ScenarioStarted,
     TasksDescribed,
 )
-from attrs import frozen
-
 from actors.runtime import Event
 from sims.history import Run
 from sims.telling import amount_of, counted, in_units, moment, worker_of
@@ -35,15 +35,16 @@ def described(event: Described, unit: str) -> str:
     """What the event adds to the first line of its job's life."""
     match event:
         case JobDescribed(kind=kind, limit=limit):
-            return f": {kind}" + ("" if limit is None else f"; killed after {in_units(limit, unit)}")
+            killed = None if limit is None else f"; killed after {in_units(limit, unit)}"
+            return f": {kind}{killed or ''}"
         case TasksDescribed(iterations=many, tasks=tasks):
             return f"; {counted(many, 'iteration')} of {counted(tasks, 'task')}"
         case ProtectionDescribed():
-            return "".join(f"; {said}" for said in [", ".join(_protection(event, unit))] if said)
+            return _protection(event, unit)
 
 
-def _protection(event: ProtectionDescribed, unit: str) -> list[str]:
-    """Nothing where the job is re-executed as a whole."""
+def _protection(event: ProtectionDescribed, unit: str) -> str:
+    """`; buddies, a checkpoint every 3 s`; nothing where it is re-executed as a whole."""
     said = [event.kind.value] if event.kind is not ProtectionKind.NONE else []
     if event.period is not None and said:
         checked = "a verified" if event.verified else "a"
@@ -51,7 +52,7 @@ def _protection(event: ProtectionDescribed, unit: str) -> list[str]:
     if event.copies > 1:
         cloned = ", cloned from the furthest" if event.cloning else ""
         said.append(f"up to {counted(event.copies, 'copy', 'copies')}{cloned}")
-    return said
+    return f"; {', '.join(said)}" if said else ""
 
 
 # --- remarks --------------------------------------------------------------------------------------
