@@ -118,7 +118,7 @@ def why(
     as_json: AsJson = False,
 ) -> None:
     """Walk the chain of causes back from one event of a log."""
-    from sims.trace.causes import causes
+    from sims.trace.read import causes
 
     with reading(log) as file:
         chain = causes(file, seq)

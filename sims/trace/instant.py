@@ -15,14 +15,32 @@ from sims.history import History, Job
 from sims.history.lines import Lines, skim
 from sims.log import LogFile
 from sims.telling import counted, in_units, moment, title_of
-from sims.trace.look import Held, Look, estimate_of
-from sims.trace.ranking import Ranking
+from sims.trace.look import Asked, Held, Look, Ranking, estimate_of
 
 TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 UNKNOWN = "?"
 """What the log ends too early to tell."""
 WAITING = ("job", "processors", "estimate", "waited", "promised", "starts")
 RUNNING = ("job", "run", "processors", "since", "believed until", "until")
+
+
+@frozen
+class Queued:
+    """A job that waits."""
+
+    job: str
+    processors: int | None
+    """That it gets once it starts."""
+    estimate: float | None
+    since: float
+    promised: float | None
+    starts: float | None
+
+    @classmethod
+    def of(cls, job: Job, asked: Asked | None) -> Queued:
+        """`asked`: None where the log does not tell."""
+        processors, starts = (asked.processors, asked.at) if asked else (None, None)
+        return cls(job.name, processors, estimate_of(job), job.since, job.promised, starts)
 
 
 @frozen
@@ -39,10 +57,11 @@ class Instant:
         return Ranking.of(self.started)
 
     @property
-    def waiting(self) -> list[Job]:
+    def waiting(self) -> list[Queued]:
         """Who waits, in the queue's order."""
         rank, asked = self.ranking.rank, self.look.starts.get
-        return sorted(self.look.waiting, key=lambda job: rank(job, asked(job.name)))
+        jobs = sorted(self.look.waiting, key=lambda job: rank(job, asked(job.name)))
+        return [Queued.of(job, asked(job.name)) for job in jobs]
 
     @property
     def running(self) -> list[Held]:
@@ -59,19 +78,8 @@ class Instant:
             "free": self.look.free,
             "away": {state.name: numbers for state, numbers in self.look.away.items()},
             "order": self.ranking.name if self.ranking.order is not None else None,
-            "waiting": list(map(self._waiting_as_json, self.waiting)),
+            "waiting": list(map(asdict, self.waiting)),
             "running": [asdict(it) | {"until": self.look.ends.get(it.key)} for it in self.running],
-        }
-
-    def _waiting_as_json(self, job: Job) -> dict[str, object]:
-        asked = self.look.starts.get(job.name)
-        return {
-            "job": job.name,
-            "processors": asked.processors if asked else None,
-            "estimate": estimate_of(job),
-            "since": job.since,
-            "promised": job.promised,
-            "starts": asked.at if asked else None,
         }
 
     # --- for people -----------------------------------------------------------------------------
@@ -99,16 +107,15 @@ class Instant:
                 them = text(intervals_of(workers))
                 yield f"  {state.name.lower():<8} {len(workers):,}: {them}"
 
-    def _row_waiting(self, job: Job) -> tuple[str, ...]:
-        asked, estimate = self.look.starts.get(job.name), estimate_of(job)
+    def _row_waiting(self, it: Queued) -> tuple[str, ...]:
         unit = self.started.unit
         return (
-            job.name,
-            f"{asked.processors:,}" if asked else UNKNOWN,
-            "" if estimate is None else in_units(estimate, unit),
-            in_units(self.at - job.since, unit),
-            "" if job.promised is None else self._moment(job.promised),
-            self._moment(asked.at if asked else None),
+            it.job,
+            UNKNOWN if it.processors is None else f"{it.processors:,}",
+            "" if it.estimate is None else in_units(it.estimate, unit),
+            in_units(self.at - it.since, unit),
+            "" if it.promised is None else self._moment(it.promised),
+            self._moment(it.starts),
         )
 
     def _row_running(self, held: Held) -> tuple[str, ...]:

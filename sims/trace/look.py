@@ -1,17 +1,31 @@
-"""The queue and the machine at an instant, and what became of those who were there."""
+"""The queue and the machine at an instant, what became of those who were there, and who was ahead
+of whom."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
+from math import inf
 
 from attrs import define, field, frozen
 
-from actors.events import Compound, CopiesPlaced
+from actors.events import Compound, CopiesPlaced, DeciderKind, ScenarioStarted
 from actors.intervals import count_in, intervals_of, numbers_in, text
 from actors.runtime import Record
 from policies.availability import WorkerState
+from policies.interface.queue import BatchJob, Order
+from policies.maths.speedup import Rigid
+from policies.queue.names import default_order
+from policies.queue.orders import PAPER_ORDERS, first_come, large_first, shortest_time
 from sims.history import History, Job, Key, Listener, Run
+
+PLAIN: dict[str, Order] = {
+    **{name: order for name, order in PAPER_ORDERS.items() if name != "RANDOM"},
+    "LJF": large_first,
+    "FCFS": first_come,
+    "SJF": shortest_time,
+}
+"""The orders that depend on nothing but what a log tells of a job. Read only."""
 
 AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
 
@@ -129,3 +143,39 @@ class Look(Listener):
     def settled(self) -> bool:
         """Whether all that can be told of those whom it found is known."""
         return not self._awaited and not self._holding
+
+
+@frozen
+class Ranking:
+    """The queue's order: of a paper's name. A user's own, or a drawn one, cannot be told."""
+
+    name: str
+    """Empty where no queue decides."""
+    order: Order | None
+    processors: int
+
+    @classmethod
+    def of(cls, started: ScenarioStarted) -> Ranking:
+        """Of the log that begins so."""
+        if started.decider is not DeciderKind.QUEUE:
+            return cls("", None, started.processors)
+        said = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
+        name = next(said, default_order(started.policy))
+        return cls(name, PLAIN.get(name), started.processors)
+
+    def rank(self, job: Job, asked: Asked | None) -> tuple[float, int]:
+        """Where a job stands, the smaller the earlier: by submission where no other order is
+        known; last where what it asked for is not told and matters."""
+        if self.order is None or self.order is first_come:
+            return job.submitted, job.seq
+        if asked is None:
+            return inf, job.seq
+        estimate = estimate_of(job)
+        time = asked.work if estimate is None else estimate
+        profile = Rigid(asked.processors, asked.work)
+        described = BatchJob(job.seq, job.name, profile, submitted=job.submitted)
+        return -self.order(described, asked.processors, time, self.processors, _undrawn), job.seq
+
+
+def _undrawn(job: BatchJob) -> float:
+    raise AssertionError("only RANDOM draws, and it is not ranked")

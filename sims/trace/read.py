@@ -1,9 +1,10 @@
-"""One job's life as a log tells it, and why it waited: for people and as data."""
+"""What is read out of a long log: one job's life, and why it waited; one event's causes."""
 
 from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from string import ascii_letters
@@ -11,20 +12,20 @@ from typing import Any
 
 from attrs import frozen
 
-from actors.runtime import rare_collections
+from actors.runtime import Record, rare_collections
 from sims.errors import InputError
 from sims.history.lines import Lines, skim, tells_of_holding
 from sims.log import LogFile
 from sims.trace.account import FlowAccount
-from sims.trace.ranking import Ranking
-from sims.trace.reasons import Reasons
 from sims.trace.span import Span
 from sims.trace.tale import Tale
+from sims.trace.wait import Wait
 from sims.trace.waits import Waits
 
 LETTERS = ascii_letters + "_-"
 """What a job's number may follow."""
 NAME = re.compile(rb'"job":("(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*")')
+CAUSE = re.compile(rb'"cause": ?(\d{1,18})\b')
 SHOWN = 20
 """Jobs that are named to who asks for another."""
 
@@ -39,7 +40,7 @@ class Trace:
     """Its life, with the reasons below each time that it waited."""
     account: FlowAccount
     """Where its flowtime went."""
-    waits: tuple[Reasons, ...]
+    waits: list[Wait]
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -104,11 +105,33 @@ def read_trace(log: LogFile, job: str) -> Trace | None:
     assert last is not None and started is not None
     tale.stop(last.t)
     waits.close()
-    ranking = Ranking.of(started)
-    reasons = {wait.since: Reasons(wait, started, ranking) for wait in waits.done}
+    since = {wait.since: wait for wait in waits.done}
     for span in tale.waits:
-        if span.start in reasons:
-            span.children += reasons[span.start].spans()
+        if span.start in since:
+            span.children += since[span.start].spans()
     if tale.root is None:
         return None
-    return Trace(job, started.unit, tale.root, tale.account, tuple(reasons.values()))
+    return Trace(job, started.unit, tale.root, tale.account, waits.done)
+
+
+def causes(log: LogFile, seq: int) -> list[Record]:
+    """The chain of causes behind one event: the event `seq`, its cause, its
+    cause's cause, and so on to the first.
+
+    Raises InputError where there is no such event. The log is read twice, for its causes and for
+    the chain, and only the chain and the last event are decoded: an event's number is its line's,
+    or the log is refused.
+    """
+    with log.skimmed():
+        found = (CAUSE.search(line) for _, line in skim(log))
+        caused_by = array("q", [int(it[1]) if it else -1 for it in found])
+        if not 0 <= seq < log.read:
+            early = "" if log.ended else ", where the log stops early"
+            problem = f"{seq} is not in the log"
+            raise InputError(str(log.path), "SEQ", problem, f"0 to {log.read - 1}{early}")
+        chain = [seq]
+        while 0 <= caused_by[chain[-1]] < chain[-1]:
+            chain.append(caused_by[chain[-1]])
+        wanted = frozenset(chain)
+        told = {n: log.decoded(n, line) for n, line in skim(log) if n - 1 in wanted}
+    return [record for number in chain if (record := told[number + 1]) is not None]

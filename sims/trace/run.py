@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from actors.events import Outcome, RateChanged, ScenarioStarted, Stage
+from actors.events import (
+    Outcome,
+    RateChanged,
+    ScenarioStarted,
+    Stage,
+    WorkerChanged,
+    WorkerSpeedChanged,
+)
 from actors.intervals import numbers_in
 from actors.runtime import Record
 from policies.availability import WorkerState
@@ -75,7 +82,7 @@ class ToldRun(Course):
             self.doing = self.span.below(self._words(), record)
         self.turn(now, self._part(), run.done, run.rate)
 
-    def review(self, now: float) -> None:
+    def _review(self, now: float) -> None:
         """What its members do has changed, and with it what the run is about."""
         if self.run.stage is None:
             self._guess(now, 0 if self._away() else self._speed())
@@ -114,22 +121,25 @@ class ToldRun(Course):
         workers = self.history.workers
         return [workers[number] for number in self.run.apart if number in workers]
 
-    def move(self, worker: int, state: WorkerState, record: Record) -> None:
-        """A member changed state."""
-        self._back(worker, record.t)
-        if state is WorkerState.DOWN:
-            self.place.happened(f"{worker_of(self.started, worker)} goes DOWN", record)
-        elif state is WorkerState.RECLAIMED:
-            title = f"{worker_of(self.started, worker)} is RECLAIMED"
-            self._reclaimed[worker] = self.place.below(title, record)
+    def befall(self, worker: int, record: Record) -> None:
+        """A member has changed, or joined."""
+        match record.event:
+            case WorkerChanged(state=state):
+                self._move(worker, state, record)
+            case WorkerSpeedChanged(speed=speed) if self.run.end is None:
+                name = worker_of(self.started, worker)
+                self.span.happened(f"{name} has speed {speed:g} now", record)
+        if self.run.end is None:
+            self._review(record.t)
 
-    def pace(self, worker: int, speed: float, record: Record) -> None:
-        """A member has another speed."""
-        self.span.happened(f"{worker_of(self.started, worker)} has speed {speed:g} now", record)
-
-    def _back(self, worker: int, now: float) -> None:
+    def _move(self, worker: int, state: WorkerState, record: Record) -> None:
+        name = worker_of(self.started, worker)
         if worker in self._reclaimed:
-            self._reclaimed.pop(worker).close(now)
+            self._reclaimed.pop(worker).close(record.t)
+        if state is WorkerState.DOWN:
+            self.place.happened(f"{name} goes DOWN", record)
+        elif state is WorkerState.RECLAIMED:
+            self._reclaimed[worker] = self.place.below(f"{name} is RECLAIMED", record)
 
     # --- while no stage is told ---------------------------------------------------------------
 
@@ -174,7 +184,7 @@ class ToldRun(Course):
         """Its members stay its job's, and those that are RECLAIMED are told anew."""
         self.kept = parent.below(f"keeps its workers {self.run.processors}", record)
         for worker in list(self._reclaimed):
-            self.move(worker, WorkerState.RECLAIMED, record)
+            self._move(worker, WorkerState.RECLAIMED, record)
 
     def release(self, parent: Span, now: float) -> None:
         """Its members, which were kept, are so no more."""

@@ -25,8 +25,6 @@ from actors.events import (
     TransferEnded,
     TransferStarted,
     TransferSuspended,
-    WorkerChanged,
-    WorkerSpeedChanged,
 )
 from actors.intervals import count_in
 from actors.runtime import Event, Record
@@ -71,8 +69,6 @@ class Tale(Listener):
             ((IterationStarted,), self._iterate),
             ((TasksDealt,), self._deal),
             ((StageStarted, RateChanged), self._advance),
-            ((WorkerChanged,), self._move),
-            ((WorkerSpeedChanged,), self._pace),
             ((TransferStarted,), self._transfer),
             ((TransferSuspended, TransferEnded, TransferDropped), self._stop_transfer),
             (TITLES, self._remark),
@@ -87,16 +83,14 @@ class Tale(Listener):
         if not self.history.jobs:
             return False
         found = WORKER.search(line)
-        return found is not None and self._has(int(found[1]))
+        worker = int(found[1]) if found else -1
+        mine = worker in self.history.workers or worker in self._messages.spans
+        return mine or (worker >= 0 and bool(self.history.holders(worker)))
 
     @cached_property
     def named(self) -> bytes:
         """Its name, as in the log's lines."""
         return orjson.dumps(self.job)
-
-    def _has(self, worker: int) -> bool:
-        known = worker in self.history.workers or worker in self._messages.spans
-        return known or bool(self.history.holders(worker))
 
     def __call__(self, record: Record) -> None:
         for part in parts(record):
@@ -232,20 +226,8 @@ class Tale(Listener):
     # --- what befalls them --------------------------------------------------------------------
 
     def member_changed(self, run: Run, worker: int, record: Record) -> None:
-        if run.end is None and run.job.end is None:
-            self._runs[run.number].review(record.t)
-
-    def _move(self, record: Record, event: WorkerChanged) -> None:
-        for run in self._holders(event.worker):
-            run.move(event.worker, event.state, record)
-
-    def _pace(self, record: Record, event: WorkerSpeedChanged) -> None:
-        for run in self._holders(event.worker):
-            if run.run.end is None:
-                run.pace(event.worker, event.speed, record)
-
-    def _holders(self, worker: int) -> list[ToldRun]:
-        return [self._runs[it.number] for it in self.history.holders(worker)]
+        if run.job.end is None:
+            self._runs[run.number].befall(worker, record)
 
     def _transfer(self, record: Record, event: TransferStarted) -> None:
         self._messages.start(event, self._runs[event.run], record)

@@ -1,10 +1,8 @@
-"""Why a job waited: who was ahead, who held the processors, who passed it, what made it start."""
+"""From a log's records to the waits of one job."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from actors.events import (
     CopiesPlaced,
@@ -16,78 +14,13 @@ from actors.events import (
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.history import History, Job, Listener, Run, Worker
-from sims.trace.look import Asked, Held, Look, held
+from sims.trace.look import Asked, Look, held
+from sims.trace.wait import FreeWorkers, Promise, Wait
 
 DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
 """With the first of these events all else of an instant has happened: now is decided."""
 ROUNDING = 1 + 1e-9
 """Ends that are believed and ends that come are sums in another order."""
-
-
-@frozen
-class Promise:
-    """What a reservation of the job says from some instant on."""
-
-    record: Record
-    start: float | None
-    """None: it is dropped."""
-    early: Sequence[Held]
-    """Runs that ended at that instant, before they were believed to."""
-    ahead: str | None = None
-    """To whom the place of one that is dropped was given."""
-
-
-@frozen
-class FreeWorkers:
-    """How many workers were free: before and after what was decided."""
-
-    t: float
-    before: int
-    after: int
-
-
-@define
-class Wait:
-    """One time that the job waited."""
-
-    me: Job
-    since: float
-    until: float | None = None
-    """None: the log ends first."""
-    look: Look = field(init=False)
-    """At its beginning, before anything was decided."""
-    passed: dict[str, Asked] = field(factory=dict)
-    """Jobs that came later and started first."""
-    promises: list[Promise] = field(factory=list)
-    instants: list[FreeWorkers] = field(factory=list)
-    mine: Held | None = None
-    """What it got."""
-    asked: Asked | None = None
-    freed: list[Held] = field(factory=list)
-    """At the instant when it started."""
-    back: list[int] = field(factory=list)
-    """Workers that came UP then."""
-
-    @property
-    def possible(self) -> float | None:
-        """Since when as many were free as it got, without a break."""
-        if self.asked is None:
-            return None
-        since, wanted = self.until, self.asked.processors
-        for instant in reversed(self.instants):
-            if instant.t != self.until and instant.after < wanted:
-                break
-            if instant.before >= wanted:
-                since = instant.t
-        return since
-
-    @property
-    def missed(self) -> list[float]:
-        """Instants before that at which as many were free, and went to others."""
-        asked, since = self.asked, self.possible
-        if asked is None or since is None:
-            return []
-        return [it.t for it in self.instants if it.t < since and it.before >= asked.processors]
 
 
 @define
@@ -151,8 +84,8 @@ class Waits(Listener):
             self.done.append(before)
             if me is not None:
                 self._satisfy(before, now)
-        elif me is not None:
-            self._me, self._open, self._before = me, Wait(me, now), None
+        elif me is not None and self.history.header is not None:
+            self._me, self._open, self._before = me, Wait(me, now, self.history.header), None
             self._freed, self._back = [], []
 
     def _satisfy(self, wait: Wait, now: float) -> None:
@@ -195,15 +128,15 @@ class Waits(Listener):
         return self._before
 
     def run_started(self, run: Run, record: Record) -> None:
-        for wait in self._unsettled:
-            wait.look.run_started(run, record)
+        for it in self._unsettled:
+            it.look.run_started(run, record)
         wait, job = self._open, run.job
         if wait is not None and job.seq > wait.me.seq and job.name not in wait.passed:
             wait.passed[job.name] = Asked.of(run)
 
     def run_released(self, run: Run, record: Record) -> None:
-        for wait in self._unsettled:
-            wait.look.run_released(run, record)
+        for it in self._unsettled:
+            it.look.run_released(run, record)
         if self._open is not None:
             self._freed.append(run)
 

@@ -1,39 +1,103 @@
-"""Why a job waited, in words and as data: what `waits` found, as spans within that time."""
+"""One time that a job waited, and why: who was ahead, who held the processors, who passed it, what
+made it start; in words and as data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from actors.events import DeciderKind, ScenarioStarted
 from actors.intervals import numbers_in
+from actors.runtime import Record
+from sims.history import Job
 from sims.telling import counted, in_units, moment, worker_of
-from sims.trace.look import Asked, Held
-from sims.trace.ranking import Ranking
+from sims.trace.look import Asked, Held, Look, Ranking
 from sims.trace.span import Span
-from sims.trace.waits import Promise, Wait
 
 NAMED = 3
 """Of many jobs or runs, the largest are named."""
 
 
 @frozen
-class Reasons:
-    """One wait of a job, explained."""
+class Promise:
+    """What a reservation of the job says from some instant on."""
 
-    wait: Wait
+    record: Record
+    start: float | None
+    """None: it is dropped."""
+    early: Sequence[Held]
+    """Runs that ended at that instant, before they were believed to."""
+    ahead: str | None = None
+    """To whom the place of one that is dropped was given."""
+
+
+@frozen
+class FreeWorkers:
+    """How many workers were free: before and after what was decided."""
+
+    t: float
+    before: int
+    after: int
+
+
+@define
+class Wait:
+    """One time that the job waited."""
+
+    me: Job
+    since: float
     started: ScenarioStarted
-    ranking: Ranking
+    """What the log begins with."""
+    until: float | None = None
+    """None: the log ends first."""
+    look: Look = field(init=False)
+    """At its beginning, before anything was decided."""
+    passed: dict[str, Asked] = field(factory=dict)
+    """Jobs that came later and started first."""
+    promises: list[Promise] = field(factory=list)
+    instants: list[FreeWorkers] = field(factory=list)
+    mine: Held | None = None
+    """What it got."""
+    asked: Asked | None = None
+    freed: list[Held] = field(factory=list)
+    """At the instant when it started."""
+    back: list[int] = field(factory=list)
+    """Workers that came UP then."""
+
+    @property
+    def possible(self) -> float | None:
+        """Since when as many were free as it got, without a break."""
+        if self.asked is None:
+            return None
+        since, wanted = self.until, self.asked.processors
+        for instant in reversed(self.instants):
+            if instant.t != self.until and instant.after < wanted:
+                break
+            if instant.before >= wanted:
+                since = instant.t
+        return since
+
+    @property
+    def missed(self) -> list[float]:
+        """Instants before that at which as many were free, and went to others."""
+        asked, since = self.asked, self.possible
+        if asked is None or since is None:
+            return []
+        return [it.t for it in self.instants if it.t < since and it.before >= asked.processors]
+
+    @property
+    def ranking(self) -> Ranking:
+        """The queue's order."""
+        return Ranking.of(self.started)
 
     def spans(self) -> Iterator[Span]:
         """In order of time."""
-        wait = self.wait
-        yield from _at(wait.since, self._found(), self._held())
-        for promise, before in zip(wait.promises, [None, *wait.promises], strict=False):
+        yield from _at(self.since, self._found(), self._held())
+        for promise, before in zip(self.promises, [None, *self.promises], strict=False):
             yield Span.of(self._promised(promise, before), promise.record, promise.record.t)
-        if wait.until is not None:
-            yield from _at(wait.until, self._passed(), *self._started(wait.until))
+        if self.until is not None:
+            yield from _at(self.until, self._passed(), *self._started(self.until))
 
     def _moment(self, t: float) -> str:
         return moment(t, self.started.unit)
@@ -43,13 +107,13 @@ class Reasons:
     def ahead(self) -> tuple[int, int]:
         """How many jobs were before it in the queue, and how many processors they got once they
         started."""
-        look, rank = self.wait.look, self.ranking.rank
-        me, asked = rank(self.wait.me, self.wait.asked), look.starts.get
+        look, rank = self.look, self.ranking.rank
+        me, asked = rank(self.me, self.asked), look.starts.get
         names = [it.name for it in look.waiting if rank(it, asked(it.name)) < me]
         return len(names), sum(look.starts[it].processors for it in names if it in look.starts)
 
     def _found(self) -> str:
-        look = self.wait.look
+        look = self.look
         counts = [(len(numbers), f" {state.name}") for state, numbers in look.away.items()]
         away = [f", {number:,} {_are(number)}{state}" for number, state in counts if number]
         total = counted(self.started.processors, "processor")
@@ -62,11 +126,11 @@ class Reasons:
         return f"{wanted} {_are(jobs)} {where}; {free}"
 
     def _held(self) -> str:
-        holders = self.wait.look.held
+        holders = self.look.held
         return f"held by {_largest(holders, self._holder)}" if holders else ""
 
     def _holder(self, held: Held) -> str:
-        end = self.wait.look.ends.get(held.key)
+        end = self.look.ends.get(held.key)
         until = "the log's end" if end is None else self._moment(end)
         size = counted(held.width, "processor")
         return f"{held.job} ({size}, {self._moment(held.since)} to {until})"
@@ -96,13 +160,13 @@ class Reasons:
         ranking = self.ranking
         if ranking.order is None:
             return f"by the order {ranking.name} or by backfilling"
-        mine = ranking.rank(self.wait.me, self.wait.asked)
+        mine = ranking.rank(self.me, self.asked)
         first = ranking.rank(passed.job, passed) < mine
         return f"by the order {ranking.name}" if first else "by backfilling"
 
     def _passed(self) -> str:
         rules: dict[str, list[Asked]] = {}
-        for it in sorted(self.wait.passed.values(), key=lambda it: -it.processors):
+        for it in sorted(self.passed.values(), key=lambda it: -it.processors):
             rules.setdefault(self.rule(it), []).append(it)
         told = (
             f"{counted(len(them), 'job')} that came later started first {rule}: {self._named(them)}"
@@ -119,8 +183,7 @@ class Reasons:
     # --- as it ended ----------------------------------------------------------------------------
 
     def _started(self, now: float) -> Iterator[str]:
-        wait = self.wait
-        asked, possible, missed = wait.asked, wait.possible, wait.missed
+        asked, possible, missed = self.asked, self.possible, self.missed
         if asked is None or possible is None:
             return
         so_many = counted(asked.processors, "processor")
@@ -130,13 +193,13 @@ class Reasons:
             yield f"{so_many} were free at {times} too, first at {first}: others had them"
         if possible < now:
             yield f"{so_many} were free from {self._moment(possible)} on, but not for it"
-        free = wait.instants[-1].before
+        free = self.instants[-1].before
         are = f"{free:,} {_are(free)} free"
         yield f"possible now: {self._freed()}{are}, it takes {asked.processors:,}"
 
     def _freed(self) -> str:
         """What changed at the instant of its start."""
-        freed, back = self.wait.freed, self.wait.back
+        freed, back = self.freed, self.back
         said = []
         if freed:
             said.append(f"{_largest(freed, self._end)} {'ends' if len(freed) == 1 else 'end'}")
@@ -147,8 +210,8 @@ class Reasons:
         return f"{', '.join(said)}; " if said else ""
 
     def _end(self, held: Held) -> str:
-        assert self.wait.mine is not None
-        own = set(numbers_in(held.processors)).intersection(numbers_in(self.wait.mine.processors))
+        assert self.mine is not None
+        own = set(numbers_in(held.processors)).intersection(numbers_in(self.mine.processors))
         whose = f", {len(own):,} of them now its own" if own else ""
         return f"{held.job} ({counted(held.width, 'processor')}{whose})"
 
@@ -156,12 +219,12 @@ class Reasons:
 
     def as_json(self) -> dict[str, object]:
         """The wait as data."""
-        wait, look = self.wait, self.wait.look
+        look = self.look
         jobs, processors = self.ahead()
         reclaimed, down = map(len, look.away.values())
         return {
-            "since": wait.since,
-            "until": wait.until,
+            "since": self.since,
+            "until": self.until,
             "ahead": {"jobs": jobs, "processors": processors},
             "free": look.free,
             "reclaimed": reclaimed,
@@ -176,15 +239,15 @@ class Reasons:
                     "start": it.at,
                     "rule": self.rule(it),
                 }
-                for it in wait.passed.values()
+                for it in self.passed.values()
             ],
             "promises": [
-                {"t": it.record.t, "start": it.start, "seq": it.record.seq} for it in wait.promises
+                {"t": it.record.t, "start": it.start, "seq": it.record.seq} for it in self.promises
             ],
-            "missed": wait.missed,
-            "possible": wait.possible,
-            "freed": list(map(_data, wait.freed)),
-            "back": wait.back,
+            "missed": self.missed,
+            "possible": self.possible,
+            "freed": list(map(_data, self.freed)),
+            "back": self.back,
         }
 
 
