@@ -28,7 +28,7 @@ counts or draws asks its history in a hook; it never changes it.
 One line may tell of many runs (`Compound`): listeners hear of each; where no one listens to runs,
 none is made before `runs` is asked for. A log whose lines are picked before they are decoded (a
 million are too many to decode) is enough for jobs, runs, workers' states, `queue` and `free` where
-every line of a class in `HOLDING` is among them.
+every line of a class in `HOLDING` is among them; `sims.history.lines` picks them.
 """
 
 from __future__ import annotations

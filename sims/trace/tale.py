@@ -101,7 +101,7 @@ class Tale(Listener):
     def stop(self, now: float) -> None:
         """The log ends here."""
         for job in self.history.jobs.values():
-            self._settle(now, job.saved)
+            self._settle(job, now)
 
     @property
     def started(self) -> ScenarioStarted:
@@ -123,7 +123,7 @@ class Tale(Listener):
         """No state outlives the iteration before."""
         assert self.root is not None
         iteration = self.root.below(f"iteration {event.iteration}", record)
-        self._settle(record.t)
+        self._settle(self.history.jobs[self.job], record.t)
         self._top = iteration
         self._wait(record)
 
@@ -133,20 +133,20 @@ class Tale(Listener):
 
     def job_ended(self, job: Job, record: Record) -> None:
         assert self.root is not None
-        self._settle(record.t, None if job.killed else job.saved, job.killed)
+        self._settle(job, record.t)
         self._messages.leave(record.t)
         for _, number in self.history.runs:
             self._runs[number].span.close(record.t)  # of one line's events the job's end came first
         self.root.happened("killed at the user's estimate" if job.killed else "completed", record)
         self.root.close(record.t)
 
-    def _settle(self, now: float, saved: Head | None = None, killed: bool = False) -> None:
+    def _settle(self, job: Job, now: float) -> None:
         """Enter the time until now into the account. Computation counts where it is in the state
         that completed the job or iteration; where none did it is unsettled, or lost if killed."""
         head, fate = self._completed, Part.USEFUL
         if head is None:
             fate = Part.UNSETTLED
-            head = None if killed else self._furthest() or saved
+            head = None if job.killed else self._furthest() or job.saved
         runs = self.history.runs.values()
         self.account.kept += [(it.end, now) for it in runs if it.end is not None]
         self.account.settle(now, head, fate)

@@ -137,7 +137,7 @@ class Waits(Listener):
     def run_released(self, run: Run, record: Record) -> None:
         for it in self._unsettled:
             it.look.run_released(run, record)
-        if self._open is not None:
+        if self._open is not None and not isinstance(record.event, RunStarted):  # which has them
             self._freed.append(run)
 
     def worker_changed(self, worker: Worker, record: Record) -> None:

@@ -89,30 +89,33 @@ def everything(span: Span) -> Iterator[tuple[Span, Span]]:
 # --- messages -------------------------------------------------------------------------------------
 
 
-def test_a_transfer_that_is_suspended_is_told_in_parts() -> None:
-    assert runs(iterative(["uurruuuu"], program=3)) == [
-        [
-            (0, 2, "P1 receives program, 1 slot of it left"),
-            (2, 4, "P1 is RECLAIMED"),
-            (4, 5, "P1 receives the last 1 slot of program"),
-            (5, 6, "computes"),
-        ]
-    ]
-
-
-def test_a_transfer_that_a_crash_cuts_is_told_as_lost() -> None:
-    assert runs(iterative(["uuduuuuuu"], program=3))[0] == [
-        (0, 2, "P1 receives program, lost"),
-        (2, 2, "P1 goes DOWN"),
-    ]
-
-
-def test_a_part_that_was_suspended_first_and_lost_later_is_told_so() -> None:
-    assert runs(iterative(["uurduuuuuu"], program=3))[0] == [
-        (0, 2, "P1 receives program, 1 slot of it left, lost"),
-        (2, 3, "P1 is RECLAIMED"),
-        (3, 3, "P1 goes DOWN"),
-    ]
+@pytest.mark.parametrize(
+    ("owner", "expected"),
+    [
+        (  # suspended
+            "uurruuuu",
+            [
+                (0, 2, "P1 receives program, 1 slot of it left"),
+                (2, 4, "P1 is RECLAIMED"),
+                (4, 5, "P1 receives the last 1 slot of program"),
+                (5, 6, "computes"),
+            ],
+        ),
+        ("uuduuuuuu", [(0, 2, "P1 receives program, lost"), (2, 2, "P1 goes DOWN")]),
+        (  # suspended, and then lost
+            "uurduuuuuu",
+            [
+                (0, 2, "P1 receives program, 1 slot of it left, lost"),
+                (2, 3, "P1 is RECLAIMED"),
+                (3, 3, "P1 goes DOWN"),
+            ],
+        ),
+    ],
+)
+def test_a_transfer_is_told_in_parts_each_with_what_became_of_it(
+    owner: str, expected: list[Told]
+) -> None:
+    assert runs(iterative([owner], program=3))[0] == expected
 
 
 def test_a_part_that_is_dropped_with_its_run_is_told_as_lost() -> None:
@@ -146,18 +149,12 @@ def test_a_transfer_that_outlives_its_run_is_told_in_both() -> None:
 
 
 def test_a_stop_of_the_computation_says_how_much_was_done_and_who_was_away() -> None:
-    assert runs(iterative(["uurruuuu", "uuuuuuuu"], [4, 4])) == [
-        [
-            (0, 2, "computes, 2 slots done by then"),
-            (2, 4, "P1 is RECLAIMED"),
-            (4, 6, "computes"),
-        ]
-    ]
-
-
-def test_who_is_still_away_when_the_run_is_lost_is_told_up_to_there() -> None:
-    told = runs(iterative(["uurruuuu", "uuuduuuu"], [4, 4]))[0]
-    assert told[1:] == [(2, 3, "P1 is RECLAIMED"), (3, 3, "P2 goes DOWN")]
+    first = [(0, 2, "computes, 2 slots done by then"), (2, 4, "P1 is RECLAIMED")]
+    went_on, lost = (
+        runs(iterative(["uurruuuu", owner], [4, 4])) for owner in ("u" * 8, "uuuduuuu")
+    )
+    assert went_on == [[*first, (4, 6, "computes")]]
+    assert lost[0][1:] == [(2, 3, "P1 is RECLAIMED"), (3, 3, "P2 goes DOWN")]
 
 
 def test_a_wait_for_workers_is_told_and_no_wait_is_not() -> None:
@@ -186,20 +183,15 @@ def test_why_tasks_were_dealt_anew_is_told() -> None:
     assert second.title == "run 1 (proactive): P2 x1; 4 slots of work"
 
 
-def test_a_plain_attempt_is_one_line() -> None:
-    failed, completed, _ = root(records_of("attempts")).children[1:]
+def test_a_plain_attempt_is_one_line_with_who_went_down() -> None:
+    lost, failed, completed, _ = root(records_of("attempts")).children
+    assert lost.title.endswith("computes 3 s, lost with 3 of 5 done")
+    assert told(lost.children) == [(3, 3, "worker 1 goes DOWN")]
     start = "run 1 on 2 workers: 0 3; 5 s of work"
     assert told([failed]) == [(3, 9, f"{start}; computes 5 s, verifies 1 s, failed")]
     assert told([completed])[0][:2] == (9, 15)
     assert completed.title.endswith("computes 5 s, verifies 1 s, completed")
-    assert not failed.children
-    assert not completed.children
-
-
-def test_a_lost_attempt_tells_who_went_down_and_what_was_done() -> None:
-    lost = root(records_of("attempts")).children[0]
-    assert lost.title.endswith("computes 3 s, lost with 3 of 5 done")
-    assert told(lost.children) == [(3, 3, "worker 1 goes DOWN")]
+    assert failed.children == completed.children == []
 
 
 def test_what_a_run_begins_from_is_told_with_the_workers_that_its_job_kept() -> None:
