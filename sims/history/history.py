@@ -70,6 +70,8 @@ class History:
     """Size of the platform; the log's first record tells it."""
     now: float = 0.0
     """Virtual time of the last record."""
+    events: int = 0
+    """How many the log has had."""
     header: ScenarioStarted | None = None
     jobs: dict[str, Job] = field(init=False, factory=dict)
     """Those submitted and not over, in that order."""
@@ -158,6 +160,7 @@ class History:
             for notify in self._notify.time_passed:
                 notify(record.t)
             self.now = record.t
+        self.events = record.seq + 1
         handlers = self._on.get(type(record.event))
         if handlers is not None:
             for handler in handlers:
@@ -404,7 +407,7 @@ class History:
         if not worker.apart:
             del self.workers[worker.number]
         runs = self._move(worker.number, record)
-        worker.holder = runs[0] if runs else None
+        worker.serve(runs[0] if runs else None)
         for notify in self._notify.worker_changed:
             notify(worker, record)
 
@@ -430,7 +433,7 @@ class History:
             worker = self.workers.get(number)
             if worker is not None:
                 self._cut(worker, record)
-                worker.holder = run
+                worker.serve(run)
 
     def _forsake(self, run: Run, record: Record) -> None:
         """What members that are apart do is not for the run any more."""
@@ -438,7 +441,7 @@ class History:
             worker = self.workers.get(number)
             if worker is not None and worker.holder is run:
                 self._cut(worker, record)
-                worker.holder = None
+                worker.serve(None)
         run.apart = {}
 
     def _apart_in(self, processors: str) -> Iterator[int]:
