@@ -9,7 +9,7 @@ from typing import Any
 from attrs import define, field
 
 from actors.events import LinkDescribed, MeasuresDescribed, WorkerPriced
-from actors.runtime import Record
+from actors.runtime import Record, rare_collections
 from sims.history import History
 from sims.ledger import Account, Ledger, Slices, Use
 from sims.metrics.costs import AWAY, Bills, cost, energy
@@ -55,8 +55,9 @@ class Report:
     def of(cls, records: Iterable[Record], workers: bool = False, jobs: bool = False) -> Report:
         """The report on one run; with ledgers per worker and per job, if asked."""
         report = cls(workers, jobs)
-        for record in records:
-            report(record)
+        with rare_collections():
+            for record in records:
+                report(record)
         report.close()
         return report
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from sys import intern
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -220,7 +221,10 @@ class History:
             notify(job, record)
 
     def _describe(self, record: Record, event: JobDescribed) -> None:
-        self.jobs[event.job].described = event
+        job = self.jobs[event.job]
+        # A log has each job's name, and the word for its kind, in memory once for each line.
+        times = event.work, event.verification, event.failures, event.estimate, event.limit
+        job.described = JobDescribed(job.name, intern(event.kind), *times)
 
     def _protect(self, record: Record, event: ProtectionDescribed) -> None:
         self.jobs[event.job].protection = event

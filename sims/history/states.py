@@ -20,7 +20,7 @@ Key = tuple[str, int]
 """A run: its job's name, its number."""
 
 
-@define(eq=False)
+@define(eq=False, weakref_slot=False)
 class Job:
     """A job, from its submission on."""
 
@@ -50,7 +50,7 @@ class Job:
         return self.described.verification if self.described else 0
 
 
-@define(eq=False)
+@define(eq=False, weakref_slot=False)
 class Run:
     """A run, from its start until its members are released.
 
