@@ -50,7 +50,6 @@ class Activity(Listener):
         self.rows = dict.fromkeys(event.workers, "")
 
     def time_passed(self, until: float) -> None:
-        """See Listener."""
         slots = int(until) - int(self._history.now)
         for number, name in enumerate(self.rows):
             self.rows[name] += self._letter(number) * slots

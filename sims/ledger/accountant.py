@@ -54,13 +54,11 @@ class Slices(Listener):
     # --- jobs ---------------------------------------------------------------------------------
 
     def job_ended(self, job: Job, record: Record) -> None:
-        """See Listener."""
         fate = self._fates.pop(job, None)
         if fate is not None:
             self._tell(fate.give_up(record.t) if job.killed else fate.settle())
 
     def iteration_ended(self, job: Job, record: Record) -> None:
-        """See Listener."""
         self.job_ended(job, record)
 
     # --- runs ---------------------------------------------------------------------------------
@@ -76,7 +74,6 @@ class Slices(Listener):
         return job.protection is not None and not job.protection.cloning and self._outlives
 
     def run_started(self, run: Run, record: Record) -> None:
-        """See Listener."""
         if run.event.source is not None:
             self._follow(run, run.event.source)
         elif run.event.share != 1:
@@ -104,11 +101,9 @@ class Slices(Listener):
         return span
 
     def run_span(self, run: Run, record: Record, done: float) -> None:
-        """See Listener."""
         self._tell(self._known(run).settle(record.t, done, run.kept))
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
-        """See Listener."""
         cancelled = run.outcome is Outcome.CANCELLED
         if run not in self._spans and not cancelled and run.job not in self._fates:
             self._tell(_attempted(run, record.t))
@@ -123,13 +118,11 @@ class Slices(Listener):
             fate.keep(span)
 
     def run_released(self, run: Run, record: Record) -> None:
-        """See Listener."""
         self._spans.pop(run, None)
 
     # --- their members ------------------------------------------------------------------------
 
     def member_changed(self, run: Run, worker: int, record: Record) -> None:
-        """See Listener."""
         status = Status.WITH
         if worker in self.history.workers:
             status = Status.APART
@@ -139,7 +132,6 @@ class Slices(Listener):
             self._known(run).move(worker, record.t, status)
 
     def worker_span(self, worker: Worker, until: float) -> None:
-        """See Listener."""
         use = AWAY.get(worker.state, Use.TRANSFER)
         note = worker.transfer.kind.value if worker.transfer else ""
         job, run = worker.holder.key if worker.holder else (None, None)

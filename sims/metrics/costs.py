@@ -94,7 +94,6 @@ class Bills(Listener):
                 self._since[event.worker] = record.t
 
     def log_ended(self, now: float) -> None:
-        """See Listener."""
         for worker in list(self._since):
             self._pay(worker, now)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from actors.intervals import count_in
 from actors.runtime import Record
 from sims.history import History, Job, Listener, Run
+from sims.metrics.stretch import own_time
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -147,16 +148,14 @@ class Starts(Listener):
         self.history.listen(self)
 
     def run_started(self, run: Run, record: Record) -> None:
-        """See Listener."""
         before = self._open.get(run.job)
         if before is None:
             start, processors, own = record.t, count_in(run.processors), nan
         else:
             start, processors, own = before
-        self._open[run.job] = start, processors, own_time(run, own)
+        self._open[run.job] = start, processors, own_time(run.event.work, run.job.described, own)
 
     def job_ended(self, job: Job, record: Record) -> None:
-        """See Listener."""
         started = self._open.pop(job, None)
         if started is not None and not job.killed:
             self._numbers.extend((job.seq, job.submitted, record.t, *started))
@@ -169,21 +168,9 @@ class Starts(Listener):
         order = np.argsort(rows[:, 0], kind="stable")
         _, submitted, completed, started, processors, own = rows[order].T
         names, users, groups, queues = _columns((self._words[k] for k in order), 4)
+        own[own == 0] = nan
         times = submitted, started, completed, own
         return Jobs(names, *times, processors.astype(np.int64), users, groups, queues, bound)
-
-
-def own_time(run: Run, before: float) -> float:
-    """A job's own error-free time, as far as its runs up to this one tell: of one run from scratch
-    at speed 1, verification included and without checkpoints, on the workers of its last run (its
-    first one where it is malleable: it changes their number while it runs). Not a number for
-    iterative jobs: it would depend on which workers stay UP. `before`: as the runs before told."""
-    described = run.job.described
-    if described is None or described.kind == "iterative":
-        return nan
-    if described.kind == "malleable" and before == before:
-        return before
-    return run.event.work + described.verification or nan
 
 
 def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ...], ...]:

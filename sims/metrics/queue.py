@@ -23,7 +23,6 @@ class Queue(Listener):
         self.history.listen(self)
 
     def queue_changed(self, now: float) -> None:
-        """See Listener."""
         if now > self._since:
             self.longest = max(self.longest, self._length)
             self.area += self._length * (now - self._since)
@@ -31,7 +30,6 @@ class Queue(Listener):
         self._length = self.history.waiting
 
     def log_ended(self, now: float) -> None:
-        """See Listener."""
         self.queue_changed(now)
 
     @property
