@@ -20,7 +20,7 @@ Key = tuple[str, int]
 """A run: its job's name, its number."""
 
 
-@define(eq=False)
+@define(eq=False, weakref_slot=False)
 class Job:
     """A job, from its submission on."""
 
@@ -50,7 +50,7 @@ class Job:
         return self.described.verification if self.described else 0
 
 
-@define(eq=False)
+@define(eq=False, weakref_slot=False)
 class Run:
     """A run, from its start until its members are released.
 
@@ -113,9 +113,14 @@ class Worker:
     transfer: TransferStarted | None = None
     """Of the message that is under way."""
     holder: Run | None = None
-    """The run that holds it; of several, one."""
+    """The run that it is reclaimed from, or has its message for (of several, one); None while it is
+    DOWN: that is the platform's loss."""
 
     @property
     def apart(self) -> bool:
         """Whether it is worth keeping."""
         return self.state is not WorkerState.UP or self.transfer is not None
+
+    def serve(self, run: Run | None) -> None:
+        """`run` holds it from now on; None: no run does."""
+        self.holder = None if self.state is WorkerState.DOWN else run
