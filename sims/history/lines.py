@@ -24,19 +24,19 @@ Line = tuple[int, bytes]
 
 
 def skim(log: LogFile, at_end: Callable[[], None] | None = None) -> Iterator[Line]:
-    """All lines, whoever decodes them; after `at_end`, the log's `last` record is its last whole
-    one.
+    """All whole lines, whoever decodes them; after `at_end`, the log's `last` record is the last.
 
     Raises InputError as LogFile; `with log.skimmed()` around the loop.
     """
-    number, line, before = 0, b"", b""
-    for number, following in enumerate(log.lines(), start=1):
-        before, line = line, following
+    number, line = 0, b""
+    for following in log.lines():
+        if not following.endswith(b"\n") and log.decoded(number + 1, following) is None:
+            break
+        number, line = number + 1, following
         yield number, line
     if at_end is not None:
         at_end()
-    if log.decoded(max(number, 1), line) is None:
-        log.decoded(number - 1, before)
+    log.decoded(max(number, 1), line)
 
 
 def tells_of_holding(line: bytes) -> bool:
