@@ -325,6 +325,28 @@ def test_a_wait_is_explained_by_workers_that_are_away_and_come_back(tmp_path: Pa
     ]
 
 
+def test_a_run_whose_members_its_job_keeps_holds_them_until_the_next_run(tmp_path: Path) -> None:
+    """Nothing is free when b goes on; a cut line more changes nothing."""
+    records = happening(
+        (0, JobSubmitted("b")),
+        (0, RunStarted("b", 0, "0-1", 9)),
+        (1, JobSubmitted("a")),
+        (2, RunEnded("b", 0, Outcome.LOST, 2, True)),
+        (4, RunStarted("b", 1, "0-1", 9, keeps=0)),
+        (9, RunEnded("b", 1, Outcome.COMPLETED, 9)),
+        (9, JobCompleted("b")),
+        (9, RunStarted("a", 0, "0-1", 5)),
+    )
+    path = write(records, tmp_path / "a.jsonl")
+    with path.open("a") as file:
+        file.write('{"cause":0,"event":"JobCompleted","job":"a","se')
+    found = find_life(LogFile(path), "a").data
+    (wait,) = found["waits"]
+    assert (wait["held"][0]["until"], wait["missed"]) == (4, [])
+    assert wait["freed"] == [{"job": "b", "run": 1, "processors": 2}]
+    assert found["account"]["parts"] == {"waiting": 8}
+
+
 # --- the whole ------------------------------------------------------------------------------------
 
 
