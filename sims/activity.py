@@ -6,24 +6,10 @@ from collections.abc import Iterable
 
 from attrs import define, field
 
-from actors.events import (
-    MembersReleased,
-    RateChanged,
-    RunEnded,
-    RunStarted,
-    ScenarioStarted,
-    Stage,
-    StageStarted,
-    TransferDropped,
-    TransferEnded,
-    TransferKind,
-    TransferStarted,
-    TransferSuspended,
-    WorkerChanged,
-)
-from actors.intervals import numbers_in
-from actors.runtime import Event, Record
+from actors.events import ScenarioStarted, Stage, TransferKind
+from actors.runtime import Record
 from policies.availability import WorkerState
+from sims.history import History, Listener
 
 LETTERS = {
     TransferKind.PROGRAM: "P",
@@ -31,13 +17,10 @@ LETTERS = {
     TransferKind.IMAGE: "M",
     TransferKind.SAVE: "S",
 }
-UP = WorkerState.UP
-Key = tuple[str, int]
-"""(job, run)."""
 
 
-@define
-class Activity:
+@define(eq=False)
+class Activity(Listener):
     """Fold over a run's events: one string per worker, one letter per slot from 0 on.
 
     P receives the program, D data, M an image, S sends one; C computes, I idle (enrolled and UP),
@@ -46,74 +29,35 @@ class Activity:
 
     rows: dict[str, str] = field(factory=dict)
     """Worker -> letters, up to the last event seen."""
-    _absent: set[int] = field(factory=set)
-    """Workers that are not UP."""
-    _members: dict[Key, tuple[int, ...]] = field(factory=dict)
-    _run: dict[int, Key] = field(factory=dict)
-    """Worker -> the run that holds it."""
-    _stage: dict[Key, Stage] = field(factory=dict)
-    _computing: dict[Key, bool] = field(factory=dict)
-    """Whether a run computes, and advances."""
-    _passing: dict[int, str] = field(factory=dict)
-    """Worker -> letter of its message that is under way."""
-    _now: int = 0
+    _history: History = field(init=False, factory=History)
+
+    def __attrs_post_init__(self) -> None:
+        self._history.listen(self)
+        self._history.on(ScenarioStarted, self._begin)
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Activity:
-        """The activity that the records of one run tell."""
+        """The activity in the records of one run."""
         activity = cls()
         for record in records:
             activity(record)
         return activity
 
     def __call__(self, record: Record) -> None:
-        self._pass(int(record.t))
-        match record.event:
-            case ScenarioStarted(workers=workers):
-                self.rows = dict.fromkeys(workers, "")
-            case WorkerChanged(worker=worker, state=state):
-                (self._absent.discard if state is UP else self._absent.add)(worker)
-            case TransferStarted(worker=worker, kind=kind):
-                self._passing[worker] = LETTERS[kind]
-            case TransferSuspended(worker=q) | TransferEnded(worker=q) | TransferDropped(worker=q):
-                self._passing.pop(q, None)
-            case StageStarted() | RateChanged():
-                self._advance(record.event)
-            case _:
-                self._hold(record.event)
+        self._history.apply(record)
 
-    def _advance(self, event: StageStarted | RateChanged) -> None:
-        key = event.job, event.run
-        if isinstance(event, StageStarted):
-            self._stage[key] = event.stage
-        self._computing[key] = self._stage.get(key) is Stage.COMPUTING and event.rate > 0
+    def _begin(self, record: Record, event: ScenarioStarted) -> None:
+        self.rows = dict.fromkeys(event.workers, "")
 
-    def _hold(self, event: Event) -> None:
-        match event:
-            case RunStarted(job=job, run=run, processors=text):
-                self._members[job, run] = members = numbers_in(text)
-                self._run.update(dict.fromkeys(members, (job, run)))
-            case RunEnded(job=job, run=run, kept=kept):
-                self._computing.pop((job, run), None)
-                if not kept:
-                    self._release((job, run))
-            case MembersReleased(job=job, run=run):
-                self._release((job, run))
+    def time_passed(self, until: float) -> None:
+        slots = int(until) - int(self._history.now)
+        for number, name in enumerate(self.rows):
+            self.rows[name] += self._letter(number) * slots
 
-    def _release(self, key: Key) -> None:
-        for worker in self._members.pop(key):
-            if self._run.get(worker) == key:
-                del self._run[worker]
-
-    def _pass(self, now: int) -> None:
-        slots, self._now = now - self._now, now
-        if slots:
-            for worker, name in enumerate(self.rows):
-                self.rows[name] += self._letter(worker) * slots
-
-    def _letter(self, worker: int) -> str:
-        if worker not in self._run or worker in self._absent:
+    def _letter(self, number: int) -> str:
+        worker, runs = self._history.workers.get(number), self._history.holders(number)
+        if not runs or (worker is not None and worker.state is not WorkerState.UP):
             return "."
-        if self._computing.get(self._run[worker]):
+        if runs[0].outcome is None and runs[0].stage is Stage.COMPUTING and runs[0].rate:
             return "C"
-        return self._passing.get(worker, "I")
+        return LETTERS[worker.transfer.kind] if worker and worker.transfer else "I"

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import Protocol
+from typing import Any
 
 from attrs import define, field
 
-from actors.events import (
-    Compound,
-    LinkDescribed,
-    MeasuresDescribed,
-    ScenarioStarted,
-    WorkerPriced,
-)
-from actors.runtime import Record
-from sims.ledger import Account, Accountant, Ledger, Use
+from actors.events import LinkDescribed, MeasuresDescribed, WorkerPriced
+from actors.runtime import Record, rare_collections
+from sims.history import History
+from sims.ledger import Account, Ledger, Slices, Use
 from sims.metrics.costs import AWAY, Bills, cost, energy
 from sims.metrics.jobs import BOUND, Jobs, Starts
 from sims.metrics.queue import Queue
 from sims.metrics.spread import SpreadNumbers, as_json
-from sims.metrics.stretch import OwnTimes
-from sims.parts import parts
 from sims.summary import Summary
 from sims.telling import amount_of, counted, in_units, units
 
 WASTED = (Use.LOST, Use.REDUNDANT)
-
-
-class Fold(Protocol):
-    """Takes the events that it wants."""
-
-    @property
-    def wants(self) -> frozenset[type]: ...
-
-    def __call__(self, record: Record) -> None: ...
 
 
 @define
@@ -44,108 +28,65 @@ class Report:
 
     workers: bool = False
     """Whether to keep a ledger per worker too."""
+    jobs_apart: bool = False
+    """Whether to keep a ledger per job too."""
     summary: Summary = field(factory=Summary)
-    own: OwnTimes = field(factory=OwnTimes)
-    queue: Queue = field(factory=Queue)
-    starts: Starts = field(factory=Starts)
-    bills: Bills = field(factory=Bills)
-    measures: MeasuresDescribed | None = None
+    ledger: Ledger = field(init=False)
+    queue: Queue = field(init=False)
+    measures: MeasuresDescribed | None = field(init=False, default=None)
     """What the scenario says of how it is measured."""
-    ledger: Ledger = field(factory=lambda: Ledger(0))
-    channels: int | None = None
+    channels: int | None = field(init=False, default=None)
     """n_com, where a master has a link."""
-    _accountant: Accountant | None = None
-    _folds: dict[type, tuple[Callable[[Record], None], ...]] = field(factory=dict)
-    """What takes events of a class: most classes are wanted by few."""
-    _last: Record | None = None
+    _history: History = field(init=False, factory=History)
+    _starts: Starts = field(init=False)
+    _bills: Bills = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        history = self._history
+        self.ledger = Ledger(0, workers=self.workers, jobs=self.jobs_apart)
+        self.queue, self._starts, self._bills = Queue(history), Starts(history), Bills(history)
+        Slices(history, self.ledger.enter)
+        for kind in self.summary.wants:
+            history.on(kind, lambda record, _: self.summary(record))
+        for kind in (LinkDescribed, MeasuresDescribed, WorkerPriced):
+            history.on(kind, self._describe)
 
     @classmethod
-    def of(cls, records: Iterable[Record], workers: bool = False) -> Report:
-        """The report on one run."""
-        report = cls(workers)
-        for record in records:
-            report(record)
+    def of(cls, records: Iterable[Record], workers: bool = False, jobs: bool = False) -> Report:
+        """The report on one run; with ledgers per worker and per job, if asked."""
+        report = cls(workers, jobs)
+        with rare_collections():
+            for record in records:
+                report(record)
         report.close()
         return report
 
     def __call__(self, record: Record) -> None:
-        self._last = record
-        kind = type(record.event)
-        folds = self._folds.get(kind)
-        if folds is None:
-            folds = self._folds[kind] = tuple(self._wanting(kind))
-        for fold in folds:
-            fold(record)
+        self._history.apply(record)
 
-    def _wanting(self, kind: type) -> Iterator[Callable[[Record], None]]:
-        heard = {
-            ScenarioStarted: self._begin,
-            LinkDescribed: self._describe_link,
-            MeasuresDescribed: self._describe_measures,
-            WorkerPriced: self._price,
-        }
-        if kind in heard:
-            yield heard[kind]
-        if issubclass(kind, Compound):
-            yield self._take_apart
-        folds: tuple[Fold, ...] = (self.summary, self.bills, *self._of_jobs)
-        yield from (fold for fold in folds if kind in fold.wants)
-        if self._accountant is not None and kind in self._accountant.wants:
-            yield self._account
-
-    def _begin(self, record: Record) -> None:
-        event = record.event
-        assert isinstance(event, ScenarioStarted)
-        self.ledger = Ledger(event.processors, workers=self.workers)
-        self._accountant = Accountant(event.processors)
-
-    def _describe_link(self, record: Record) -> None:
-        assert isinstance(record.event, LinkDescribed)
-        self.channels = record.event.channels
-
-    def _describe_measures(self, record: Record) -> None:
-        assert isinstance(record.event, MeasuresDescribed)
-        self.measures = record.event
-
-    def _price(self, _: Record) -> None:
-        self.ledger.workers = True  # the scenario's prices are not this worker's
-
-    @property
-    def _of_jobs(self) -> tuple[OwnTimes, Queue, Starts]:
-        return self.own, self.queue, self.starts
-
-    def _take_apart(self, record: Record) -> None:
-        for part in parts(record):
-            for fold in self._of_jobs:
-                if type(part.event) in fold.wants:
-                    fold(part)
-            self._account(part)
-
-    def _account(self, record: Record) -> None:
-        assert self._accountant is not None
-        self.ledger.add(self._accountant(record))
+    def _describe(self, _: Record, event: Any) -> None:
+        match event:
+            case LinkDescribed():
+                self.channels = event.channels
+            case MeasuresDescribed():
+                self.measures = event
+            case WorkerPriced():
+                self.ledger.workers = True  # the scenario's prices are not this worker's
 
     def close(self) -> None:
         """The log ends here."""
-        last = self._last
-        if last is not None:
-            self.summary.time, self.summary.events = last.t, last.seq + 1
-            self.queue.close(last.t)
-            self.bills.close(last.t)
-        end = self.summary.time
-        if self._accountant is not None:
-            self.ledger.add(self._accountant.close(end))
-        self.ledger.close(end)
+        history = self._history
+        history.close()
+        self.summary.time, self.summary.events = history.now, history.events
+        self.ledger.processors = history.processors
+        self.ledger.close(history.now)
 
     # --- numbers ------------------------------------------------------------------------------
 
     @cached_property
     def jobs(self) -> Jobs:
         """The completed jobs, each in numbers; the report is closed."""
-        bound = self.measures.bound if self.measures else BOUND
-        return self.starts.jobs(
-            self.summary.submitted, self.summary.completed, self.own.times, bound
-        )
+        return self._starts.jobs(self.measures.bound if self.measures else BOUND)
 
     @cached_property
     def spreads(self) -> dict[str, SpreadNumbers | None]:
@@ -166,7 +107,7 @@ class Report:
     @property
     def cost(self) -> float | None:
         """At the scenario's prices; None where it has none."""
-        return cost(self.ledger, self.measures, self.bills)
+        return cost(self.ledger, self.measures, self._bills)
 
     @property
     def energy(self) -> float | None:

@@ -26,7 +26,7 @@ from sims.report import Report, amounts
 from sims.scenario.scenario import Scenario
 from sims.summary import Summary
 from sims.telling import title_of
-from sims.trace.find import LifeFound, find_life
+from sims.trace.read import Trace, find_life
 
 Records = Callable[[], Iterable[Record]]
 
@@ -108,7 +108,7 @@ class Result:
         which = None if library is None else chosen(Library, library)
         return frame(self.records(), chosen(Frame, what), which)
 
-    def trace(self, job: str) -> LifeFound:
+    def trace(self, job: str) -> Trace:
         """One job's life: print it. Raises InputError where there is no such job."""
         with self.on_disk() as path:
             return find_life(LogFile(path), job)

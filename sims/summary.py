@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from attrs import define, field
 
@@ -20,8 +21,11 @@ from actors.events import (
     ScenarioEnded,
     ScenarioStarted,
 )
-from actors.runtime import Event, Record
+from actors.runtime import Record
 from sims.telling import counted, in_units, title_of, units
+
+WHEN: dict[type, str] = {JobSubmitted: "submitted", JobCompleted: "completed", JobKilled: "killed"}
+"""Where it is noted when a job had such an event."""
 
 
 @define
@@ -50,40 +54,38 @@ class Summary:
 
     wants = frozenset(
         (
-            *(ScenarioStarted, ScenarioEnded, JobSubmitted, JobCompleted, JobKilled),
-            *(RunEnded, CopiesSettled, IterationCompleted, JobsLeftOut, JobsChanged),
+            *(*WHEN, RunEnded, CopiesSettled, IterationCompleted),
+            *(JobsLeftOut, JobsChanged, ScenarioStarted, ScenarioEnded),
         )
     )
 
     def __call__(self, record: Record) -> None:
         self.time, self.events = record.t, record.seq + 1
-        self._fold(record.t, record.event)
-
-    def _fold(self, t: float, event: Event) -> None:
-        match event:
-            case RunEnded() | CopiesSettled():
-                self._count(event)
-            case IterationCompleted():
-                self.iterations += 1
-            case JobSubmitted(job=job):
-                self.submitted[job] = t
-            case JobCompleted() | JobKilled():
-                gone = self.completed if isinstance(event, JobCompleted) else self.killed
-                gone[event.job] = t
-            case ScenarioStarted():
-                self.started = event
-            case ScenarioEnded(end=end):
-                self.end = end
-            case JobsLeftOut(reason=told, jobs=jobs) | JobsChanged(how=told, jobs=jobs):
-                (self.left_out if isinstance(event, JobsLeftOut) else self.changed)[told] = jobs
-
-    def _count(self, event: RunEnded | CopiesSettled) -> None:
-        if isinstance(event, RunEnded):
+        event: Any = record.event
+        when = WHEN.get(type(event))
+        if when is not None:
+            getattr(self, when)[event.job] = record.t
+        elif isinstance(event, RunEnded):
             self.outcomes[event.outcome] += 1
         else:
-            completed = sum(run is not None for run in event.completed)
-            self.outcomes[Outcome.COMPLETED] += completed
-            self.outcomes[Outcome.CANCELLED] += sum(event.copies) - completed
+            self._tell(event)
+
+    def _tell(self, event: Any) -> None:
+        match event:
+            case CopiesSettled():
+                completed = sum(run is not None for run in event.completed)
+                self.outcomes[Outcome.COMPLETED] += completed
+                self.outcomes[Outcome.CANCELLED] += sum(event.copies) - completed
+            case IterationCompleted():
+                self.iterations += 1
+            case JobsLeftOut():
+                self.left_out[event.reason] = event.jobs
+            case JobsChanged():
+                self.changed[event.how] = event.jobs
+            case ScenarioStarted():
+                self.started = event
+            case ScenarioEnded():
+                self.end = event.end
 
     @property
     def makespan(self) -> float | None:
@@ -100,14 +102,12 @@ class Summary:
     def as_json(self) -> dict[str, object]:
         """The summary as data; the keys that `--json` prints."""
         started = self.started
+        whole = {it: getattr(started, it, None) for it in ("scenario", "seed", "policy", "unit")}
+        lists = {it: list(getattr(started, it, ())) for it in ("kinds", "settings")}
         return {
-            "scenario": started.scenario if started else None,
-            "seed": started.seed if started else None,
-            "kinds": list(started.kinds) if started else [],
-            "policy": started.policy if started else None,
-            "settings": list(started.settings) if started else [],
+            **whole,
+            **lists,
             "makespan": self.makespan,
-            "unit": started.unit if started else None,
             "iterations": self.iterations,
             "jobs": len(self.submitted),
             "left_out": self.left_out,

@@ -94,6 +94,11 @@ def row_of(started: ScenarioStarted) -> str:
     return "worker" if started.workers else "processor"
 
 
+def worker_of(started: ScenarioStarted, number: int) -> str:
+    """`P1`, or `worker 0` where workers have no names."""
+    return started.workers[number] if started.workers else f"worker {number}"
+
+
 def _value(value: object) -> str:
     if isinstance(value, tuple):
         first = " ".join(map(_value, value[:SHOWN]))

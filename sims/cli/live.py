@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from threading import Lock
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from actors.events import (
-    CopiesPlaced,
-    CopiesSettled,
-    JobCompleted,
-    JobKilled,
-    JobSubmitted,
-    RunEnded,
-    RunStarted,
-    WorkerChanged,
-)
-from actors.intervals import numbers_in
+from actors.intervals import spans_in
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.cli.progress import ShowProgress
+from sims.history import HOLDING, History
 
 DRAWN = 400
 """Workers drawn one by one; of more only how many are in which state is told."""
@@ -42,73 +34,49 @@ SIGNS = {
 class ShowLive(ShowProgress):
     """As ShowProgress, and below it every worker and who waits.
 
-    What an event means is noted in a word, and worked out only when a picture is drawn: events are
-    many, pictures few.
+    A picture is worked out from the run's history only when it is drawn: events are many, pictures
+    few.
     """
 
-    wants = ShowProgress.wants | {
-        *(JobSubmitted, RunStarted, RunEnded, CopiesPlaced, CopiesSettled, WorkerChanged)
-    }
+    wants = ShowProgress.wants | HOLDING
 
     def __init__(self, title: str, unit: str, end: float, workers: int) -> None:
         super().__init__(title, unit, end)
-        self._workers = workers
-        self._states: dict[int, WorkerState] = {}
-        self._held: dict[tuple[str, int], str] = {}
-        """(job, run) -> its workers."""
-        self._placed: CopiesPlaced | None = None
-        """All copies under way, where all are placed at once."""
-        self._alive: dict[str, None] = {}
-        """Jobs submitted and not over."""
+        self._history = History(workers)
+        self._lock = Lock()
+        """The run goes on while a picture is drawn."""
 
     def __call__(self, record: Record) -> None:
-        event = record.event
-        if isinstance(event, RunStarted):
-            self._held[event.job, event.run] = event.processors
-        elif isinstance(event, RunEnded):
-            self._held.pop((event.job, event.run), None)
-        elif isinstance(event, WorkerChanged):
-            self._states[event.worker] = event.state
-        elif isinstance(event, JobSubmitted):
-            self._alive[event.job] = None
-        elif isinstance(event, CopiesPlaced | CopiesSettled):
-            self._placed = event if isinstance(event, CopiesPlaced) else None
-        else:
-            if isinstance(event, JobCompleted | JobKilled):
-                self._alive.pop(event.job, None)
+        with self._lock:
+            self._history.apply(record)
+        if type(record.event) in ShowProgress.wants:
             super().__call__(record)
 
     def picture(self) -> RenderableType:
         """What a terminal shows."""
         return Group(super().picture(), *self._rows(), self._queue())
 
-    def held(self) -> dict[tuple[str, int], str]:
-        """(job, run) -> its workers, of every run under way."""
-        held, placed = self._held.copy(), self._placed  # the run goes on meanwhile
-        for run in placed.parts() if placed else ():
-            held[run.job, run.run] = run.processors
-        return held
-
     def waiting(self) -> list[str]:
-        """Jobs that have no run, in the order in which they were submitted."""
-        running = {job for job, _ in self.held()}
-        return [job for job in list(self._alive) if job not in running]
+        """Jobs that hold no workers, in the order in which they were submitted."""
+        with self._lock:
+            return [job.name for job in self._history.queue]
 
     def states(self) -> list[str]:
         """Of every worker: busy, idle, reclaimed or down."""
-        states = ["idle"] * self._workers
-        for processors in self.held().values():
-            for worker in numbers_in(processors):
-                states[worker] = "busy"
-        for worker, state in list(self._states.items()):
-            if state is not WorkerState.UP:
-                states[worker] = state.name.lower()
+        states = ["idle"] * self._history.processors
+        with self._lock:
+            for run in self._history.runs.values():
+                for first, last in spans_in(run.processors):
+                    states[first : last + 1] = ["busy"] * (last + 1 - first)
+            for worker in self._history.workers.values():
+                if worker.state is not WorkerState.UP:
+                    states[worker.number] = worker.state.name.lower()
         return states
 
     def _rows(self) -> Iterator[Text]:
         states = self.states()
-        if self._workers <= DRAWN:
-            for first in range(0, self._workers, ROW):
+        if len(states) <= DRAWN:
+            for first in range(0, len(states), ROW):
                 row = Text()
                 for state in states[first : first + ROW]:
                     row.append(*SIGNS[state])
@@ -120,7 +88,7 @@ class ShowLive(ShowProgress):
         yield told
 
     def _queue(self) -> Text:
-        waiting, running = self.waiting(), len({job for job, _ in self.held()})
+        waiting, running = self.waiting(), self._history.running
         more = ", ..." if len(waiting) > WAITING else ""
         who = f": {', '.join(waiting[:WAITING])}{more}" if waiting else ""
         return Text(f"{running:,} running, {len(waiting):,} waiting{who}")

@@ -76,7 +76,7 @@ def trace(
     as_json: AsJson = False,
 ) -> None:
     """Tell the life of one job, from a log."""
-    from sims.trace.find import find_life
+    from sims.trace.read import find_life
 
     name = job or named
     if name is None:
@@ -115,7 +115,7 @@ def why(
     as_json: AsJson = False,
 ) -> None:
     """Walk the chain of causes back from one event of a log."""
-    from sims.trace.causes import causes
+    from sims.trace.read import causes
 
     with reading(log) as file:
         chain = causes(file, seq)

@@ -30,7 +30,7 @@ def summary(
 ) -> None:
     """Tell a log's run in numbers: makespan, flowtimes, where the processor-time went."""
     with reading(log) as file:
-        report = Report.of(file, workers=by == WORKER)
+        report = Report.of(file, workers=by == WORKER, jobs=by == JOB)
         text = _summarised(report, by, as_json)
     print(text)
 

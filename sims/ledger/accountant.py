@@ -1,296 +1,181 @@
-"""The accountant: events in, slices of processor time out (WORLD.md, Ledger)."""
+"""The accountant: from a history's spans to slices of processor time (WORLD.md, Ledger)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from attrs import define, field
 
-from actors.events import (
-    CheckpointTaken,
-    IterationCompleted,
-    JobCompleted,
-    JobKilled,
-    MembersChanged,
-    MembersJoined,
-    MembersReleased,
-    Outcome,
-    RateChanged,
-    RunEnded,
-    RunStarted,
-    StageStarted,
-    TransferDropped,
-    TransferEnded,
-    TransferStarted,
-    TransferSuspended,
-    WorkerChanged,
-    WorkerSpeedChanged,
-)
+from actors.events import Compound, DeciderKind, Outcome
 from actors.runtime import Record
-from sims.ledger.described import Described
-from sims.ledger.fate import Fate
-from sims.ledger.holders import Holders, Key
-from sims.ledger.own import Own
-from sims.ledger.slices import Range, Slice, count, ranges, together
-from sims.ledger.spans import RunSpan, Status, attempted
+from policies.availability import WorkerState
+from sims.history import History, Job, Listener, Run, Worker
+from sims.ledger.slices import Slice, Use
+from sims.ledger.spans import Fate, RunSpan, Status
 
-Slices = Iterable[Slice]
-NOTHING: Slices = ()
-COMPLETED, CANCELLED = Outcome.COMPLETED, Outcome.CANCELLED
+AWAY = {WorkerState.DOWN: Use.DOWN, WorkerState.RECLAIMED: Use.RECLAIMED}
 
 
 @define(eq=False)
-class Accountant:
-    """Folds a log into slices; idle time is what no slice covers.
+class Slices(Listener):
+    """Calls `tell` with each slice that ends, or becomes known; idle time is what none covers.
 
     Slices of one processor come in order of time, but for computing: what it was for is known when
     the job (the iteration) is completed. A run that ends whole, alone and without stages (an
     attempt of rigid21 or moldable21) is told at once, and nothing is kept of it.
     """
 
-    processors: int
-    """Size of the platform."""
-    wants: frozenset[type] = field(init=False)
-    _on: dict[type, Callable[[Record, Any], Slices]] = field(init=False)
-    _holders: Holders = field(init=False)
-    _described: Described = field(init=False, factory=Described)
-    _attempts: dict[Key, tuple[Record, RunStarted]] = field(init=False, factory=dict)
-    """Open runs of which nothing is known but their start."""
-    _spans: dict[Key, RunSpan] = field(init=False, factory=dict)
-    """Other open runs, and those whose members are kept."""
-    _jobs: dict[str, Fate] = field(init=False, factory=dict)
-    _own: dict[int, Own] = field(init=False, factory=dict)
-    _stalled: set[int] = field(init=False, factory=set)
-    """Workers of speed 0."""
+    history: History
+    """Which it listens to from now on."""
+    tell: Callable[[Slice], object]
+    _spans: dict[Run, RunSpan] = field(init=False, factory=dict)
+    """Runs under way, or whose members are kept, of which more is known than their start."""
+    _fates: dict[Job, Fate] = field(init=False, factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        self._holders = Holders(self.processors)
-        self._on = {
-            RunStarted: self._start,
-            RunEnded: self._end,
-            StageStarted: self._advance,
-            RateChanged: self._advance,
-            CheckpointTaken: self._save,
-            MembersJoined: self._join,
-            MembersChanged: self._join,
-            MembersReleased: self._release,
-            JobCompleted: self._complete,
-            IterationCompleted: self._complete,
-            JobKilled: self._kill,
-            WorkerChanged: self._turn,
-            WorkerSpeedChanged: self._speed,
-            TransferStarted: self._transfer,
-            TransferSuspended: self._stop_transfer,
-            TransferEnded: self._stop_transfer,
-            TransferDropped: self._stop_transfer,
-            **self._described.handlers,
-        }
-        self.wants = frozenset(self._on)
+        self.history.listen(self)
 
-    def __call__(self, record: Record) -> Slices:
-        """The slices that end, or become known, with this record."""
-        handle = self._on.get(type(record.event))
-        return handle(record, record.event) if handle is not None else NOTHING
+    def _tell(self, slices: Iterable[Slice]) -> None:
+        for it in slices:
+            self.tell(it)
 
-    def close(self, now: float) -> Iterator[Slice]:
-        """The slices still open where the log ends; what is saved or under way is lost."""
-        for key in list(self._attempts):
-            self._known(key)
-        for span in self._spans.values():
-            yield from span.settle(now, span.seq, span.done)
-        for job in self._jobs.values():
-            yield from job.close()
-        for own in self._own.values():
-            yield from own.settle(now, 0)
+    def log_ended(self, now: float) -> None:
+        """What is saved or under way is lost."""
+        for run in self.history.runs.values():
+            self._known(run)
+        for run, span in self._spans.items():
+            self._tell(span.settle(now, run.done, run.kept))
+        for fate in self._fates.values():
+            self._tell(fate.close())
+        for worker in self.history.workers.values():
+            if now > worker.since:
+                self.worker_span(worker, now)
 
     # --- jobs ---------------------------------------------------------------------------------
 
-    def _complete(self, record: Record, event: JobCompleted | IterationCompleted) -> Slices:
-        if isinstance(event, JobCompleted):
-            self._described.forget(event.job)
-        job = self._jobs.pop(event.job, None)
-        return NOTHING if job is None else job.settle()
+    def job_ended(self, job: Job, record: Record) -> None:
+        fate = self._fates.pop(job, None)
+        if fate is not None:
+            self._tell(fate.give_up(record.t) if job.killed else fate.settle())
 
-    def _kill(self, record: Record, event: JobKilled) -> Slices:
-        self._described.forget(event.job)
-        job = self._jobs.pop(event.job, None)
-        return NOTHING if job is None else job.give_up(record.t)
+    def iteration_ended(self, job: Job, record: Record) -> None:
+        self.job_ended(job, record)
 
-    # --- runs start and end -------------------------------------------------------------------
+    # --- runs ---------------------------------------------------------------------------------
 
-    def _start(self, record: Record, event: RunStarted) -> Slices:
-        key = event.job, event.run
-        self._attempts[key] = record, event
-        if event.source is not None:
-            self._follow(key, event.source)
-        elif event.share != 1:
-            self._known(key)
-        job, slices = self._jobs.get(event.job), list[Slice]()
-        if job is not None:
-            if event.job not in self._described.uncloned:
-                slices += job.forget(record.t)
-            if event.keeps is not None:
-                slices += self._unkeep((event.job, event.keeps), record)
-        if self._holders.asked:
-            self._holders.take(key, event.processors, event.share != 1)
-            slices += self._recall(key, record, event.processors)
-        return slices
+    @property
+    def _outlives(self) -> bool:
+        """Whether states of runs that are cancelled outlive them (redundancy17)."""
+        header = self.history.header
+        return header is not None and header.decider is DeciderKind.COPIES
 
-    def _follow(self, key: Key, number: int) -> None:
+    def _uncloned(self, job: Job) -> bool:
+        """Whether any of its cancelled states may be gone on from, not the furthest alone."""
+        return job.protection is not None and not job.protection.cloning and self._outlives
+
+    def run_started(self, run: Run, record: Record) -> None:
+        if run.event.source is not None:
+            self._follow(run, run.event.source)
+        elif run.event.share != 1:
+            self._known(run)
+        fate = self._fates.get(run.job)
+        if fate is not None and not self._uncloned(run.job):
+            self._tell(fate.forget(record.t))
+
+    def _follow(self, run: Run, number: int) -> None:
         """The run that this one begins from matters as long as it does."""
-        self._known(key)
-        source = key[0], number
-        if source in self._attempts:
+        self._known(run)
+        source = self.history.runs.get((run.job.name, number))
+        if source is not None:
             self._known(source)
-        span = self._jobs[key[0]].runs.get(number)
+        span = self._fates[run.job].runs.get(number)
         if span is not None:
             span.followers += 1
 
-    def _known(self, key: Key) -> RunSpan:
-        """This open run, with an account of its own from now on."""
-        attempt = self._attempts.pop(key, None)
-        if attempt is None:
-            return self._spans[key]
-        name, number = key
-        span = RunSpan.of(*attempt, self._described.verifications.get(name, 0))
-        self._spans[key] = span
-        self._jobs.setdefault(name, Fate()).runs[number] = span
+    def _known(self, run: Run) -> RunSpan:
+        """This run, with an account of its own from now on."""
+        span = self._spans.get(run)
+        if span is None:
+            span = self._spans[run] = RunSpan(run)
+            self._fates.setdefault(run.job, Fate()).runs[run.number] = span
         return span
 
-    def _end(self, record: Record, event: RunEnded) -> Slices:
-        key = event.job, event.run
-        attempt = self._attempts.get(key)
-        if attempt is not None and event.outcome is not CANCELLED and event.job not in self._jobs:
-            del self._attempts[key]
-            if self._holders.asked:
-                self._holders.give(key, attempt[1].processors)
-            verifies = event.job in self._described.verifications
-            return attempted(*attempt, record.t, event.outcome, verifies)
-        return self._end_span(self._known(key), key, record, event)
+    def run_span(self, run: Run, record: Record, done: float) -> None:
+        self._tell(self._known(run).settle(record.t, done, run.kept))
 
-    def _end_span(self, span: RunSpan, key: Key, record: Record, end: RunEnded) -> Iterator[Slice]:
-        yield from span.settle(record.t, record.seq, end.done)
-        span.outcome, span.ended = end.outcome, record.t
-        job = self._jobs[end.job]
-        job.over.append(span)
-        if end.outcome is COMPLETED:
-            job.completed = span
-        elif end.outcome is CANCELLED and self._described.outlives:
-            job.keep(span)
-        if end.kept:
-            span.kept = True
-        else:
-            yield from self._give(key, span, record)
+    def run_ended(self, run: Run, record: Record, done: float) -> None:
+        cancelled = run.outcome is Outcome.CANCELLED
+        if run not in self._spans and not cancelled and run.job not in self._fates:
+            self._tell(_attempted(run, record.t))
+            return
+        span = self._known(run)
+        self._tell(span.settle(record.t, done, False))
+        fate = self._fates[run.job]
+        fate.over.append(span)
+        if run.outcome is Outcome.COMPLETED:
+            fate.completed = span
+        elif cancelled and self._outlives:
+            fate.keep(span)
 
-    def _give(self, key: Key, span: RunSpan, record: Record) -> Iterator[Slice]:
-        del self._spans[key]
-        self._holders.give(key, span.processors)
-        for worker in span.moves:
-            own = self._own.get(worker)
-            if own is not None and own.holder == key:
-                yield from own.settle(record.t, record.seq)
-                own.holder = None
+    def run_released(self, run: Run, record: Record) -> None:
+        self._spans.pop(run, None)
 
-    def _unkeep(self, key: Key, record: Record) -> Slices:
-        """Members that were kept begin the next run, or are given back."""
-        span = self._spans.get(key)
-        if span is None:
-            return NOTHING
-        return [*span.settle(record.t, record.seq, span.done), *self._give(key, span, record)]
+    # --- their members ------------------------------------------------------------------------
 
-    def _release(self, record: Record, event: MembersReleased) -> Slices:
-        return self._unkeep((event.job, event.run), record)
+    def member_changed(self, run: Run, worker: int, record: Record) -> None:
+        status = Status.WITH
+        if worker in self.history.workers:
+            status = Status.APART
+        elif self.history.speeds.get(worker) == 0:
+            status = Status.STALLED
+        if status or run in self._spans:
+            self._known(run).move(worker, record.t, status)
 
-    # --- what runs do -------------------------------------------------------------------------
+    def worker_span(self, worker: Worker, until: float) -> None:
+        use = AWAY.get(worker.state, Use.TRANSFER)
+        note = worker.transfer.kind.value if worker.transfer else ""
+        job, run = worker.holder.key if worker.holder else (None, None)
+        number = str(worker.number)
+        self.tell(Slice(number, use, worker.since, until, worker.seq, job, run, note=note))
 
-    def _advance(self, record: Record, event: StageStarted | RateChanged) -> Iterator[Slice]:
-        span = self._known((event.job, event.run))
-        yield from span.settle(record.t, record.seq, event.done)
-        span.rate = event.rate
-        if isinstance(event, StageStarted):
-            span.stage = event.stage
 
-    def _save(self, record: Record, event: CheckpointTaken) -> Slices:
-        self._known((event.job, event.run)).safe = True
-        return NOTHING
+def _attempted(run: Run, end: float) -> Iterator[Slice]:
+    """A whole attempt: it computes for its work, and verifies for the rest of its time."""
+    of = run.job.name, run.number
+    over = min(run.start + run.event.work, end) if run.job.verification else end
+    use = Use.USEFUL if run.outcome is Outcome.COMPLETED else Use.LOST
+    if over > run.start:
+        yield Slice(run.processors, use, run.start, over, run.seq, *of)
+    if end > over:
+        yield Slice(run.processors, Use.VERIFICATION, over, end, run.seq, *of)
 
-    def _join(self, record: Record, event: MembersJoined | MembersChanged) -> Iterator[Slice]:
-        key = event.job, event.run
-        span = self._known(key)
-        yield from span.settle(record.t, record.seq, span.done)
-        if isinstance(event, MembersChanged):
-            self._holders.give(key, span.processors)
-            span.moves, span.processors = {}, event.processors
-        else:
-            span.processors = together(span.processors, event.processors)
-        if self._holders.asked:
-            self._holders.take(key, event.processors, span.share != 1)
-            yield from self._recall(key, record, event.processors)
 
-    # --- what befalls their members -----------------------------------------------------------
+class Accountant:
+    """The same as a fold: from each record, or each part of it, to the slices that it ends."""
 
-    def _turn(self, record: Record, event: WorkerChanged) -> Slices:
-        own = self._own.setdefault(event.worker, Own(event.worker))
-        own.state = event.state
-        return self._review(own, record)
+    def __init__(self, processors: int) -> None:
+        self._history, self._told = History(processors), list[Slice]()
+        Slices(self._history, self._told.append)
 
-    def _transfer(self, record: Record, event: TransferStarted) -> Slices:
-        own = self._own.setdefault(event.worker, Own(event.worker))
-        own.transfer = event
-        return self._review(own, record)
+    @property
+    def wants(self) -> frozenset[type]:
+        """The events that it is to be called with, those apart that have parts."""
+        return frozenset(it for it in self._history.wants if not issubclass(it, Compound))
 
-    def _stop_transfer(
-        self, record: Record, event: TransferSuspended | TransferEnded | TransferDropped
-    ) -> Slices:
-        own = self._own.get(event.worker)
-        if own is None or own.transfer is None:
-            return NOTHING
-        own.transfer = None
-        return self._review(own, record)
+    def __call__(self, record: Record) -> list[Slice]:
+        """The slices that end, or become known, with this record."""
+        self._history.apply(record)
+        return self._take()
 
-    def _review(self, own: Own, record: Record) -> Iterator[Slice]:
-        yield from own.settle(record.t, record.seq)
-        if not own.apart:
-            del self._own[own.worker]
-        runs = self._moved(own.worker, record.t)
-        own.turn(runs[0] if runs else None)
+    def close(self, now: float) -> list[Slice]:
+        """The slices still open where the log ends."""
+        self._history.now = now
+        self._history.close()
+        return self._take()
 
-    def _speed(self, record: Record, event: WorkerSpeedChanged) -> Slices:
-        worker = event.worker
-        if (worker in self._stalled) is (event.speed > 0):
-            self._stalled ^= {worker}
-            self._moved(worker, record.t)
-        return NOTHING
-
-    def _status(self, worker: int) -> Status:
-        if worker in self._own:
-            return Status.APART
-        return Status.STALLED if worker in self._stalled else Status.WITH
-
-    def _moved(self, worker: int, now: float) -> list[Key]:
-        """Tell the runs that hold this worker of its status; who they are."""
-        if not self._holders.asked:
-            attempts = {key: event for key, (_, event) in self._attempts.items()}
-            runs: dict[Key, RunStarted | RunSpan] = {**attempts, **self._spans}
-            self._holders.keep((k, it.processors, it.share != 1) for k, it in runs.items())
-        status, held_by = self._status(worker), list(self._holders.of(worker))
-        for run in held_by:
-            self._known(run).move(worker, now, status)
-        return held_by
-
-    def _recall(self, key: Key, record: Record, processors: str) -> Iterator[Slice]:
-        """Members of a run that starts may be doing something of their own already."""
-        for worker in self._busy(ranges(processors), count(processors)):
-            self._known(key).move(worker, record.t, self._status(worker))
-            own = self._own.get(worker)
-            if own is not None:
-                yield from own.settle(record.t, record.seq)
-                own.turn(key)
-
-    def _busy(self, held: tuple[Range, ...], members: int) -> list[int]:
-        """Who of these workers does something of its own."""
-        busy = self._own.keys() | self._stalled if self._stalled else self._own.keys()
-        if members < len(busy):
-            return [n for a, b in held for n in range(a, b + 1) if n in busy]
-        return [n for n in sorted(busy) if any(a <= n <= b for a, b in held)]
+    def _take(self) -> list[Slice]:
+        if not self._told:
+            return []
+        told = self._told[:]
+        self._told.clear()
+        return told

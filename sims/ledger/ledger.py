@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from attrs import define, field
 
 from actors.runtime import Record
-from sims.ledger.accountant import Accountant
+from sims.history import History
+from sims.ledger.accountant import Slices
 from sims.ledger.slices import Exact, Slice, Use, length, ranges
-from sims.parts import parts
 
 Account = dict[Use, Exact]
 
@@ -33,16 +33,22 @@ class Ledger:
     by_worker: dict[int, Account] = field(factory=lambda: defaultdict(EMPTY.copy))
     workers: bool = False
     """Whether to keep accounts per worker too (one per processor that worked)."""
+    jobs: bool = True
+    """Whether to keep accounts per job."""
 
     def add(self, slices: Iterable[Slice]) -> None:
         """Enter slices."""
         for it in slices:
-            amount = it.amount()
-            self.total[it.use] += amount
-            if it.job is not None:
-                self.by_job[it.job][it.use] += amount
-            if self.workers:
-                self._add_to_workers(it)
+            self.enter(it)
+
+    def enter(self, it: Slice) -> None:
+        """Enter one."""
+        amount = it.amount()
+        self.total[it.use] += amount
+        if self.jobs and it.job is not None:
+            self.by_job[it.job][it.use] += amount
+        if self.workers:
+            self._add_to_workers(it)
 
     def _add_to_workers(self, it: Slice) -> None:
         each = it.each
@@ -71,13 +77,12 @@ class Ledger:
 
 def account(records: Iterable[Record], processors: int, workers: bool = False) -> Ledger:
     """The closed ledger of one run, up to its last record."""
-    ledger, accountant, end = Ledger(processors, workers=workers), Accountant(processors), 0.0
+    ledger, history = Ledger(processors, workers=workers), History(processors)
+    Slices(history, ledger.enter)
     for record in records:
-        end = record.t
-        for part in parts(record):
-            ledger.add(accountant(part))
-    ledger.add(accountant.close(end))
-    ledger.close(end)
+        history.apply(record)
+    history.close()
+    ledger.close(history.now)
     return ledger
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import lru_cache
 
 from attrs import frozen
 
-from actors.intervals import spans_in
+from actors.intervals import count_in, intervals_of, spans_in
+from actors.intervals import text as written
 
 Exact = Fraction | int
 """A sum of times without rounding: whole seconds and slots stay whole, which adds up faster."""
@@ -85,28 +85,9 @@ def length(start: float, end: float) -> Exact:
     return Fraction(end) - Fraction(start)
 
 
-ranges = spans_in
-"""(first, last) of each interval of an interval set such as `0-3 5`."""
+ranges, count = spans_in, count_in
 
 
 def text(numbers: Iterable[int]) -> str:
     """Ascending numbers as an interval set: `0-3 5`."""
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and spans[-1][1] == number - 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
-    return " ".join(f"{a}-{b}" if b > a else f"{a}" for a, b in spans)
-
-
-@lru_cache(maxsize=16_384)
-def count(processors: str) -> int:
-    """How many processors an interval set holds."""
-    return sum(last - first + 1 for first, last in ranges(processors))
-
-
-def together(processors: str, more: str) -> str:
-    """Two interval sets that have no number in common, as one."""
-    spans = sorted((*ranges(processors), *ranges(more)))
-    return " ".join(f"{a}-{b}" if b > a else str(a) for a, b in spans)
+    return written(intervals_of(numbers))

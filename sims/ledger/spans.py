@@ -1,7 +1,8 @@
-"""Runs as the accountant keeps them: what each did since when, and what its computing was for."""
+"""What each run's computing was for: known when its job (the iteration) is completed."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from enum import IntEnum
 from fractions import Fraction
@@ -9,13 +10,16 @@ from itertools import pairwise
 
 from attrs import define, evolve, field
 
-from actors.events import Outcome, RunStarted, Stage
-from actors.runtime import Record
-from sims.ledger.slices import Slice, Use, ranges, text
+from actors.events import Outcome, Stage
+from actors.intervals import numbers_in
+from sims.history import Run
+from sims.ledger.slices import Slice, Use, text
 
 FINEST = 1_000_000
 """Shares are simple fractions: one of a smaller denominator is what the log's double stands for.
 Read as they are, five copies at share 0.2 would take more than a server."""
+NONE = -math.inf
+"""Limit of work done up to which computing was useful: none of it was."""
 
 ADVANCING = {
     Stage.COMPUTING: Use.USEFUL,
@@ -27,115 +31,89 @@ ADVANCING = {
 """What a run's members do while it advances in a stage; in others, or at rate 0, they wait."""
 
 
-COMPLETED = Outcome.COMPLETED
-
-
 class Status(IntEnum):
     """What a worker does to the runs that hold it."""
 
     WITH = 0
     """What they do."""
     STALLED = 1
-    """It has no speed: it waits, in a run that tells of no stages."""
+    """It has no speed: it waits, in a run without stages."""
     APART = 2
     """Something of its own: it is not UP, or a message of its is under way."""
 
 
 @define(eq=False)
 class RunSpan:
-    """A run, from its start until nobody can ask any more what its computing was for."""
+    """A run, from its start until its state cannot matter any more."""
 
-    job: str
-    number: int
-    processors: str
-    seq: int
-    """The event that began what it does now."""
-    since: float
-    share: Fraction | int
-    done: float
-    """Work done at `since`."""
-    work: float
-    source: int | None
-    saved: float
-    """Work done in the state that it began from, in the source's count."""
-    verification: float
-    """Its job's."""
-    start: float = field(init=False)
-    stage: Stage | None = field(init=False, default=None)
-    """None: none was told; it computes, then verifies."""
-    rate: float = field(init=False, default=1)
-    kept: bool = field(init=False, default=False)
-    """It has ended, and its job keeps its members."""
-    outcome: Outcome | None = field(init=False, default=None)
-    ended: float = field(init=False, default=0)
-    safe: bool = field(init=False, default=False)
-    """Whether a checkpoint has saved some of it."""
-    followers: int = field(init=False, default=0)
+    run: Run
+    share: Fraction | int = field(init=False, default=1)
+    done: float = 0
+    """Work done at the end of the span that was entered last."""
+    followers: int = 0
     """Runs not settled that began from its state."""
-    moves: dict[int, list[tuple[float, Status]]] = field(init=False, factory=dict)
-    """Members that were not with it all the time since `since`: when they changed, and to what."""
-    computed: list[tuple[Slice, float, float]] = field(init=False, factory=list)
+    moves: dict[int, list[tuple[float, Status]]] = field(factory=dict)
+    """Members that were not with it all the time since `run.since`: when they changed, to what."""
+    computed: list[tuple[Slice, float, float]] = field(factory=list)
     """Not settled; with the work done at the start and at the end of each."""
 
     def __attrs_post_init__(self) -> None:
-        self.start = self.since
-
-    @classmethod
-    def of(cls, record: Record, it: RunStarted, verification: float) -> RunSpan:
-        """The run that starts with this record."""
-        whole = it.share == 1
-        share = 1 if whole else Fraction(it.share).limit_denominator(FINEST)
-        return cls(
-            *(it.job, it.run, it.processors, record.seq, record.t, share),
-            *(it.begun, it.work, it.source, it.saved, verification),
-        )
+        share = self.run.event.share
+        if share != 1:
+            self.share = Fraction(share).limit_denominator(FINEST)
 
     # --- its time -----------------------------------------------------------------------------
 
     def move(self, worker: int, now: float, status: Status) -> None:
         """A member is in this status from now on."""
-        self.moves.setdefault(worker, []).append((now, status))
+        moves = self.moves.get(worker)
+        if status is not (moves[-1][1] if moves else Status.WITH):
+            self.moves.setdefault(worker, []).append((now, status))
 
-    def settle(self, now: float, seq: int, done: float) -> Iterator[Slice]:
-        """Enter its time until `now`, when it has done so much; `seq` begins what follows."""
-        if now > self.since:
-            if self.stage is None and not self.kept and self.verification:
+    def settle(self, now: float, done: float, kept: bool) -> Iterator[Slice]:
+        """Enter its time until `now`, when it has done so much; `kept`: it had ended before."""
+        run = self.run
+        if now > run.since:
+            if run.stage is None and not kept and run.job.verification:
                 yield from self._attempt(now, done)
             else:
-                yield from self._passed(self._use(), self.since, now, done)
+                use = Use.WAITING if kept else self._use()
+                note = run.stage.value if run.stage and not kept else ""
+                yield from self._passed(use, run.since, now, done, note)
         if self.moves:
             last = {worker: moves[-1][1] for worker, moves in self.moves.items()}
             self.moves = {n: [(now, status)] for n, status in last.items() if status}
-        self.since, self.seq, self.done = now, seq, done
+        self.done = done
 
     def _use(self) -> Use:
-        if self.kept:
-            return Use.WAITING
-        if self.stage is None:
+        run = self.run
+        if run.stage is None:
             return Use.USEFUL
-        return ADVANCING.get(self.stage, Use.WAITING) if self.rate else Use.WAITING
+        return ADVANCING.get(run.stage, Use.WAITING) if run.rate else Use.WAITING
 
     def _attempt(self, now: float, done: float) -> Iterator[Slice]:
         """It computes for its work, and verifies for the rest of its time."""
-        over = max(min(self.start + self.work / float(self.share), now), self.since)
-        if over > self.since:
-            yield from self._passed(Use.USEFUL, self.since, over, done)
+        run = self.run
+        over = max(min(run.start + run.event.work / float(self.share), now), run.since)
+        if over > run.since:
+            yield from self._passed(Use.USEFUL, run.since, over, done)
         if now > over:
             yield from self._passed(Use.VERIFICATION, over, now, done)
 
-    def _passed(self, use: Use, since: float, now: float, done: float) -> Iterator[Slice]:
+    def _passed(
+        self, use: Use, since: float, now: float, done: float, note: str = ""
+    ) -> Iterator[Slice]:
         """All members' time from `since` to `now`."""
-        note = self.stage.value if self.stage and not self.kept else ""
+        run = self.run
         whole = Slice(
-            *(self.processors, use, since, now, self.seq, self.job, self.number),
+            *(run.processors, use, since, now, run.seq, run.job.name, run.number),
             *(self.share, note),
         )
         if not self.moves:
             yield from self._hold_back((whole,), whole, done)
             return
         alone = {n: parts for n in self.moves if (parts := list(self._parts(n, whole))) != [whole]}
-        members = (n for a, b in ranges(self.processors) for n in range(a, b + 1))
-        rest = text(n for n in members if n not in alone)
+        rest = text(n for n in numbers_in(run.processors) if n not in alone)
         together = evolve(whole, processors=rest)
         yield from self._hold_back((together,) if rest else (), whole, done)
         for parts in alone.values():
@@ -147,7 +125,7 @@ class RunSpan:
         moves = [(start, Status.WITH), *self.moves[worker], (end, Status.WITH)]
         times = [(min(max(t, start), end), status) for t, status in moves]
         apart = [(a, b, status) for (a, status), (b, _) in pairwise(times) if b > a]
-        stalls = self.stage is None and whole.use is Use.USEFUL
+        stalls = self.run.stage is None and whole.use is Use.USEFUL
         if not any(it is Status.APART or (stalls and it) for _, _, it in apart):
             yield whole
             return
@@ -162,7 +140,7 @@ class RunSpan:
         """Computing is told once it is known what for."""
         for it in parts:
             if it.use is Use.USEFUL:
-                begun, ended = (_between(whole, t, self.done, done) for t in (it.start, it.end))
+                begun, ended = (_between(whole, t, self.run.done, done) for t in (it.start, it.end))
                 self.computed.append((it, begun, ended))
             else:
                 yield it
@@ -171,8 +149,13 @@ class RunSpan:
 
     @property
     def otherwise(self) -> Use:
-        """What computing was that is in nobody's result."""
-        return Use.REDUNDANT if self.outcome is Outcome.CANCELLED else Use.LOST
+        """What computing was that is in no result."""
+        return Use.REDUNDANT if self.run.outcome is Outcome.CANCELLED else Use.LOST
+
+    @property
+    def needed(self) -> bool:
+        """Whether a run may still begin from its state, or has."""
+        return self.followers > 0 or self.run.checkpoint is not None
 
     def told(self, limit: float, otherwise: Use) -> Iterator[Slice]:
         """Its computing: useful up to `limit` of work done."""
@@ -198,15 +181,70 @@ def _between(whole: Slice, t: float, begun: float, done: float) -> float:
     return begun + (done - begun) * (t - whole.start) / (whole.end - whole.start)
 
 
-def attempted(
-    record: Record, it: RunStarted, end: float, outcome: Outcome, verifies: bool
-) -> Iterator[Slice]:
-    """A whole attempt, from its start (`record`) to its end: it computes for its work, and
-    verifies for the rest of its time."""
-    since = record.t
-    over = min(since + it.work, end) if verifies else end
-    use = Use.USEFUL if outcome is COMPLETED else Use.LOST
-    if over > since:
-        yield Slice(it.processors, use, since, over, record.seq, it.job, it.run)
-    if end > over:
-        yield Slice(it.processors, Use.VERIFICATION, over, end, record.seq, it.job, it.run)
+@define(eq=False)
+class Fate:
+    """The runs of one job (of its iteration) that may still matter."""
+
+    runs: dict[int, RunSpan] = field(init=False, factory=dict)
+    over: list[RunSpan] = field(init=False, factory=list)
+    """Those that have ended and were not looked at since, in that order."""
+    completed: RunSpan | None = field(init=False, default=None)
+    """The run that completes it."""
+    kept: RunSpan | None = field(init=False, default=None)
+    """Of the cancelled runs whose states outlive them the furthest, and of equals the last."""
+
+    def keep(self, span: RunSpan) -> None:
+        """The state of this run, which is cancelled, outlives it if it is the furthest."""
+        before = self.kept
+        if before is None or span.done >= before.done:
+            self.kept = span
+            if before is not None:
+                self.over.insert(0, before)
+
+    def settle(self) -> Iterator[Slice]:
+        """All that the completing run computed is useful; what the run that it began from computed
+        up to that state; and so on back."""
+        limits: dict[int, float] = {}
+        span, limit = self.completed, math.inf
+        while span is not None and span.run.number not in limits:
+            limits[span.run.number], limit = limit, span.run.event.saved
+            span = self._source(span)
+        for number, span in self.runs.items():
+            yield from span.told(limits.get(number, NONE), span.otherwise)
+
+    def give_up(self, now: float) -> Iterator[Slice]:
+        """The job is killed now: no other copy was ahead of a run that this ended."""
+        for span in self.runs.values():
+            yield from span.told(NONE, Use.LOST if span.run.end == now else span.otherwise)
+
+    def close(self) -> Iterator[Slice]:
+        """The log ends: what is saved or under way is lost."""
+        if self.completed is not None:
+            yield from self.settle()
+        for span in self.runs.values():
+            held = span.run.outcome is None or span.needed
+            yield from span.told(NONE, Use.LOST if held else span.otherwise)
+
+    def forget(self, now: float) -> Iterator[Slice]:
+        """Tell of runs that ended before `now`, and that nothing can go on from any more."""
+        if not self.over or self.over[0].run.end == now:
+            return
+        over = [span for span in self.over if span.run.end != now]
+        del self.over[: len(over)]
+        while over:
+            span = over.pop()
+            if span.needed or span in (self.completed, self.kept):
+                continue
+            if self.runs.pop(span.run.number, None) is None:
+                continue
+            yield from span.told(NONE, span.otherwise)
+            source = self._source(span)
+            if source is not None:
+                source.followers -= 1
+                if source.run.outcome is not None:
+                    over.append(source)
+
+    def _source(self, span: RunSpan) -> RunSpan | None:
+        """The run that it began from."""
+        source = span.run.event.source
+        return None if source is None else self.runs.get(source)

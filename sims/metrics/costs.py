@@ -11,6 +11,7 @@ from attrs import define, field, frozen
 from actors.events import MeasuresDescribed, WorkerChanged, WorkerPriced
 from actors.runtime import Record
 from policies.availability import WorkerState
+from sims.history import History, Listener
 from sims.ledger import Account, Ledger, Use
 
 AWAY = (Use.IDLE, Use.RECLAIMED, Use.DOWN)
@@ -19,7 +20,7 @@ AWAY = (Use.IDLE, Use.RECLAIMED, Use.DOWN)
 
 def cost(ledger: Ledger, by: MeasuresDescribed | None, bills: Bills) -> float | None:
     """At the scenario's prices of an hour, and at traces' own while their workers are UP; None
-    where neither has any. `ledger` and `bills` are closed."""
+    where neither has any. The log has ended."""
     if by is None or by.hour is None or not by.prices:
         return bills.total if bills.workers else None
     up = (*by.prices[:2], 0.0, 0.0)
@@ -28,7 +29,7 @@ def cost(ledger: Ledger, by: MeasuresDescribed | None, bills: Bills) -> float | 
 
 
 def energy(ledger: Ledger, by: MeasuresDescribed | None) -> float | None:
-    """kWh, at the scenario's watts; None where it has none. `ledger` is closed."""
+    """kWh, at the scenario's watts; None where it has none. The log has ended."""
     if by is None or by.hour is None or not by.watts:
         return None
     return _at(by.watts, ledger.total) / by.hour / 1000
@@ -67,28 +68,32 @@ class Prices:
         return laps * self.paid[-1] + self.paid[place] + since * self.told.prices[place]
 
 
-@define
-class Bills:
-    """Fold: what workers with prices of their own cost while they are UP; `close` it."""
+@define(eq=False)
+class Bills(Listener):
+    """What workers with prices of their own cost while they are UP, once the log has ended."""
 
-    wants: frozenset[type] = frozenset((WorkerPriced, WorkerChanged))
+    history: History
     total: float = 0.0
-    workers: dict[int, Prices] = field(factory=dict)
-    _since: dict[int, float] = field(factory=dict)
+    workers: dict[int, Prices] = field(init=False, factory=dict)
+    _since: dict[int, float] = field(init=False, factory=dict)
     """Workers that are UP."""
 
-    def __call__(self, record: Record) -> None:
-        event = record.event
-        if isinstance(event, WorkerPriced):
-            self.workers[event.worker] = Prices.of(event)
-            self._since[event.worker] = record.t
-        elif isinstance(event, WorkerChanged) and event.worker in self.workers:
+    def __attrs_post_init__(self) -> None:
+        self.history.listen(self)
+        self.history.on(WorkerPriced, self._price)
+        self.history.on(WorkerChanged, self._turn)
+
+    def _price(self, record: Record, event: WorkerPriced) -> None:
+        self.workers[event.worker] = Prices.of(event)
+        self._since[event.worker] = record.t
+
+    def _turn(self, record: Record, event: WorkerChanged) -> None:
+        if event.worker in self.workers:
             self._pay(event.worker, record.t)
             if event.state is WorkerState.UP:
                 self._since[event.worker] = record.t
 
-    def close(self, now: float) -> None:
-        """The log ends here."""
+    def log_ended(self, now: float) -> None:
         for worker in list(self._since):
             self._pay(worker, now)
 

@@ -69,8 +69,5 @@ class FlowtimeFold:
         """What the jobs that have completed met; `exact` keeps rational numbers."""
         kind = object if exact else float
         jobs = tuple(job for job in self._submitted if job in self._completed)
-        columns = ([times[job] for job in jobs] for times in self._columns())
-        return Flowtimes(jobs, *(np.array(column, dtype=kind) for column in columns))
-
-    def _columns(self) -> tuple[dict[str, float], ...]:
-        return self._submitted, self._sizes, self._completed
+        facts = self._submitted, self._sizes, self._completed
+        return Flowtimes(jobs, *(np.array([it[job] for job in jobs], dtype=kind) for it in facts))

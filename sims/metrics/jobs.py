@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from array import array
+from collections.abc import Callable, Iterable
+from math import nan
+from sys import intern
 from typing import Any
 
 import numpy as np
 from attrs import define, field, frozen
 from numpy.typing import NDArray
 
-from actors.events import JobSubmitted, RunStarted
+from actors.intervals import count_in
 from actors.runtime import Record
+from sims.history import History, Job, Listener, Run
+from sims.metrics.stretch import own_time
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -19,7 +24,6 @@ Mask = NDArray[np.bool_]
 BOUND = 10.0
 """s: bounded slowdown takes no job for shorter (Feitelson et al., JSSPP 1997)."""
 UNKNOWN = "unknown"
-NOBODY = ("", "", "")
 
 
 class By(enum.Enum):
@@ -130,46 +134,43 @@ def _in_order(word: str) -> tuple[bool, int, str]:
     return (False, int(word), "") if word.isdecimal() else (True, 0, word)
 
 
-@define
-class Starts:
-    """Fold: whose each job is, and when and on what it first started."""
+@define(eq=False)
+class Starts(Listener):
+    """Collects what `Jobs` are made of: of each job that started and completed, a row."""
 
-    wants: frozenset[type] = frozenset((JobSubmitted, RunStarted))
-    first: dict[str, tuple[float, str]] = field(factory=dict)
-    """Job -> (time, processors)."""
-    whose: dict[str, tuple[str, str, str]] = field(factory=dict)
-    """Job -> (user, group, queue), where one of them is known."""
+    history: History
+    _open: dict[Job, tuple[float, int, float]] = field(init=False, factory=dict)
+    """When it started, on how many processors, and its own time, of jobs that are not over."""
+    _numbers: array[float] = field(init=False, factory=lambda: array("d"))
+    _words: list[tuple[str, ...]] = field(init=False, factory=list)
 
-    def __call__(self, record: Record) -> None:
-        event = record.event
-        if isinstance(event, RunStarted):
-            if event.job not in self.first:
-                self.first[event.job] = record.t, event.processors
-        elif isinstance(event, JobSubmitted) and (event.user or event.group or event.queue):
-            self.whose[event.job] = event.user, event.group, event.queue
+    def __attrs_post_init__(self) -> None:
+        self.history.listen(self)
 
-    def jobs(
-        self,
-        submitted: Mapping[str, float],
-        completed: Mapping[str, float],
-        own: Mapping[str, float],
-        bound: float,
-    ) -> Jobs:
-        """The completed jobs that started, all told."""
-        from sims.ledger.slices import count  # `[measures]` needs no ledger
+    def run_started(self, run: Run, record: Record) -> None:
+        before = self._open.get(run.job)
+        if before is None:
+            start, processors, own = record.t, count_in(run.processors), nan
+        else:
+            start, processors, own = before
+        self._open[run.job] = start, processors, own_time(run.event.work, run.job.described, own)
 
-        names = tuple(job for job in submitted if job in completed and job in self.first)
-        starts = [self.first[job] for job in names]
-        users, groups, queues = _columns((self.whose.get(job, NOBODY) for job in names), 3)
-        return Jobs(
-            names,
-            np.array([submitted[job] for job in names], dtype=float),
-            np.array([start for start, _ in starts], dtype=float),
-            np.array([completed[job] for job in names], dtype=float),
-            np.array([own.get(job) or np.nan for job in names], dtype=float),
-            np.array([count(processors) for _, processors in starts], dtype=np.int64),
-            *(users, groups, queues, bound),
-        )
+    def job_ended(self, job: Job, record: Record) -> None:
+        started = self._open.pop(job, None)
+        if started is not None and not job.killed:
+            self._numbers.extend((job.seq, job.submitted, record.t, *started))
+            it = job.event
+            self._words.append((it.job, intern(it.user), intern(it.group), intern(it.queue)))
+
+    def jobs(self, bound: float) -> Jobs:
+        """The completed jobs that started; `bound`: of bounded slowdown."""
+        rows = np.array(self._numbers).reshape(-1, 6)
+        order = np.argsort(rows[:, 0], kind="stable")
+        _, submitted, completed, started, processors, own = rows[order].T
+        names, users, groups, queues = _columns((self._words[k] for k in order), 4)
+        own[own == 0] = nan
+        times = submitted, started, completed, own
+        return Jobs(names, *times, processors.astype(np.int64), users, groups, queues, bound)
 
 
 def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ...], ...]:

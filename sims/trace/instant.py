@@ -1,191 +1,145 @@
-"""The queue and the machine at an instant of a log, and what became of those who were there."""
+"""`queue --at`: the queue and the machine at an instant of a log, in words and as data."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 
-from attrs import define, field
+from attrs import asdict, frozen
 
 from actors.events import ScenarioStarted
-from policies.availability import WorkerState
+from actors.intervals import intervals_of, text
 from sims.errors import InputError
-from sims.ledger.slices import text
+from sims.history import History, Job
+from sims.history.lines import Lines, skim
 from sims.log import LogFile
 from sims.telling import counted, in_units, moment, title_of
-from sims.trace.lines import watch
-from sims.trace.ranking import Asked, LaterStarts, Ranking
-from sims.trace.scene import Arrived, Fields, HeldWorkers, Holdings, Key
-from sims.trace.waits import ENDS, STARTS, given_back
+from sims.trace.look import Asked, Held, Look, Ranking, estimate_of
 
-AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
+TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 UNKNOWN = "?"
 """What the log ends too early to tell."""
 WAITING = ("job", "processors", "estimate", "waited", "promised", "starts")
 RUNNING = ("job", "run", "processors", "since", "believed until", "until")
 
 
-@define
-class Instant:
-    """Fold over a log's lines: all is as it is once everything of time `at` has happened."""
+@frozen
+class Queued:
+    """A job that waits."""
 
-    at: float
-    scene: Holdings
-    ranking: Ranking
-    starts: LaterStarts = field(factory=LaterStarts)
-    """When who waits starts, and on how many processors."""
-    ends: dict[Key, float] = field(factory=dict)
-    """When who holds processors gives them back."""
-    _holding: set[Key] = field(factory=set)
-    passed: bool = False
-    """Whether a later line was seen: what is found from there on is what became of them."""
+    job: str
+    processors: int | None
+    """That it gets once it starts."""
+    estimate: float | None
+    since: float
+    promised: float | None
+    starts: float | None
 
     @classmethod
-    def of(cls, at: float, started: ScenarioStarted) -> Instant:
-        """Of the log that begins so."""
-        return cls(at, Holdings(started), Ranking.of(started))
+    def of(cls, job: Job, asked: Asked | None) -> Queued:
+        """`asked`: None where the log does not tell."""
+        processors, starts = (asked.processors, asked.at) if asked else (None, None)
+        return cls(job.name, processors, estimate_of(job), job.since, job.promised, starts)
+
+
+@frozen
+class Instant:
+    """All is as it is once everything of time `at` has happened."""
+
+    at: float
+    started: ScenarioStarted
+    look: Look
 
     @property
-    def over(self) -> bool:
-        """Whether no line can tell more."""
-        return self.passed and not self._holding and not self.starts.awaited
+    def ranking(self) -> Ranking:
+        """The queue's order."""
+        return Ranking.of(self.started)
 
-    def __call__(self, kind: bytes, line: Fields) -> None:
-        if not self.passed and line["t"] > self.at:
-            self.passed = True
-            self.starts.awaited |= self.scene.waiting.keys()
-            self._holding |= self.scene.held.keys()
-        if not self.passed:
-            self.scene(kind, line)
-        elif kind in STARTS:
-            self.starts.hear(kind, line)
-            self._give_up(line)
-        elif kind in ENDS:
-            self._end(given_back(kind, line), line["t"])
+    @property
+    def waiting(self) -> list[Queued]:
+        """Who waits, in the queue's order."""
+        rank, asked = self.ranking.rank, self.look.starts.get
+        jobs = sorted(self.look.waiting, key=lambda job: rank(job, asked(job.name)))
+        return [Queued.of(job, asked(job.name)) for job in jobs]
 
-    def _give_up(self, line: Fields) -> None:
-        """A job's next run takes what it had kept."""
-        if line.get("keeps") is not None:
-            self._end([(line["job"], line["keeps"])], line["t"])
-
-    def _end(self, keys: list[Key], now: float) -> None:
-        if not isinstance(now, int | float):
-            raise TypeError("no time")  # the line is read again, and refused by its number
-        for key in self._holding.intersection(keys):
-            self._holding.discard(key)
-            self.ends[key] = now
+    @property
+    def running(self) -> list[Held]:
+        """Who holds processors, the earliest first."""
+        return sorted(self.look.held, key=lambda it: (it.since, it.job, it.run))
 
     # --- as data --------------------------------------------------------------------------------
 
-    @property
-    def waiting(self) -> list[tuple[str, Arrived, Asked | None]]:
-        """Who waits, in the queue's order."""
-        scene, asked = self.scene, self.starts.of
-        rows = [(it, scene.jobs[it], asked.get(it)) for it in scene.waiting]
-        return sorted(rows, key=lambda row: self.ranking.rank(*row))
-
-    @property
-    def running(self) -> list[HeldWorkers]:
-        """Who holds processors, the earliest first."""
-        return sorted(self.scene.held.values(), key=lambda it: (it.since, it.job, it.run))
-
     def as_json(self) -> dict[str, object]:
         """The instant as data."""
-        scene = self.scene
         return {
             "t": self.at,
-            "unit": scene.started.unit,
-            "free": scene.free,
-            "away": {it.name: [n for n, s in scene.away.items() if s is it] for it in AWAY},
+            "unit": self.started.unit,
+            "free": self.look.free,
+            "away": {state.name: numbers for state, numbers in self.look.away.items()},
             "order": self.ranking.name if self.ranking.order is not None else None,
-            "waiting": [self._waiting_as_json(*row) for row in self.waiting],
-            "running": [self._running_as_json(held) for held in self.running],
-        }
-
-    def _waiting_as_json(self, job: str, about: Arrived, asked: Asked | None) -> dict[str, object]:
-        return {
-            "job": job,
-            "processors": asked.processors if asked else None,
-            "estimate": about.estimate,
-            "since": self.scene.waiting[job],
-            "promised": self.scene.promised.get(job),
-            "starts": asked.at if asked else None,
-        }
-
-    def _running_as_json(self, held: HeldWorkers) -> dict[str, object]:
-        return {
-            "job": held.job,
-            "run": held.run,
-            "kept": held.kept,
-            "processors": held.processors,
-            "since": held.since,
-            "believed": held.believed,
-            "until": self.ends.get((held.job, held.run)),
+            "waiting": list(map(asdict, self.waiting)),
+            "running": [asdict(it) | {"until": self.look.ends.get(it.key)} for it in self.running],
         }
 
     # --- for people -----------------------------------------------------------------------------
 
     def lines(self) -> Iterator[str]:
         """The instant in words and two tables."""
-        return chain(self._head(), self._queue(), self._machine())
+        order = self.ranking.name if self.ranking.order is not None else "of arrival"
+        queue = _table(WAITING, list(map(self._row_waiting, self.waiting)))
+        machine = _table(RUNNING, list(map(self._row_running, self.running)))
+        tables = ((f"waiting, in the order {order}", queue), ("running", machine))
+        told = (("", title, *rows) for title, rows in tables if rows)
+        return chain(self._head(), *told)
 
     def _head(self) -> Iterator[str]:
-        scene, waiting = self.scene, self.waiting
-        wanted = sum(asked.processors for _, _, asked in waiting if asked)
-        held = sum(it.width for it in scene.held.values())
-        yield title_of(scene.started)
+        started, look = self.started, self.look
+        wanted = sum(asked.processors for asked in look.starts.values())
+        held = sum(it.width for it in look.held)
+        yield title_of(started)
         yield f"at {self._moment(self.at)}"
-        yield f"  waiting  {counted(len(waiting), 'job')} for {counted(wanted, 'processor')}"
-        yield f"  running  {counted(len(scene.held), 'run')} on {counted(held, 'processor')}"
-        yield f"  free     {scene.free:,} of {counted(scene.started.processors, 'processor')}"
-        for state in AWAY:
-            workers = sorted(n for n, it in scene.away.items() if it is state)
+        yield f"  waiting  {counted(len(look.waiting), 'job')} for {counted(wanted, 'processor')}"
+        yield f"  running  {counted(len(look.held), 'run')} on {counted(held, 'processor')}"
+        yield f"  free     {look.free:,} of {counted(started.processors, 'processor')}"
+        for state, workers in look.away.items():
             if workers:
-                yield f"  {state.name.lower():<8} {len(workers):,}: {text(workers)}"
+                them = text(intervals_of(workers))
+                yield f"  {state.name.lower():<8} {len(workers):,}: {them}"
 
-    def _queue(self) -> Iterator[str]:
-        rows = [self._row_waiting(*row) for row in self.waiting]
-        if rows:
-            order = self.ranking.name if self.ranking.order is not None else "of arrival"
-            yield from ("", f"waiting, in the order {order}", *_table(WAITING, rows))
-
-    def _row_waiting(self, job: str, about: Arrived, asked: Asked | None) -> tuple[str, ...]:
-        scene, unit = self.scene, self.scene.started.unit
-        promised = scene.promised.get(job)
+    def _row_waiting(self, it: Queued) -> tuple[str, ...]:
+        unit = self.started.unit
         return (
-            job,
-            f"{asked.processors:,}" if asked else UNKNOWN,
-            "" if about.estimate is None else in_units(about.estimate, unit),
-            in_units(self.at - scene.waiting[job], unit),
-            "" if promised is None else self._moment(promised),
-            self._moment(asked.at) if asked else UNKNOWN,
+            it.job,
+            UNKNOWN if it.processors is None else f"{it.processors:,}",
+            "" if it.estimate is None else in_units(it.estimate, unit),
+            in_units(self.at - it.since, unit),
+            "" if it.promised is None else self._moment(it.promised),
+            self._moment(it.starts),
         )
 
-    def _machine(self) -> Iterator[str]:
-        rows = [self._row_running(held) for held in self.running]
-        if rows:
-            yield from ("", "running", *_table(RUNNING, rows))
-
-    def _row_running(self, held: HeldWorkers) -> tuple[str, ...]:
-        until = self.ends.get((held.job, held.run))
+    def _row_running(self, held: Held) -> tuple[str, ...]:
         return (
             held.job,
             f"{held.run}, kept" if held.kept else str(held.run),
             f"{held.width:,}",
             self._moment(held.since),
             self._moment(held.believed),
-            UNKNOWN if until is None else self._moment(until),
+            self._moment(self.look.ends.get(held.key)),
         )
 
-    def _moment(self, t: float) -> str:
-        return moment(t, self.scene.started.unit)
+    def _moment(self, t: float | None) -> str:
+        return UNKNOWN if t is None else moment(t, self.started.unit)
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    """Empty where there is no row."""
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    for row in (heads, *rows):
-        told = "  ".join(it.ljust(width) for it, width in zip(row, widths, strict=True))
-        yield f"  {told}".rstrip()
+    told = (
+        "  ".join(it.ljust(width) for it, width in zip(row, widths, strict=True))
+        for row in (heads, *rows)
+    )
+    return [f"  {line}".rstrip() for line in told] if rows else []
 
 
 def read_instant(log: LogFile, at: float) -> Instant:
@@ -194,20 +148,23 @@ def read_instant(log: LogFile, at: float) -> Instant:
     Raises InputError as LogFile, or for a time after its end, and ValueError or LookupError where a
     line contradicts those before.
     """
-    lines = log.lines()
-    first = log.decoded(1, next(lines, b""))
-    assert first is not None and isinstance(first.event, ScenarioStarted)
-    instant, last, number, line = Instant.of(at, first.event), first, 1, b""
+    history, look = History(), None
+    lines = Lines(log, history, history.apply)
     with log.skimmed():
-        for number, line in enumerate(lines, start=2):
-            if not instant.over:
-                watch(log, number, line, instant)
-        if line and number > log.read:
-            last = log.decoded(number, line) or last
-    if not instant.passed and at > last.t:
-        unit = first.event.unit
-        problem = f"{moment(at, unit)} is after the log's end"
-        raise InputError(
-            str(log.path), "--at", problem, f"0 to {last.t:.17g} ({moment(last.t, unit)})"
-        )
-    return instant
+        for number, line in skim(log, lines.catch_up):
+            if look is None:
+                time = TIME.search(line)
+                if time is None or float(time[1]) <= at:
+                    lines.put(number, line)
+                    continue
+                lines.catch_up()
+                look = history.listen(Look.at(history))
+            if not look.settled:
+                lines.tell(number, line)
+    started, last = history.header, log.last
+    assert started is not None and last is not None
+    if look is None and at > last.t:
+        problem = f"{moment(at, started.unit)} is after the log's end"
+        end = f"0 to {last.t:.17g} ({moment(last.t, started.unit)})"
+        raise InputError(str(log.path), "--at", problem, end)
+    return Instant(at, started, look or Look.at(history))

@@ -1,124 +1,137 @@
-"""Reading one job's life out of a long log."""
+"""What is read out of a long log: one job's life, and why it waited; one event's causes."""
 
 from __future__ import annotations
 
+import json
+import re
+from array import array
 from collections.abc import Iterator, Mapping
 from itertools import chain
+from string import ascii_letters
+from typing import Any
 
-import orjson
-from attrs import define, evolve, field, frozen
+from attrs import frozen
 
-from actors.events import ScenarioStarted
 from actors.runtime import Record, rare_collections
+from sims.errors import InputError
+from sims.history.lines import Lines, skim, tells_of_holding
 from sims.log import LogFile
-from sims.parts import parts
 from sims.trace.account import FlowAccount
-from sims.trace.lines import Backlog, ends_backlog, watch
-from sims.trace.reasons import Reasons
-from sims.trace.runs import WAITS
 from sims.trace.span import Span
 from sims.trace.tale import Tale
+from sims.trace.wait import Wait
 from sims.trace.waits import Waits
+
+LETTERS = ascii_letters + "_-"
+"""What a job's number may follow."""
+NAME = re.compile(rb'"job":("(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*")')
+CAUSE = re.compile(rb'"cause": ?(\d{1,18})\b')
+SHOWN = 20
+"""Jobs that are named to who asks for another."""
 
 
 @frozen
 class Trace:
-    """One job's life, and why it waited."""
+    """What became of a job: print it."""
 
-    tale: Tale
-    waits: tuple[Reasons, ...]
+    job: str
+    unit: str
+    root: Span
+    """Its life, with the reasons below each time that it waited."""
+    account: FlowAccount
+    """Where its flowtime went."""
+    waits: list[Wait]
 
     @property
-    def root(self) -> Span | None:
-        """The life; None where the log does not know the job."""
-        return self.tale.root
+    def data(self) -> Mapping[str, Any]:
+        """The same as data. Made when asked for, as `text` is: a long life has 10^5 lines."""
+        about = {"job": self.job, "account": self.account.as_json()}
+        return self.root.as_json() | about | {"waits": [it.as_json() for it in self.waits]}
 
     @property
-    def account(self) -> FlowAccount:
-        """Where its flowtime went."""
-        return self.tale.account
-
-    def explained(self) -> Span:
-        """The life of a job that the log knows, with the reasons below each time that it waited."""
-        assert self.root is not None
-        return _with(self.root, {it.wait.since: it for it in self.waits})
-
-    def as_json(self) -> dict[str, object]:
-        """The same as data."""
-        about = {"job": self.tale.job, "account": self.account.as_json()}
-        return self.explained().as_json() | about | {"waits": [it.as_json() for it in self.waits]}
-
-    def lines(self) -> Iterator[str]:
+    def text(self) -> str:
         """The same for people."""
-        unit = self.tale.unit
-        return chain(self.explained().lines(unit), ("",), self.account.lines(unit))
+        lines = chain(self.root.lines(self.unit), ("",), self.account.lines(self.unit))
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
 
 
-def _with(span: Span, reasons: Mapping[float, Reasons]) -> Span:
-    """The span itself where there is nothing to add: a long life has 10^5."""
-    explained = span.title == WAITS and span.start in reasons
-    if not explained and not span.children:
-        return span
-    children = [_with(child, reasons) for child in span.children]
-    if explained:
-        children += reasons[span.start].spans()
-    return evolve(span, children=children)
+def find_life(log: LogFile, job: str) -> Trace:
+    """The life of `job`, by its name or, of J1, J2, ..., its number.
 
-
-@define
-class Watcher:
-    """Shows a log's lines to the waits of a job: as a backlog, where it does not wait."""
-
-    log: LogFile
-    waits: Waits
-    named: bytes
-    """The job's name, as in lines."""
-    _backlog: Backlog | None = field(factory=Backlog)
-
-    def __call__(self, number: int, line: bytes) -> None:
-        waits, backlog = self.waits, self._backlog
-        if backlog is not None:
-            if not ends_backlog(line, self.named):
-                backlog(number, line)
-                return
-            backlog.tell(self.log, waits.scene)
-            self._backlog = None
-        if not waits.over:
-            watch(self.log, number, line, waits)
-            if waits.idle:
-                self._backlog = Backlog.after(waits.scene)
-
-
-def read_trace(log: LogFile, job: str) -> Trace:
-    """The life of `job`.
-
-    Only lines that can concern it are decoded; of the others, those are parsed that say who holds
-    what while it waits: a million events take a few seconds. Raises InputError as LogFile, and
-    ValueError or LookupError where an event contradicts those before.
+    Raises InputError, naming others, where the log knows no such job, and what `read_trace` raises.
     """
-    lines = log.lines()
-    first = log.decoded(1, next(lines, b""))
-    assert first is not None and isinstance(first.event, ScenarioStarted)
-    tale, watcher = Tale(job), Watcher(log, Waits.of(job, first.event), orjson.dumps(job))
-    tale(first)
-    last, line, number = first, b"", 1
+    names = [] if job[:1] in LETTERS else list(_submitted(log))
+    numbered = [name for name in names if name.lstrip(LETTERS) == job]
+    trace = read_trace(log, numbered[0] if len(numbered) == 1 and job not in names else job)
+    if trace is None:
+        problem, known = f"there is no job {job!r} in this log", names or list(_submitted(log))
+        raise InputError(str(log.path), "--job", problem, ", ".join(known[:SHOWN]))
+    return trace
+
+
+def _submitted(log: LogFile) -> Iterator[str]:
+    """Names of all jobs, from lines that are neither decoded nor checked: that takes longer."""
+    for line in log.lines():
+        found = NAME.search(line) if b'"JobSubmitted"' in line else None
+        if found is not None:
+            yield json.loads(found[1].decode(errors="replace"), strict=False)
+
+
+def read_trace(log: LogFile, job: str) -> Trace | None:
+    """The life of `job`; None where the log does not know it.
+
+    Only lines that can concern it are decoded, and, while it waits, those that say who holds what:
+    a million events take a few seconds. Raises InputError as LogFile, and ValueError or LookupError
+    where an event contradicts those before.
+    """
+    tale, waits = Tale(job), Waits(job)
+    lines, after = Lines(log, waits.history, waits), 0.0
     with log.skimmed(), rare_collections():
-        for number, line in enumerate(lines, start=2):
-            watcher(number, line)
-            if tale.concerns(line):
-                last = _tell(log, number, line, last, tale)
-        if line and number > log.read:
-            last = log.decoded(number, line, last.t) or last
+        for number, line in skim(log):
+            if not waits.over:
+                mine = tale.named in line and tells_of_holding(line)
+                (lines.put if waits.idle and not mine else lines.tell)(number, line)
+            if number == 1 or tale.concerns(line):
+                record = log.decoded(number, line, after)
+                if record is not None:
+                    tale(record)
+                    after = record.t
+    last, started = log.last, waits.history.header
+    assert last is not None and started is not None
     tale.stop(last.t)
-    waits = watcher.waits
     waits.close()
-    decider = first.event.decider
-    reasons = (Reasons(job, it, waits.ranking, tale.cast, decider) for it in waits.done)
-    return Trace(tale, tuple(reasons))
+    since = {wait.since: wait for wait in waits.done}
+    for span in tale.waits:
+        if span.start in since:
+            span.children += since[span.start].spans()
+    if tale.root is None:
+        return None
+    return Trace(job, started.unit, tale.root, tale.account, waits.done)
 
 
-def _tell(log: LogFile, number: int, line: bytes, last: Record, tale: Tale) -> Record:
-    record = log.decoded(number, line, last.t)
-    for part in () if record is None else parts(record):
-        tale(part)
-    return record or last
+def causes(log: LogFile, seq: int) -> list[Record]:
+    """The chain of causes behind one event: the event `seq`, its cause, its
+    cause's cause, and so on to the first.
+
+    Raises InputError where there is no such event. The log is read twice, for its causes and for
+    the chain, and only the chain and the last event are decoded: an event's number is its line's,
+    or the log is refused.
+    """
+    with log.skimmed():
+        found = (CAUSE.search(line) for _, line in skim(log))
+        caused_by = array("q", [int(it[1]) if it else -1 for it in found])
+        if not 0 <= seq < log.read:
+            early = "" if log.ended else ", where the log stops early"
+            problem = f"{seq} is not in the log"
+            raise InputError(str(log.path), "SEQ", problem, f"0 to {log.read - 1}{early}")
+        chain = [seq]
+        while 0 <= caused_by[chain[-1]] < chain[-1]:
+            chain.append(caused_by[chain[-1]])
+        wanted = frozenset(chain)
+        told = {n: log.decoded(n, line) for n, line in skim(log) if n - 1 in wanted}
+    return [record for number in chain if (record := told[number + 1]) is not None]

@@ -25,9 +25,9 @@ class Span:
     children: list[Span] = field(factory=list)
 
     @classmethod
-    def of(cls, title: str, record: Record) -> Span:
+    def of(cls, title: str, record: Record, end: float | None = None) -> Span:
         """What begins with `record`."""
-        return cls(title, record.t, seq=record.seq, cause=record.cause)
+        return cls(title, record.t, end, record.seq, record.cause)
 
     def below(self, title: str, record: Record) -> Span:
         """What begins with `record`, within this."""
@@ -36,7 +36,7 @@ class Span:
 
     def happened(self, title: str, record: Record) -> None:
         """Within this, at once over."""
-        self.below(title, record).end = record.t
+        self.children.append(Span.of(title, record, record.t))
 
     def close(self, now: float) -> None:
         """It is over, if it was not before."""

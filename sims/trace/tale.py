@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from math import inf
 
 import orjson
 from attrs import define, field
 
 from actors.events import (
-    CheckpointLost,
-    CheckpointTaken,
-    IterationCompleted,
     IterationStarted,
-    JobCompleted,
     JobDescribed,
-    JobKilled,
-    JobSubmitted,
-    MembersJoined,
-    MembersReleased,
     MessagesDescribed,
+    Outcome,
     ProtectionDescribed,
     RateChanged,
-    RestartedFromScratch,
-    RunEnded,
-    RunStarted,
-    ScenarioEnded,
+    RedistributionDecided,
     ScenarioStarted,
     StageStarted,
     TasksDealt,
@@ -34,40 +25,24 @@ from actors.events import (
     TransferEnded,
     TransferStarted,
     TransferSuspended,
-    WorkerChanged,
-    WorkerSpeedChanged,
 )
-from actors.events.pack import MembersChanged
+from actors.intervals import count_in
 from actors.runtime import Event, Record
-from sims.trace.account import FlowAccount
-from sims.trace.described import described
-from sims.trace.holding import Cast
+from sims.history import History, Job, Listener, Run
+from sims.parts import parts
+from sims.telling import amount_of, counted, in_units, worker_of
+from sims.trace.account import FlowAccount, Head, Part
 from sims.trace.messages import Messages
-from sims.trace.pack import TITLES
-from sims.trace.runs import Runs
+from sims.trace.run import ToldRun
 from sims.trace.span import Span
+from sims.trace.words import TITLES, About, Described, described
 
-OfWorker = WorkerSpeedChanged | WorkerChanged | TransferSuspended | TransferEnded | TransferDropped
 WORKER = re.compile(rb'"worker":(\d+)')
-HANDLERS = {
-    RunStarted: Runs.start,
-    RunEnded: Runs.end,
-    StageStarted: Runs.enter,
-    RateChanged: Runs.change_rate,
-    CheckpointTaken: Runs.save,
-    CheckpointLost: Runs.lose,
-    RestartedFromScratch: Runs.restart,
-    MembersReleased: Runs.release,
-    MembersJoined: Runs.join,
-    MembersChanged: Runs.exchange,
-    TransferStarted: Runs.transfer,
-}
-"""What the runs are told of."""
 
 
 @define
-class Tale:
-    """Fold: the life of one job; feed it the records whose lines it `concerns`.
+class Tale(Listener):
+    """The life of one job: call it with the records whose lines it `concerns`.
 
     `root` is None while the log has not mentioned the job.
     """
@@ -75,24 +50,42 @@ class Tale:
     job: str
     root: Span | None = None
     account: FlowAccount = field(factory=FlowAccount)
-    cast: Cast = field(factory=Cast)
-    runs: Runs | None = None
-    """While the job is in the system."""
-    _iteration: Span | None = None
+    waits: list[Span] = field(factory=list)
+    """When it waited, and for how long."""
+    history: History = field(factory=History)
+    """Of this job alone."""
+    _messages: Messages = field(factory=Messages)
+    _runs: dict[int, ToldRun] = field(factory=dict)
+    _top: Span = field(init=False)
+    """What runs are told below: the root, or the present iteration."""
+    _completed: Head | None = None
+    _waiting: Span | None = None
 
-    @property
-    def unit(self) -> str:
-        """Of all times."""
-        return self.cast.unit
+    def __attrs_post_init__(self) -> None:
+        self.history.listen(self)
+        for kinds, handler in (
+            ((JobDescribed, TasksDescribed, ProtectionDescribed), self._describe),
+            ((MessagesDescribed,), self._messages.describe),
+            ((IterationStarted,), self._iterate),
+            ((TasksDealt,), self._deal),
+            ((StageStarted, RateChanged), self._advance),
+            ((TransferStarted,), self._transfer),
+            ((TransferSuspended, TransferEnded, TransferDropped), self._stop_transfer),
+            (TITLES, self._remark),
+        ):
+            for kind in kinds:
+                self.history.on(kind, handler)
 
     def concerns(self, line: bytes) -> bool:
         """Whether a line of the log, not decoded yet, can concern the job."""
         if self.named in line or b'"event":"WorkerSpeedChanged"' in line:
             return True
-        if self.runs is None:
+        if not self.history.jobs:
             return False
         found = WORKER.search(line)
-        return found is not None and self.runs.concern(int(found[1]))
+        worker = int(found[1]) if found else -1
+        mine = worker in self.history.workers or worker in self._messages.spans
+        return mine or (worker >= 0 and bool(self.history.holders(worker)))
 
     @cached_property
     def named(self) -> bytes:
@@ -100,93 +93,157 @@ class Tale:
         return orjson.dumps(self.job)
 
     def __call__(self, record: Record) -> None:
-        event = record.event
-        match event:
-            case ScenarioStarted(unit=unit, workers=names):
-                self.cast.unit, self.cast.names = unit, names
-            case ScenarioEnded():
-                self.stop(record.t)
-            case WorkerSpeedChanged(worker=worker, speed=speed):
-                self.cast.speeds[worker] = speed
-                self._befall(event, record)
-            case WorkerChanged() | TransferSuspended() | TransferEnded() | TransferDropped():
-                self._befall(event, record)
-            case _ if type(event) in TITLES:
-                self._remark(event, record)
-            case _ if getattr(event, "job", None) == self.job:
-                self._tell(event, record)
-
-    def _befall(self, event: OfWorker, record: Record) -> None:
-        """Something befalls a worker, whoever has it."""
-        runs = self.runs
-        if runs is None:
-            return
-        match event:
-            case WorkerSpeedChanged():
-                runs.pace(event, record)
-            case WorkerChanged():
-                runs.move(event, record)
-            case _ if runs.messages.concern(event.worker):
-                runs.stop_transfer(event, record)
+        for part in parts(record):
+            whose = getattr(part.event, "job", self.job)
+            if whose == self.job or isinstance(part.event, RedistributionDecided):
+                self.history.apply(part)
 
     def stop(self, now: float) -> None:
         """The log ends here."""
-        if self.runs is not None:
-            self.runs.settle(self.account, now)
-            self.runs = None
+        for job in self.history.jobs.values():
+            self._settle(job, now)
 
-    def _remark(self, event: Event, record: Record) -> None:
-        """Something that one mechanism alone tells of."""
-        title = TITLES[type(event)](event, self.job, self.unit)
-        if title is not None and self.runs is not None:
-            self.runs.remark(getattr(event, "run", None), title, record)
+    @property
+    def started(self) -> ScenarioStarted:
+        """What the log begins with."""
+        assert self.history.header is not None
+        return self.history.header
 
-    # --- what names the job -------------------------------------------------------------------
+    # --- from submission to completion --------------------------------------------------------
 
-    def _tell(self, event: Event, record: Record) -> None:
-        if isinstance(event, JobSubmitted):
-            self._submit(record)
-        elif self.runs is not None:
-            handler = HANDLERS.get(type(event))
-            if handler is not None:
-                handler(self.runs, event, record)  # type: ignore[operator]
-            else:
-                self._live(self.runs, event, record)
+    def job_submitted(self, job: Job, record: Record) -> None:
+        self.root = self._top = Span.of(f"{self.job} submitted", record)
+        self.account.since = record.t
+        self._wait(record)
 
-    def _submit(self, record: Record) -> None:
-        self.root = Span.of(f"{self.job} submitted", record)
-        self.runs = Runs(self.cast, self.root, record.t, Messages(self.cast))
-        self.runs.wait(record)
+    def _describe(self, record: Record, event: Described) -> None:
+        self._top.title += described(event, self.started.unit)
 
-    def _live(self, runs: Runs, event: Event, record: Record) -> None:
+    def _iterate(self, record: Record, event: IterationStarted) -> None:
+        """No state outlives the iteration before."""
         assert self.root is not None
-        match event:
-            case JobDescribed() | TasksDescribed() | ProtectionDescribed():
-                self.root.title += described(event, self.unit)
-                if isinstance(event, JobDescribed):
-                    runs.verification = event.verification
-            case MessagesDescribed():
-                runs.messages.describe(event)
-            case IterationStarted(iteration=iteration):
-                self._iteration = self.root.below(f"iteration {iteration}", record)
-                runs.turn(self._iteration, self.account, record)
-            case IterationCompleted():
-                self._iterated(record.t)
-            case TasksDealt():
-                runs.deal(event)
-            case JobCompleted() | JobKilled():
-                self._leave(runs, isinstance(event, JobKilled), record)
+        iteration = self.root.below(f"iteration {event.iteration}", record)
+        self._settle(self.history.jobs[self.job], record.t)
+        self._top = iteration
+        self._wait(record)
 
-    def _iterated(self, now: float) -> None:
-        if self._iteration is not None:
-            self._iteration.close(now)
+    def iteration_ended(self, job: Job, record: Record) -> None:
+        if self._top is not self.root:
+            self._top.close(record.t)
 
-    def _leave(self, runs: Runs, killed: bool, record: Record) -> None:
+    def job_ended(self, job: Job, record: Record) -> None:
         assert self.root is not None
-        runs.settle(self.account, record.t, killed)
-        runs.messages.leave(record.t)
-        for run in runs.running.values():
-            run.span.close(record.t)  # of one line's events the job's end may come first
-        self.root.happened("killed at the user's estimate" if killed else "completed", record)
+        self._settle(job, record.t)
+        self._messages.leave(record.t)
+        for _, number in self.history.runs:
+            self._runs[number].span.close(record.t)  # of one line's events the job's end came first
+        self.root.happened("killed at the user's estimate" if job.killed else "completed", record)
         self.root.close(record.t)
-        self.runs = None
+
+    def _settle(self, job: Job, now: float) -> None:
+        """Enter the time until now into the account. Computation counts where it is in the state
+        that completed the job or iteration; where none did it is unsettled, or lost if killed."""
+        head, fate = self._completed, Part.USEFUL
+        if head is None:
+            fate = Part.UNSETTLED
+            head = None if job.killed else self._furthest() or job.saved
+        runs = self.history.runs.values()
+        self.account.kept += [(it.end, now) for it in runs if it.end is not None]
+        self.account.settle(now, head, fate)
+        self._completed = None
+        self._stop_waiting(now)
+
+    def _furthest(self) -> Head | None:
+        """Where the job is, if the log ends here."""
+        under_way = [self._runs[it.number] for it in self.history.runs.values() if it.end is None]
+        best = max(under_way, key=_progress, default=None)
+        return None if best is None else (best.run.number, inf)
+
+    def _wait(self, record: Record) -> None:
+        """No run is under way, and no member kept."""
+        if not self.history.runs and self._waiting is None:
+            self._waiting = self._top.below("waits for workers", record)
+            self.waits.append(self._waiting)
+
+    def _stop_waiting(self, now: float) -> None:
+        if self._waiting is not None:
+            self._waiting.close_within(self._top, now)
+            self._waiting = None
+
+    # --- runs ---------------------------------------------------------------------------------
+
+    def run_started(self, run: Run, record: Record) -> None:
+        self._stop_waiting(record.t)
+        span = self._top.below(self._title(run), record)
+        told = ToldRun(run, self.history, self.started, span)
+        self._runs[run.number] = told
+        self.account.runs.append(told)
+
+    def _title(self, run: Run) -> str:
+        event = run.event
+        where = f"{counted(count_in(event.processors), 'worker')}: {event.processors}"
+        kept = "the same " if event.keeps is not None else ""
+        share = f", share {event.share:g}" if event.share < 1 else ""
+        work = in_units(event.work, self.started.unit)
+        title = f"run {event.run} on {kept}{where}{share}; {work} of work"
+        if event.source is not None:
+            own = "" if event.begun == event.saved else f", {amount_of(event.begun)} here"
+            title += f", from {amount_of(event.saved)} done by run {event.source}{own}"
+        others = [it for it in self.history.runs.values() if it.end is None and it is not run]
+        numbers = ", ".join(str(it.number) for it in others)
+        return f"{title}; beside run{'s' * (len(others) > 1)} {numbers}" if others else title
+
+    def _deal(self, record: Record, event: TasksDealt) -> None:
+        """Who has how many tasks: that tells an iterative job's run better."""
+        members = ", ".join(f"{worker_of(self.started, it)} x{tasks}" for it, tasks in event.tasks)
+        reason = f" ({event.reason})" if event.reason else ""
+        span = self._runs[event.run].span
+        span.title = f"run {event.run}{reason}: {members}; {span.title.partition('; ')[2]}"
+
+    def _advance(self, record: Record, event: StageStarted | RateChanged) -> None:
+        run = self._runs[event.run]
+        run.advance(record)
+        self._messages.go_on(run, record)
+
+    def run_ended(self, run: Run, record: Record, done: float) -> None:
+        told = self._runs[run.number]
+        if run.job.end is not None:
+            return
+        told.end(done, record)
+        if run.outcome is Outcome.COMPLETED:
+            self._completed = run.number, inf
+        if run.kept:
+            told.keep(self._top, record)
+
+    def run_released(self, run: Run, record: Record) -> None:
+        if run.job.end is not None:
+            return
+        if run.kept and run.end is not None:
+            self.account.kept.append((run.end, record.t))
+            self._runs[run.number].release(self._top, record.t)
+        self._wait(record)
+
+    # --- what befalls them --------------------------------------------------------------------
+
+    def member_changed(self, run: Run, worker: int, record: Record) -> None:
+        if run.job.end is None:
+            self._runs[run.number].befall(worker, record)
+
+    def _transfer(self, record: Record, event: TransferStarted) -> None:
+        self._messages.start(event, self._runs[event.run], record)
+
+    def _stop_transfer(
+        self, record: Record, event: TransferSuspended | TransferEnded | TransferDropped
+    ) -> None:
+        self._messages.stop(event, self.started.unit, record.t)
+
+    def _remark(self, record: Record, event: Event) -> None:
+        told = self._runs.get(getattr(event, "run", -1))
+        about = About(self.job, self.started, told.run if told else None)
+        title = TITLES[type(event)](event, about)
+        if title is not None and self.history.jobs:
+            (told.place if told else self._top).happened(title, record)
+
+
+def _progress(run: ToldRun) -> float:
+    return run.pieces[-1].done / (run.run.event.work or 1)

@@ -43,7 +43,7 @@ TWO_JOBS: dict[str, Any] = {
 
 @pytest.fixture
 def report() -> Report:
-    return Report.of(records_of(read(TWO_JOBS, "test")), workers=True)
+    return Report.of(records_of(read(TWO_JOBS, "test")), workers=True, jobs=True)
 
 
 def test_processor_time_is_told_by_what_it_went_to(report: Report) -> None:

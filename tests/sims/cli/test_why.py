@@ -11,9 +11,6 @@ from typing import Any
 import pytest
 
 from sims.cli.logs import folded
-from sims.log import LogFile
-from sims.trace import causes as chains
-from sims.trace.causes import causes
 from tests.sims.cli.commands import TINY, Shell
 
 
@@ -146,14 +143,3 @@ def test_a_packed_log_cut_before_its_first_event_is_refused_with_the_reason(
         said = shell(words[0], "cut.jsonl.gz", *words[1:])
         assert said.code == 2
         assert "cut.jsonl.gz: it is cut within its first records" in said.complaint()
-
-
-@pytest.mark.parametrize("block", [1, 2, 5])
-def test_a_chain_is_the_same_however_many_lines_are_packed_together(
-    log: Path, block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    last = len(lines_of(log)) - 1
-    whole = causes(LogFile(log), last)
-    monkeypatch.setattr(chains, "BLOCK", block)
-    assert len(whole) > block
-    assert causes(LogFile(log), last) == whole

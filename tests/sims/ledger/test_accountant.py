@@ -9,6 +9,7 @@ from actors.events import (
     IterationCompleted,
     JobCompleted,
     JobDescribed,
+    JobSubmitted,
     MembersJoined,
     MembersReleased,
     Outcome,
@@ -34,8 +35,10 @@ IMAGE = TransferKind.IMAGE
 
 
 def ledger(processors: int, *told: tuple[float, Event]) -> Ledger:
-    """Of a log of these events."""
-    records = [Record(seq, t, None, event) for seq, (t, event) in enumerate(told)]
+    """Of a log of these events, after its jobs were submitted."""
+    jobs = dict.fromkeys(event.job for _, event in told if hasattr(event, "job"))
+    events = (*((0, JobSubmitted(job)) for job in jobs), *told)
+    records = [Record(seq, t, None, event) for seq, (t, event) in enumerate(events)]
     return account(records, processors, workers=True)
 
 
@@ -247,6 +250,7 @@ def test_nothing_is_kept_of_copies_that_nobody_goes_on_from() -> None:
         told = list(accountant(Record(seq, t, None, event)))
         lost.extend(it.run for it in told if it.use is Use.REDUNDANT and it.run is not None)
 
+    tell(0, JobSubmitted("a"))
     for k in range(100):
         source, done = (2 * k - 1, float(k)) if k else (None, 0.0)
         for run in (2 * k, 2 * k + 1):

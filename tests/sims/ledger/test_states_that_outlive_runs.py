@@ -20,9 +20,10 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from actors.runtime import Record
-from sims.ledger import Accountant, Slice, Use
+from sims.ledger import Accountant, Slice, Use, account
 from sims.ledger.slices import ranges
 from sims.parts import parted
+from sims.report import Report
 from sims.scenario.loader import read
 from sims.world import run
 
@@ -92,6 +93,7 @@ def test_a_state_that_nobody_ran_for_a_while_is_useful_once_it_is_gone_on_from(
     )
     assert completed == (first, end)
     assert useful(records, 2) == {"J1": 4, "J2": 1, "J3": 0.25}
+    assert Report.of(records).ledger.total == account(records, 2).total
 
 
 def drawn(seed: int) -> Table:

@@ -28,9 +28,8 @@ from actors.events.pack import EndExpected, RedistributionDecided, Redistributio
 from actors.runtime import Event, Record
 from policies.interface.pack import Cause
 from sims.log import LogFile
-from sims.parts import parted
 from sims.trace.account import Part
-from sims.trace.read import read_trace
+from sims.trace.read import find_life
 from sims.trace.span import Span
 from sims.trace.tale import Tale
 from tests.sims.kinds import EVERY, records_of, written
@@ -42,8 +41,9 @@ SLOTS = {"unit": "slot", "channels": 2}
 
 def life(records: Sequence[Record], job: str = "a") -> Tale:
     tale = Tale(job)
-    for record in parted(records):
+    for record in records:
         tale(record)
+    tale.stop(records[-1].t)
     return tale
 
 
@@ -89,30 +89,33 @@ def everything(span: Span) -> Iterator[tuple[Span, Span]]:
 # --- messages -------------------------------------------------------------------------------------
 
 
-def test_a_transfer_that_is_suspended_is_told_in_parts() -> None:
-    assert runs(iterative(["uurruuuu"], program=3)) == [
-        [
-            (0, 2, "P1 receives program, 1 slot of it left"),
-            (2, 4, "P1 is RECLAIMED"),
-            (4, 5, "P1 receives the last 1 slot of program"),
-            (5, 6, "computes"),
-        ]
-    ]
-
-
-def test_a_transfer_that_a_crash_cuts_is_told_as_lost() -> None:
-    assert runs(iterative(["uuduuuuuu"], program=3))[0] == [
-        (0, 2, "P1 receives program, lost"),
-        (2, 2, "P1 goes DOWN"),
-    ]
-
-
-def test_a_part_that_was_suspended_first_and_lost_later_is_told_so() -> None:
-    assert runs(iterative(["uurduuuuuu"], program=3))[0] == [
-        (0, 2, "P1 receives program, 1 slot of it left, lost"),
-        (2, 3, "P1 is RECLAIMED"),
-        (3, 3, "P1 goes DOWN"),
-    ]
+@pytest.mark.parametrize(
+    ("owner", "expected"),
+    [
+        (  # suspended
+            "uurruuuu",
+            [
+                (0, 2, "P1 receives program, 1 slot of it left"),
+                (2, 4, "P1 is RECLAIMED"),
+                (4, 5, "P1 receives the last 1 slot of program"),
+                (5, 6, "computes"),
+            ],
+        ),
+        ("uuduuuuuu", [(0, 2, "P1 receives program, lost"), (2, 2, "P1 goes DOWN")]),
+        (  # suspended, and then lost
+            "uurduuuuuu",
+            [
+                (0, 2, "P1 receives program, 1 slot of it left, lost"),
+                (2, 3, "P1 is RECLAIMED"),
+                (3, 3, "P1 goes DOWN"),
+            ],
+        ),
+    ],
+)
+def test_a_transfer_is_told_in_parts_each_with_what_became_of_it(
+    owner: str, expected: list[Told]
+) -> None:
+    assert runs(iterative([owner], program=3))[0] == expected
 
 
 def test_a_part_that_is_dropped_with_its_run_is_told_as_lost() -> None:
@@ -146,18 +149,12 @@ def test_a_transfer_that_outlives_its_run_is_told_in_both() -> None:
 
 
 def test_a_stop_of_the_computation_says_how_much_was_done_and_who_was_away() -> None:
-    assert runs(iterative(["uurruuuu", "uuuuuuuu"], [4, 4])) == [
-        [
-            (0, 2, "computes, 2 slots done by then"),
-            (2, 4, "P1 is RECLAIMED"),
-            (4, 6, "computes"),
-        ]
-    ]
-
-
-def test_who_is_still_away_when_the_run_is_lost_is_told_up_to_there() -> None:
-    told = runs(iterative(["uurruuuu", "uuuduuuu"], [4, 4]))[0]
-    assert told[1:] == [(2, 3, "P1 is RECLAIMED"), (3, 3, "P2 goes DOWN")]
+    first = [(0, 2, "computes, 2 slots done by then"), (2, 4, "P1 is RECLAIMED")]
+    went_on, lost = (
+        runs(iterative(["uurruuuu", owner], [4, 4])) for owner in ("u" * 8, "uuuduuuu")
+    )
+    assert went_on == [[*first, (4, 6, "computes")]]
+    assert lost[0][1:] == [(2, 3, "P1 is RECLAIMED"), (3, 3, "P2 goes DOWN")]
 
 
 def test_a_wait_for_workers_is_told_and_no_wait_is_not() -> None:
@@ -186,20 +183,15 @@ def test_why_tasks_were_dealt_anew_is_told() -> None:
     assert second.title == "run 1 (proactive): P2 x1; 4 slots of work"
 
 
-def test_a_plain_attempt_is_one_line() -> None:
-    failed, completed, _ = root(records_of("attempts")).children[1:]
+def test_a_plain_attempt_is_one_line_with_who_went_down() -> None:
+    lost, failed, completed, _ = root(records_of("attempts")).children
+    assert lost.title.endswith("computes 3 s, lost with 3 of 5 done")
+    assert told(lost.children) == [(3, 3, "worker 1 goes DOWN")]
     start = "run 1 on 2 workers: 0 3; 5 s of work"
     assert told([failed]) == [(3, 9, f"{start}; computes 5 s, verifies 1 s, failed")]
     assert told([completed])[0][:2] == (9, 15)
     assert completed.title.endswith("computes 5 s, verifies 1 s, completed")
-    assert not failed.children
-    assert not completed.children
-
-
-def test_a_lost_attempt_tells_who_went_down_and_what_was_done() -> None:
-    lost = root(records_of("attempts")).children[0]
-    assert lost.title.endswith("computes 3 s, lost with 3 of 5 done")
-    assert told(lost.children) == [(3, 3, "worker 1 goes DOWN")]
+    assert failed.children == completed.children == []
 
 
 def test_what_a_run_begins_from_is_told_with_the_workers_that_its_job_kept() -> None:
@@ -319,8 +311,8 @@ def test_what_the_pack_decides_is_told_to_whom_it_concerns() -> None:
 
 def test_a_wait_is_explained_by_workers_that_are_away_and_come_back(tmp_path: Path) -> None:
     records = iterative(["rrrruuuuuddduuuuuu"], [6])
-    trace = read_trace(LogFile(write(records, tmp_path / "a.jsonl")), "a")
-    waits = [it for it in trace.explained().children[0].children if it.children][::2]
+    trace = find_life(LogFile(write(records, tmp_path / "a.jsonl")), "a")
+    waits = [it for it in trace.root.children[0].children if it.children][::2]
     assert [told(wait.children) for wait in waits] == [
         [
             (0, 0, "0 of 1 processor are free, 1 is RECLAIMED"),
@@ -331,6 +323,28 @@ def test_a_wait_is_explained_by_workers_that_are_away_and_come_back(tmp_path: Pa
             (12, 12, "possible now: P1 is UP again; 1 is free, it takes 1"),
         ],
     ]
+
+
+def test_a_run_whose_members_its_job_keeps_holds_them_until_the_next_run(tmp_path: Path) -> None:
+    """Nothing is free when b goes on; a cut line more changes nothing."""
+    records = happening(
+        (0, JobSubmitted("b")),
+        (0, RunStarted("b", 0, "0-1", 9)),
+        (1, JobSubmitted("a")),
+        (2, RunEnded("b", 0, Outcome.LOST, 2, True)),
+        (4, RunStarted("b", 1, "0-1", 9, keeps=0)),
+        (9, RunEnded("b", 1, Outcome.COMPLETED, 9)),
+        (9, JobCompleted("b")),
+        (9, RunStarted("a", 0, "0-1", 5)),
+    )
+    path = write(records, tmp_path / "a.jsonl")
+    with path.open("a") as file:
+        file.write('{"cause":0,"event":"JobCompleted","job":"a","se')
+    found = find_life(LogFile(path), "a").data
+    (wait,) = found["waits"]
+    assert (wait["held"][0]["until"], wait["missed"]) == (4, [])
+    assert wait["freed"] == [{"job": "b", "run": 1, "processors": 2}]
+    assert found["account"]["parts"] == {"waiting": 8}
 
 
 # --- the whole ------------------------------------------------------------------------------------
@@ -347,11 +361,14 @@ def test_spans_lie_within_their_parents_and_causes_come_first(name: str) -> None
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_reading_only_the_lines_that_matter_tells_the_same_life(name: str, tmp_path: Path) -> None:
-    log = written(name, tmp_path)
+def test_only_the_lines_that_concern_a_job_matter_to_its_life(name: str, tmp_path: Path) -> None:
+    records, lines = records_of(name), list(LogFile(written(name, tmp_path)).lines())
     for job in jobs_of(name):
-        read, whole = read_trace(LogFile(log), job), life(records_of(name), job)
-        assert (read.root, read.account) == (whole.root, whole.account)
+        told, whole = Tale(job), life(records, job)
+        for record, line in zip(records, lines, strict=True):
+            if record.seq == 0 or told.concerns(line):
+                told(record)
+        assert (told.root, told.account) == (whole.root, whole.account)
 
 
 def jobs_of(name: str) -> list[str]:

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from attrs import define, frozen
 
-from actors.events import JobSubmitted, ScenarioStarted
+from actors.events import JobSubmitted
 from sims.cli import main
+from sims.history.lines import Lines, skim
 from sims.log import LogFile
-from sims.trace.lines import watch
-from sims.trace.read import read_trace
+from sims.trace.read import find_life
 from sims.trace.waits import Waits
 from tests.sims.kinds import KINDS, SCENARIOS, records_of, written
 
@@ -195,22 +195,13 @@ def test_the_queue_at_an_instant_is_who_was_submitted_and_had_not_started(
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_what_a_backlog_leaves_unparsed_changes_no_reason(name: str, tmp_path: Path) -> None:
-    path = written(name, tmp_path)
+def test_lines_that_are_put_off_and_dropped_change_no_reason(name: str, tmp_path: Path) -> None:
+    log = LogFile(written(name, tmp_path))
     jobs = [r.event.job for r in records_of(name) if isinstance(r.event, JobSubmitted)][:12]
     for job in jobs:
-        file = LogFile(path)
-        started = next(iter(file)).event
-        assert isinstance(started, ScenarioStarted)
-        waits = Waits.of(job, started)
-        for number, line in enumerate(file.lines(), start=1):
-            if not waits.over:
-                watch(file, number, line, waits)
+        waits = Waits(job)
+        lines = Lines(log, waits.history, waits)
+        for number, line in skim(log):
+            lines.tell(number, line)
         waits.close()
-        found = [it.wait for it in read_trace(LogFile(path), job).waits]
-        assert [(it.since, it.until, it.free, it.away) for it in found] == [
-            (it.since, it.until, it.free, it.away) for it in waits.done
-        ]
-        assert [(it.holders, it.others, it.passed, it.freed, it.back) for it in found] == [
-            (it.holders, it.others, it.passed, it.freed, it.back) for it in waits.done
-        ]
+        assert find_life(log, job).data["waits"] == [it.as_json() for it in waits.done]

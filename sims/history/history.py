@@ -1,0 +1,148 @@
+"""From a log's records to the state that they tell of."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from attrs import define, field
+
+from actors.events import (
+    CheckpointTaken,
+    CopiesPlaced,
+    CopiesSettled,
+    IterationCompleted,
+    JobCompleted,
+    JobDescribed,
+    JobKilled,
+    JobSubmitted,
+    MembersChanged,
+    MembersJoined,
+    MembersReleased,
+    ProtectionDescribed,
+    RateChanged,
+    ReservationDropped,
+    ReservationMade,
+    RestartedFromScratch,
+    RunEnded,
+    RunStarted,
+    ScenarioStarted,
+    StageStarted,
+    TransferDropped,
+    TransferEnded,
+    TransferStarted,
+    TransferSuspended,
+    WorkerChanged,
+    WorkerSpeedChanged,
+)
+from actors.runtime import Event, Record
+from sims.history.listener import HOOKS, Listener
+from sims.history.runs import Runs
+
+Handler = Callable[[Record, Any], None]
+L = TypeVar("L", bound=Listener)
+
+HOLDING: frozenset[type[Event]] = frozenset(
+    (
+        *(ScenarioStarted, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
+        *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged),
+        *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
+    )
+)
+"""What tells which jobs wait, who holds which workers, and who is away: enough of a log for those
+questions."""
+
+
+@define(eq=False)
+class History(Runs):
+    """Fold: `apply` it to each record of a log, in order, or to those of `HOLDING`.
+
+    Raises LookupError where an event contradicts those before.
+    """
+
+    now: float = 0
+    """Virtual time of the last record."""
+    events: int = 0
+    """How many the log has had."""
+    header: ScenarioStarted | None = None
+    _on: defaultdict[type, list[Handler]] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        handlers: dict[type, Handler] = {
+            ScenarioStarted: self._begin,
+            JobSubmitted: self._submit,
+            JobDescribed: self._describe,
+            ProtectionDescribed: self._protect,
+            JobCompleted: self._leave,
+            JobKilled: self._leave,
+            IterationCompleted: self._iterate,
+            ReservationMade: self._promise,
+            ReservationDropped: self._promise,
+            RunStarted: self._start,
+            RunEnded: self._end,
+            CopiesPlaced: self._place,
+            CopiesSettled: self._settle,
+            StageStarted: self._advance,
+            RateChanged: self._advance,
+            CheckpointTaken: self._save,
+            RestartedFromScratch: self._restart,
+            MembersReleased: self._release,
+            MembersJoined: self._join,
+            MembersChanged: self._exchange,
+            WorkerChanged: self._turn,
+            WorkerSpeedChanged: self._pace,
+            TransferStarted: self._transfer,
+            TransferSuspended: self._stop_transfer,
+            TransferEnded: self._stop_transfer,
+            TransferDropped: self._stop_transfer,
+        }
+        self._on = defaultdict(list, {kind: [handler] for kind, handler in handlers.items()})
+
+    @classmethod
+    def of(cls, records: Iterable[Record], *listeners: Listener) -> History:
+        """The history of whole records, once all of them have been applied."""
+        history = cls()
+        for listener in listeners:
+            history.listen(listener)
+        for record in records:
+            history.apply(record)
+        history.close()
+        return history
+
+    def listen(self, listener: L) -> L:
+        """Notify `listener` of all from now on, after those that listen already."""
+        for hook in HOOKS:
+            if getattr(type(listener), hook) is not getattr(Listener, hook):
+                getattr(self._notify, hook).append(getattr(listener, hook))
+        return listener
+
+    def on(self, kind: type[Event], handler: Handler) -> None:
+        """Call `handler(record, event)` with each event of this class, once the state knows of it.
+        It is not called with what a `Compound` stands for."""
+        self._on[kind].append(handler)
+
+    @property
+    def wants(self) -> frozenset[type]:
+        """The events that change anything."""
+        return frozenset(self._on)
+
+    def apply(self, record: Record) -> None:
+        """The log goes on with this record."""
+        if record.t > self.now:
+            for notify in self._notify.time_passed:
+                notify(record.t)
+            self.now = record.t
+        self.events = record.seq + 1
+        handlers = self._on.get(type(record.event))
+        if handlers is not None:
+            for handler in handlers:
+                handler(record, record.event)
+
+    def close(self) -> None:
+        """The log ends here."""
+        for notify in self._notify.log_ended:
+            notify(self.now)
+
+    def _begin(self, record: Record, event: ScenarioStarted) -> None:
+        self.header, self.processors = event, event.processors

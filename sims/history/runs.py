@@ -1,0 +1,223 @@
+"""Jobs in the system, and runs that hold members."""
+
+from __future__ import annotations
+
+from sys import intern
+
+from attrs import define, field
+
+from actors.events import (
+    CheckpointTaken,
+    CopiesPlaced,
+    CopiesSettled,
+    IterationCompleted,
+    JobCompleted,
+    JobDescribed,
+    JobKilled,
+    JobSubmitted,
+    MembersChanged,
+    MembersJoined,
+    MembersReleased,
+    ProtectionDescribed,
+    RateChanged,
+    ReservationDropped,
+    ReservationMade,
+    RestartedFromScratch,
+    RunEnded,
+    RunStarted,
+    StageStarted,
+)
+from actors.intervals import joined
+from actors.runtime import Record
+from sims.history.states import Job, Key, Run
+from sims.history.workers import Workers
+
+OF_RUNS = ("run_started", "run_span", "run_ended", "run_released", "member_changed")
+
+
+@define(eq=False)
+class Runs(Workers):
+    """What a history knows of jobs and runs."""
+
+    jobs: dict[str, Job] = field(init=False, factory=dict)
+    """Those submitted and not over, in that order."""
+    waiting: int = field(init=False, default=0)
+    """How many jobs hold nothing."""
+    _runs: dict[Key, Run] = field(init=False, factory=dict)
+    _placed: Record | None = field(init=False, default=None)
+    """Copies under way that no one has asked for yet: to make a run of each would take longer than
+    simulating them."""
+
+    @property
+    def runs(self) -> dict[Key, Run]:
+        """Runs under way, and those that have ended and whose members are kept."""
+        placed, self._placed = self._placed, None
+        if placed is not None:
+            assert isinstance(placed.event, CopiesPlaced)
+            for part in placed.event.parts():
+                self._enter(placed, part)
+        return self._runs
+
+    @property
+    def running(self) -> int:
+        """How many jobs hold workers, for a run or between two."""
+        return len(self.jobs) - self.waiting
+
+    @property
+    def queue(self) -> list[Job]:
+        """The jobs that wait, in order of submission."""
+        return [job for job in self.jobs.values() if not job.holdings]
+
+    # --- jobs ---------------------------------------------------------------------------------
+
+    def _submit(self, record: Record, event: JobSubmitted) -> None:
+        job = self.jobs[event.job] = Job(event.job, record.t, record.seq, event, record.t)
+        self._count(1, record.t)
+        for notify in self._notify.job_submitted:
+            notify(job, record)
+
+    def _describe(self, record: Record, event: JobDescribed) -> None:
+        job = self.jobs[event.job]
+        # A log has each job's name, and the word for its kind, in memory once for each line.
+        times = event.work, event.verification, event.failures, event.estimate, event.limit
+        job.described = JobDescribed(job.name, intern(event.kind), *times)
+
+    def _protect(self, record: Record, event: ProtectionDescribed) -> None:
+        self.jobs[event.job].protection = event
+
+    def _leave(self, record: Record, event: JobCompleted | JobKilled) -> None:
+        job = self.jobs.pop(event.job)
+        job.end, job.killed = record.t, isinstance(event, JobKilled)
+        for notify in self._notify.job_ended:
+            notify(job, record)
+        self._count(-1 if not job.holdings else 0, record.t)
+
+    def _iterate(self, record: Record, event: IterationCompleted) -> None:
+        job = self.jobs[event.job]
+        job.saved = None
+        for notify in self._notify.iteration_ended:
+            notify(job, record)
+
+    def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
+        start = event.start if isinstance(event, ReservationMade) else None
+        self.jobs[event.job].promised = start
+
+    def _hold(self, job: Job, runs: int, now: float) -> None:
+        """So many runs more (or less, below 0) hold workers for the job."""
+        waited = not job.holdings
+        job.holdings += runs
+        waits = not job.holdings
+        if waits is not waited:
+            job.since, job.promised = now, None
+            if job.end is None:
+                self._count(1 if waits else -1, now)
+
+    def _count(self, more: int, now: float) -> None:
+        self.waiting += more
+        for notify in self._notify.queue_changed:
+            notify(now)
+
+    # --- runs ---------------------------------------------------------------------------------
+
+    def _start(self, record: Record, event: RunStarted) -> None:
+        kept = None
+        if event.keeps is None:
+            self._hold(self.jobs[event.job], 1, record.t)
+        else:
+            kept = self._runs.pop((event.job, event.keeps))
+            self._holders.give(kept)
+        run = self._enter(record, event)
+        for notify in self._notify.run_started:
+            notify(run, record)
+        if kept is not None:
+            self._part(kept, record)
+        self._meet(run, event.processors, record)
+
+    def _enter(self, record: Record, event: RunStarted) -> Run:
+        job, key = self.jobs[event.job], (event.job, event.run)
+        run = Run(job, event, record, event.processors, record.t, record.seq, event.begun)
+        self._runs[key] = run
+        self._holders.take(run, event.processors)
+        return run
+
+    def _end(self, record: Record, event: RunEnded) -> None:
+        run = self._runs[event.job, event.run]
+        run.outcome, run.end, run.kept = event.outcome, record.t, event.kept
+        for notify in self._notify.run_ended:
+            notify(run, record, event.done)
+        run.since, run.seq, run.done = record.t, record.seq, event.done
+        if not event.kept:
+            self._let_go(run, record)
+
+    def _release(self, record: Record, event: MembersReleased) -> None:
+        self._let_go(self._runs[event.job, event.run], record)
+
+    def _let_go(self, run: Run, record: Record) -> None:
+        del self._runs[run.key]
+        self._holders.give(run)
+        self._part(run, record)
+        self._hold(run.job, -1, record.t)
+
+    def _part(self, run: Run, record: Record) -> None:
+        """The run's members are not its any more."""
+        if run.kept:
+            self._span(run, record, run.done)
+        self._forsake(run, record)
+        for notify in self._notify.run_released:
+            notify(run, record)
+
+    def _place(self, record: Record, event: CopiesPlaced) -> None:
+        if any(getattr(self._notify, hook) for hook in OF_RUNS):
+            for part in event.parts():
+                self._start(record, part)
+            return
+        self._placed = record
+        for job, copies in zip(event.jobs, event.copies, strict=True):
+            self._hold(self.jobs[job], copies, record.t)
+
+    def _settle(self, record: Record, event: CopiesSettled) -> None:
+        if self._placed is None:
+            for part in event.parts():
+                self._end(record, part)
+            return
+        self._placed = None
+        for job, copies in zip(event.jobs, event.copies, strict=True):
+            if job in self.jobs:
+                self._hold(self.jobs[job], -copies, record.t)
+
+    # --- what runs do -------------------------------------------------------------------------
+
+    def _advance(self, record: Record, event: StageStarted | RateChanged) -> None:
+        run = self._runs[event.job, event.run]
+        self._span(run, record, event.done)
+        run.rate = event.rate
+        if isinstance(event, StageStarted):
+            run.stage = event.stage
+
+    def _span(self, run: Run, record: Record, done: float) -> None:
+        for notify in self._notify.run_span:
+            notify(run, record, done)
+        run.since, run.seq, run.done = record.t, record.seq, done
+
+    def _save(self, record: Record, event: CheckpointTaken) -> None:
+        run = self._runs[event.job, event.run]
+        run.checkpoint, run.job.saved = event.done, (event.run, event.done)
+
+    def _restart(self, record: Record, event: RestartedFromScratch) -> None:
+        self.jobs[event.job].saved = None
+
+    def _join(self, record: Record, event: MembersJoined) -> None:
+        run = self._runs[event.job, event.run]
+        self._span(run, record, run.done)
+        run.processors = joined(run.processors, event.processors)
+        self._holders.take(run, event.processors)
+        self._meet(run, event.processors, record)
+
+    def _exchange(self, record: Record, event: MembersChanged) -> None:
+        run = self._runs[event.job, event.run]
+        self._span(run, record, run.done)
+        self._holders.give(run)
+        self._forsake(run, record)
+        run.processors = event.processors
+        self._holders.take(run, event.processors)
+        self._meet(run, event.processors, record)

@@ -1,0 +1,207 @@
+"""One run of a job, told: what it does, stage after stage, and who of its members is away."""
+
+from __future__ import annotations
+
+from attrs import define, field
+
+from actors.events import (
+    Outcome,
+    RateChanged,
+    ScenarioStarted,
+    Stage,
+    WorkerChanged,
+    WorkerSpeedChanged,
+)
+from actors.intervals import numbers_in
+from actors.runtime import Record
+from policies.availability import WorkerState
+from sims.history import History, Worker
+from sims.telling import amount_of, in_units, worker_of
+from sims.trace.account import Course, Part
+from sims.trace.span import Span
+
+BY_MESSAGE = (Stage.STAGING_IN, Stage.SAVING)
+"""Stages that are over when all members' messages have passed."""
+PARTS = {
+    Stage.COMPUTING: Part.USEFUL,
+    Stage.VERIFYING: Part.VERIFICATION,
+    Stage.CHECKPOINTING: Part.CHECKPOINT,
+    Stage.RECOVERING: Part.RECOVERY,
+    Stage.REDISTRIBUTING: Part.REDISTRIBUTION,
+}
+WORDS = {
+    Stage.STAGING_IN: "stages in",
+    Stage.SAVING: "sends its images",
+    Stage.COMPUTING: "computes",
+    Stage.VERIFYING: "verifies",
+    Stage.CHECKPOINTING: "takes a checkpoint",
+    Stage.RECOVERING: "recovers",
+    Stage.REDISTRIBUTING: "redistributes its data",
+}
+
+
+@define(eq=False)
+class ToldRun(Course):
+    """A run, told within `span`, and then the time for which its job keeps its members.
+
+    While no stage of it is told it computes at its members' speed, then verifies: it is told in one
+    line.
+    """
+
+    history: History
+    started: ScenarioStarted
+    span: Span
+    kept: Span | None = field(init=False, default=None)
+    doing: Span | None = field(init=False, default=None)
+    _reclaimed: dict[int, Span] = field(init=False, factory=dict)
+    """Members that are RECLAIMED."""
+    _rate: float = field(init=False)
+    _verifies: bool = field(init=False, default=False)
+    """Whether it does though no stage is told."""
+
+    def __attrs_post_init__(self) -> None:
+        self._rate = self._speed()
+        self.turn(self.run.start, self._part(), self.run.done, self._rate)
+
+    @property
+    def place(self) -> Span:
+        """Where to tell of what befalls it now."""
+        return self.kept or self.span
+
+    # --- its stages ---------------------------------------------------------------------------
+
+    def advance(self, record: Record) -> None:
+        """It is in another stage, or goes on at another rate in this one."""
+        run, now = self.run, record.t
+        computes = run.stage in (None, Stage.COMPUTING)
+        if self.doing is not None and computes and isinstance(record.event, RateChanged):
+            self.doing.title += f", {in_units(run.done, self.started.unit)} done by then"
+        self._stop(now)
+        self._rate = run.rate
+        if run.rate or run.stage in BY_MESSAGE:
+            self.doing = self.span.below(self._words(), record)
+        self.turn(now, self._part(), run.done, run.rate)
+
+    def _review(self, now: float) -> None:
+        """What its members do has changed, and with it what the run is about."""
+        if self.run.stage is None:
+            self._guess(now, 0 if self._away() else self._speed())
+        elif self._part() is not self.pieces[-1].part and self.run.stage in BY_MESSAGE:
+            self.turn(now, self._part(), self.pieces[-1].done)
+
+    def _stop(self, now: float) -> None:
+        if self.doing is not None:
+            self.doing.close_within(self.span, now)
+            self.doing = None
+
+    def _words(self) -> str:
+        stage = self.run.stage or Stage.COMPUTING
+        paced = stage in (Stage.COMPUTING, Stage.VERIFYING) and self._rate != 1
+        return f"{WORDS[stage]} at speed {self._rate:g}" if paced else WORDS[stage]
+
+    def _part(self) -> Part:
+        stage = self.run.stage
+        if stage in BY_MESSAGE:
+            if self.under_way():
+                return Part.TRANSFER
+            return Part.SUSPENDED if self._away() else Part.WAITING
+        usual = Stage.VERIFYING if self._verifies else Stage.COMPUTING
+        return PARTS[stage or usual] if self._rate else Part.SUSPENDED
+
+    # --- its members --------------------------------------------------------------------------
+
+    def _away(self) -> bool:
+        return any(worker.state is not WorkerState.UP for worker in self._apart())
+
+    def under_way(self) -> list[Worker]:
+        """Members whose message is."""
+        return [worker for worker in self._apart() if worker.transfer is not None]
+
+    def _apart(self) -> list[Worker]:
+        workers = self.history.workers
+        return [workers[number] for number in self.run.apart if number in workers]
+
+    def befall(self, worker: int, record: Record) -> None:
+        """A member has changed, or joined."""
+        match record.event:
+            case WorkerChanged(state=state):
+                self._move(worker, state, record)
+            case WorkerSpeedChanged(speed=speed) if self.run.end is None:
+                name = worker_of(self.started, worker)
+                self.span.happened(f"{name} has speed {speed:g} now", record)
+        if self.run.end is None:
+            self._review(record.t)
+
+    def _move(self, worker: int, state: WorkerState, record: Record) -> None:
+        name = worker_of(self.started, worker)
+        if worker in self._reclaimed:
+            self._reclaimed.pop(worker).close(record.t)
+        if state is WorkerState.DOWN:
+            self.place.happened(f"{name} goes DOWN", record)
+        elif state is WorkerState.RECLAIMED:
+            self._reclaimed[worker] = self.place.below(f"{name} is RECLAIMED", record)
+
+    # --- while no stage is told ---------------------------------------------------------------
+
+    def _speed(self) -> float:
+        run, speeds = self.run.event, self.history.speeds
+        if not speeds:
+            return run.share
+        of_members = [speeds.get(worker, 1) for worker in numbers_in(self.run.processors)]
+        return run.share * (sum(of_members) if run.rotates else min(of_members))
+
+    def _guess(self, now: float, rate: float) -> None:
+        """Its work is done when it must be."""
+        last, work = self.pieces[-1], self.run.event.work
+        done = last.done
+        if self._rate and not self._verifies:
+            done += self._rate * (now - last.start)
+            over = last.start + (work - last.done) / self._rate
+            if self.run.job.verification and over <= now:
+                self._verifies, done = True, work
+                self.turn(over, Part.VERIFICATION, work)
+        if rate != self._rate:
+            self._rate = rate
+            self.turn(now, self._part(), done, rate)
+
+    # --- its end ------------------------------------------------------------------------------
+
+    def end(self, done: float, record: Record) -> None:
+        """It has ended."""
+        now, outcome = record.t, self.run.outcome
+        assert outcome is not None
+        if self.run.stage is not None:
+            self.span.happened(f"ended: {outcome.value}", record)
+        else:
+            self._guess(now, self._rate)
+            self._sum_up(outcome, done, now)
+        self._stop(now)
+        for reclaimed in self._reclaimed.values():
+            reclaimed.close(now)
+        self.span.close(now)
+
+    def keep(self, parent: Span, record: Record) -> None:
+        """Its members stay its job's, and those that are RECLAIMED are told anew."""
+        self.kept = parent.below(f"keeps its workers {self.run.processors}", record)
+        for worker in list(self._reclaimed):
+            self._move(worker, WorkerState.RECLAIMED, record)
+
+    def release(self, parent: Span, now: float) -> None:
+        """Its members, which were kept, are so no more."""
+        for reclaimed in self._reclaimed.values():
+            reclaimed.close(now)
+        if self.kept is not None:
+            self.kept.close_within(parent, now)
+            self.kept = None
+
+    def _sum_up(self, outcome: Outcome, done: float, now: float) -> None:
+        said = []
+        for part, verb in ((Part.USEFUL, "computes"), (Part.VERIFICATION, "verifies")):
+            spans = ((it, over) for it, over in self.spans(now) if it.part is part)
+            spent = sum(over - it.start for it, over in spans)
+            if spent:
+                said.append(f"{verb} {in_units(spent, self.started.unit)}")
+        how = outcome.value
+        if outcome in (Outcome.LOST, Outcome.CANCELLED):
+            how += f" with {amount_of(done)} of {amount_of(self.run.event.work)} done"
+        self.span.title += f"; {', '.join([*said, how])}"

@@ -1,0 +1,117 @@
+"""What a job is, and what else befalls it, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from actors.events import (
+    CheckpointLost,
+    CheckpointTaken,
+    EndExpected,
+    FaultIgnored,
+    JobDescribed,
+    MembersChanged,
+    MembersJoined,
+    MembersPromised,
+    ProtectionDescribed,
+    ProtectionKind,
+    RedistributionDecided,
+    RedistributionPlanned,
+    RestartedFromScratch,
+    ScenarioStarted,
+    TasksDescribed,
+)
+from actors.runtime import Event
+from sims.history import Run
+from sims.telling import amount_of, counted, in_units, moment, worker_of
+
+Described = JobDescribed | TasksDescribed | ProtectionDescribed
+
+
+def described(event: Described, unit: str) -> str:
+    """What the event adds to the first line of its job's life."""
+    match event:
+        case JobDescribed(kind=kind, limit=limit):
+            killed = None if limit is None else f"; killed after {in_units(limit, unit)}"
+            return f": {kind}{killed or ''}"
+        case TasksDescribed(iterations=many, tasks=tasks):
+            return f"; {counted(many, 'iteration')} of {counted(tasks, 'task')}"
+        case ProtectionDescribed():
+            return _protection(event, unit)
+
+
+def _protection(event: ProtectionDescribed, unit: str) -> str:
+    """`; buddies, a checkpoint every 3 s`; nothing where it is re-executed as a whole."""
+    said = [event.kind.value] if event.kind is not ProtectionKind.NONE else []
+    if event.period is not None and said:
+        checked = "a verified" if event.verified else "a"
+        said.append(f"{checked} checkpoint every {in_units(event.period, unit)} of work")
+    if event.copies > 1:
+        cloned = ", cloned from the furthest" if event.cloning else ""
+        said.append(f"up to {counted(event.copies, 'copy', 'copies')}{cloned}")
+    return f"; {', '.join(said)}" if said else ""
+
+
+# --- remarks --------------------------------------------------------------------------------------
+
+
+@frozen
+class About:
+    """Whom a remark is for."""
+
+    job: str
+    started: ScenarioStarted
+    run: Run | None
+    """That the event names."""
+
+
+def _saved(event: CheckpointTaken, about: About) -> str:
+    assert about.run is not None
+    work = amount_of(about.run.event.work)
+    return f"checkpoint complete: {amount_of(event.done)} of {work} done"
+
+
+def _lost(event: CheckpointLost, about: About) -> str:
+    workers = [worker_of(about.started, worker) for worker in event.workers]
+    return f"checkpoint lost with {', '.join(workers)}"
+
+
+def _decided(event: RedistributionDecided, about: About) -> str | None:
+    why = "workers came back" if event.job is None else f"{event.job}'s {event.why.value}"
+    for name, before, after in event.moves:
+        if name == about.job:
+            return f"goes from {before} to {counted(after, 'worker')}: {why}"
+    return None
+
+
+def _planned(event: RedistributionPlanned, about: About) -> str:
+    where = f"from {event.before} to {counted(event.after, 'worker')}"
+    return f"moves its data {where} in {counted(event.rounds, 'round')}"
+
+
+def _expected(event: EndExpected, about: About) -> str | None:
+    if event.expected is None:
+        return None
+    where = counted(event.processors, "worker")
+    end = moment(event.expected, about.started.unit)
+    return f"expected to end at {end} on {where}; {event.left:.3%} of the work left"
+
+
+TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
+    CheckpointTaken: _saved,
+    CheckpointLost: _lost,
+    RestartedFromScratch: lambda it, _: (
+        f"starts from scratch: {amount_of(it.lost)} that was saved is lost"
+    ),
+    MembersJoined: lambda it, _: f"workers {it.processors} join",
+    MembersChanged: lambda it, _: f"keeps workers {it.processors} from now on",
+    MembersPromised: lambda it, _: f"promises its workers {it.processors}, and goes on",
+    FaultIgnored: lambda it, _: f"a fault on worker {it.worker}, ignored: it is {it.why.value}",
+    EndExpected: _expected,
+    RedistributionDecided: _decided,
+    RedistributionPlanned: _planned,
+}
+"""What is told of events that change nothing else in a life; None: nothing."""
