@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -42,3 +44,12 @@ def naming(file: Path) -> Iterator[None]:
     except InputError as error:
         source = str(file) if error.source == "scenario" else error.source
         raise evolve(error, source=source) from None
+
+
+def imported(library: str, source: str, command: str) -> Any:
+    """A library that an extra brings. Raises InputError, naming the command that installs it, where
+    it is missing."""
+    try:
+        return import_module(library)
+    except ImportError:
+        raise InputError(source, "", f"{library} is missing", command) from None

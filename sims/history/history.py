@@ -112,6 +112,7 @@ class History(Runs):
 
     def listen(self, listener: L) -> L:
         """Notify `listener` of all from now on, after those that listen already."""
+        listener.history = self
         for hook in HOOKS:
             if getattr(type(listener), hook) is not getattr(Listener, hook):
                 getattr(self._notify, hook).append(getattr(listener, hook))
@@ -132,7 +133,7 @@ class History(Runs):
         if record.t > self.now:
             for notify in self._notify.time_passed:
                 notify(record.t)
-            self.now = record.t
+        self.now = record.t
         self.events = record.seq + 1
         handlers = self._on.get(type(record.event))
         if handlers is not None:
@@ -141,6 +142,13 @@ class History(Runs):
 
     def close(self) -> None:
         """The log ends here."""
+        for over in self._notify.run_over:
+            for run in self.runs.values():
+                if run.end is None:
+                    over(run, self.now)
+        for over in self._notify.job_over:
+            for job in self.jobs.values():
+                over(job, self.now)
         for notify in self._notify.log_ended:
             notify(self.now)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from actors.runtime import Record
 from sims.history.states import Job, Run, Worker
 
@@ -12,6 +14,9 @@ class Listener:
     `record` is what made the change; where one line tells of many runs, it is that line.
     """
 
+    history: Any
+    """The History that it listens to, once it does."""
+
     def time_passed(self, until: float) -> None:
         """Nothing changes over [history.now, until): called before the first record at `until`."""
 
@@ -20,6 +25,10 @@ class Listener:
 
     def job_ended(self, job: Job, record: Record) -> None:
         """A job is completed, or killed; runs of it may end after it, at the same instant."""
+
+    def job_over(self, job: Job, end: float) -> None:
+        """A job is over, or was still in the system (no `end`) where the log ends: every job is
+        told of once."""
 
     def iteration_ended(self, job: Job, record: Record) -> None:
         """An iteration of a job is completed."""
@@ -38,6 +47,10 @@ class Listener:
     def run_ended(self, run: Run, record: Record, done: float) -> None:
         """A run has ended (`outcome`, `end`, `kept`), and so has its last span, which the run's
         other values still describe."""
+
+    def run_over(self, run: Run, end: float) -> None:
+        """A run has ended, or was still under way (no `outcome`) where the log ends: every run is
+        told of once."""
 
     def run_released(self, run: Run, record: Record) -> None:
         """A run's members are released, or begin the run that they were kept for."""

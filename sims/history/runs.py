@@ -32,7 +32,7 @@ from actors.runtime import Record
 from sims.history.states import Job, Key, Run
 from sims.history.workers import Workers
 
-OF_RUNS = ("run_started", "run_span", "run_ended", "run_released", "member_changed")
+OF_RUNS = ("run_started", "run_span", "run_ended", "run_over", "run_released", "member_changed")
 
 
 @define(eq=False)
@@ -90,6 +90,8 @@ class Runs(Workers):
         job.end, job.killed = record.t, isinstance(event, JobKilled)
         for notify in self._notify.job_ended:
             notify(job, record)
+        for over in self._notify.job_over:
+            over(job, record.t)
         self._count(-1 if not job.holdings else 0, record.t)
 
     def _iterate(self, record: Record, event: IterationCompleted) -> None:
@@ -145,6 +147,8 @@ class Runs(Workers):
         run.outcome, run.end, run.kept = event.outcome, record.t, event.kept
         for notify in self._notify.run_ended:
             notify(run, record, event.done)
+        for over in self._notify.run_over:
+            over(run, record.t)
         run.since, run.seq, run.done = record.t, record.seq, event.done
         if not event.kept:
             self._let_go(run, record)

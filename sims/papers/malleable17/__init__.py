@@ -12,9 +12,8 @@ from sims.campaign.results import Results
 from sims.metrics.course import Course, CoursePoint
 from sims.papers.inputs import base
 from sims.papers.values import Place, Value, estimated, exactly, ratios
-from sims.plots.axes import PLAIN
-from sims.plots.curves import HEIGHT, WIDTH, legend_below
-from sims.plots.figure import CYCLE, new_figure, save
+from sims.plots.figure import PLAIN, blank_figure, legend_below, save
+from sims.plots.palette import CYCLE
 from sims.scenario.faults import YEAR
 from sims.scenario.loader import read
 from sims.world import run
@@ -138,7 +137,8 @@ def pictures(folder: Path) -> list[Path]:
 def draw(found: Courses, folder: Path) -> Iterator[Path]:
     """A picture of each quantity over time."""
     for what, told in PICTURES.items():
-        figure, axes = new_figure(WIDTH, HEIGHT)
+        figure = blank_figure(9, 5.6)
+        axes = figure.add_subplot()
         for (name, moments), color in zip(found.items(), CYCLE, strict=False):
             points = [(it.time, getattr(it, what)) for it in moments]
             axes.plot(*zip(*points, strict=True), label=name, color=color, marker=".")
