@@ -138,7 +138,7 @@ def optimum(
     as_json: AsJson = False,
 ) -> None:
     """What a clairvoyant scheduler could reach on a small volatile scenario."""
-    from sims.optimum import reference
+    from sims.papers.optimum import reference
 
     scenario = load(file, changes or (), seed)
     with naming(file):

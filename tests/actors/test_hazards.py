@@ -19,7 +19,7 @@ from actors.events import (
 )
 from actors.hazards import SilentErrors
 from sims.errors import InputError
-from sims.optimum import reference
+from sims.papers.optimum import reference
 from sims.scenario.faults import ErrorSection
 from sims.scenario.loader import load
 from tests.actors.deciders.enrolment.worlds import Costs, Played, play, workers, world

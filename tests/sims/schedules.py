@@ -18,7 +18,7 @@ from policies.queue.allocation import requested
 from policies.queue.estimates import Estimates
 from policies.queue.names import order_named
 from sims.bench.batch_runs import spawn
-from sims.metrics.makespan import Makespan
+from tests.sims.makespan import Makespan
 
 
 @define

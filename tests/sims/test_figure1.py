@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sims.activity import Activity
 from sims.examples import example
 from sims.scenario.loader import load
 from sims.world import run
+from tests.sims.activity import Activity
 
 PAPER = {
     "P2": ".PPDDIICCC..ICCC",

@@ -9,7 +9,7 @@ from typing import Any
 
 from policies.pack import LookAhead
 from sims.campaign.results import Results
-from sims.metrics.course import Course, CoursePoint
+from sims.papers.course import Course, CoursePoint
 from sims.papers.inputs import base
 from sims.papers.values import Place, Value, estimated, exactly, ratios
 from sims.plots.figure import PLAIN, blank_figure, legend_below, save

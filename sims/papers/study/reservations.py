@@ -21,8 +21,8 @@ import numpy as np
 from attrs import evolve
 
 from sims.campaign.results import Results
-from sims.log_blocks import Block, blocks_of, synthetic
 from sims.papers.inputs import log_of
+from sims.papers.study.log_blocks import Block, blocks_of, synthetic
 from sims.papers.values import Value, means, ratios
 from sims.report import Report
 

@@ -21,9 +21,9 @@ from typing import Any
 
 from sims.campaign.results import Results
 from sims.errors import InputError
+from sims.papers.spot_platforms import SpotPlatform, fitted, real
 from sims.papers.study import against
 from sims.papers.values import Place, Value, estimated, known, runs, without
-from sims.spot_platforms import SpotPlatform, fitted, real
 
 REFERENCE, COPIES = "re-execution", "2 copies"
 MEMBERS = 2

@@ -14,10 +14,10 @@ from attrs import evolve, frozen
 from actors.runtime import stream
 from sims.campaign.results import Results
 from sims.errors import COMMAND_LINE, InputError
+from sims.papers.spot_platforms import letters_of, traced
 from sims.papers.values import Place, Value, drawn, estimated, runs, spread, without
 from sims.readers.markov_fit import MarkovFit, fit_markov
 from sims.readers.spot import turned_to
-from sims.spot_platforms import letters_of, traced
 
 REFERENCE = "IE"
 """The heuristic that the others are compared with (VII.A)."""

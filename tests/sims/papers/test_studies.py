@@ -13,10 +13,11 @@ from sims.campaign.executors import local
 from sims.campaign.intervals import Estimate
 from sims.campaign.plan import Cells
 from sims.errors import InputError
-from sims.log_blocks import Block
 from sims.papers.catalogue import item
+from sims.papers.spot_platforms import SpotPlatform
 from sims.papers.study import flowtime, worth
 from sims.papers.study.clonelimit import LOAD, WORKERS, limits, period
+from sims.papers.study.log_blocks import Block
 from sims.papers.study.reservations import block, hours_waited, struck
 from sims.papers.study.survive import jobs_on, protection
 from sims.papers.values import Value
@@ -26,7 +27,6 @@ from sims.scenario.jobs.section import RigidSection
 from sims.scenario.loader import read
 from sims.scenario.platform import PlatformSection
 from sims.scenario.scenario import Scenario
-from sims.spot_platforms import SpotPlatform
 from sims.summary import Summary
 from sims.world import run
 from tests.sims.papers.papers import LOG, ZONES

@@ -14,10 +14,10 @@ from actors.hazards import exponential_faults, weibull_faults
 from actors.runtime import ActorFailed, Record
 from policies.interface.pack import RedistributionView, Resize
 from sims.errors import InputError
-from sims.metrics.makespan import Makespan
 from sims.scenario.faults import YEAR
 from sims.scenario.loader import load, read
 from sims.world import run
+from tests.sims.makespan import Makespan
 from tests.sims.malleable_story import Story
 
 FOLDER = Path("sims/scenarios")

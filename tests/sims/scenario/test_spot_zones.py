@@ -14,11 +14,11 @@ import pytest
 
 from actors.events import WorkerChanged
 from actors.runtime import Record
-from sims.activity import Activity
 from sims.scenario.loader import load
 from sims.trace.span import Span
 from sims.trace.tale import Tale
 from sims.world import run
+from tests.sims.activity import Activity
 
 ZONES = Path(__file__).parents[2] / "data" / "zones"
 

@@ -49,8 +49,8 @@ from policies.interface.queue import BatchJob
 from policies.maths.markov import Belief, Expectation, MarkovChain
 from policies.maths.speedup import Rigid
 from policies.service import StartedFirst
-from sims.activity import Activity
 from sims.readers.timeline import read_letters
+from tests.sims.activity import Activity
 
 BELIEF = MarkovChain(((0.9, 0.05, 0.05), (0.5, 0.5, 0.0), (0.5, 0.0, 0.5)))
 """What the policies of these worlds believe; the letters are the truth."""

@@ -9,8 +9,8 @@ import pytest
 from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.errors import InputError
+from sims.papers.spot_platforms import SpotPlatform, fitted, real
 from sims.scenario.availability import Letters, Markov
-from sims.spot_platforms import SpotPlatform, fitted, real
 
 ZONES = Path(__file__).parents[1] / "data" / "zones"
 

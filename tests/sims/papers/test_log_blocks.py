@@ -8,7 +8,7 @@ import pytest
 
 import sims
 from sims.errors import InputError
-from sims.log_blocks import blocks_of, synthetic
+from sims.papers.study.log_blocks import blocks_of, synthetic
 from sims.readers.swf import read_swf
 
 LOG = Path(sims.__file__).parent / "scenarios" / "batch-small.swf"

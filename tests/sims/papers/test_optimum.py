@@ -10,7 +10,7 @@ from attrs import evolve
 from policies.maths.offline import OfflineOptimum
 from sims.cli import main
 from sims.errors import InputError
-from sims.optimum import reference
+from sims.papers.optimum import reference
 from sims.scenario.loader import load
 
 SCENARIOS = Path(__file__).parents[2] / "sims" / "scenarios"
