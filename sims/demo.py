@@ -14,8 +14,7 @@ from attrs import frozen
 
 from sims.log import LogFile, LogWriter
 from sims.options import option
-from sims.plots.gantt import draw_processors
-from sims.plots.scene import Scene
+from sims.plots.pictures import What, plot
 from sims.scenario.loader import load
 from sims.script import prepare_pictures, run_script
 from sims.summary import Summary
@@ -43,7 +42,7 @@ def show(name: str, out: Path) -> Shown:
         run(scenario, [summary, log], SCENARIOS)
     print("\n".join(summary.lines()))
     _write_trace(shown)
-    draw_processors(Scene.of(LogFile(shown.log)), shown.picture)
+    plot(LogFile(shown.log), What.GANTT, shown.picture)
     return shown
 
 

@@ -14,8 +14,7 @@ from sims.activity import Activity
 from sims.log import LogWriter
 from sims.options import option
 from sims.plots.framing import Framing
-from sims.plots.gantt import draw_processors
-from sims.plots.scene import Scene
+from sims.plots.pictures import What, plot
 from sims.scenario.loader import load
 from sims.script import run_script
 from sims.summary import Summary
@@ -43,12 +42,9 @@ def compare(
     print("\n".join(summary.lines()))
     for worker, letters in activity.rows.items():
         print(f"  {worker}  {letters}{verdict(worker, letters)}")
-    title = (
-        f"volatile13, Figure 1: {title_of(summary.started)}"
-        if summary.started
-        else "volatile13, Figure 1"
-    )
-    picture = draw_processors(Scene.of(records), out / "figure1.png", Framing(title=title))
+    assert summary.started is not None
+    framing = Framing(title=f"volatile13, Figure 1: {title_of(summary.started)}")
+    picture = plot(records, What.GANTT, out / "figure1.png", framing)
     print(f"log      {log.path}\npicture  {picture}")
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TextIO
+from collections.abc import Iterable
+from typing import Any, TextIO
 
-from actors.events import JobDescribed, Outcome, ScenarioStarted
+from attrs import define
+
+from actors.events import Outcome
+from actors.intervals import count_in
 from actors.runtime import Record
-from sims.ledger.runs import EndedRun, RunFold
-from sims.ledger.slices import count
-from sims.parts import parted
+from sims.history import History, Listener, Run
 
 COLUMNS = (
     *("job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources"),
@@ -30,7 +31,6 @@ STATES = {
 
 UNKNOWN = -1
 """What Batsim writes for a requested time, or an energy, that nobody gave."""
-Row = tuple[object, ...]
 
 
 def write_batsim(records: Iterable[Record], file: TextIO) -> int:
@@ -39,37 +39,32 @@ def write_batsim(records: Iterable[Record], file: TextIO) -> int:
     The first run of a job has its name; run n > 0 is `NAME#n`, its metadata naming the job and the
     run before. Times in the log's unit.
     """
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    rows = 0
-    for row in _rows(records):
-        writer.writerow(row)
-        rows += 1
-    return rows
+    rows = _Rows(csv.writer(file, lineterminator="\n"))
+    rows.writer.writerow(COLUMNS)
+    History.of(records, rows)
+    return rows.written
 
 
-def _rows(records: Iterable[Record]) -> Iterator[Row]:
-    runs, workload, now, asked = RunFold(), "", 0.0, dict[str, float]()
-    for record in parted(records):
-        now = record.t
-        if isinstance(record.event, ScenarioStarted):
-            workload = record.event.scenario
-        elif isinstance(record.event, JobDescribed) and record.event.estimate is not None:
-            asked[record.event.job] = record.event.estimate
-        yield from (_row(run, workload, asked) for run in runs(record))
-    yield from (_row(run, workload, asked) for run in runs.close(now))
+@define(eq=False)
+class _Rows(Listener):
+    writer: Any
+    """Of CSV."""
+    written: int = 0
 
-
-def _row(run: EndedRun, workload: str, asked: Mapping[str, float]) -> Row:
-    execution, turnaround = run.end - run.start, run.end - run.submitted
-    stretch = turnaround / execution if execution else 1.0
-    success = int(run.outcome is Outcome.COMPLETED)
-    return (
-        *(run_id(run.job, run.number), workload, workload, run.submitted, count(run.processors)),
-        *(asked.get(run.job, UNKNOWN), success, STATES[run.outcome], run.start, execution),
-        *(run.end, run.start - run.submitted, turnaround, stretch, run.processors),
-        *(UNKNOWN, _metadata(run)),
-    )
+    def run_over(self, run: Run, end: float) -> None:
+        assert self.history.header is not None
+        job, start, allocated = run.job, run.start, run.event.processors
+        asked = job.described.estimate if job.described else None
+        execution, turnaround = end - start, end - job.submitted
+        name, workload = run_id(job.name, run.number), self.history.header.scenario
+        row = (
+            *(name, workload, workload, job.submitted, count_in(allocated)),
+            *(UNKNOWN if asked is None else asked, int(run.outcome is Outcome.COMPLETED)),
+            *(STATES[run.outcome], start, execution, end, start - job.submitted, turnaround),
+            *(turnaround / execution if execution else 1.0, allocated, UNKNOWN, _metadata(run)),
+        )
+        self.writer.writerow(row)
+        self.written += 1
 
 
 def run_id(job: str, number: int) -> str:
@@ -77,8 +72,8 @@ def run_id(job: str, number: int) -> str:
     return f"{job}#{number}" if number else job
 
 
-def _metadata(run: EndedRun) -> str:
-    about: dict[str, object] = {"job": run.job, "run": run.number}
+def _metadata(run: Run) -> str:
+    about: dict[str, object] = {"job": run.job.name, "run": run.number}
     if run.number:
-        about["after"] = run_id(run.job, run.number - 1)
+        about["after"] = run_id(run.job.name, run.number - 1)
     return json.dumps(about, sort_keys=True)

@@ -7,30 +7,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from itertools import islice
+from math import nan
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import attrs
 import orjson
 from attrs import define, field
 
-from actors.events import (
-    JobCompleted,
-    JobDescribed,
-    JobKilled,
-    JobSubmitted,
-    MeasuresDescribed,
-    Outcome,
-)
-from actors.runtime import Event, Record
+from actors.events import JobDescribed, JobSubmitted, MeasuresDescribed, Outcome
+from actors.intervals import count_in
+from actors.runtime import Record
 from sims.attribute_docs import members_of
-from sims.errors import InputError
-from sims.ledger.runs import EndedRun, RunFold
-from sims.ledger.slices import count
+from sims.errors import imported
+from sims.history import History, Job, Listener, Run
 from sims.metrics.jobs import BOUND, bounded
-from sims.metrics.stretch import OwnTimes
-from sims.parts import parted
+from sims.metrics.stretch import own_time
 from sims.writing import check_suffix, replacing
 
 if TYPE_CHECKING:
@@ -98,7 +90,7 @@ def write_events(records: Iterable[Record], path: Path) -> int:
 def write_jobs(records: Iterable[Record], path: Path) -> int:
     """One row per job that left the system, in that order, then of those still in it; returns how
     many. Raises as `write_table` does."""
-    return write_table(_jobs(records), JOBS, path)
+    return write_table(_Jobs().told(records), JOBS, path)
 
 
 class Library(enum.Enum):
@@ -123,29 +115,20 @@ def frame(records: Iterable[Record], what: Frame, library: Library | None = None
     Raises InputError where the library is missing.
     """
     rows, columns = (
-        (map(_event, records), EVENTS) if what is Frame.EVENTS else (_jobs(records), JOBS)
+        (map(_event, records), EVENTS) if what is Frame.EVENTS else (_Jobs().told(records), JOBS)
     )
-    there = {it: find_spec(it.value) is not None for it in Library}
-    if library is Library.PANDAS or (
-        library is None and there[Library.PANDAS] > there[Library.POLARS]
-    ):
-        return _pandas_frame(rows, columns)
-    polars = _polars()
-    return polars.DataFrame(list(rows), polars.Schema(columns), orient="row")
+    if library is None:
+        lacking = find_spec("polars") is None and find_spec("pandas") is not None
+        library = Library.PANDAS if lacking else Library.POLARS
+    if library is Library.POLARS:
+        return _polars().DataFrame(list(rows), columns, orient="row")
+    pandas = imported("pandas", "tables", "pip install pandas")
+    table = pandas.DataFrame.from_records(list(rows), columns=list(columns))
+    return table.astype({name: NULLABLE[kind] for name, kind in columns.items()})
 
 
 NULLABLE = {int: "Int64", float: "Float64", str: "string", bool: "boolean"}
 """pandas' types that can lack a value: its plain ones would make numbers of events floats."""
-
-
-def _pandas_frame(rows: Iterable[Row], columns: dict[str, type]) -> Any:
-    try:
-        import pandas
-    except ImportError:
-        problem, accepted = "pandas is missing", "pip install pandas"
-        raise InputError("tables", "", problem, accepted) from None
-    table = pandas.DataFrame.from_records(list(rows), columns=list(columns))
-    return table.astype({name: NULLABLE[kind] for name, kind in columns.items()})
 
 
 def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> int:
@@ -156,17 +139,24 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     """
     check_suffix(path, "table", SUFFIXES)
     polars = _polars()
+    from polars.io.plugins import register_io_source
+
     told, written = iter(rows), 0
     schema = polars.Schema(columns)
     failed: list[BaseException] = []
 
     def frames(*_: object) -> Iterator[pl.DataFrame]:
+        # polars hands on what its source raises while threads of its own still write the file,
+        # which must be removed: so it is to see a table that ends.
         nonlocal written
-        while batch := _batch(told, failed):
-            written += len(batch)
-            yield polars.DataFrame(batch, schema, orient="row")
+        try:
+            while batch := list(islice(told, BATCH)):
+                written += len(batch)
+                yield polars.DataFrame(batch, schema, orient="row")
+        except (Exception, KeyboardInterrupt) as error:
+            failed.append(error)
 
-    lazy = polars.io.plugins.register_io_source(frames, schema=schema)
+    lazy = register_io_source(frames, schema=schema)
     with replacing(path) as new:
         try:
             (lazy.sink_csv if path.suffix == ".csv" else lazy.sink_parquet)(new)
@@ -180,26 +170,8 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     return written
 
 
-def _batch(rows: Iterator[Row], failed: list[BaseException]) -> list[Row]:
-    """The next rows; none where `rows` raises, which goes to `failed`.
-
-    polars hands on what its source raises while threads of its own still write the file, which
-    must be removed: so it is to see a table that ends.
-    """
-    try:
-        return list(islice(rows, BATCH))
-    except BaseException as error:
-        failed.append(error)
-        return []
-
-
-def _polars() -> ModuleType:
-    try:
-        import polars.io.plugins
-    except ImportError:
-        problem, accepted = "polars is missing", "pip install 'holdfast[results]'"
-        raise InputError("tables", "", problem, accepted) from None
-    return polars
+def _polars() -> Any:
+    return imported("polars", "tables", "pip install 'holdfast[results]'")
 
 
 def _event(record: Record) -> Row:
@@ -214,76 +186,87 @@ def _event(record: Record) -> Row:
 
 @define
 class _Life:
-    """A job so far."""
+    """A job's runs so far."""
 
-    job: str
-    submitted: float
     started: float | None = None
-    ended: float | None = None
-    completed: bool = False
-    outcomes: Counter[Outcome] = field(factory=Counter)
     runs: int = 0
+    outcomes: Counter[Outcome | None] = field(factory=Counter)
     processor_time: float = 0
     processors: int | None = None
-    said: dict[str, Value] = field(factory=dict)
+    own: float = nan
+    """Its error-free time by itself; not a number where it has none."""
 
-    def enter(self, run: EndedRun) -> None:
+    def enter(self, run: Run, end: float) -> None:
         """A run ended."""
-        self.runs += 1
+        members = count_in(run.event.processors)
         self.started = run.start if self.started is None else min(self.started, run.start)
-        members = count(run.processors)
+        self.runs += 1
+        self.outcomes[run.outcome] += 1
+        self.processor_time += members * (end - run.start)
         self.processors = max(self.processors or 0, members)
-        self.processor_time += members * (run.end - run.start)
-        if run.outcome is not None:
-            self.outcomes[run.outcome] += 1
 
-    def row(self, own: float | None, bound: float) -> Row:
-        """Its row; `own`: its error-free time, if it has one; `bound`: of bounded slowdown."""
-        waited = None if self.started is None else self.started - self.submitted
-        flowtime = None if self.ended is None else self.ended - self.submitted
+
+@define(eq=False)
+class _Jobs(Listener):
+    lives: dict[str, _Life] = field(factory=dict)
+    bound: float = BOUND
+    left: list[Job] = field(factory=list)
+    """At this instant: copies end at that of their job's end, some of them after it."""
+    rows: list[Row] = field(factory=list)
+    """Not written yet."""
+
+    def told(self, records: Iterable[Record]) -> Iterator[Row]:
+        """All rows."""
+        history = History()
+        history.listen(self)
+        history.on(MeasuresDescribed, self._measure)
+        for record in records:
+            history.apply(record)
+            yield from self.rows
+            self.rows.clear()
+        history.close()
+        yield from self.rows
+
+    def _measure(self, record: Record, event: MeasuresDescribed) -> None:
+        self.bound = event.bound
+
+    def job_submitted(self, job: Job, record: Record) -> None:
+        self.lives[job.name] = _Life()
+
+    def job_over(self, job: Job, end: float) -> None:
+        self.left.append(job)
+
+    def run_started(self, run: Run, record: Record) -> None:
+        life = self.lives[run.job.name]
+        life.own = own_time(run.event.work, run.job.described, life.own)
+
+    def run_over(self, run: Run, end: float) -> None:
+        self.lives[run.job.name].enter(run, end)
+
+    def time_passed(self, until: float) -> None:
+        self.rows += map(self._row, self.left)
+        self.left.clear()
+
+    def log_ended(self, now: float) -> None:
+        self.time_passed(now)
+
+    def _row(self, job: Job) -> Row:
+        life = self.lives.pop(job.name)
+        waited = None if life.started is None else life.started - job.submitted
+        flowtime = None if job.end is None else job.end - job.submitted
+        stretch = slowdown = None
+        if flowtime is not None and life.own > 0:
+            stretch = flowtime / life.own
+            slowdown = float(bounded(flowtime, life.own, self.bound))
+        said = {} if job.described is None else attrs.asdict(job.described)
+        said |= attrs.asdict(job.event)
         return (
-            *(self.job, self.submitted, self.started, self.ended, self.completed),
-            *(waited, flowtime, self.runs),
-            *(self.outcomes[outcome] for outcome in Outcome),
-            *(self.processor_time, self.processors),
-            flowtime / own if flowtime is not None and own else None,
-            float(bounded(flowtime, own, bound)) if flowtime is not None and own else None,
-            *(self.said.get(name) for name in DESCRIBED),
+            *(job.name, job.submitted, life.started, job.end),
+            *(job.end is not None and not job.killed, waited, flowtime, life.runs),
+            *(life.outcomes[outcome] for outcome in Outcome),
+            *(life.processor_time, life.processors, stretch, slowdown),
+            *(_plain(said.get(name)) for name in DESCRIBED),
         )
-
-
-def _jobs(records: Iterable[Record]) -> Iterator[Row]:
-    runs, own, lives, left, now = RunFold(), OwnTimes(), dict[str, _Life](), list[str](), 0.0
-    bound = BOUND
-    for record in parted(records):
-        # Copies end at the instant of their job's end, some of them after it.
-        if record.t > now:
-            yield from (lives.pop(job).row(own.times.pop(job, None), bound) for job in left)
-            left.clear()
-        now = record.t
-        for run in runs(record):
-            lives[run.job].enter(run)
-        if type(record.event) in own.wants:
-            own(record)
-        elif isinstance(record.event, MeasuresDescribed):
-            bound = record.event.bound
-        left += _told(record.event, lives, float(now))
-    for run in runs.close(now):
-        lives[run.job].enter(run)
-    yield from (lives.pop(job).row(own.times.get(job), bound) for job in left)
-    yield from (life.row(own.times.get(life.job), bound) for life in lives.values())
-
-
-def _told(event: Event, lives: dict[str, _Life], now: float) -> Iterator[str]:
-    """The job that leaves, if one does."""
-    if isinstance(event, JobSubmitted):
-        lives[event.job] = _Life(event.job, now)
-    if isinstance(event, JobSubmitted | JobDescribed):
-        lives[event.job].said |= {name: _plain(it) for name, it in attrs.asdict(event).items()}
-    elif isinstance(event, JobCompleted | JobKilled):
-        life = lives[event.job]
-        life.ended, life.completed = now, isinstance(event, JobCompleted)
-        yield event.job
 
 
 def _plain(value: Any) -> Any:

@@ -3,82 +3,98 @@
 from __future__ import annotations
 
 from array import array
+from bisect import insort
+from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import define, evolve, field, frozen
+from attrs import define, field
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+Columns: TypeAlias = Any
+"""A numpy.recarray, whose columns' names numpy's types do not tell."""
 
+BOX = {
+    **dict.fromkeys(("low", "high", "start", "end", "share"), float),
+    **dict.fromkeys(("kind", "job", "run", "seq"), int),
+}
+"""A box covers rows [low, high) over the time [start, end): `share` of its area, below 1 where
+servers multitask. `kind`: index of its Paint; `job`: index of its job in order of submission, -1:
+nobody's; `run`: -1: no run's; `seq`: the event that began it."""
 
-@frozen(eq=False)
-class Boxes:
-    """Columns of one length: box k covers rows [low, high) over the time [start, end)."""
-
-    low: Floats
-    high: Floats
-    start: Floats
-    end: Floats
-    kind: Integers
-    """Index of its Paint."""
-    share: Floats
-    """Part of its area that it covers; below 1 where servers multitask."""
-    job: Integers
-    """Index of its job in order of first mention; -1: nobody's."""
-    run: Integers
-    """-1: no run's."""
-    seq: Integers
-    """The event that began it."""
-
-    def __len__(self) -> int:
-        return len(self.low)
-
-    def where(self, chosen: NDArray[np.bool_] | Integers) -> Boxes:
-        """The chosen ones, by a mask or by their numbers, in that order."""
-        return Boxes(
-            *(self.low[chosen], self.high[chosen], self.start[chosen], self.end[chosen]),
-            *(self.kind[chosen], self.share[chosen], self.job[chosen], self.run[chosen]),
-            self.seq[chosen],
-        )
-
-    def within(self, start: float, end: float) -> Boxes:
-        """Those that reach into [start, end], cut to it."""
-        inside = self.where((self.end >= start) & (self.start <= end))
-        begun, ended = (np.clip(edge, start, end) for edge in (inside.start, inside.end))
-        return evolve(inside, start=begun, end=ended)
+TOLERANCE = 1e-9
+"""Shares of a processor add up to 1 but for rounding."""
 
 
 def _reals() -> array[float]:
     return array("d")
 
 
-def _wholes() -> array[int]:
-    return array("q")
+@define
+class Table:
+    """Columns under construction."""
+
+    types: dict[str, type]
+    """By name."""
+    values: array[float] = field(factory=_reals)
+
+    def add(self, *row: float) -> None:
+        """Enter a row."""
+        self.values.extend(row)
+
+    def columns(self) -> Columns:
+        """What was entered so far."""
+        columns = np.array(self.values).reshape(-1, len(self.types)).T
+        return np.rec.fromarrays(list(columns), dtype=list(self.types.items()))
+
+
+def within(boxes: Columns, start: float, end: float) -> Columns:
+    """Those that reach into [start, end], cut to it."""
+    inside = boxes[(boxes.end >= start) & (boxes.start <= end)]
+    inside.start, inside.end = (np.clip(edge, start, end) for edge in (inside.start, inside.end))
+    return inside
 
 
 @define
-class BoxTable:
-    """Boxes under construction."""
+class Lanes:
+    """For what overlaps: whoever starts takes the lowest lane that is free."""
 
-    reals: array[float] = field(factory=_reals)
-    wholes: array[int] = field(factory=_wholes)
+    depth: int = 0
+    """How many there ever were."""
+    _free: list[int] = field(factory=list)
 
-    def add(
-        self,
-        span: tuple[float, float, float, float],
-        kind: int,
-        owner: tuple[int, int, int],
-        share: float = 1,
-    ) -> None:
-        """Enter a box: span = (low, high, start, end), owner = (job, run, seq)."""
-        self.reals.extend(span)
-        self.reals.append(share)
-        self.wholes.append(kind)
-        self.wholes.extend(owner)
+    def take(self) -> int:
+        """A lane, until it is given back."""
+        if self._free:
+            return self._free.pop(0)
+        self.depth += 1
+        return self.depth - 1
 
-    def boxes(self) -> Boxes:
-        """What was entered so far."""
-        low, high, start, end, share = np.array(self.reals).reshape(-1, 5).T
-        kind, job, run, seq = np.array(self.wholes, dtype=np.int64).reshape(-1, 4).T
-        return Boxes(low, high, start, end, kind, share, job, run, seq)
+    def give(self, lane: int) -> None:
+        """It is free again."""
+        insort(self._free, lane)
+
+
+def side_by_side(boxes: Columns) -> Columns:
+    """Boxes of one row each that share it, as whole boxes beside each other, of height `share`."""
+    boxes = boxes.copy()
+    under_way: dict[float, list[tuple[float, float, float]]] = {}
+    order = np.lexsort((boxes.seq, boxes.start))
+    for k in order[boxes.share[order] < 1].tolist():
+        row, share = boxes.low[k], boxes.share[k]
+        others = [it for it in under_way.get(row, ()) if it[2] > boxes.start[k]]
+        bottom = _gap(others, share)
+        under_way[row] = [*others, (bottom, bottom + share, boxes.end[k])]
+        boxes.low[k], boxes.high[k] = row + bottom, min(row + bottom + share, row + 1)
+    boxes.share = 1
+    return boxes
+
+
+def _gap(others: list[tuple[float, float, float]], share: float) -> float:
+    """The lowest free place of height `share`; the top one where rounding leaves none."""
+    bottom = 0.0
+    for low, high, _ in sorted(others):
+        if low - bottom >= share - TOLERANCE:
+            return bottom
+        bottom = high
+    return min(bottom, 1 - share)

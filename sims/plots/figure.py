@@ -1,24 +1,28 @@
-"""New figures and where they are saved: the only place that makes matplotlib's figures."""
+"""New figures, their axes and where they are saved: the only place that makes matplotlib's
+figures."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from sims import writing
-from sims.errors import InputError
-from sims.plots.palette import CYCLE
+from sims.errors import imported
 from sims.writing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CYCLE", "SUFFIXES", "blank_figure", "new_figure", "save"]
-
 SUFFIXES = (".png", ".svg", ".pdf")
 DPI = 150
 UNDATED = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+PLAIN = "{x:,.10g}"
+"""Ticks without powers of ten beside the axis."""
+LETTERS = 10.0
+"""Letters of a title that fit into an inch."""
 
 
 def blank_figure(width: float = 9, height: float = 5) -> Figure:
@@ -26,22 +30,13 @@ def blank_figure(width: float = 9, height: float = 5) -> Figure:
 
     Raises InputError, naming the pip command, where matplotlib is missing.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError(
-            "pictures", "", "matplotlib is missing", "pip install 'holdfast[plot]'"
-        ) from None
+    imported("matplotlib", "pictures", "pip install 'holdfast[plot]'")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
-
-
-def new_figure(width: float = 9, height: float = 5) -> tuple[Figure, Axes]:
-    """A figure with one set of axes. Raises InputError where matplotlib is missing."""
-    figure = blank_figure(width, height)
-    return figure, figure.add_subplot()
 
 
 def check_suffix(path: Path) -> None:
@@ -59,3 +54,29 @@ def save(figure: Figure, path: Path, dpi: int = DPI) -> Path:
     with replacing(path) as new, rc_context({"svg.hashsalt": "holdfast"}):
         figure.savefig(new, dpi=dpi, metadata=UNDATED.get(path.suffix))
     return path
+
+
+def title_within(title: str, inches: float) -> str:
+    """The title in as many lines as it needs on a picture of that width."""
+    return textwrap.fill(title, int(inches * LETTERS))
+
+
+def number_wholly(axes: Axes, which: Literal["x", "y"]) -> None:
+    """Whole numbers only at an axis, and none with a power of ten beside it."""
+    axes.locator_params(which, integer=True)
+    (axes.xaxis if which == "x" else axes.yaxis).set_major_formatter(PLAIN)
+
+
+def legend_below(
+    figure: Figure, title: str = "", columns: int = 3, handles: Sequence[Any] | None = None
+) -> None:
+    """What is drawn, below the axes: within them it hides some of it sooner or later. `handles`;
+    default: all that the figure has."""
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=columns,
+        fontsize="small",
+        title=title,
+        title_fontsize="small",
+    )

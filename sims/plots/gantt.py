@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import frozen
 
-from sims.plots.axes import number_wholly
-from sims.plots.boxes import Boxes
-from sims.plots.chart import (
-    MANY_MARKS,
-    PIXELS,
-    draw_boxes,
-    draw_legend,
-    draw_marks,
-    draw_names,
-    draw_strip,
-    mark_size,
-    raster_of,
-    signs,
-)
-from sims.plots.figure import check_suffix, save
+from sims.plots.boxes import Columns
+from sims.plots.chart import PIXELS, draw_boxes, draw_names
+from sims.plots.figure import legend_below, number_wholly
 from sims.plots.framing import Framing
-from sims.plots.marks import Mark
-from sims.plots.palette import RUN_PAINTS, USE_PAINTS, Paint
+from sims.plots.palette import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, WHITE, Paint, Sign
 from sims.plots.scene import Scene
 from sims.telling import row_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
 NAMED = 64
 """Rows that are named one by one; more have a numbered axis."""
@@ -40,114 +28,154 @@ FAINT = 0.15
 """How the boxes of many thousands of jobs are lifted: each covers but a part of a pixel."""
 COARSE = (300, 540)
 """Rows and columns of an image of jobs: single runs among many thousands must be seen."""
-WIDTH = 13.0
-"""Inches."""
-ALL = Framing()
+FEW_MARKS = 100
+"""Up to so many signs are marked large."""
+MANY_MARKS = 300
+"""More signs than this are counted in a strip below the chart."""
+STRIP = 200
+"""Bars of that strip, at most."""
 
 
 @frozen(eq=False)
 class _Chart:
-    """Axes with `rows` rows over a scene's time, and a strip below where signs are many."""
+    """Axes with named rows over a scene's time, and a strip below where signs are many."""
 
-    scene: Scene
-    framing: Framing
-    rows: int
     figure: Figure
+    marks: Columns
+    """What is marked, or counted."""
     axes: Axes
     strip: Axes | None
-    signs: list[Mark]
-    """What is marked, or counted."""
 
     @classmethod
-    def of(cls, scene: Scene, rows: int, framing: Framing) -> _Chart:
-        framing.check(scene)
-        figure = framing.figure(WIDTH, min(max(2.2 + 0.28 * rows, 3.4), 8.0))
+    def of(cls, scene: Scene, framing: Framing, names: Sequence[str], what: str) -> _Chart:
         start, end = framing.window(scene)
-        found = signs([mark for mark in scene.marks if start <= mark.t <= end])
-        if len(found) <= MANY_MARKS:
-            return cls(scene, framing, rows, figure, figure.add_subplot(), None, found)
-        grid = figure.add_gridspec(2, 1, height_ratios=(6, 1))
+        marks = signs(scene.marks[(scene.marks.t >= start) & (scene.marks.t <= end)])
+        figure = framing.figure(min(max(2.2 + 0.28 * len(names), 3.4), 8.0))
+        many = len(marks) > MANY_MARKS
+        grid = figure.add_gridspec(1 + many, 1, height_ratios=(6, 1)[: 1 + many])
         axes = figure.add_subplot(grid[0])
-        strip = figure.add_subplot(grid[1], sharex=axes)
-        return cls(scene, framing, rows, figure, axes, strip, found)
+        strip = figure.add_subplot(grid[1], sharex=axes) if many else None
+        if len(names) <= NAMED:
+            axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize="small")
+            axes.set_ylabel(what)
+        else:
+            number_wholly(axes, "y")
+            axes.set_ylabel(f"{what} ({len(names):,})")
+        axes.set_ylim(max(len(names), 1), 0)
+        axes.set_title(framing.heading(scene))
+        framing.label(strip or axes, scene)
+        return cls(figure, marks, axes, strip)
 
-    def fill(
+    def draw(
         self,
-        boxes: Boxes,
+        boxes: Columns,
         paints: Sequence[Paint],
-        marks: Sequence[Mark],
+        marks: Columns,
         pixels: tuple[int, int] = PIXELS,
         faint: float = 1,
-    ) -> None:
-        """Draw the boxes; say what their colours and those of `marks`, which are to come, mean."""
-        shown = {int(kind) for kind in np.unique(boxes.kind)}
-        found = {mark.kind for mark in (marks if self.strip is None else self.signs)}
-        draw_legend(self.figure, paints, shown, found, counted=self.strip is not None)
+    ) -> Figure:
+        """Draw the boxes, and mark or count the signs; say below what they mean."""
+        signs = (marks if self.strip is None else self.marks).kind.tolist()
+        draw_legend(self.figure, paints, boxes.kind.tolist(), signs, counted=self.strip is not None)
         self.figure.draw_without_rendering()  # outlines and names need the axes' final size
-        raster = raster_of(self.rows, self.framing.window(self.scene), pixels)
-        draw_boxes(self.axes, boxes, paints, raster, faint)
-
-    def label(self, names: Sequence[str], what: str) -> None:
-        """Name the axes, and the rows where they are few."""
-        if len(names) <= NAMED:
-            self.axes.set_yticks([k + 0.5 for k in range(len(names))], names, fontsize="small")
-            self.axes.set_ylabel(what)
-        else:
-            number_wholly(self.axes, "y")
-            self.axes.set_ylabel(f"{what} ({self.rows:,})")
-        self.axes.set_title(self.framing.heading(self.scene, WIDTH))
-        self.framing.label(self.strip or self.axes, self.scene)
-
-    def mark(self, marks: Sequence[tuple[Mark, float]]) -> None:
-        """Mark each sign at its row, or count them."""
+        draw_boxes(self.axes, boxes, paints, pixels, faint)
         if self.strip is None:
-            draw_marks(self.axes, [(mark.t, row, mark.kind) for mark, row in marks])
+            _draw_marks(self.axes, marks)
         else:
-            draw_strip(self.strip, self.signs, self.framing.window(self.scene))
+            _draw_strip(self.strip, self.marks)
+        return self.figure
 
 
-def draw_processors(scene: Scene, path: Path, framing: Framing = ALL) -> Path:
+def draw_processors(scene: Scene, framing: Framing) -> Figure:
     """Processors over time: what each did; a worker's state lies behind it; failures and
     checkpoints are marked.
 
     A row per processor up to some thousands of boxes; beyond, rows and moments share pixels, whose
-    colour mixes what their area went to. Returns `path`; raises InputError as `save` does.
+    colour mixes what their area went to.
     """
-    check_suffix(path)
-    boxes, rows = scene.rows_of_processors(), scene.header.processors
-    chart = _Chart.of(scene, rows, framing)
-    names = scene.header.workers or [str(k) for k in range(rows)]
-    chart.label(names, row_of(scene.header))
-    chart.fill(boxes, USE_PAINTS, chart.signs)
-    chart.mark([(mark, mark.processor + 0.5) for mark in chart.signs])
+    chart = _Chart.of(scene, framing, scene.workers, row_of(scene.header))
+    boxes = scene.rows_of_processors()
+    figure = chart.draw(boxes, USE_PAINTS, chart.marks)
     if len(scene.jobs) > 1:
-        margin = mark_size(len(chart.signs)) if chart.signs and chart.strip is None else 0
-        draw_names(chart.axes, boxes, list(scene.jobs), margin)
-    return save(chart.figure, path, framing.dpi)
+        marked = len(chart.marks) and chart.strip is None
+        draw_names(chart.axes, boxes, scene.jobs, _size(chart.marks) if marked else 0)
+    return figure
 
 
-def draw_jobs(scene: Scene, path: Path, framing: Framing = ALL) -> Path:
+def draw_jobs(scene: Scene, framing: Framing) -> Figure:
     """Jobs over time, in order of submission: in the system, and each run with its outcome.
 
-    Copies that run at once lie side by side in their job's row. Returns `path`; raises InputError
-    as `save` does.
+    Copies that run at once lie side by side in their job's row. What is nobody's is not marked.
     """
-    check_suffix(path)
-    chart = _Chart.of(scene, len(scene.jobs), framing)
-    chart.label(list(scene.jobs), "job, by submission")
-    boxes = scene.rows_of_jobs()
+    chart = _Chart.of(scene, framing, scene.jobs, "job, by submission")
     # Completed runs last: among many copies side by side the one that counts must be seen.
-    boxes = boxes.where(np.argsort(-boxes.kind, kind="stable"))
-    marks = _in_lanes(scene, boxes, chart.signs)
-    chart.fill(boxes, RUN_PAINTS, [mark for mark, _ in marks], COARSE, FAINT)
-    chart.mark(marks)
-    return save(chart.figure, path, framing.dpi)
+    boxes = scene.runs[np.argsort(-scene.runs.kind, kind="stable")]
+    runs = zip(boxes.job, boxes.run, strict=True)
+    middles = dict(zip(runs, (boxes.low + boxes.high) / 2, strict=True))
+    marks = chart.marks[chart.marks.job >= 0]
+    marks.row = [middles[run] for run in zip(marks.job, marks.run, strict=True)]
+    return chart.draw(boxes, RUN_PAINTS, marks, COARSE, FAINT)
 
 
-def _in_lanes(scene: Scene, boxes: Boxes, marks: Sequence[Mark]) -> list[tuple[Mark, float]]:
-    """Each run's marks in the middle of its box; what is nobody's is not shown among jobs."""
-    if not marks:
-        return []
-    runs = zip(boxes.job.tolist(), boxes.run.tolist(), strict=True)
-    lanes = dict(zip(runs, ((boxes.low + boxes.high) / 2).tolist(), strict=True))
-    return [(it, lanes[scene.jobs[it.job], it.run]) for it in marks if it.job is not None]
+def signs(marks: Columns) -> Columns:
+    """All marks; of too many to mark each only what went wrong."""
+    return marks if len(marks) <= MANY_MARKS else marks[marks.kind != Sign.CHECKPOINT]
+
+
+def _size(marks: Columns) -> float:
+    """Points across a mark, where there are so many."""
+    return 7.7 if len(marks) < FEW_MARKS else 4.5
+
+
+def _draw_marks(axes: Axes, marks: Columns) -> None:
+    from matplotlib.patheffects import withStroke
+
+    for kind in np.unique(marks.kind):
+        found, sign = marks[marks.kind == kind], SIGNS[kind]
+        axes.scatter(
+            *(found.t, found.row, _size(marks) ** 2, sign.colour),
+            marker=sign.marker,
+            linewidths=1.2,
+            # Or it would vanish on boxes of its own colour.
+            path_effects=[withStroke(linewidth=4, foreground=WHITE)],
+            zorder=5,
+            clip_on=False,
+        )
+
+
+def _draw_strip(axes: Axes, marks: Columns) -> None:
+    """Signs counted over time: where marking each would hide the chart."""
+    kinds = np.unique(marks.kind)
+    times = [marks.t[marks.kind == kind] for kind in kinds]
+    colours = [SIGNS[kind].colour for kind in kinds]
+    axes.hist(times, bins=STRIP, range=axes.get_xlim(), stacked=True, color=colours)
+    axes.set(ylabel="failures")
+    number_wholly(axes, "y")
+
+
+def draw_legend(
+    figure: Figure,
+    paints: Sequence[Paint],
+    kinds: Sequence[int],
+    signs: Sequence[int] = (),
+    counted: bool = False,
+) -> None:
+    """What the colours and signs that occur mean, below the chart.
+
+    `counted`: signs are counted in a strip, not marked.
+    """
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    shown = dict.fromkeys(paints[kind] for kind in sorted(set(kinds)))
+    handles: list[Patch | Line2D] = [
+        Patch(facecolor=it.colour, edgecolor=GREY, label=it.label) for it in shown
+    ]
+    handles += [
+        Patch(facecolor=it.colour, label=f"{it.label} (below)")
+        if counted
+        else Line2D([], [], ls="", marker=it.marker, color=it.colour, label=it.label)
+        for it in (SIGNS[kind] for kind in sorted(set(signs)))
+    ]
+    if handles:
+        legend_below(figure, columns=min(len(handles), 6), handles=handles)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 from attrs import frozen
 
 from actors.events import Outcome
@@ -14,9 +16,6 @@ MINT, BROWN, SAND, WHITE, MIST = "#A8EBD6", "#6B3E12", "#F5E6B3", "#FFFFFF", "#E
 COAL, VIOLET, LEAF = "#303030", "#8040E0", "#C0F0C0"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 
-PROGRAM, IMAGE, SAVE = (kind.value for kind in (Kind.PROGRAM, Kind.IMAGE, Kind.SAVE))
-"""Notes of the slices in which a worker's message is no data."""
-
 
 @frozen
 class Paint:
@@ -26,6 +25,10 @@ class Paint:
     colour: str
     state: bool = False
     """A worker's state: drawn as background, behind what it does."""
+    marker: str = ""
+    """Of a sign, as matplotlib calls it; the shape alone tells signs apart."""
+    glyph: str = ""
+    """The same, as bokeh calls it."""
 
 
 USES: dict[Use, Paint] = {
@@ -42,20 +45,19 @@ USES: dict[Use, Paint] = {
     Use.RECLAIMED: Paint("RECLAIMED", GREY, state=True),
     Use.DOWN: Paint("DOWN", COAL, state=True),
 }
-PROGRAMS, IMAGES = Paint("transfer (program)", ORANGE), Paint("transfer (image)", VIOLET)
-MESSAGES: dict[str, Paint] = {PROGRAM: PROGRAMS, IMAGE: IMAGES, SAVE: IMAGES}
+MESSAGES: dict[str, Paint] = {
+    Kind.PROGRAM.value: Paint("transfer (program)", ORANGE),
+    Kind.IMAGE.value: Paint("transfer (image)", VIOLET),
+    Kind.SAVE.value: Paint("transfer (image)", VIOLET),
+}
 """By the slices' note, where that is no data."""
 
-USE_PAINTS: tuple[Paint, ...] = (*USES.values(), PROGRAMS, IMAGES)
+USE_PAINTS: tuple[Paint, ...] = (*USES.values(), *MESSAGES.values())
 """A box's kind is an index here."""
 
-KIND: dict[Use, int] = {use: k for k, use in enumerate(USES)}
-
-
-def kind_of(use: Use, note: str) -> int:
-    """Index in USE_PAINTS of a slice."""
-    return USE_PAINTS.index(MESSAGES[note]) if note in MESSAGES else KIND[use]
-
+_KINDS: tuple[Use | str, ...] = (*USES, *MESSAGES)
+KIND = {it: kind for kind, it in enumerate(_KINDS)}
+"""Of a use, or of a message."""
 
 OUTCOMES: dict[Outcome | None, Paint] = {
     Outcome.COMPLETED: Paint("completed", GREEN),
@@ -69,3 +71,25 @@ IN_SYSTEM = Paint("in the system", MIST, state=True)
 
 RUN_PAINTS: tuple[Paint, ...] = (*OUTCOMES.values(), WENT_ON, IN_SYSTEM)
 RUN_KIND: dict[Outcome | None, int] = {outcome: k for k, outcome in enumerate(OUTCOMES)}
+
+
+class Sign(enum.IntEnum):
+    """What happens at one instant."""
+
+    ERROR = 0
+    CRASH = 1
+    FAULT = 2
+    """DOWN by a fault, or while held, and no run was lost by it."""
+    IGNORED = 3
+    FATAL = 4
+    CHECKPOINT = 5
+
+
+SIGNS: dict[int, Paint] = {
+    Sign.ERROR: Paint("silent error found", BLACK, marker="x", glyph="x"),
+    Sign.CRASH: Paint("DOWN, run lost", VERMILION, marker="v", glyph="inverted_triangle"),
+    Sign.FAULT: Paint("fault", VERMILION, marker="X", glyph="diamond"),
+    Sign.IGNORED: Paint("fault without effect", BLUE, marker="+", glyph="cross"),
+    Sign.FATAL: Paint("checkpoint lost", PURPLE, marker="*", glyph="star"),
+    Sign.CHECKPOINT: Paint("checkpoint", BLUE, marker="o", glyph="circle"),
+}

@@ -1,31 +1,42 @@
-"""Curves in panels side by side: ratios to a reference, one panel per case."""
+"""Curves with confidence intervals, in panels side by side: ratios to a reference, one panel per
+case."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import ceil
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, exp, isfinite, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from sims.plots.axes import title_within
-from sims.plots.curves import (
-    Curve,
-    about_bars,
-    apart,
-    format_places,
+import numpy as np
+
+from sims.plots.figure import (
+    PLAIN,
+    blank_figure,
     legend_below,
-    plain_log_y,
-    plot_curves,
+    number_wholly,
+    save,
+    title_within,
 )
-from sims.plots.figure import blank_figure, save
+from sims.plots.palette import CYCLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from sims.campaign.intervals import Estimate
+
 WIDTH, HEIGHT, MORE = 4.6, 3.5, 1.2
 """Inches of a panel, and what title and legend take."""
+MARKERS = "osD^vPX*"
+STYLES = ("-", "--", ":")
+"""The next one from where the colours begin anew: no two curves look alike."""
+APART, SPREAD = 0.02, 0.1
+"""Parts of the x-axis between the bars of two curves, and between those of the first and last, at
+most: bars that lie on each other cannot be read."""
+BARS = "bars: 95 % confidence intervals"
 
+Curve = Sequence[tuple[float, "Estimate"]]
 Panels = Mapping[str, Mapping[str, Curve]]
 
 
@@ -51,46 +62,72 @@ def draw_panels(
     figure = blank_figure(WIDTH * columns, HEIGHT * rows + MORE)
     share: Literal["all", "col"] = "all" if log_y else "col"
     grid = list(figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).flat)
-    for axes, (name, curves) in zip(grid, panels.items(), strict=False):
-        _draw_panel(axes, name, curves, log_x, log_y, line)
+    for place, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=False)):
+        if line is not None:
+            axes.axhline(line, color="black", lw=0.8, ls=(0, (5, 3)))
+        _draw_curves(axes, curves, log_x)
+        _number(axes, curves, log_x, log_y)
+        axes.set_title(name, fontsize="medium")
+        axes.grid(alpha=0.3)
+        # At the outer edges: a name for the whole picture would meet the legend.
+        axes.set_ylabel("" if place % columns else y)
+        axes.set_xlabel(x if place + columns >= len(panels) else "")
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
     figure.suptitle(title_within(title, WIDTH * columns))
-    _label(figure.axes[: len(panels)], columns, x, y)
     _legend(figure, panels, note)
     return save(figure, path)
 
 
-def _label(panels: Sequence[Axes], columns: int, x: str, y: str) -> None:
-    """Name the axes at the outer edges: a name for the whole picture would meet the legend."""
-    for place, axes in enumerate(panels):
-        if place % columns == 0:
-            axes.set_ylabel(y)
-        if place + columns >= len(panels):
-            axes.set_xlabel(x)
+def _draw_curves(axes: Axes, curves: Mapping[str, Curve], log_x: bool) -> None:
+    """Each with a colour and a marker of its own, a little beside the others."""
+    places = [at for points in curves.values() for at, _ in points] or [1.0]
+    span = log(max(places) / min(places)) if log_x else max(places) - min(places)
+    step = span * min(APART, SPREAD / max(len(curves), 1))
+    for k, (name, points) in enumerate(curves.items()):
+        told = [(at, it.mean, it.mean - it.low, it.high - it.mean) for at, it in points]
+        x, mean, below, above = np.array(told).reshape(-1, 4).T
+        beside = step * (k - (len(curves) - 1) / 2)
+        axes.errorbar(
+            *(x * exp(beside) if log_x else x + beside, mean, (below, above)),
+            label=name,
+            color=CYCLE[k % len(CYCLE)],
+            marker=MARKERS[k % len(MARKERS)],
+            ls=STYLES[k // len(CYCLE) % len(STYLES)],
+            capsize=3,
+            elinewidth=1,
+        )
 
 
-def _draw_panel(
-    axes: Axes,
-    name: str,
-    curves: Mapping[str, Curve],
-    log_x: bool,
-    log_y: bool,
-    line: float | None,
-) -> None:
-    if line is not None:
-        axes.axhline(line, color="black", lw=0.8, ls=(0, (5, 3)))
-    plot_curves(axes, apart(curves, log_x))
-    format_places(axes, curves, log_x)
+def _number(axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bool) -> None:
+    """Ticks as plain numbers; on a logarithmic x-axis one at each place of the curves."""
+    from matplotlib.ticker import LogLocator
+
+    places = sorted({at for points in curves.values() for at, _ in points})
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.yaxis.set_major_formatter(PLAIN)
+    if log_x:
+        axes.set_xscale("log")
+        axes.set_xticks(places, [f"{tick:,g}" for tick in places])
+        axes.xaxis.minorticks_off()
+    elif all(at == int(at) for at in places):
+        number_wholly(axes, "x")
     if log_y:
-        plain_log_y(axes)
-    axes.set_title(name, fontsize="medium")
+        axes.set_yscale("log")
+        axes.yaxis.minorticks_off()
+        axes.yaxis.set_major_formatter("{x:,g}")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.tick_params(labelbottom=True, labelleft=True)
-    axes.grid(alpha=0.3)
 
 
 def _legend(figure: Figure, panels: Panels, note: str) -> None:
     values = [it for curves in panels.values() for points in curves.values() for _, it in points]
-    handles = figure.axes[0].get_legend_handles_labels()
-    columns = len(handles[1]) if len(handles[1]) < 5 else 3
+    handles, _ = figure.axes[0].get_legend_handles_labels()
+    columns = len(handles) if len(handles) < 5 else 3
     legend_below(figure, f"{about_bars(values)}{note and f'; {note}'}", columns, handles)
+
+
+def about_bars(values: Iterable[Estimate]) -> str:
+    """What the bars are, and why some are not there."""
+    known = all(isfinite(value.high) for value in values)
+    return BARS if known else f"{BARS}, none where there is one sample only"

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
+from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from actors.runtime import Record
+from sims.plots.figure import check_suffix, save
 from sims.plots.framing import Framing
 from sims.plots.gantt import draw_jobs, draw_processors
 from sims.plots.ledger import draw_ledger
 from sims.plots.scene import Scene
 from sims.plots.steps import draw_bandwidth, draw_queue
 
-Draw = Callable[[Scene, Path, Framing], Path]
-
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WHOLE = Framing()
 """All of the run, as large as it needs."""
@@ -36,7 +38,7 @@ class What(enum.Enum):
     QUEUE = "queue"
 
 
-DRAWN: Mapping[What, Draw] = MappingProxyType(
+DRAWN: Mapping[What, Callable[[Scene, Framing], Figure]] = MappingProxyType(
     {
         What.GANTT: draw_processors,
         What.JOBS: draw_jobs,
@@ -47,12 +49,19 @@ DRAWN: Mapping[What, Draw] = MappingProxyType(
 )
 
 
+def draw(records: Iterable[Record], what: What, framing: Framing = WHOLE) -> Figure:
+    """The run that `records` tell, drawn. Raises InputError for what cannot be, and without
+    matplotlib."""
+    return DRAWN[what](Scene.of(records, ledger=what is What.LEDGER), framing)
+
+
 def plot(records: Iterable[Record], what: What, path: Path, framing: Framing = WHOLE) -> Path:
     """Draw the run that `records` tell; the suffix of `path` says how. Returns `path`.
 
     Raises InputError for another suffix, without matplotlib, and where it cannot be written.
     """
-    return DRAWN[what](Scene.of(records, ledger=what is What.LEDGER), path, framing)
+    check_suffix(path)
+    return save(draw(records, what, framing), path, framing.dpi)
 
 
 @frozen
@@ -64,8 +73,9 @@ class Picture:
     @classmethod
     def of(cls, records: Iterable[Record], what: What, framing: Framing = WHOLE) -> Picture:
         """As `plot`, without a file."""
-        with TemporaryDirectory(prefix="holdfast-") as folder:
-            return cls(plot(records, what, Path(folder) / "picture.png", framing).read_bytes())
+        file = BytesIO()
+        draw(records, what, framing).savefig(file, dpi=framing.dpi, format="png")
+        return cls(file.getvalue())
 
     def _repr_png_(self) -> bytes:
         return self.png

@@ -1,161 +1,244 @@
-"""A log as what pictures are drawn from: one fold, kept in columns."""
+"""A log as what pictures are drawn from: what its history tells of, kept in columns."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define, field, frozen
 
 from actors.events import (
-    JobCompleted,
-    JobKilled,
-    JobSubmitted,
+    CheckpointLost,
+    CheckpointTaken,
+    FaultIgnored,
     LinkDescribed,
     Outcome,
-    RunEnded,
-    RunStarted,
     ScenarioStarted,
+    WorkerChanged,
 )
+from actors.intervals import numbers_in, spans_in
+from actors.intervals import within as held_in
 from actors.runtime import Record
-from sims.ledger import Accountant, Ledger, Slice, Use
-from sims.ledger.runs import EndedRun, RunFold
-from sims.ledger.slices import ranges
-from sims.parts import parted
-from sims.plots.boxes import Boxes, BoxTable
-from sims.plots.lanes import Lanes, side_by_side
-from sims.plots.levels import Levels
-from sims.plots.marks import Mark, Marks
-from sims.plots.palette import IN_SYSTEM, RUN_KIND, RUN_PAINTS, USE_PAINTS, WENT_ON, kind_of
+from policies.availability import WorkerState
+from sims.history import History, Job, Key, Listener, Run
+from sims.ledger import Ledger, Slice, Slices
+from sims.plots.boxes import BOX, Columns, Lanes, Table, side_by_side
+from sims.plots.palette import (
+    IN_SYSTEM,
+    KIND,
+    MESSAGES,
+    RUN_KIND,
+    RUN_PAINTS,
+    USE_PAINTS,
+    WENT_ON,
+    Sign,
+)
 
 INSET = 0.15
 """Part of a row above and below what a worker does that shows its state."""
+MARGIN = 0.1
+"""Part of a job's row left free above and below."""
+
+MARK = {"t": float, "row": float, **dict.fromkeys(("kind", "job", "run", "seq"), int)}
+"""A sign at time t, on the middle of the processor in `row`: the middle one of the largest interval
+where it concerns a whole run. `kind`: a Sign; others as of BOX."""
+LEVEL = {"t": float, "waiting": int, "running": int}
+"""How many jobs wait, and run, from t on."""
 
 
-@define
+@frozen(eq=False)
 class Scene:
-    """Fold over a log's records; `Scene.of(records)`, then read it.
-
-    Attributes: `uses` (boxes over processors), `runs` (boxes over jobs, row = job), `marks`,
-    `ledger` (kept only where asked for: exact sums cost as much as reading the log), `levels`.
-    """
+    """What one run's log tells, to be drawn."""
 
     header: ScenarioStarted
-    accounts: Accountant
-    ledger: Ledger
-    keep_ledger: bool = False
-    end: float = 0
+    end: float
     """Virtual time of the last record."""
-    channels: int | None = None
+    channels: int | None
     """n_com, where the log tells it."""
-    uses: BoxTable = field(factory=BoxTable)
-    runs: BoxTable = field(factory=BoxTable)
-    marks: list[Mark] = field(factory=list)
-    levels: Levels = field(factory=Levels)
-    jobs: dict[str, int] = field(factory=dict)
-    """Job -> its row: jobs in order of submission."""
-    _open: RunFold = field(factory=RunFold)
-    _signs: Marks = field(factory=Marks)
-    _lanes: Lanes = field(factory=Lanes)
-    _sources: set[tuple[int, int]] = field(factory=set)
-    """(job's row, run) of runs from whose saved work another began."""
-    _waiting: dict[str, tuple[float, int]] = field(factory=dict)
+    jobs: tuple[str, ...]
+    """In order of submission."""
+    uses: Columns
+    """BOX: what was done, row = processor."""
+    runs: Columns
+    """BOX: runs and jobs in the system, row = job; copies that overlap lie side by side."""
+    marks: Columns
+    """MARK."""
+    queue: Columns
+    """LEVEL."""
+    ledger: Ledger
+    """Kept only where asked for: exact sums cost as much as reading the log."""
 
     @classmethod
-    def of(cls, records: Iterable[Record], ledger: bool = False) -> Scene:
-        """The scene that the records of one run, from the first on, tell."""
-        told = iter(records)
-        first = next(told)
-        assert isinstance(first.event, ScenarioStarted)
-        header = first.event
-        scene = cls(header, Accountant(header.processors), Ledger(header.processors), ledger)
-        scene.enter(first)
-        for record in parted(told):
-            scene.enter(record)
-        scene.close()
-        return scene
+    def of(cls, records: Iterable[Record], *listeners: Listener, ledger: bool = False) -> Scene:
+        """The scene that the records of one run, from the first on, tell; `listeners` hear it."""
+        history, kept = History(), Ledger(0)
 
-    def enter(self, record: Record) -> None:
-        """Fold one record, or one part of it."""
-        self.end = record.t
-        self._tell(record)
-        self.levels(record)
-        for it in self.accounts(record):
-            self._slice(it)
-        for run in self._open(record):
-            self._run(run)
-        self.marks += self._signs(record)
+        def tell(it: Slice) -> None:
+            drawn.use(it)
+            if ledger:
+                kept.enter(it)
 
-    def close(self) -> None:
-        """The log ends here."""
-        for it in self.accounts.close(self.end):
-            self._slice(it)
-        for run in self._open.close(self.end):
-            self._run(run)
-        self.marks += self._signs.close()
-        for job in list(self._waiting):
-            self._left(job, self.end)
-        self.ledger.close(self.end)
+        drawn = history.listen(_Drawn())
+        marks = history.listen(_Marks(drawn.rows))
+        history.on(LinkDescribed, drawn.link)
+        history.on(WorkerChanged, marks.turned)
+        history.on(CheckpointTaken, marks.taken)
+        history.on(CheckpointLost, marks.lost)
+        history.on(FaultIgnored, marks.ignored)
+        Slices(history, tell)
+        for listener in listeners:
+            history.listen(listener)
+        for record in records:
+            history.apply(record)
+        history.close()
+        kept.processors = history.processors
+        kept.close(history.now)
+        assert history.header is not None
+        return cls(
+            *(history.header, history.now, drawn.channels, tuple(drawn.rows)),
+            *(drawn.uses.columns(), drawn.in_rows(), marks.found.columns()),
+            *(drawn.queue.columns(), kept),
+        )
 
-    def rows_of_processors(self) -> Boxes:
-        """Boxes of uses, row = processor; where states are told, uses leave some of them to see."""
-        boxes = side_by_side(self.uses.boxes())
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """Their names, or the processors' numbers."""
+        return self.header.workers or tuple(map(str, range(self.header.processors)))
+
+    def rows_of_processors(self) -> Columns:
+        """Uses, those that share a processor beside each other; where states are told, the others
+        leave some of them to see."""
+        boxes = side_by_side(self.uses)
         behind = np.array([paint.state for paint in USE_PAINTS])[boxes.kind]
-        if not behind.any():
-            return boxes
-        inset = np.where(behind, 0, INSET * np.minimum(boxes.high - boxes.low, 1))
-        return evolve(boxes, low=boxes.low + inset, high=boxes.high - inset)
+        if behind.any():
+            inset = np.where(behind, 0, INSET * np.minimum(boxes.high - boxes.low, 1))
+            boxes.low += inset
+            boxes.high -= inset
+        return boxes
 
-    def rows_of_jobs(self) -> Boxes:
-        """Boxes of runs and of waiting, row = job; copies that overlap lie side by side."""
-        boxes = self.runs.boxes()
+
+@define(eq=False)
+class _Drawn(Listener):
+    """Boxes and levels."""
+
+    rows: dict[str, int] = field(factory=dict)
+    """Of jobs."""
+    uses: Table = field(factory=partial(Table, BOX))
+    queue: Table = field(factory=partial(Table, LEVEL))
+    channels: int | None = None
+    _runs: Table = field(factory=partial(Table, BOX))
+    """low = lane."""
+    _lanes: defaultdict[int, Lanes] = field(factory=partial(defaultdict, Lanes))
+    """By row."""
+    _lane_of: dict[Key, int] = field(factory=dict)
+    _sources: set[tuple[int, int]] = field(factory=set)
+    """(job's row, run) of runs from whose saved work another began."""
+
+    def link(self, record: Record, event: LinkDescribed) -> None:
+        """The master's link is described."""
+        self.channels = event.channels
+
+    def job_submitted(self, job: Job, record: Record) -> None:
+        self.rows[job.name] = len(self.rows)
+
+    def job_over(self, job: Job, end: float) -> None:
+        kind, row = RUN_PAINTS.index(IN_SYSTEM), self.rows[job.name]
+        self._runs.add(0, 1, job.submitted, end, 1, kind, row, -1, job.seq)
+
+    def queue_changed(self, now: float) -> None:
+        self.queue.add(now, self.history.waiting, self.history.running)
+
+    def run_started(self, run: Run, record: Record) -> None:
+        row = self.rows[run.job.name]
+        self._lane_of[run.key] = self._lanes[row].take()
+        if run.event.source is not None:
+            self._sources.add((row, run.event.source))
+
+    def run_over(self, run: Run, end: float) -> None:
+        row, lane = self.rows[run.job.name], self._lane_of.pop(run.key)
+        self._lanes[row].give(lane)
+        kind = RUN_KIND[run.outcome]
+        self._runs.add(lane, lane + 1, run.start, end, 1, kind, row, run.number, run.record.seq)
+
+    def use(self, it: Slice) -> None:
+        """Workers were put to use."""
+        kind, share = KIND[it.note if it.note in MESSAGES else it.use], float(it.share)
+        job = -1 if it.job is None else self.rows[it.job]
+        spans = spans_in(it.processors)
+        if share < 1:  # what shares a processor lies beside the others on it: each has its own
+            spans = tuple((number, number) for number in numbers_in(it.processors))
+        for low, last in spans:
+            span, run = (low, last + 1, it.start, it.end, share), -1 if it.run is None else it.run
+            self.uses.add(*span, kind, job, run, it.seq)
+
+    def in_rows(self) -> Columns:
+        """Boxes of runs in their lanes of their jobs' rows; what is no run's lies behind them."""
+        boxes = self._runs.columns()
+        # What was resized or cloned went on elsewhere: none of that was in vain.
+        went_on = [run in self._sources for run in zip(boxes.job, boxes.run, strict=True)]
         cancelled = boxes.kind == RUN_KIND[Outcome.CANCELLED]
-        for k in np.flatnonzero(cancelled):
-            # What was resized or cloned went on elsewhere: none of that was in vain.
-            if (int(boxes.job[k]), int(boxes.run[k])) in self._sources:
-                boxes.kind[k] = RUN_PAINTS.index(WENT_ON)
-        return self._lanes.in_rows(boxes)
+        boxes.kind[cancelled & went_on] = RUN_PAINTS.index(WENT_ON)
+        behind = boxes.run < 0
+        depth = np.array([max(self._lanes[row].depth, 1) for row in range(len(self.rows))])
+        margin = np.where(behind, MARGIN, 2 * MARGIN)
+        height = (1 - 2 * margin) / np.where(behind, 1, depth[boxes.job])
+        boxes.low = boxes.job + margin + height * boxes.low
+        boxes.high = boxes.low + height
+        return boxes
 
-    def _tell(self, record: Record) -> None:
-        match record.event:
-            case JobSubmitted(job=job):
-                self._row(job)
-                self._waiting[job] = (record.t, record.seq)
-            case JobCompleted(job=job) | JobKilled(job=job):
-                self._left(job, record.t)
-            case RunStarted(job=job, run=run, source=source):
-                self._lanes.start(self._row(job), run)
-                if source is not None:
-                    self._sources.add((self._row(job), source))
-            case RunEnded(job=job, run=run):
-                self._lanes.end(self._row(job), run)
-            case LinkDescribed(channels=channels):
-                self.channels = channels
 
-    def _row(self, job: str) -> int:
-        return self.jobs.setdefault(job, len(self.jobs))
+@define(eq=False)
+class _Marks(Listener):
+    """Signs."""
 
-    def _slice(self, it: Slice) -> None:
-        if self.keep_ledger:
-            self.ledger.add((it,))
-        job = -1 if it.job is None else self._row(it.job)
-        owner = (job, -1 if it.run is None else it.run, it.seq)
-        kind, share = kind_of(it.use, it.note), float(it.share)
-        for first, last in ranges(it.processors):
-            # What shares a processor lies beside the others on it, so each processor has its own.
-            for low in range(first, last + 1) if share < 1 else (first,):
-                high = low + 1 if share < 1 else last + 1
-                self.uses.add((low, high, it.start, it.end), kind, owner, share)
-        if it.use is Use.TRANSFER:
-            self.levels.transfer(it)
+    rows: dict[str, int]
+    """Of jobs."""
+    found: Table = field(factory=partial(Table, MARK))
+    _downs: list[tuple[Record, WorkerChanged]] = field(factory=list)
+    """Who went DOWN at this instant; a run lost now was lost to one of them."""
 
-    def _run(self, run: EndedRun) -> None:
-        job = self._row(run.job)
-        lane = self._lanes.lane_of(job, run.number)
-        span = (lane, lane + 1, run.start, run.end)
-        self.runs.add(span, RUN_KIND[run.outcome], (job, run.number, run.seq))
+    def turned(self, record: Record, event: WorkerChanged) -> None:
+        if event.state is WorkerState.DOWN:
+            self._downs.append((record, event))
 
-    def _left(self, job: str, now: float) -> None:
-        start, seq = self._waiting.pop(job)
-        row = self._row(job)
-        self.runs.add((0, 1, start, now), RUN_PAINTS.index(IN_SYSTEM), (row, -1, seq))
+    def taken(self, record: Record, event: CheckpointTaken) -> None:
+        run = self.history.runs[event.job, event.run]
+        self._mark(record, middle(run.processors), Sign.CHECKPOINT, run.key)
+
+    def lost(self, record: Record, event: CheckpointLost) -> None:
+        for worker in event.workers:
+            self._mark(record, worker, Sign.FATAL, (event.job, event.run))
+
+    def ignored(self, record: Record, event: FaultIgnored) -> None:
+        self._mark(record, event.worker, Sign.IGNORED)
+
+    def run_ended(self, run: Run, record: Record, done: float) -> None:
+        if run.outcome is Outcome.FAILED:
+            self._mark(record, middle(run.processors), Sign.ERROR, run.key)
+        elif run.outcome is Outcome.LOST:
+            guilty = [it for it in self._downs if held_in(run.processors, it[1].worker)]
+            for _, event in guilty:
+                self._mark(record, event.worker, Sign.CRASH, run.key)
+            self._downs = [it for it in self._downs if it not in guilty]
+
+    def time_passed(self, until: float) -> None:
+        self.log_ended(self.history.now)
+
+    def log_ended(self, now: float) -> None:
+        for down, event in self._downs:
+            # Only a fault's return is known.
+            if event.until is not None or self.history.holders(event.worker):
+                self._mark(down, event.worker, Sign.FAULT)
+        self._downs.clear()
+
+    def _mark(self, record: Record, worker: int, kind: Sign, run: Key | None = None) -> None:
+        owner = (-1, -1) if run is None else (self.rows[run[0]], run[1])
+        self.found.add(record.t, worker + 0.5, kind, *owner, record.seq)
+
+
+def middle(processors: str) -> int:
+    """The middle of the largest interval of an interval set."""
+    first, last = max(spans_in(processors), key=lambda it: it[1] - it[0])
+    return (first + last) // 2

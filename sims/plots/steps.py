@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sims.errors import InputError
 from sims.ledger import Use
-from sims.plots.axes import number_wholly
-from sims.plots.figure import check_suffix, save
+from sims.plots.boxes import Floats
+from sims.plots.figure import legend_below, number_wholly
 from sims.plots.framing import Framing
-from sims.plots.gantt import ALL, WIDTH
-from sims.plots.levels import Level
-from sims.plots.palette import BLUE, GREEN, MESSAGES, ORANGE, SAVE, USES, VERMILION
+from sims.plots.palette import BLUE, GREEN, KIND, ORANGE, USE_PAINTS, VERMILION
 from sims.plots.scene import Scene
 from sims.telling import counted
 
@@ -22,74 +21,86 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+FINEST = 2000
+"""Steps that are shown one by one; more are averaged over as many equal intervals."""
+
 LILAC = "#B9A0E8"
+MESSAGES = {
+    "data": (KIND[Use.TRANSFER], USE_PAINTS[KIND[Use.TRANSFER]].colour),
+    **{what: (KIND[what], USE_PAINTS[KIND[what]].colour) for what in ("image", "program")},
+    # Images that are saved lie beside those that are fetched, in an area of their own.
+    "saved image": (KIND["save"], LILAC),
+}
+"""Which boxes they are, and in which colour they are shown."""
 
 
-def draw_bandwidth(scene: Scene, path: Path, framing: Framing = ALL) -> Path:
-    """How many of the master's channels were in use over time, and for what.
-
-    Returns `path`. Raises InputError for a log without transfers, and as `save` does.
-    """
-    check_suffix(path)
-    if not scene.levels.transfers:
+def draw_bandwidth(scene: Scene, framing: Framing) -> Figure:
+    """How many of the master's channels were in use over time, and for what. Raises InputError for
+    a log without transfers."""
+    times, levels = channels_used(scene)
+    if not levels:
         problem = "nothing is transferred through a master in this log"
         accepted = "--what gantt, jobs, ledger or queue"
         raise InputError(scene.header.scenario, "bandwidth", problem, accepted)
-    figure, axes = _axes(scene, framing)
-    curves = {_label(note): level for note, level in sorted(scene.levels.transfers.items())}
-    _stack(axes, scene, curves, [_colour(note) for note in sorted(scene.levels.transfers)])
+    figure, axes = _stack(scene, framing, times, levels, [MESSAGES[what][1] for what in levels])
+    axes.set_ylabel("transfers at once")
     if scene.channels is not None:
         label = f"{counted(scene.channels, 'channel')} of the master (n_com)"
         axes.axhline(scene.channels, color=VERMILION, ls="--", lw=1.2, label=label)
-    axes.set_ylabel("transfers at once")
-    return _finish(figure, axes, path, framing.dpi)
+    legend_below(figure)
+    return figure
 
 
-def draw_queue(scene: Scene, path: Path, framing: Framing = ALL) -> Path:
-    """How many jobs wait and how many run over time. Returns `path`; raises as `save` does."""
-    check_suffix(path)
-    figure, axes = _axes(scene, framing)
-    levels = scene.levels
-    _stack(axes, scene, {"running": levels.running, "waiting": levels.waiting}, [GREEN, ORANGE])
+def channels_used(scene: Scene) -> tuple[Floats, dict[str, NDArray[np.int64]]]:
+    """Times, and how many transfers of each kind of message are under way from then on."""
+    boxes = {what: scene.uses[scene.uses.kind == kind] for what, (kind, _) in MESSAGES.items()}
+    found = {what: it for what, it in boxes.items() if len(it)}
+    times = np.unique([0.0, *(t for it in found.values() for t in (*it.start, *it.end))])
+    return times, {
+        what: np.searchsorted(np.sort(it.start), times, side="right")
+        - np.searchsorted(np.sort(it.end), times, side="right")
+        for what, it in found.items()
+    }
+
+
+def draw_queue(scene: Scene, framing: Framing) -> Figure:
+    """How many jobs wait and how many run over time."""
+    times = np.insert(scene.queue.t, 0, 0)
+    last = np.append(np.diff(times) > 0, True)  # of its instant
+    levels = {it: np.insert(scene.queue[it], 0, 0)[last] for it in ("running", "waiting")}
+    figure, axes = _stack(scene, framing, times[last], levels, [GREEN, ORANGE])
     axes.set_ylabel("jobs in the system")
-    return _finish(figure, axes, path, framing.dpi)
+    legend_below(figure)
+    return figure
 
 
-def _label(note: str) -> str:
-    return "saved image" if note == SAVE else note or "data"
-
-
-def _colour(note: str) -> str:
-    # Images that are saved lie beside those that are fetched, in an area of their own.
-    return LILAC if note == SAVE else MESSAGES.get(note, USES[Use.TRANSFER]).colour
-
-
-def _axes(scene: Scene, framing: Framing) -> tuple[Figure, Axes]:
-    framing.check(scene)
-    figure = framing.figure(WIDTH, 4.5)
+def _stack(
+    scene: Scene,
+    framing: Framing,
+    times: Floats,
+    levels: Mapping[str, NDArray[Any]],
+    colours: list[str],
+) -> tuple[Figure, Axes]:
+    """`levels` from each of `times` on, which begin with 0."""
+    figure = framing.figure(4.5)
     axes = figure.add_subplot()
-    axes.set_title(framing.heading(scene, WIDTH))
+    axes.set_title(framing.heading(scene))
     framing.label(axes, scene)
     axes.grid(axis="y", alpha=0.3)
+    times, areas = np.append(times, scene.end), np.array(list(levels.values()), dtype=float)
+    areas = np.append(areas, areas[:, -1:], axis=1)
+    if len(times) > FINEST:
+        times, areas = averaged(times, areas)
+    axes.stackplot(times, areas, labels=list(levels), colors=colours, step="post")
+    axes.plot(times, areas.sum(axis=0), color=BLUE, lw=0.6, drawstyle="steps-post")
+    axes.set_ylim(bottom=0)
+    number_wholly(axes, "y")
     return figure, axes
 
 
-def _stack(axes: Axes, scene: Scene, curves: dict[str, Level], colours: list[str]) -> None:
-    told = [level.curve(scene.end) for level in curves.values()]
-    times = np.unique(np.concatenate([times for times, _ in told]))
-    levels = [_at(times, *curve) for curve in told]
-    axes.stackplot(times, levels, labels=list(curves), colors=colours, step="post")
-    axes.plot(times, np.sum(levels, axis=0), color=BLUE, lw=0.6, drawstyle="steps-post")
-
-
-def _at(times: np.ndarray, own: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    where = np.searchsorted(own, times, side="right") - 1
-    return np.asarray(levels[np.maximum(where, 0)])
-
-
-def _finish(figure: Figure, axes: Axes, path: Path, dpi: int) -> Path:
-    axes.set_ylim(bottom=0)
-    number_wholly(axes, "y")
-    # Beside the axes: within them it hides a peak sooner or later.
-    figure.legend(loc="outside lower center", ncols=3, fontsize="small")
-    return save(figure, path, dpi)
+def averaged(times: Floats, levels: Floats) -> tuple[Floats, Floats]:
+    """FINEST equal intervals of the same time, and each level's mean over them."""
+    sums = np.insert(np.cumsum(levels[:, :-1] * np.diff(times), axis=1), 0, 0, axis=1)
+    edges = np.linspace(0, times[-1], FINEST + 1)
+    means = np.diff([np.interp(edges, times, row) for row in sums]) / np.diff(edges)
+    return edges, np.append(means, means[:, -1:], axis=1)

@@ -8,23 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sims.errors import InputError
-from sims.plots.boxes import Boxes
-from sims.plots.chart import signs
-from sims.plots.density import Raster, image
-from sims.plots.gantt import FAINT, NAMED
-from sims.plots.marks import Sign
-from sims.plots.palette import (
-    BLACK,
-    BLUE,
-    GREY,
-    PURPLE,
-    RUN_PAINTS,
-    USE_PAINTS,
-    USES,
-    VERMILION,
-    Paint,
-)
+from sims.errors import imported
+from sims.plots.boxes import Columns
+from sims.plots.chart import Raster, image
+from sims.plots.gantt import FAINT, NAMED, signs
+from sims.plots.palette import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, USES, Paint
 from sims.plots.scene import Scene
 from sims.telling import SLOT, counted, in_units, row_of, time_axis
 
@@ -41,50 +29,45 @@ LEFT = 100
 IMAGE = (700, 2000)
 """Rows and columns of such an image."""
 
-SHAPES = {
-    Sign.ERROR: ("x", BLACK),
-    Sign.CRASH: ("inverted_triangle", VERMILION),
-    Sign.FAULT: ("diamond", VERMILION),
-    Sign.IGNORED: ("cross", BLUE),
-    Sign.FATAL: ("star", PURPLE),
-    Sign.CHECKPOINT: ("circle", BLUE),
-}
-
 TOOLTIP = """
 <div style="max-width: 34em"><b>$name</b> @job{custom}, run @run<br>
-@left{0,0.[000]} to @right{0,0.[000]}<br>@seq{custom}</div>
+@start{0,0.[000]} to @end{0,0.[000]}<br>@seq{custom}</div>
 """
 
 
 def check_installed() -> None:
     """Raises InputError, naming the pip command, where bokeh is missing."""
-    try:
-        import bokeh  # noqa: F401
-    except ImportError:
-        problem, accepted = "bokeh is missing", "pip install 'holdfast[view]'"
-        raise InputError("view", "", problem, accepted) from None
+    imported("bokeh", "view", "pip install 'holdfast[view]'")
 
 
 def processors(scene: Scene) -> Figure:
     """Processors over time."""
-    rows = scene.header.processors
-    names = scene.header.workers or [str(k) for k in range(rows)]
-    chart = _chart(scene, f"{row_of(scene.header)}s over time", rows, names)
-    chart.yaxis.axis_label = row_of(scene.header)
-    _draw(chart, scene.rows_of_processors(), USE_PAINTS, Raster(*IMAGE, rows, scene.end or 1), 1)
-    _mark(chart, scene)
+    row = row_of(scene.header)
+    chart = _chart(scene, f"{row}s over time", row, scene.workers)
+    raster = Raster(*IMAGE, len(scene.workers), scene.end or 1)
+    _draw(chart, scene.rows_of_processors(), USE_PAINTS, raster)
+    marks = signs(scene.marks)
+    for kind in np.unique(marks.kind):
+        sign, found = SIGNS[kind], marks[marks.kind == kind]
+        lines = sign.glyph in ("x", "cross")
+        chart.scatter(
+            *(found.t, found.row),
+            marker=sign.glyph,
+            size=10,
+            color=sign.colour,
+            line_color=sign.colour if lines else "white",
+            legend_label=sign.label,
+        )
     _place_legend(chart)
     return chart
 
 
 def jobs(scene: Scene, beside: Figure) -> Figure:
     """Jobs over time; moves with the chart `beside`."""
-    rows = len(scene.jobs)
-    chart = _chart(scene, "jobs over time", rows, list(scene.jobs))
-    chart.yaxis.axis_label = "job, by submission"
+    chart = _chart(scene, "jobs over time", "job, by submission", scene.jobs)
     chart.x_range = beside.x_range
-    raster = Raster(*IMAGE, max(rows, 1), scene.end or 1)
-    _draw(chart, scene.rows_of_jobs(), RUN_PAINTS, raster, FAINT)
+    raster = Raster(*IMAGE, max(len(scene.jobs), 1), scene.end or 1)
+    _draw(chart, scene.runs, RUN_PAINTS, raster, FAINT)
     _place_legend(chart)
     return chart
 
@@ -116,37 +99,39 @@ def ledger(scene: Scene) -> Figure:
     return chart
 
 
-def _chart(scene: Scene, title: str, rows: int, names: Sequence[str]) -> Figure:
-    from bokeh.models import BasicTicker, FixedTicker, NumeralTickFormatter, Range1d
+def _chart(scene: Scene, title: str, row: str, names: Sequence[str]) -> Figure:
+    from bokeh.models import BasicTicker, NumeralTickFormatter, Range1d
     from bokeh.plotting import figure
 
-    end = scene.end or 1
+    end, rows = scene.end or 1, max(len(names), 1)
     chart = figure(
         title=title,
         output_backend="webgl",
         sizing_mode="stretch_width",
         height=min(max(160 + 22 * rows, 280), 560),
         x_range=Range1d(start=0, end=end, bounds=(-0.02 * end, 1.02 * end)),
-        y_range=Range1d(start=max(rows, 1), end=0, bounds=(0, max(rows, 1))),
+        y_range=Range1d(start=rows, end=0, bounds=(0, rows)),
+        x_axis_label=time_axis(scene.header.unit),
+        y_axis_label=row,
         tools="pan,xwheel_zoom,wheel_zoom,box_zoom,reset,save,tap",
         min_border_left=LEFT,  # charts that move together stand below each other
         active_scroll="xwheel_zoom",
         active_drag="pan",
     )
-    chart.xaxis.axis_label = time_axis(scene.header.unit)
     chart.xaxis.formatter = NumeralTickFormatter(format="0,0.[000000]")
     chart.yaxis.formatter = NumeralTickFormatter(format="0,0")
     if scene.header.unit == SLOT:
         chart.xaxis.ticker = BasicTicker(min_interval=1, mantissas=[1, 2, 5], num_minor_ticks=0)
     chart.grid.grid_line_alpha = 0.3
     if len(names) <= NAMED:
-        chart.yaxis.ticker = FixedTicker(ticks=[k + 0.5 for k in range(rows)])
-        chart.yaxis.major_label_overrides = {k + 0.5: name for k, name in enumerate(names)}
+        places = [k + 0.5 for k in range(len(names))]
+        chart.yaxis.ticker = places
+        chart.yaxis.major_label_overrides = dict(zip(places, names, strict=True))
     return chart
 
 
 def _draw(
-    chart: Figure, boxes: Boxes, paints: Sequence[Paint], raster: Raster, faint: float
+    chart: Figure, boxes: Columns, paints: Sequence[Paint], raster: Raster, faint: float = 1
 ) -> None:
     if len(boxes) > MOST:
         _draw_image(chart, boxes, paints, raster, faint)
@@ -154,11 +139,10 @@ def _draw(
     renderers = []
     for kind in sorted(np.unique(boxes.kind).tolist(), key=lambda kind: not paints[kind].state):
         paint = paints[kind]
-        source = _source(boxes.where(boxes.kind == kind))
         renderers.append(
             chart.quad(
-                *("left", "right", "low", "high"),
-                source=source,
+                *("start", "end", "low", "high"),
+                source=_source(boxes[boxes.kind == kind]),
                 name=paint.label,
                 legend_label=paint.label,
                 fill_color=paint.colour,
@@ -170,16 +154,18 @@ def _draw(
 
 
 def _draw_image(
-    chart: Figure, boxes: Boxes, paints: Sequence[Paint], raster: Raster, faint: float
+    chart: Figure, boxes: Columns, paints: Sequence[Paint], raster: Raster, faint: float
 ) -> None:
     from bokeh.models import ColumnDataSource
 
-    colours = (image(boxes, paints, raster, faint) * 255).astype(np.uint32)
-    rgba = colours[:, :, 0] | colours[:, :, 1] << 8 | colours[:, :, 2] << 16 | 0xFF000000
-    source = ColumnDataSource({"image": [rgba.astype(np.uint32)]})
+    colours = (image(boxes, paints, raster, faint) * 255).astype(np.uint8)
+    rgba = np.insert(colours, 3, 255, axis=2).view(np.uint32)[:, :, 0]
+    source = ColumnDataSource({"image": [rgba]})
     for kind in np.unique(boxes.kind).tolist():
-        label, colour = paints[kind].label, paints[kind].colour
-        chart.scatter([nan], [nan], marker="square", size=16, color=colour, legend_label=label)
+        it = paints[kind]
+        chart.scatter(
+            [nan], [nan], marker="square", size=16, color=it.colour, legend_label=it.label
+        )
     chart.image_rgba("image", source=source, x=0, y=0, dw=raster.end, dh=raster.height)
 
 
@@ -189,18 +175,11 @@ def _place_legend(chart: Figure) -> None:
         chart.add_layout(legend, "below")
 
 
-def _source(boxes: Boxes) -> ColumnDataSource:
+def _source(boxes: Columns) -> ColumnDataSource:
     from bokeh.models import ColumnDataSource, CustomJS
 
-    columns = {
-        "left": boxes.start,
-        "right": boxes.end,
-        "low": boxes.low,
-        "high": boxes.high,
-        "job": boxes.job.astype(np.int32),
-        "run": boxes.run.astype(np.int32),
-        "seq": boxes.seq.astype(np.int32),
-    }
+    columns = {name: boxes[name] for name in ("start", "end", "low", "high")}
+    columns |= {name: boxes[name].astype(np.int32) for name in ("job", "run", "seq")}
     source = ColumnDataSource(columns, tags=["boxes"])
     picked = CustomJS(args={"source": source}, code="window.holdfast.picked(source)")
     source.selected.js_on_change("indices", picked)
@@ -215,19 +194,3 @@ def _hover(renderers: Sequence[GlyphRenderer[Quad]]) -> HoverTool:
         code = f"return window.holdfast.{name}(value)"
         tool.formatters[f"@{column}"] = CustomJSHover(code=code)
     return tool
-
-
-def _mark(chart: Figure, scene: Scene) -> None:
-    marks = signs(scene.marks)
-    for kind, (marker, colour) in SHAPES.items():
-        found = [mark for mark in marks if mark.kind is kind]
-        if found:
-            chart.scatter(
-                [mark.t for mark in found],
-                [mark.processor + 0.5 for mark in found],
-                marker=marker,
-                size=10,
-                color=colour,
-                line_color="white" if marker not in ("x", "cross") else colour,
-                legend_label=kind.value,
-            )

@@ -3,14 +3,24 @@
 
 window.holdfast = (() => {
   const LISTED = 500;
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const events = data.events;
-  const rowOf = new Map(events.seq.map((seq, row) => [seq, row]));
-  const indexOf = new Map(data.jobs.map((name, index) => [name, index]));
+  let data = { jobs: [] }; // until it is unpacked
+  let events = {};
+  let rowOf = new Map();
+  let indexOf = new Map();
   const byId = (id) => document.getElementById(id);
   const chosen = new Map(); // what this page selected itself: no answer to that
 
   const time = (t) => t.toLocaleString("en", { maximumFractionDigits: 3 });
+
+  async function unpack() {
+    const packed = atob(byId("data").textContent);
+    const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    data = await new Response(stream).json();
+    events = data.events;
+    rowOf = new Map(events.seq.map((seq, row) => [seq, row]));
+    indexOf = new Map(data.jobs.map((name, index) => [name, index]));
+  }
 
   function chain(seq) {
     const found = [];
@@ -96,7 +106,8 @@ window.holdfast = (() => {
     return lines.map((line) => line.replace(/&/g, "&amp;").replace(/</g, "&lt;")).join("<br>");
   }
 
-  function start() {
+  async function start() {
+    await unpack();
     const names = data.jobs.slice(0, 2000).map((name) => new Option(name));
     byId("jobs").replaceChildren(...names);
     byId("job").addEventListener("change", () => {

@@ -2,31 +2,64 @@
 
 from __future__ import annotations
 
+import gzip
 import html
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from string import Template
 
+import numpy as np
 import orjson
 from attrs import define, field
 
 from actors.runtime import Record
+from sims.history import Job, Listener, Run
 from sims.plots.scene import Scene
 from sims.summary import Summary
-from sims.telling import title_of
+from sims.telling import title_of, told
 from sims.view import charts
-from sims.view.story import Story
 from sims.writing import replacing
 
 HERE = Path(__file__).parent
 
+MANY = (
+    "More than {:,} boxes: charts that have so many are images, in which colours mix "
+    "and nothing can be picked. Jobs can still be followed by name."
+)
+
+
+@define(eq=False)
+class _Lives(Listener):
+    """The events of each job's life, by name."""
+
+    told: dict[str, list[int]] = field(factory=dict)
+
+    def job_submitted(self, job: Job, record: Record) -> None:
+        self.told[job.name] = [record.seq]
+
+    def run_started(self, run: Run, record: Record) -> None:
+        self._lived(run.job, record)
+
+    def run_ended(self, run: Run, record: Record, done: float) -> None:
+        self._lived(run.job, record)
+
+    def job_ended(self, job: Job, record: Record) -> None:
+        self._lived(job, record)
+
+    def _lived(self, job: Job, record: Record) -> None:
+        if record.seq != self.told[job.name][-1]:
+            self.told[job.name].append(record.seq)
+
 
 @define
 class Page:
-    """Fold over a log's records that writes a page."""
+    """A log's records, from which a page is written."""
 
+    records: list[Record] = field(factory=list)
     summary: Summary = field(factory=Summary)
-    story: Story = field(factory=Story)
+    lives: _Lives = field(factory=_Lives)
 
     def write(self, records: Iterable[Record], path: Path) -> Scene:
         """Read the records, write the page; returns what was drawn.
@@ -34,7 +67,7 @@ class Page:
         Raises InputError where bokeh is missing or the file cannot be written.
         """
         charts.check_installed()
-        scene = Scene.of(self._heard(records), ledger=True)
+        scene = Scene.of(self._heard(records), self.lives, ledger=True)
         text = self._render(scene)
         with replacing(path) as new:
             new.write_text(text, encoding="utf-8")
@@ -43,7 +76,7 @@ class Page:
     def _heard(self, records: Iterable[Record]) -> Iterator[Record]:
         for record in records:
             self.summary(record)
-            self.story(record)
+            self.records.append(record)
             yield record
 
     def _render(self, scene: Scene) -> str:
@@ -51,40 +84,40 @@ class Page:
         from bokeh.resources import Resources
 
         workers = charts.processors(scene)
-        models = [workers, charts.jobs(scene, workers), charts.ledger(scene)]
-        script, divs = components(models)
-        header = scene.header
+        script, divs = components([workers, charts.jobs(scene, workers), charts.ledger(scene)])
         # Only what is drawn here, so that the page is no larger than it must be.
         resources = Resources(mode="inline", components=["bokeh", "bokeh-gl"])
+        many = max(len(scene.uses), len(scene.runs)) > charts.MOST
+        seqs = (scene.uses.seq, scene.runs.seq, scene.marks.seq)
+        data = {
+            "jobs": scene.jobs,
+            "lives": [self.lives.told[job] for job in scene.jobs],
+            "events": self.story(np.unique(np.concatenate(seqs)).tolist()),
+        }
         return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
-            title=html.escape(title_of(header)),
-            note=html.escape(_note(scene)),
+            title=html.escape(title_of(scene.header)),
+            note=MANY.format(charts.MOST) if many else "",
             summary=html.escape("\n".join(self.summary.lines())),
             scripts=resources.render(),
             charts="\n".join(divs),
             plots=script,
-            data=self._data(scene),
+            # Packed: letters alone, of which none could close the element that holds them.
+            data=b64encode(gzip.compress(orjson.dumps(data), mtime=0)).decode(),
             code=(HERE / "page.js").read_text(encoding="utf-8"),
         )
 
-    def _data(self, scene: Scene) -> str:
-        boxes = (scene.uses.boxes(), scene.runs.boxes())
-        shown = {int(seq) for table in boxes for seq in table.seq}
-        shown |= {mark.seq for mark in scene.marks}
-        data = {
-            "jobs": list(scene.jobs),
-            "lives": [self.story.lives.get(job, []) for job in scene.jobs],
-            "events": self.story.columns(shown),
+    def story(self, shown: Iterable[int]) -> dict[str, object]:
+        """The events in `shown`, those of all jobs' lives, and the causes of all of them."""
+        kept: set[int] = set()
+        for seq in chain(shown, *self.lives.told.values()):
+            now: int | None = seq
+            while now is not None and now not in kept:
+                kept.add(now)
+                now = self.records[now].cause
+        told_of = [self.records[seq] for seq in sorted(kept)]
+        return {
+            "seq": [record.seq for record in told_of],
+            "t": [record.t for record in told_of],
+            "cause": [-1 if record.cause is None else record.cause for record in told_of],
+            "text": [told(record.event) for record in told_of],
         }
-        # A job's name could close the script element that holds the data.
-        return orjson.dumps(data).decode().replace("<", "\\u003c")
-
-
-def _note(scene: Scene) -> str:
-    uses, runs = scene.uses.boxes(), scene.runs.boxes()
-    if max(len(uses), len(runs)) > charts.MOST:
-        return (
-            f"More than {charts.MOST:,} boxes: charts that have so many are images, in which "
-            "colours mix and nothing can be picked. Jobs can still be followed by name."
-        )
-    return ""

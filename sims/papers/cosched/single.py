@@ -9,9 +9,8 @@ from typing import Any
 from sims.metrics.course import Course, CoursePoint
 from sims.papers.cosched import pack
 from sims.papers.values import Value, exactly
-from sims.plots.axes import PLAIN
-from sims.plots.curves import HEIGHT, WIDTH, legend_below
-from sims.plots.figure import CYCLE, new_figure, save
+from sims.plots.figure import PLAIN, blank_figure, legend_below, save
+from sims.plots.palette import CYCLE
 from sims.scenario.loader import read
 from sims.world import run
 
@@ -65,7 +64,8 @@ def draw(found: dict[str, list[CoursePoint]], path: Path) -> list[Path]:
 
 
 def _picture(curves: dict[str, list[tuple[float, float]]], path: Path, y: str) -> Path:
-    figure, axes = new_figure(WIDTH, HEIGHT)
+    figure = blank_figure(9, 5.6)
+    axes = figure.add_subplot()
     for (name, points), color in zip(curves.items(), CYCLE, strict=False):
         axes.plot(*zip(*points, strict=True), label=name, color=color, marker=".")
     axes.xaxis.set_major_formatter(PLAIN)

@@ -11,8 +11,7 @@ import orjson
 import pytest
 
 from actors.events import CopiesPlaced, JobSubmitted, RunStarted
-from sims.exports.chrome import write_chrome
-from sims.exports.trace_event import EVENTS, JOBS, PROCESSORS
+from sims.exports.chrome import EVENTS, JOBS, PROCESSORS, write_chrome
 from sims.ledger import Use, account
 from tests.sims.kinds import EVERY, parts_of, records_of
 

@@ -1,24 +1,180 @@
+"""What pictures say and bring to the front, and what a user may ask of any of them."""
+
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
 
+from actors.events import Outcome
 from sims.cli.main import main
-from sims.ledger import Use
-from sims.plots.boxes import BoxTable
-from sims.plots.chart import draw_boxes, raster_of
-from sims.plots.figure import new_figure, save
-from sims.plots.palette import KIND, USE_PAINTS
+from sims.errors import InputError
+from sims.plots import gantt
+from sims.plots.chart import rgb
+from sims.plots.figure import blank_figure, title_within
+from sims.plots.framing import Framing
+from sims.plots.palette import OUTCOMES
+from sims.plots.pictures import WHOLE, What, draw
+from sims.plots.scene import Scene
 from tests.sims.cli.commands import without
-from tests.sims.kinds import KINDS, written
+from tests.sims.kinds import KINDS, records_of, written
 
 SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
+every_picture = pytest.mark.parametrize("what", ["gantt", "jobs", "ledger", "queue"])
+every_kind = pytest.mark.parametrize("name", KINDS)
 
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("what", ["gantt", "jobs", "ledger", "queue"])
+
+def drawn(what: str, name: str, framing: Framing = WHOLE) -> Figure:
+    """A picture of a scenario's run, as it would be saved."""
+    return draw(records_of(name), What(what), framing)
+
+
+def legend(figure: Figure) -> list[str]:
+    """The words of a picture's legend."""
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+@pytest.mark.parametrize("end", [1, 2, 3, 7, 16, 99, 1234, 5000])
+def test_slots_are_marked_by_whole_numbers(end: int) -> None:
+    axes = blank_figure(13, 4).add_subplot()
+    Framing(until=end).label(axes, Scene.of(records_of("volatile20")))
+    assert axes.get_xlabel() == "time, slots"
+    assert all(tick == int(tick) for tick in axes.get_xticks())
+    assert len(axes.get_xticks()) > 1
+
+
+def test_seconds_may_be_marked_by_parts_of_one() -> None:
+    axes = blank_figure(13, 4).add_subplot()
+    Framing(until=1).label(axes, Scene.of(records_of("batch-moldable")))
+    assert axes.get_xlabel() == "time, s"
+    assert any(tick != int(tick) for tick in axes.get_xticks())
+
+
+@every_kind
+@every_picture
+def test_every_axis_has_a_label_that_tells_its_unit(what: str, name: str) -> None:
+    figure = drawn(what, name)
+    unit = "slots" if name in ("figure1", "volatile20", "iterative") else "s"
+    labels = [text for axes in figure.axes for text in (axes.get_xlabel(), axes.get_ylabel())]
+    if what == "ledger":
+        assert f" {unit}" in figure.axes[0].get_xlabel()
+        assert all(axes.get_xlabel() for axes in figure.axes)
+    else:
+        assert f"time, {unit}" in labels
+        assert all(axes.get_ylabel() for axes in figure.axes)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [("figure1", "worker"), ("batch-easy", "processor"), ("redundant", "processor")],
+)
+def test_rows_are_workers_where_they_have_names_and_processors_where_they_have_none(
+    name: str, row: str
+) -> None:
+    assert drawn("gantt", name).axes[0].get_ylabel() == row
+    assert drawn("ledger", name).axes[1].get_xlabel() == row
+
+
+def test_few_processors_are_numbered_below_the_middles_of_their_bars() -> None:
+    axes = drawn("ledger", "batch-moldable").axes[1]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["0", "1", "2", "3"]
+    assert axes.get_xticks().tolist() == [0.5, 1.5, 2.5, 3.5]
+
+
+def test_the_bandwidths_limit_is_told_in_words() -> None:
+    figure = drawn("bandwidth", "figure1")
+    assert figure.axes[0].get_ylabel() == "transfers at once"
+    assert "2 channels of the master (n_com)" in legend(figure)
+
+
+def test_what_a_ledgers_bars_leave_blank_is_named() -> None:
+    assert "idle" in legend(drawn("ledger", "batch-easy"))
+
+
+def test_a_legend_names_no_mark_that_is_not_drawn() -> None:
+    """A fault that costs no run is nobody's, so that a chart of jobs cannot show them."""
+    assert "fault" in legend(drawn("gantt", "buddies"))
+    assert "fault" not in legend(drawn("jobs", "buddies"))
+
+
+def test_many_failures_are_counted_below_and_named_with_the_colours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gantt, "MANY_MARKS", 1)
+    figure = drawn("gantt", "batch-moldable")
+    assert len(figure.axes) == 2
+    assert "silent error found (below)" in legend(figure)
+    assert figure.axes[1].get_legend() is None
+
+
+def test_a_long_title_takes_more_lines_and_loses_no_word() -> None:
+    settings_told = ", ".join(f"setting-{k}=value" for k in range(20))
+    wrapped = title_within(f"name, seed 1, policy ({settings_told})", 13)
+    assert max(map(len, wrapped.splitlines())) <= 130
+    assert " ".join(wrapped.split()) == f"name, seed 1, policy ({settings_told})"
+
+
+@pytest.mark.parametrize("what", ["gantt", "jobs", "queue", "bandwidth"])
+def test_titles_tell_scenario_seed_and_policy(what: str) -> None:
+    assert drawn(what, "figure1").axes[0].get_title() == "figure1, seed 0, IE"
+
+
+def test_the_copy_that_completed_a_job_is_drawn_over_the_others() -> None:
+    runs = drawn("jobs", "redundant").axes[0].collections[-1]
+    assert isinstance(runs, PolyCollection)
+    green = rgb(OUTCOMES[Outcome.COMPLETED].colour)
+    small = (np.asarray(runs.get_edgecolor())[:, :3] < 1).any(axis=1)
+    completed = (np.asarray(runs.get_facecolor())[small, :3] == green).all(axis=1)
+    assert 0 < completed.sum() < len(completed)
+    assert (np.diff(completed.astype(int)) >= 0).all()
+
+
+def test_a_picture_has_the_window_size_and_title_that_are_asked_for() -> None:
+    figure = drawn("gantt", "figure1", Framing("mine", since=2, until=7, size=(6, 3)))
+    axes = figure.axes[0]
+    assert tuple(figure.get_size_inches()) == (6, 3)
+    assert axes.get_xlim() == (2, 7)
+    assert axes.get_title() == "mine"
+    corners = np.concatenate(
+        [path.vertices for it in axes.collections for path in it.get_paths() if len(path) > 3]
+    )
+    assert corners[:, 0].min() >= 2 and corners[:, 0].max() <= 7
+
+
+def test_seconds_are_counted_in_days_at_round_numbers() -> None:
+    axis = drawn("jobs", "malleable10", Framing(unit="d")).axes[0].xaxis
+    assert axis.get_label_text() == "time, d"
+    days = [
+        float(tick.replace(",", ""))
+        for tick in axis.get_major_formatter().format_ticks(axis.get_major_locator()())
+    ]
+    assert len(days) > 3
+    assert all(day == int(day) for day in days)
+    assert np.allclose(axis.get_major_locator()(), np.array(days) * 86400)
+
+
+@pytest.mark.parametrize(
+    ("what", "framing", "told"),
+    [
+        ("gantt", Framing(since=5, until=5), "nothing to be drawn"),
+        ("gantt", Framing(since=1e9), "nothing to be drawn"),
+        ("gantt", Framing(unit="h"), "counts slots"),
+        ("ledger", Framing(since=2), "whole run"),
+    ],
+)
+def test_a_window_without_time_and_a_unit_that_is_not_the_logs_are_refused(
+    what: str, framing: Framing, told: str
+) -> None:
+    with pytest.raises(InputError, match=told):
+        drawn(what, "figure1", framing)
+
+
+@every_kind
+@every_picture
 def test_every_kind_of_log_can_be_drawn(name: str, what: str, tmp_path: Path) -> None:
     picture = tmp_path / "picture.svg"
     log = written(name, tmp_path)
@@ -34,21 +190,26 @@ def test_the_suffix_says_which_kind_of_picture(suffix: str, tmp_path: Path) -> N
     assert picture.read_bytes().startswith(SIGNATURES[suffix])
 
 
-def test_another_suffix_is_refused_by_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("name", "words", "told"),
+    [
+        ("iterative", ["-o", "p.gif"], "'.gif' is no picture; accepted: .png, .svg, .pdf"),
+        ("batch-easy", ["--what", "bandwidth", "-o", "p.png"], "nothing is transferred"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_by_name(
+    name: str,
+    words: list[str],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    log = written("iterative", tmp_path)
-    assert main(["plot", str(log), "-o", str(tmp_path / "picture.gif")]) == 2
-    assert "'.gif' is no picture; accepted: .png, .svg, .pdf" in capsys.readouterr().err
-
-
-def test_bandwidth_of_a_log_without_transfers_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log, picture = written("batch-easy", tmp_path), tmp_path / "p.png"
-    assert main(["plot", str(log), "--what", "bandwidth", "-o", str(picture)]) == 2
-    assert "nothing is transferred" in capsys.readouterr().err
-    assert not picture.exists()
+    log = written(name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["plot", str(log), *words]) == 2
+    assert told in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [log]
 
 
 def test_the_same_log_gives_the_same_svg_byte_for_byte(tmp_path: Path) -> None:
@@ -57,21 +218,6 @@ def test_the_same_log_gives_the_same_svg_byte_for_byte(tmp_path: Path) -> None:
     for picture in pictures:
         assert main(["plot", str(log), "-o", str(picture)]) == 0
     assert pictures[0].read_bytes() == pictures[1].read_bytes()
-
-
-def test_fifty_thousand_processors_and_many_attempts_are_drawn_as_one_image(
-    tmp_path: Path,
-) -> None:
-    rng = np.random.default_rng(1)
-    table, processors, end = BoxTable(), 50_000, 1000.0
-    for k in range(100_000):
-        low, start = int(rng.integers(processors - 50)), rng.uniform(0, end - 1)
-        table.add((low, low + 50, start, start + 1), KIND[Use.USEFUL], (k, 0, k))
-    figure, axes = new_figure()
-    draw_boxes(axes, table.boxes(), USE_PAINTS, raster_of(processors, (0, end)))
-    assert len(axes.images) == 1
-    assert not axes.collections
-    assert save(figure, tmp_path / "large.pdf").stat().st_size < 5_000_000
 
 
 def test_without_matplotlib_the_pip_command_is_named(tmp_path: Path) -> None:

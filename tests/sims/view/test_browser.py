@@ -78,12 +78,12 @@ def point(browser: webdriver.Chrome, kind: str) -> tuple[float, float, str]:
                 if (one.name !== kind) continue;
                 const data = one.data_source.data;
                 let best = -1, width = 0;
-                for (let k = 0; k < data.left.length; k++) {
-                    const w = data.right[k] - data.left[k];
+                for (let k = 0; k < data.start.length; k++) {
+                    const w = data.end[k] - data.start[k];
                     if (data.job[k] >= 0 && w > width) { best = k; width = w; }
                 }
                 if (best < 0) continue;
-                const x = view.frame.x_scale.compute((data.left[best] + data.right[best]) / 2);
+                const x = view.frame.x_scale.compute((data.start[best] + data.end[best]) / 2);
                 const y = view.frame.y_scale.compute((data.low[best] + data.high[best]) / 2);
                 const canvas = view.canvas_view.el.getBoundingClientRect();
                 return [canvas.left + x, canvas.top + y, holdfast.job(data.job[best])];

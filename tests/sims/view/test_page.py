@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+from base64 import b64decode
 from pathlib import Path
 
 import orjson
@@ -14,7 +16,6 @@ from sims.cli.main import main
 from sims.plots.scene import Scene
 from sims.view import charts
 from sims.view.page import Page
-from sims.view.story import Story
 from tests.sims.cli.commands import without
 from tests.sims.kinds import KINDS, records_of, written
 
@@ -23,9 +24,9 @@ pytest.importorskip("bokeh", reason="the extra `view` is not installed")
 
 def data_of(page: Path) -> dict[str, object]:
     """The data that a page carries."""
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text())
+    found = re.search(r'<script type="text/plain" id="data">(.*?)</script>', page.read_text())
     assert found is not None
-    data: dict[str, object] = orjson.loads(found[1])
+    data: dict[str, object] = orjson.loads(gzip.decompress(b64decode(found[1])))
     return data
 
 
@@ -55,12 +56,9 @@ def test_a_page_tells_the_whole_chain_behind_every_job(name: str, tmp_path: Path
             assert records[now].cause is None
 
 
-def test_a_story_keeps_only_what_is_shown_and_its_causes() -> None:
-    story = Story()
-    for record in records_of("redundant"):
-        story(record)
-    story.lives.clear()
-    seqs = story.columns([200])["seq"]
+def test_a_page_keeps_only_what_is_shown_and_its_causes() -> None:
+    page = Page(list(records_of("redundant")))
+    seqs = page.story([200])["seq"]
     assert isinstance(seqs, list)
     assert 200 in seqs
     assert len(seqs) < 200
