@@ -13,8 +13,9 @@ with the log: a job that is over and a run that is released are forgotten.
 `history.listen`. Spans come without matching on events: `run_span` and `run_ended` tell that what a
 run did since `run.since` is over, and `run` is then still as it was over that time; `worker_span`
 likewise; `time_passed` comes before anything changes at a later instant, with the state of the time
-that has passed. All other hooks come after the change, in the order of the log. A listener that
-counts or draws asks its history in a hook; it never changes it.
+that has passed. All other hooks come after the change, in the order of the log. `run_over` and
+`job_over` tell of every run and job once, ended or still under way where the log ends. A listener
+that counts or draws asks its `history` in a hook; it never changes it.
 
     class Busy(Listener):
         def run_ended(self, run, record, done):

@@ -162,8 +162,10 @@ def _draw_image(
     rgba = np.insert(colours, 3, 255, axis=2).view(np.uint32)[:, :, 0]
     source = ColumnDataSource({"image": [rgba]})
     for kind in np.unique(boxes.kind).tolist():
-        label, colour = paints[kind].label, paints[kind].colour
-        chart.scatter([nan], [nan], marker="square", size=16, color=colour, legend_label=label)
+        it = paints[kind]
+        chart.scatter(
+            [nan], [nan], marker="square", size=16, color=it.colour, legend_label=it.label
+        )
     chart.image_rgba("image", source=source, x=0, y=0, dw=raster.end, dh=raster.height)
 
 
