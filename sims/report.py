@@ -28,8 +28,8 @@ class Report:
 
     workers: bool = False
     """Whether to keep a ledger per worker too."""
-    jobs_apart: bool = False
-    """Whether to keep a ledger per job too."""
+    jobs_apart: bool = True
+    """Whether to keep a ledger per job too: they stay where all else grows with what is alive."""
     summary: Summary = field(factory=Summary)
     ledger: Ledger = field(init=False)
     queue: Queue = field(init=False)

@@ -34,7 +34,11 @@ class Ledger:
     workers: bool = False
     """Whether to keep accounts per worker too (one per processor that worked)."""
     jobs: bool = True
-    """Whether to keep accounts per job."""
+    """Whether to keep accounts per job; if not, asking for one raises KeyError."""
+
+    def __attrs_post_init__(self) -> None:
+        if not self.jobs:
+            self.by_job = {}
 
     def add(self, slices: Iterable[Slice]) -> None:
         """Enter slices."""
