@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,12 @@ from sims.tables.section import arguments_of
 
 OURS = ("actors", "policies", "sims")
 """Names of Holdfast's own packages."""
+
+KNOWN = ("policies", "sims.papers")
+"""Modules of ours that a file may name."""
+
+GROUP = "holdfast.policies"
+"""Entry points by which installed packages declare that a file may name what is in them."""
 
 OWN = "package.module:Name"
 """How a scenario file names a user's own."""
@@ -90,22 +97,48 @@ def _own(section: PolicySection, folder: Path) -> Any:
 
 
 def imported(name: str, folder: Path, key: str) -> Any:
-    """What `package.module:Name` names, sought in `folder` first. Raises InputError at `key`."""
+    """What `package.module:Name` names: in `folder`, else in the current one, else in an installed
+    package that declares itself by an entry point `holdfast.policies`, else of our own.
+
+    A file of a stranger's may name anything: no other module is imported. Raises InputError at
+    `key`.
+    """
     module, _, attribute = name.partition(":")
-    places = [str(folder), str(Path.cwd())]
-    if module.partition(".")[0] in sys.stdlib_module_names:
-        problem = f"{name!r} is Python's own, which decides nothing"
-        raise InputError("scenario", key, problem, OWN)
-    _beside_ours(module, name, places, key)
-    sys.path[:0] = places
+    places = [folder, Path.cwd()]
+    file = next(filter(None, (_file_in(place, module) for place in places)), None)
+    if file is None and not _declared(module):
+        accepted = f"{OWN}, in the scenario's folder, in the current one, or of an installed "
+        accepted += f"package with an entry point {GROUP!r}"
+        raise InputError("scenario", key, f"{name!r}: no such module there", accepted)
+    paths = list(map(str, places))
+    _beside_ours(module, name, paths, key)
+    sys.path[:0] = paths
     try:
-        return getattr(importlib.import_module(module), attribute)
+        found = importlib.import_module(module)
+        value = getattr(found, attribute)
     except Exception as error:  # whatever a user's module raises while it is imported
-        accepted = f"{OWN}, importable from the scenario's folder or the current one"
+        accepted = f"{OWN} that can be imported"
         problem = f"{name!r}: {type(error).__name__}: {error}"
         raise InputError("scenario", key, problem, accepted) from None
     finally:
-        del sys.path[: len(places)]
+        del sys.path[: len(paths)]
+    if file is not None and Path(found.__file__ or "").resolve() != file:
+        problem = f"{name!r}: another module {module} is loaded, {found.__file__}"
+        raise InputError("scenario", key, problem, "another name for yours")
+    return value
+
+
+def _file_in(folder: Path, module: str) -> Path | None:
+    """The module's source below the folder, if it is there."""
+    path = folder.joinpath(*module.split(".")).resolve()
+    sources = (path.with_name(f"{path.name}.py"), path / "__init__.py")
+    return next((source for source in sources if source.is_file()), None)
+
+
+def _declared(module: str) -> bool:
+    """Whether it is of ours, or of a package that says that it has policies."""
+    packages = [point.module for point in entry_points(group=GROUP)]
+    return any(module == it or module.startswith(f"{it}.") for it in (*KNOWN, *packages))
 
 
 def _beside_ours(module: str, name: str, places: Sequence[str], key: str) -> None:
