@@ -1,0 +1,157 @@
+"""`sacct -P`: attempts that ran are read, all else is counted, clocks that jump cost none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sims.errors import InputError
+from sims.readers.sacct import SacctLog, read_sacct
+
+HEADER = (
+    "JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS"
+    "|AllocCPUS|AllocTRES|State"
+)
+DAY = "2024-05-01T"
+
+
+def line(
+    job: str = "7",
+    times: tuple[str, str, str, str] = ("10:00:00", "10:00:00", "10:10:00", "11:10:00"),
+    day: str = DAY,
+    **cells: str,
+) -> str:
+    """A line of a job that asked for an hour of 4 processors and used it, but for `cells`."""
+    names = HEADER.split("|")
+    usual = ["ann", "phys", "batch", "3600", "60", "4", "4", "cpu=4,mem=8G", "COMPLETED"]
+    others = [name for name in names[1:] if name not in ("Submit", "Eligible", "Start", "End")]
+    told = dict(zip(others, usual, strict=True)) | {"JobID": job}
+    when = [time if time in ("None", "Unknown") else day + time for time in times]
+    told |= dict(zip(("Submit", "Eligible", "Start", "End"), when, strict=True))
+    return "|".join((told | cells)[name] for name in names)
+
+
+def read(tmp_path: Path, *lines: str, header: str = HEADER, **options: object) -> SacctLog:
+    path = tmp_path / "jobs.txt"
+    path.write_text("\n".join((header, *lines)) + "\n")
+    return read_sacct(path, **options)  # type: ignore[arg-type]
+
+
+def test_a_job_is_released_when_eligible_and_runs_as_long_as_it_computed(tmp_path: Path) -> None:
+    times = ("10:00:00", "10:05:00", "10:10:00", "11:30:00")
+    (job,) = read(tmp_path, line(times=times, ElapsedRaw="1800")).jobs
+    assert (job.name, job.submitted, job.wait, job.run) == ("J7", 0, 300, 1800)
+    assert (job.processors, job.estimate, job.status) == (4, 3600, "completed")
+    assert (job.user, job.group, job.queue) == ("ann", "phys", "batch")
+
+
+def test_columns_are_found_by_name_in_any_order_and_case(tmp_path: Path) -> None:
+    header = "state|alloccpus|elapsedraw|start|submit|jobid|"
+    (job,) = read(tmp_path, f"FAILED|2|60|{DAY}10:01:00|{DAY}10:00:00|9|", header=header).jobs
+    assert (job.name, job.wait, job.run, job.processors, job.status) == ("J9", 60, 60, 2, "failed")
+    assert job.estimate is None
+
+
+def test_steps_and_jobs_that_never_ran_are_left_out_and_counted(tmp_path: Path) -> None:
+    never = ("10:00:00", "10:00:00", "None", "12:00:00")
+    waits = ("10:00:00", "10:00:00", "Unknown", "Unknown")
+    log = read(
+        tmp_path,
+        *(line(), line("7.batch"), line("7.0")),
+        line("8", never, State="CANCELLED by 12", ElapsedRaw="0"),
+        line("9_[1-3,7,20-24:2%4]", waits, State="PENDING", ElapsedRaw="0"),
+    )
+    assert [job.name for job in log.jobs] == ["J7"]
+    assert log.left_out == {
+        "steps of jobs": 2,
+        "never started": 1,
+        "still waiting when the log ends": 7,
+    }
+
+
+def test_each_attempt_of_a_requeued_job_is_a_job_and_a_line_told_twice_is_one(
+    tmp_path: Path,
+) -> None:
+    first, second = (
+        line(State="NODE_FAIL"),
+        line(times=("11:10:00",) * 2 + ("11:12:00", "12:12:00")),
+    )
+    log = read(tmp_path, first, second, second)
+    assert [(job.name, job.submitted, job.status) for job in log.jobs] == [
+        ("J7", 0, "failed"),
+        ("J7.2", 4200, "completed"),
+    ]
+
+
+def test_components_of_a_heterogeneous_job_run_as_one(tmp_path: Path) -> None:
+    (job,) = read(tmp_path, line("7+0"), line("7+1", AllocCPUS="12")).jobs
+    assert (job.name, job.processors) == ("J7", 16)
+
+
+def test_a_limit_may_be_missing_unlimited_or_the_partitions(tmp_path: Path) -> None:
+    log = read(
+        tmp_path,
+        line("1", TimelimitRaw=""),
+        line("2", TimelimitRaw="UNLIMITED"),
+        line("3", TimelimitRaw="Partition_Limit"),
+        limit=7200,
+    )
+    assert [job.estimate for job in log.jobs] == [None, 365 * 86_400, 7200]
+    with pytest.raises(InputError, match=r"line 2: TimelimitRaw.*`partition_limit`"):
+        read(tmp_path, line(TimelimitRaw="Partition_Limit"))
+
+
+def test_a_job_that_still_runs_is_taken_to_run_to_its_limit(tmp_path: Path) -> None:
+    times = ("10:00:00", "10:00:00", "10:10:00", "Unknown")
+    log = read(tmp_path, line(times=times, State="RUNNING", ElapsedRaw="600"))
+    assert log.jobs[0].run == 3600
+    assert log.changed == {"still running when the log ends: runs to its limit": 1}
+
+
+def test_gpus_are_reported_as_left_out(tmp_path: Path) -> None:
+    log = read(tmp_path, line(AllocTRES="billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2"))
+    assert list(log.changed.values()) == [1]
+    assert "GPUs" in next(iter(log.changed))
+
+
+def test_an_hour_that_summer_times_end_repeats_is_told_by_what_was_computed(
+    tmp_path: Path,
+) -> None:
+    night = "2024-10-27T"
+    jobs = [
+        line("1", ("01:50:00", "01:50:00", "02:30:00", "02:40:00"), night, ElapsedRaw="4200"),
+        line("2", ("02:10:00", "02:10:00", "02:20:00", "03:20:00"), night, ElapsedRaw="3600"),
+    ]
+    summer, winter = read(tmp_path, *jobs, timezone="Europe/Paris").jobs
+    assert (summer.submitted, summer.wait, summer.run) == (0, 2400, 4200)
+    # From 02:10 on, of winter time: an hour later than the clock says.
+    assert (winter.submitted, winter.wait) == (4800, 600)
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "said"),
+    [
+        ((line(AllocCPUS="many"),), {}, "line 2: AllocCPUS: 'many'"),
+        ((line(AllocCPUS="²"),), {}, "line 2: AllocCPUS"),
+        ((line(times=("10:00", "soon", "10:10:00", "11:10:00")),), {}, "line 2: Eligible: "),
+        ((line(times=("12:00:00",) * 2 + ("10:10:00", "11:10:00")),), {}, "`timezone`"),
+        (("7|ann",), {}, "line 2: .*missing"),
+        (("7.0" + "|" * 13,), {}, "no job that has started"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_line(
+    lines: tuple[str, ...], options: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, *lines, **options)
+
+
+def test_a_header_that_lacks_columns_gets_the_command_that_has_them(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no column ElapsedRaw, State.*sacct -P -o JobIDRaw"):
+        read(tmp_path, header="JobID|Submit|Start|AllocCPUS")
+
+
+def test_an_unknown_time_zone_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'Mars' is no time zone"):
+        read(tmp_path, line(), timezone="Mars")
