@@ -154,7 +154,9 @@ def _refuse_changes(section: RigidSection) -> None:
     for key in ("select", "resample", "scale"):
         if getattr(section, key) not in (None, Selection()):
             problem = "these jobs are of no log"
-            raise InputError("scenario", f"job.{key}", problem, "`swf`, `batsim` or `lublin`")
+            raise InputError(
+                "scenario", f"job.{key}", problem, "`swf`, `batsim`, `sacct` or `lublin`"
+            )
 
 
 def _jobs(section: JobSection) -> Sequence[AnyJob]:
@@ -205,7 +207,7 @@ def _of_log(section: RigidSection, scenario: Scenario, system: System, folder: P
     if section.scale:
         jobs = section.scale.apply(jobs, changes, workers, Rule.CUT_WIDE in section.select.clean)
     jobs = section.select.cut(jobs, changes, workers)
-    log, v = section.swf or section.batsim, section.verification
+    log, v = section.log, section.verification
     believed = log is None or log.estimates
     rows = zip(*(column.tolist() for column in astuple(jobs, recurse=False)), strict=True)
     submissions = (
@@ -228,6 +230,10 @@ def _columns(
         return JobColumns.of_swf(folder / file, file, changes), changes
     if section.batsim:
         return JobColumns.of_batsim(folder / section.batsim.file), Changes()
+    if section.sacct:
+        changes, log = Changes(), section.sacct
+        path = folder / log.file
+        return JobColumns.of_sacct(path, log.timezone, log.partition_limit, changes), changes
     assert section.lublin is not None
     rng, size = system.stream("workload/lublin"), scenario.full_platform.size
     return section.lublin.draw(rng, size), Changes()

@@ -103,6 +103,23 @@ class JobColumns:
             for it in jobs
         )
 
+    @classmethod
+    def of_sacct(cls, path: Path, zone: str, limit: float | None, changes: Changes) -> Self:
+        """The attempts that Slurm's accounting tells of; what is left out or assumed is entered in
+        `changes`. Raises InputError."""
+        from sims.readers.sacct import read_sacct
+
+        log = read_sacct(path, zone, limit)
+        changes.left_out += log.left_out.items()
+        changes.changed += log.changed.items()
+        return cls.of(
+            (
+                *(it.name, it.submitted, it.run, it.processors, it.estimate, it.status),
+                *(it.user, it.group, it.queue, it.priority),
+            )
+            for it in log.jobs
+        )
+
     def __len__(self) -> int:
         return len(self.submitted)
 

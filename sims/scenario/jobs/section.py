@@ -13,7 +13,7 @@ from sims.scenario.jobs.lublin import Lublin
 from sims.scenario.jobs.select import Resample, Scale, Selection
 from sims.scenario.jobs.speedups import AnySpeedup, Synthetic
 from sims.scenario.jobs.stream import StreamSection
-from sims.tables.fields import Count, Drawn, DurationOrInf, NotNegative, Time
+from sims.tables.fields import Accepts, Count, Drawn, Duration, DurationOrInf, NotNegative, Time
 from sims.tables.section import OneOf, Section
 
 
@@ -57,16 +57,33 @@ class WorkloadFile(Section):
     """Whether reservations believe the users' requested times; else what the jobs take."""
 
 
-class RigidSection(JobFields):
-    """`[job]`: rigid jobs (rigid21); exactly one of `jobs`, `synthetic`, `swf`, `batsim`, `lublin`,
-    `stream`. Those of `swf`, `batsim` and `lublin` are selected, then drawn anew, then scaled."""
+def _is_zone(name: str) -> bool:
+    from sims.readers.sacct import zone
 
-    SOURCES = ("jobs", "synthetic", "swf", "batsim", "lublin", "stream")
+    return zone(name) is not None
+
+
+class SacctFile(WorkloadFile):
+    """`[job.sacct]`: jobs of a Slurm cluster, as `sacct -P` prints them."""
+
+    timezone: Annotated[str, Accepts("an IANA name such as Europe/Paris", check=_is_zone)] = "UTC"
+    """Whose local time the file tells: sacct prints no offset."""
+    partition_limit: Duration | None = None
+    """What the limit `Partition_Limit` means."""
+
+
+class RigidSection(JobFields):
+    """`[job]`: rigid jobs (rigid21); exactly one of `jobs`, `synthetic`, `swf`, `batsim`, `sacct`,
+    `lublin`, `stream`. Those of a log and of `lublin` are selected, then drawn anew, then
+    scaled."""
+
+    SOURCES = ("jobs", "synthetic", "swf", "batsim", "sacct", "lublin", "stream")
 
     kind: Literal["rigid"] = "rigid"
     synthetic: UniformJobs | None = None
     swf: WorkloadFile | None = None
     batsim: WorkloadFile | None = None
+    sacct: SacctFile | None = None
     lublin: Lublin | None = None
     stream: StreamSection | None = None
     select: Selection = Field(default_factory=Selection)
@@ -76,7 +93,12 @@ class RigidSection(JobFields):
     @property
     def of_log(self) -> bool:
         """Whether its jobs are columns that can be selected from, drawn anew and scaled."""
-        return bool(self.swf or self.batsim or self.lublin)
+        return bool(self.log or self.lublin)
+
+    @property
+    def log(self) -> WorkloadFile | None:
+        """The real log that the jobs come from."""
+        return self.swf or self.batsim or self.sacct
 
 
 class MoldableSection(JobFields):

@@ -13,17 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.events import JobsChanged, JobsLeftOut
-from actors.runtime import System, stream
+from actors.events import JobsChanged, JobsLeftOut, RunStarted
+from actors.runtime import Record, System, stream
 from sims.errors import InputError
+from sims.readers.sacct import read_sacct
 from sims.scenario.jobs.columns import Changes, JobColumns
 from sims.scenario.jobs.select import Flurry, Resample, Rule, Scale, ScaledBy, Selection
-from sims.scenario.loader import read
+from sims.scenario.loader import load, read
 from sims.scenario.workload import workload
 from sims.summary import Summary
 from sims.world import run
 
 WORKERS = 16
+SCENARIOS = Path(__file__).parents[3] / "sims" / "scenarios"
 STATUSES = ("completed", "failed", "cancelled", "unknown")
 NAN = float("nan")
 
@@ -259,3 +261,24 @@ def test_only_jobs_of_a_log_can_be_selected_scaled_and_resampled(key: str) -> No
 def test_no_estimate_is_made_up() -> None:
     jobs = columns([(0, 1, 1, NAN, "unknown", "")])
     assert isnan(Selection(clean=tuple(Rule)).apply(jobs, Changes()).estimates[0])
+
+
+def test_slurms_accounting_is_replayed_and_all_that_is_not_is_told() -> None:
+    records: list[Record] = []
+    run(load(SCENARIOS / "slurm.toml"), [records.append], SCENARIOS)
+    recorded = {
+        job.name: job.submitted + job.wait
+        for job in read_sacct(SCENARIOS / "slurm-sacct.txt", "Europe/Paris").jobs
+    }
+    starts = {it.event.job: it.t for it in records if isinstance(it.event, RunStarted)}
+    assert starts.keys() == recorded.keys()
+    # The others waited for what no processor count tells: nodes that were down, throttled arrays.
+    met = sum(starts[name] == start for name, start in recorded.items())
+    assert met >= 0.9 * len(recorded)
+    told = [it.event for it in records if isinstance(it.event, JobsLeftOut | JobsChanged)]
+    assert told == [
+        JobsLeftOut("never started", 3),
+        JobsChanged("its GPUs are left out: only processors are simulated", 15),
+        JobsChanged("component of a heterogeneous job: counted with its first", 1),
+        JobsChanged("requeued: each attempt is a job of its own", 6),
+    ]
