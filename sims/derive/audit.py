@@ -1,0 +1,73 @@
+"""The audit of a log: the world is derived from its inputs and decisions, and held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from actors import events as e
+from actors.events import DeciderKind, ScenarioStarted
+from actors.runtime import Event, Record, rare_collections
+from sims.derive import copies, inputs, link, runs
+from sims.derive.deciding import Decider, Enrolment
+from sims.derive.law import Broken, Law, Violation
+from sims.derive.queue import Queue, telling
+from sims.derive.world import Handler, World
+
+HANDLERS: dict[type[Event], Handler] = {
+    e.ScenarioStarted: inputs.begin,
+    e.MeasuresDescribed: inputs.describe,
+    e.JobsLeftOut: inputs.describe,
+    e.JobsChanged: inputs.describe,
+    e.WorkerPriced: inputs.describe,
+    e.ChainsBelieved: inputs.describe,
+    e.LinkDescribed: inputs.describe_link,
+    e.PackDescribed: inputs.describe_pack,
+    e.JobSubmitted: inputs.submit,
+    e.WorkerChanged: inputs.change,
+    e.WorkerSpeedChanged: inputs.speed,
+    e.WorkloadEnded: inputs.end_workload,
+    e.ScenarioEnded: inputs.end,
+    e.StaleMessage: inputs.off,
+    e.RunStarted: copies.start,
+    e.RunEnded: copies.cancel,
+    e.MembersReleased: copies.cancel,
+    e.StageStarted: runs.learn,
+    e.CheckpointTaken: runs.learn,
+    e.VerificationEnded: runs.learn,
+    e.TransferStarted: link.pass_channels,
+    e.TransferSuspended: link.pass_channels,
+    e.TransferDropped: link.forgotten,
+    e.ReservationMade: telling("promise"),
+    e.ReservationDropped: telling("withdraw"),
+    e.ShelfOpened: telling("open_shelf"),
+    e.BatchOpened: telling("open_batch"),
+}
+"""Lines that nothing but themselves decides, and what makes their scripts."""
+
+
+def choose(w: World, event: ScenarioStarted) -> None:
+    """Who decides, by the first line."""
+    told = dict(setting.partition("=")[::2] for setting in event.settings)
+    if event.decider is DeciderKind.QUEUE:
+        w.decider = Queue(w, placement=told.get("placement", "lowest"))
+    elif event.decider is DeciderKind.ENROLMENT:
+        w.decider, w.reuses = Enrolment(w), told.get("reuse") != "False"
+    else:
+        w.decider = Decider(w)
+    w.copies_decide = event.decider is DeciderKind.COPIES
+    w.after.extend((lambda: link.close(w), w.decider.close))
+
+
+def audit(records: Iterable[Record]) -> Iterator[Violation]:
+    """The first line that cannot be, if there is one; nothing for a run of this simulator. After
+    it nothing is known of the world: what follows is not looked at."""
+    w = World(HANDLERS, choose)
+    with rare_collections():
+        for record in records:
+            try:
+                w.read(record)
+            except Broken as broken:
+                yield Violation(broken.law, (record.seq,), broken.why)
+                return
+    if w.started is not None and not w.ended:
+        yield Violation(Law.FRAME, (w.seq,), "the log does not end with ScenarioEnded")

@@ -1,0 +1,304 @@
+"""What the audit knows of workers, jobs, copies and runs at the present instant of a log."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Generator
+from math import inf
+from typing import Any
+
+from attrs import define, field, frozen
+
+from actors.events import (
+    ApplicationDescribed,
+    JobDescribed,
+    MessagesDescribed,
+    ProtectionDescribed,
+    ProtectionKind,
+    Stage,
+    TasksDescribed,
+    TransferKind,
+)
+from policies.availability import WorkerState
+from sims.derive.intervals import Spans, extent, numbers, written
+
+UP = WorkerState.UP
+NEGLIGIBLE = 1e-12
+"""Less than this part of a whole is nothing (WORLD.md, One instant)."""
+AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
+
+Script = Generator[Any, Any, None]
+"""What must be told, line after line: it yields (event, causes) and gets that line's seq; or None,
+and gets the event that comes next, to go by what nothing in the world decides; or a Run, and goes
+on when its part is over."""
+
+
+class Phase(enum.IntEnum):
+    """What comes first within an instant (WORLD.md, One instant)."""
+
+    MESSAGES = 0
+    PARTS = 1
+    RUNS = 2
+    STATES = 3
+    RESUME = 4
+    DECISION = 5
+
+
+@define(eq=False)
+class Turn:
+    """A script whose turn it is to tell."""
+
+    phase: int
+    script: Script
+    want: Any
+
+
+@define(eq=False)
+class Teller:
+    """A job or a worker: what it has to tell at this instant, one thing after the other."""
+
+    turns: list[tuple[int, int, int, Callable[[], Script | None]]] = field(
+        init=False, factory=list
+    )
+    """Heap of (phase, number, order, what makes the script)."""
+    front: Turn | None = field(init=False, default=None)
+    """What it must tell next."""
+
+
+@define(eq=False)
+class Timer:
+    """When something is due."""
+
+    due: float
+    phase: int
+    teller: Teller
+    number: int
+    make: Callable[[], Script | None]
+    live: bool = True
+
+
+@frozen
+class State:
+    """A state from which a run can go on."""
+
+    run: int
+    done: float
+    """In that run's count."""
+    work: float
+    exposed: float = 0
+    """Workers x computing time since the last verified point (R3)."""
+
+    @property
+    def fraction(self) -> float:
+        """Of the work that is done."""
+        return self.done / self.work if self.work else 1
+
+    def beyond(self, other: State | None) -> bool:
+        """Whether it is further."""
+        return other is None or self.fraction - other.fraction > NEGLIGIBLE
+
+    def of(self, work: float) -> float:
+        """Work done, in the count of a run whose whole work is `work`."""
+        return self.done if work == self.work else self.done * work / self.work
+
+
+@define(eq=False)
+class Job(Teller):
+    """One that has been submitted and is not gone."""
+
+    name: str
+    submitted: int
+    """seq."""
+    described: JobDescribed
+    protection: ProtectionDescribed | None = None
+    """None: a plain job, whose attempts are timers."""
+    messages: MessagesDescribed | None = None
+    tasks: TasksDescribed | None = None
+    times: dict[int, float] = field(factory=dict)
+    """w_q by worker."""
+    bounds: dict[int, int] = field(factory=dict)
+    """mu_q by worker."""
+    application: ApplicationDescribed | None = None
+    iteration: int = -1
+    copies: list[Copy] = field(factory=list)
+    """In the order of their placing."""
+    next_run: int = 0
+    saved: State | None = None
+    """At the master (P3)."""
+    kept: list[State] = field(factory=list)
+    """Of cancelled runs, where copies are what is decided: the furthest first."""
+    works: dict[int, float] = field(factory=dict)
+    """Members -> work of a run, where nothing but runs tell."""
+    learnt: dict[tuple[str, int], float] = field(factory=dict)
+    """(what, members) -> a time that nothing but runs tell."""
+    draws: bool | None = None
+    """Whether its errors are drawn; None: no verification has ended."""
+    lost: int = 0
+    """Attempts of a plain job that ended early, and do not count."""
+    wanted: int = -1
+    """seq of what it has wanted workers since."""
+    over: tuple[str, float] = "completed", -1.0
+    """How its last run ended, and when."""
+
+    @property
+    def kind(self) -> ProtectionKind:
+        """Where it is saved."""
+        return self.protection.kind if self.protection is not None else ProtectionKind.NONE
+
+    @property
+    def keeps(self) -> bool:
+        """Whether members stay with it when a run is lost or fails (P2)."""
+        return self.kind is ProtectionKind.BUDDIES
+
+
+@define(eq=False)
+class Copy:
+    """Members held for one run at a time; under buddies, for the next one too."""
+
+    job: Job
+    spans: Spans
+    units: dict[int, int] = field(factory=dict)
+    """Tasks by member, of an iterative job."""
+    absent: set[int] = field(factory=set)
+    """Members that are not UP."""
+    run: Run | None = None
+    last: int = -1
+    """Number of its last run."""
+    saved: State | None = None
+    """With its buddies."""
+    holders: int = 0
+    """Members among which that, or the input, is spread."""
+    cause: int = -1
+    """seq of what its next run has waited for last."""
+    failed: set[int] = field(factory=set)
+    """Members that went DOWN since the last recovery was over."""
+    lacking: int = 0
+    """How many members others have promised, and still compute on."""
+    promised: bool = False
+    """Whether its members are given to others when it ends."""
+    gone: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        self.holders = self.full
+
+    @property
+    def full(self) -> int:
+        """How many members, promised ones included."""
+        return extent(self.spans) + self.lacking
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """Their numbers."""
+        return numbers(self.spans)
+
+    @property
+    def text(self) -> str:
+        """As logs write them."""
+        return written(self.spans)
+
+
+@define(eq=False)
+class Run:
+    """The account of one run."""
+
+    copy: Copy
+    number: int
+    work: float
+    base: float = 0
+    """Work done when the present part began."""
+    begins: State | None = None
+    stage: Stage | None = None
+    length: float = 0
+    """Of the present part."""
+    passed: float = 0
+    """Of it, until `since`."""
+    rate: float = 0
+    since: float = 0
+    cause: int = -1
+    """seq of the last event of its part."""
+    reach: float = 0
+    """Work done when the present computing ends."""
+    exposed: float = 0
+    computes: bool = False
+    """Whether it has begun to compute."""
+    learns: bool = False
+    """Whether its period is not known: its next checkpoint tells."""
+    missing: set[int] = field(factory=set)
+    """Members that lack a message, or have not sent theirs."""
+    ahead: float = 0
+    """Time of the parts between the present one and computing."""
+    timer: Timer | None = None
+    script: Script | None = None
+    started: int = -1
+    over: bool = False
+
+    def at(self, now: float) -> float:
+        """How much of the present part has passed."""
+        return self.passed + self.rate * (now - self.since) if self.rate else self.passed
+
+    def done(self, now: float) -> float:
+        """Work done."""
+        return self.base + self.at(now) if self.stage is Stage.COMPUTING else self.base
+
+    def end(self) -> float:
+        """When the present part is over, at the present rate."""
+        if not self.length:
+            return self.since
+        if not self.rate:
+            return inf
+        left = self.length - self.passed
+        return self.since + (left / self.rate if left > NEGLIGIBLE * self.length else 0)
+
+    def expose(self, now: float) -> float:
+        """Workers x computing time since the last verified point."""
+        if self.stage is Stage.COMPUTING and self.rate:
+            return self.exposed + self.copy.full * (now - self.since)
+        return self.exposed
+
+    def settle(self, now: float) -> None:
+        """Bring the account up to now."""
+        self.exposed, self.passed, self.since = self.expose(now), self.at(now), now
+
+    def state(self, now: float) -> State:
+        """What another copy would clone."""
+        return State(self.number, self.done(now), self.work, self.expose(now))
+
+
+@define(eq=False)
+class Worker(Teller):
+    """One to which something has happened; others are UP, at speed 1."""
+
+    number: int
+    state: WorkerState = UP
+    seq: int = 0
+    """What changed its state last."""
+    until: float | None = None
+    """When a fault's downtime is over."""
+    changed: float = -1
+    """When its state did last."""
+    known: bool = False
+    """Whether a state of it has been told."""
+    speed: float = 1
+    programs: set[str] = field(factory=set)
+    data: int = 0
+    image: bool = False
+    kind: TransferKind | None = None
+    """Of the message of which a part has passed or is passing."""
+    left: float = 0
+    """Of it, at `since`."""
+    since: float = 0
+    passing: Timer | None = None
+    """Its end, while it passes."""
+    sent: int = -1
+    """seq of its TransferStarted."""
+    run: Run | None = None
+    """That it fetches for."""
+    fetches: bool = False
+    """Whether the run continues from an image of the master's."""
+    saving: bool = False
+    wanted: tuple[float, int] = -1.0, -1
+    """Since when, and since which event, it has wanted the message that it wants."""
+
+    def leave(self) -> None:
+        """Complete programs are what leaving a run leaves."""
+        self.data, self.image = 0, False

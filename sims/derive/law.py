@@ -1,0 +1,102 @@
+"""What the laws are, and how a line is held against the one that must follow."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection
+from math import isclose
+from typing import Any
+
+import attrs
+from attrs import frozen
+
+from actors.runtime import Event
+
+ROUNDING = 1e-9
+"""Relative: sums of the same numbers in another order differ by less, other numbers by more."""
+
+
+class Law(enum.Enum):
+    """The laws of the world."""
+
+    SCHEMA = "a line holds the fields of its kind of event, each of its type, and no others"
+    ORDER = "events are numbered in order, time does not run backwards, causes come before effects"
+    FRAME = "a log begins with its scenario and ends once, after everything else"
+    INPUT = "what comes from outside of the world describes a world that can be"
+    FOLLOWS = "what happens follows, by the world's rules, from what was before"
+    MISSING = "what must happen by the world's rules is told"
+    CAUSE = "an event is caused by that without which it would not have happened"
+    DECISION = "what is decided can be carried out in the state of its instant"
+
+
+@frozen
+class Violation:
+    """A law that a log breaks."""
+
+    law: Law
+    events: tuple[int, ...]
+    """seq of the events that show it."""
+    why: str
+    """With the numbers."""
+
+    def __str__(self) -> str:
+        events = ", ".join(f"#{seq}" for seq in self.events)
+        return f"{self.law.name}: {self.why} ({events}); law: {self.law.value}"
+
+
+class Broken(Exception):
+    """The present line, or what is missing before it, breaks a law."""
+
+    def __init__(self, law: Law, why: str) -> None:
+        super().__init__(why)
+        self.law, self.why = law, why
+
+
+Causes = int | Collection[int]
+"""The one cause that an event can have, or all that it may have."""
+
+
+def must(holds: object, law: Law, why: str) -> None:
+    """Raises Broken unless it `holds`."""
+    if not holds:
+        raise Broken(law, why)
+
+
+def same(found: Any, expected: Any) -> bool:
+    """Whether they are equal but for rounding."""
+    if found == expected:
+        return True
+    if isinstance(found, float | int) and isinstance(expected, float | int):
+        return isclose(found, expected, rel_tol=ROUNDING, abs_tol=ROUNDING)
+    if isinstance(found, tuple) and isinstance(expected, tuple):
+        return len(found) == len(expected) and all(map(same, found, expected))
+    return False
+
+
+def check(found: Event, expected: Event, cause: int | None, causes: Causes) -> None:
+    """Raises Broken where the line found is not the one expected."""
+    if found != expected:
+        if type(found) is not type(expected):
+            raise Broken(Law.FOLLOWS, f"{told(expected)} must come now; it says {told(found)}")
+        for name in attrs.fields_dict(type(found)):
+            was, due = getattr(found, name), getattr(expected, name)
+            if not same(was, due):
+                why = f"{name} must be {_word(due)}; it says {told(found)}"
+                raise Broken(Law.FOLLOWS, why)
+    if cause != causes and (isinstance(causes, int) or cause not in causes):
+        may = f"#{causes}" if isinstance(causes, int) else _any_of(causes)
+        raise Broken(Law.CAUSE, f"{told(found)} is caused by {may}, not by #{cause}")
+
+
+def _any_of(causes: Collection[int]) -> str:
+    return " or ".join(f"#{it}" for it in sorted(set(causes))) or "nothing that has happened"
+
+
+def told(event: Event) -> str:
+    """The event in words that a log has for it."""
+    values = attrs.asdict(event, recurse=False).items()
+    return f"{type(event).__name__}({', '.join(f'{k}={_word(v)}' for k, v in values)})"
+
+
+def _word(value: object) -> str:
+    return str(value.value) if isinstance(value, enum.Enum) else repr(value)

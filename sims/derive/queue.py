@@ -1,0 +1,219 @@
+"""A queue's decisions: which workers a run gets, reservations, shelves and batches (rigid21,
+moldable21)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from attrs import define, field
+
+from actors.events import (
+    BatchOpened,
+    Outcome,
+    ProtectionKind,
+    ReservationDropped,
+    ReservationMade,
+    RunStarted,
+    ShelfOpened,
+)
+from sims.derive.deciding import Decider
+from sims.derive.facts import Copy, Job, Script
+from sims.derive.intervals import Spans, extent
+from sims.derive.law import Causes, Law, must, same, told
+from sims.derive.world import World
+
+INSTANT = 1 + 1e-12
+
+
+@define
+class _Shelf:
+    """One that opened at this instant."""
+
+    opened: ShelfOpened
+    jobs: int = 0
+    end: float = 0
+    """When the longest of its attempts is believed to end."""
+
+
+@define(eq=False)
+class Queue(Decider):
+    """Jobs wait, and start as lists, shelves or batches say."""
+
+    placement: str = "lowest"
+    promises: dict[str, tuple[ReservationMade, int]] = field(factory=dict)
+    """Waiting job -> what it was promised, seq."""
+    made: list[tuple[int, str]] = field(factory=list)
+    """seq and job of the promises of this instant."""
+    former: dict[str, Spans] = field(factory=dict)
+    """Job -> the workers that a copy of it gave back last at this instant."""
+    shelf: _Shelf | None = None
+    running: int = 0
+    """Copies."""
+    batches: int = 0
+    joined: dict[str, int] = field(factory=dict)
+    """Job in the present batch -> batches that it has been in."""
+    allowed: dict[str, int] = field(factory=dict)
+    """Job -> attempts that it may still make in this batch."""
+    preempted: set[str] = field(factory=set)
+    """Jobs that made way at this instant."""
+    begun: set[str] = field(factory=set)
+    """Jobs that started at this instant."""
+
+    def renew(self) -> None:
+        if self.at != self.w.now:
+            self.made.clear()
+            self.former.clear()
+            self.begun.clear()
+        super(Queue, self).renew()
+
+    # --- what it hears of ---------------------------------------------------------------------
+
+    def ended(self, w: World, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
+        self.running -= 1
+        job = copy.job
+        self.former[job.name] = copy.spans
+        if gone:
+            self.joined.pop(job.name, None)
+            self.allowed.pop(job.name, None)
+            self.promises.pop(job.name, None)
+        elif self.batches and outcome is not Outcome.FAILED and not job.copies:
+            self.allowed[job.name] = self.allowed.get(job.name, 0) + 1  # the same attempt again
+
+    # --- starts -------------------------------------------------------------------------------
+
+    def placing(self, w: World, copy: Copy, event: RunStarted) -> None:
+        job, size = copy.job, copy.full
+        self.renew()
+        rule = RULES.get(self.placement)
+        if rule is not None and w.free.count >= size:
+            former = () if job.copies else self.former.get(job.name, ())
+            due = rule(w, size, former)
+            must(due == copy.spans, Law.DECISION, f"{job.name} gets {due}, not {event.processors}")
+        self.running += 1
+        self.begun.add(job.name)
+        if job.copies:
+            return
+        if self.shelf is not None:
+            believed = job.described.estimate
+            held = event.work if believed is None else believed
+            self.shelf.jobs += 1
+            self.shelf.end = max(self.shelf.end, w.now + (held + job.described.verification))
+        if self.batches:
+            left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
+            must(left >= 0, Law.DECISION, f"{job.name} makes more attempts than its batch lets it")
+
+    def otherwise(self, job: Job, copy: Copy) -> Causes:
+        own = self.promises.pop(job.name, None)
+        if own is not None and own[0].start <= self.w.now * INSTANT and not job.copies:
+            return own[1]
+        made = [seq for seq, name in self.made if name != job.name]
+        return {*made, *self.started[:1]} or self.called()
+
+    def why(self, job: Job, copy: Copy, seq: int) -> Causes:
+        causes = super(Queue, self).why(job, copy, seq)
+        self.promises.pop(job.name, None)
+        return causes
+
+    def called(self) -> Collection[int]:
+        """What called for this decision: news, a promise that has come due, or nothing but time."""
+        if self.news:
+            return self.news
+        end = self.w.now * INSTANT
+        return [0, *(seq for it, seq in self.promises.values() if it.start <= end)]
+
+    def cancels(self, w: World, copy: Copy, seq: int) -> Causes:
+        assert w.started is not None
+        if w.started.preempts:
+            self.preempted.add(copy.job.name)
+            saves = copy.job.kind is ProtectionKind.IMAGES
+            if saves:
+                return {0, *self.called()}
+        return super(Queue, self).cancels(w, copy, seq)
+
+    def close(self) -> None:
+        if self.shelf is not None:
+            opened, jobs, end = self.shelf.opened, self.shelf.jobs, self.shelf.end
+            right = jobs == opened.jobs and same(opened.end, end)
+            must(right, Law.DECISION, f"{jobs} start that end by {end}; it says {told(opened)}")
+            self.shelf = None
+        if self.preempted:
+            for name in self.preempted:
+                why = f"{name} makes way, and nobody starts"
+                must(self.w.capped or self.begun - {name}, Law.DECISION, why)
+            self.preempted.clear()
+
+    # --- what it tells ------------------------------------------------------------------------
+
+    def _cause(self) -> Collection[int]:
+        """What opened a shelf, or freed workers last, or called for the decision."""
+        self.renew()
+        if self.opened >= 0:
+            return (self.opened,)
+        return (self.freeing[-1][0],) if self.freeing else self.called()
+
+    def open_shelf(self, event: ShelfOpened, seq: int) -> Script:
+        """Nothing runs; the jobs that start now form a shelf."""
+        must(self.running == 0 and self.shelf is None, Law.DECISION, f"{told(event)} while jobs run")
+        yield event, self._cause()
+        self.opened, self.shelf = seq, _Shelf(event)
+
+    def open_batch(self, event: BatchOpened, seq: int) -> Script:
+        """All pending jobs are allotted workers for their next attempts."""
+        must(self.running == 0, Law.DECISION, f"{told(event)} while jobs run")
+        causes = self._cause()
+        self.batches += 1
+        self.joined = {name: self.joined.get(name, 0) for name in self.w.jobs}
+        most = max((2**joined for joined in self.joined.values()), default=0)
+        yield BatchOpened(self.batches, len(self.joined), most), causes
+        self.allowed = {name: 2**joined for name, joined in self.joined.items()}
+        self.joined = {name: joined + 1 for name, joined in self.joined.items()}
+        self.opened = seq
+
+    def promise(self, event: ReservationMade, seq: int) -> Script:
+        """A waiting job is promised a start."""
+        job, workers = self.w.jobs.get(event.job), event.processors
+        assert self.w.started is not None
+        sound = job is not None and not job.copies and 1 <= workers <= self.w.started.processors
+        must(sound and event.start >= self.w.now, Law.DECISION, told(event))
+        before = self.promises.get(event.job)
+        if before is not None and (before[1], event.job) in self.made:
+            must(before[0] != event, Law.DECISION, f"{told(event)}: it is promised twice")
+        yield event, self._cause()
+        self.promises[event.job] = event, seq
+        self.made.append((seq, event.job))
+
+    def withdraw(self, event: ReservationDropped, seq: int) -> Script:
+        """A job that goes on waiting loses its promise."""
+        job = self.w.jobs.get(event.job)
+        known = event.job in self.promises and job is not None and not job.copies
+        must(known, Law.DECISION, f"{told(event)}: nothing was promised")
+        yield event, self._cause()
+        self.promises.pop(event.job, None)
+
+
+def lowest(w: World, wanted: int, former: Spans) -> Spans:
+    """The lowest numbers (WORLD.md, D2)."""
+    return w.free.lowest(wanted)
+
+
+def compact(w: World, wanted: int, former: Spans) -> Spans:
+    """Those that its job had a moment ago, else the fewest gaps."""
+    if extent(former) == wanted and all(w.free.has(a, b) for a, b in former):
+        return former
+    return w.free.fewest_gaps(wanted)
+
+
+RULES: dict[str, Callable[[World, int, Spans], Spans]] = {"lowest": lowest, "compact": compact}
+
+
+def telling(name: str) -> Any:
+    """The handler of a line that only a queue tells."""
+
+    def handle(w: World, event: Any, seq: int) -> Script:
+        w.decides()
+        if not isinstance(w.decider, Queue):
+            raise w.decider.tell(event)
+        return getattr(w.decider, name)(event, seq)  # type: ignore[no-any-return]
+
+    return handle

@@ -1,0 +1,332 @@
+"""The course of a run: its stages, what it saves, and what a change of its members' states or
+speeds does to it (WORLD.md, R and P)."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import inf
+from typing import Any
+
+from actors.events import (
+    CheckpointTaken,
+    JobKilled,
+    Outcome,
+    RateChanged,
+    RedistributionPlanned,
+    RunEnded,
+    RunStarted,
+    Stage,
+    StageStarted,
+    TasksDealt,
+    VerificationEnded,
+)
+from policies.maths.redistribution import round_count
+from sims.derive import copies, link, rules
+from sims.derive.facts import AT_SPEED, NEGLIGIBLE, Copy, Job, Phase, Run, Script, State
+from sims.derive.law import Broken, Causes, Law, must, same, told
+from sims.derive.rules import Plan
+from sims.derive.world import World
+
+COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
+STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
+
+
+def course(
+    w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted | None = None
+) -> Script:
+    """A run from its start to its end; `line`: what tells of its start, where it was decided."""
+    job = copy.job
+    keeps = copy.last if line is None else line.keeps
+    run = _run(w, copy, plan, line)
+    cause = yield _started(run, keeps), causes
+    run.started = cause
+    if job.described.limit is not None:
+        over = partial(_killed, w, run)
+        w.at(w.now + job.described.limit, Phase.MESSAGES, job, run.number, over)
+    if job.tasks is not None:
+        cause = yield from _dealt(w, run, line, cause)
+    elif any(stage is Stage.REDISTRIBUTING for stage, _ in plan.before):
+        sizes = copy.holders, copy.full, round_count(copy.holders, copy.full)
+        cause = yield RedistributionPlanned(job.name, run.number, *sizes), cause
+    yield from _prepare(w, run, plan, cause)
+    if not run.over:
+        yield from _compute(w, run)
+
+
+def _run(w: World, copy: Copy, plan: Plan, line: RunStarted | None) -> Run:
+    job, begins = copy.job, plan.begins
+    run = Run(copy, job.next_run, _work(w, copy, line), begins=begins, since=w.now)
+    job.next_run += 1
+    if begins is not None:
+        run.base, run.exposed = begins.of(run.work), begins.exposed
+    copy.run, copy.last = run, run.number
+    return run
+
+
+def _started(run: Run, keeps: int | None) -> RunStarted:
+    begins, copy = run.begins, run.copy
+    source, saved = (begins.run, begins.done) if begins is not None else (None, 0)
+    numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
+    return RunStarted(copy.job.name, *numbers)
+
+
+def _work(w: World, copy: Copy, line: RunStarted | None) -> float:
+    """The whole work of a run on these members, as far as the log has told it before."""
+    job, size = copy.job, copy.full
+    if job.application is not None:
+        return w.decider.costs(job).time(size)  # type: ignore[no-any-return]
+    if job.tasks is not None and line is None:
+        return max(units * job.times.get(n, 0) for n, units in copy.units.items())
+    if job.described.kind == "rigid":
+        must(size in job.works or not job.works, Law.DECISION, f"{job.name} has another size")
+        job.works[size] = job.described.work / size
+    if size not in job.works or job.tasks is not None:
+        assert line is not None
+        job.works[size] = line.work
+        if size == 1 and job.described.work:
+            job.works[size] = job.described.work
+    return job.works[size]
+
+
+def _dealt(w: World, run: Run, line: RunStarted | None, cause: int) -> Script:
+    """An iterative job's tasks: as the decider dealt them, or one by one round the members."""
+    copy, job = run.copy, run.copy.job
+    if line is not None:
+        event = yield None
+        if not isinstance(event, TasksDealt):
+            raise Broken(Law.MISSING, f"the tasks of run {run.number} of {job.name} must come")
+        w.decider.deal(job, copy, event)
+        work = max((x * job.times.get(n, 0) for n, x in event.tasks), default=0.0)
+        must(same(run.work, work), Law.FOLLOWS, f"W is {work!r} with {told(event)}, not {run.work}")
+        run.work, reason = work, event.reason
+    else:
+        reason = None
+    tasks = tuple(copy.units.items())
+    return (yield TasksDealt(job.name, job.iteration, run.number, tasks, reason), cause)
+
+
+# --- its parts ------------------------------------------------------------------------------------
+
+
+def _prepare(w: World, run: Run, plan: Plan, cause: int) -> Script:
+    """All that comes before computing."""
+    copy, job = run.copy, run.copy.job
+    run.ahead = sum(length for _, length in plan.before)
+    size, verified = copy.full, job.protection is not None and job.protection.verified
+    if plan.closes:
+        run.ahead += (job.described.verification if verified else 0) + (
+            rules.cost(w, job, size) or 0
+        )
+    run.cause = cause
+    if job.messages is not None:
+        run.stage, run.length, run.rate = STAGING_IN, inf, 0
+        run.cause = yield StageStarted(job.name, run.number, STAGING_IN, 0, run.base), cause
+        run.missing = set(copy.members)
+        link.feed(w, run, plan.image)
+        w.report(copy, run.cause)
+        yield run
+    for stage, length in plan.before:
+        run.ahead -= length
+        yield from part(w, run, stage, length)
+        if stage is Stage.RECOVERING:
+            copy.failed.clear()
+    if plan.closes:
+        yield from _secure(w, run)
+
+
+def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) -> Script:
+    """One part; of length 0 it is passed at once, but for the last, which ends with its phase."""
+    run.stage, run.length, run.passed, run.since, run.rate = stage, 0, 0, w.now, 0
+    if length <= 0 and not last:
+        return
+    run.length, run.rate = length, _rate(w, run)
+    if length:
+        event = StageStarted(run.copy.job.name, run.number, stage, run.rate, run.base)
+        run.cause = yield event, run.cause
+    _aim(w, run)
+    w.report(run.copy, run.cause)
+    yield run
+    run.settle(w.now)
+
+
+def _rate(w: World, run: Run) -> float:
+    """Work and verifications advance at the members' speed, all else at rate 1, and nothing
+    unless all members are UP (R1)."""
+    if run.copy.absent:
+        return 0
+    return w.speed(run.copy) if run.stage in AT_SPEED else 1
+
+
+def _aim(w: World, run: Run) -> None:
+    if run.timer is not None:
+        run.timer.live = False
+    last = run.stage is VERIFYING and run.base >= run.work
+    phase = Phase.RUNS if last else Phase.PARTS
+    run.timer = w.at(run.end(), phase, run.copy.job, run.number, partial(_parked, run))
+
+
+def _parked(run: Run) -> Script | None:
+    return None if run.over else run.script
+
+
+def _compute(w: World, run: Run) -> Script:
+    copy, job = run.copy, run.copy.job
+    while True:
+        run.computes = True
+        period = rules.period(w, job, copy.full)
+        run.learns, left = period is None, run.work - run.base
+        left = left if left > NEGLIGIBLE * run.work else 0
+        final = period is None or left - period <= NEGLIGIBLE * run.work
+        run.reach = run.work if period is None or final else run.base + period
+        yield from part(w, run, COMPUTING, left if period is None or final else period)
+        run.base, run.stage = run.reach, None
+        if run.base >= run.work:
+            break
+        yield from _secure(w, run)
+        if run.over:
+            return
+    yield from part(w, run, VERIFYING, job.described.verification, last=True)
+    yield from _verdict(w, run)
+    if not run.over:
+        yield from copies.complete(w, copy, run.cause)
+
+
+def _secure(w: World, run: Run) -> Script:
+    """A checkpoint, after a verification where one precedes it (P4)."""
+    copy, job = run.copy, run.copy.job
+    assert job.protection is not None
+    if job.protection.verified:
+        yield from part(w, run, VERIFYING, job.described.verification)
+        yield from _verdict(w, run)
+        if run.over:
+            return
+    cost = rules.cost(w, job, copy.full)
+    if cost is None:
+        run.stage, run.length, run.rate, run.missing = SAVING, inf, 0, set(copy.members)
+        event = StageStarted(job.name, run.number, SAVING, 0, run.base)
+        run.cause = yield event, run.cause
+        link.send_images(w, run)
+        w.report(copy, run.cause)
+        yield run
+    else:
+        yield from part(w, run, Stage.CHECKPOINTING, cost)
+    run.cause = yield CheckpointTaken(job.name, run.number, run.base), run.cause
+    rules.save(job, copy, State(run.number, run.base, run.work, run.exposed), copy.full)
+    w.checkpointed(copy, run.cause)
+
+
+def _verdict(w: World, run: Run) -> Script:
+    """What a verification has found, nothing in the world decides; all that follows does (R3)."""
+    job, copy = run.copy.job, run.copy
+    event = yield None
+    drawn = isinstance(event, VerificationEnded)
+    must(job.draws in (None, drawn), Law.MISSING, f"{job.name}'s errors are drawn, or are not")
+    job.draws = drawn
+    if drawn:
+        found = event.error
+        yield VerificationEnded(job.name, run.number, run.exposed, found), run.cause
+    else:
+        found = isinstance(event, RunEnded) and event.outcome is Outcome.FAILED
+    run.exposed = 0
+    if found:
+        yield from copies.fail(w, copy, run.cause)
+
+
+# --- what befalls it ------------------------------------------------------------------------------
+
+
+def review(w: World, run: Run, cause: int) -> Script:
+    """Its members' states or speeds have changed."""
+    if run.over or run.stage in (STAGING_IN, SAVING):
+        return
+    rate = _rate(w, run)
+    if rate != run.rate:
+        run.settle(w.now)
+        run.rate = rate
+        event = RateChanged(run.copy.job.name, run.number, rate, run.done(w.now))
+        run.cause = yield event, cause
+        _aim(w, run)
+
+
+def arrived(w: World, run: Run, worker: int, cause: int) -> None:
+    """A member holds all that it needs, or has sent its image."""
+    run.missing.discard(worker)
+    if run.missing or run.over or run.stage not in (STAGING_IN, SAVING):
+        return
+
+    def go_on() -> Script | None:
+        if run.over or run.stage not in (STAGING_IN, SAVING):
+            return None
+        run.cause = cause
+        return run.script
+
+    w.push(run.copy.job, Phase.MESSAGES, run.number, go_on)
+
+
+def end(w: World, run: Run, outcome: Outcome, kept: bool = False) -> RunEnded:
+    """It is over; what tells of it."""
+    if run.timer is not None:
+        run.timer.live = False
+    run.base = min(run.done(w.now), run.work)
+    run.exposed, run.over, run.stage = run.expose(w.now), True, None
+    return RunEnded(run.copy.job.name, run.number, outcome, run.base, kept)
+
+
+def learn(w: World, event: Any, seq: int) -> Script | None:
+    """The script of a run whose checkpoint is the first to tell its period."""
+    job = w.jobs.get(event.job)
+    found = [it.run for it in job.copies if it.run and it.last == event.run] if job else []
+    run = found[0] if found else None
+    if job is None or run is None or not run.learns or run.stage is not COMPUTING:
+        return None
+    done = run.done(w.now)
+    if not (run.base < done < run.work):
+        return None
+    job.learnt["period", run.copy.full] = done - run.base
+    run.reach, run.learns = getattr(event, "done", done), False
+    must(same(run.reach, done), Law.FOLLOWS, f"{done!r} is done by {told(event)}")
+    if run.timer is not None:
+        run.timer.live = False
+    script, run.script = run.script, None
+    assert script is not None
+    return script
+
+
+def _killed(w: World, run: Run) -> Script | None:
+    """It has outlived its limit: so has its job."""
+    return None if run.over else _kill(w, run)
+
+
+def _kill(w: World, run: Run) -> Script:
+    job, own = run.copy.job, run.copy
+    cause = run.started
+    for copy in [*(it for it in job.copies if it is not own), own]:
+        last = yield from copies.drop(w, copy, Outcome.CANCELLED, cause, gone=True)
+    yield JobKilled(job.name), last
+    copies.leave(w, job, 1, last)
+
+
+def plain(w: World, job: Job, copy: Copy, line: RunStarted, causes: Causes) -> Script:
+    """An attempt of a plain job is one timer (rigid21, section 3.2)."""
+    run = _run(w, copy, rules.SCRATCH, line)
+    run.stage, run.rate, run.length = COMPUTING, 1, run.work
+    run.started = yield _started(run, None), causes
+    held, limit = run.work + job.described.verification, job.described.limit
+    if limit is not None and held - limit > NEGLIGIBLE * held:
+        run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(_killed, w, run))
+    else:
+        run.timer = w.at(w.now + held, Phase.MESSAGES, job, 0, partial(_attempted, w, run))
+
+
+def _attempted(w: World, run: Run) -> Script | None:
+    return None if run.over else _detect(w, run)
+
+
+def _detect(w: World, run: Run) -> Script:
+    job = run.copy.job
+    run.base, run.stage, run.cause = run.work, None, run.started
+    failures = job.described.failures or 0
+    if run.number < failures + job.lost:
+        yield from copies.drop(w, run.copy, Outcome.FAILED, run.cause)
+    else:
+        yield from copies.complete(w, run.copy, run.cause)

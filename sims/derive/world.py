@@ -1,0 +1,360 @@
+"""The course of a log: at each line, what must be told at its instant, by whom, and what not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from math import inf
+from typing import Any
+
+from attrs import define, field
+
+from actors.events import (
+    LinkDescribed,
+    PackDescribed,
+    ProtectionKind,
+    ScenarioStarted,
+)
+from actors.runtime import Event, Record
+from policies.availability import WorkerState
+from sims.derive.facts import Copy, Job, Phase, Run, Script, Teller, Timer, Turn, Worker
+from sims.derive.intervals import Free, Spans
+from sims.derive.law import Broken, Law, check, must, told
+
+INSTANT = 1e-12
+"""Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
+UP = WorkerState.UP
+Handler = Callable[["World", Any, int], Script]
+"""Makes the script of a line that nothing but its own decides, its first line that one."""
+
+
+@define(eq=False)
+class World:
+    """All that a log has told, and what must be told next.
+
+    A part of the rules is a script, a generator that yields the lines that must come, in order. A
+    line is held against the script that is under way; else against the one whose turn it is, of
+    the job or worker that it is about; else it is an input or a decision, whose handler checks it.
+    """
+
+    handlers: dict[type[Event], Handler] = field(repr=False)
+    choice: Callable[[World, ScenarioStarted], None]
+    """Sets the decider."""
+    now: float = 0
+    end: float = 0
+    """Times up to this one are this instant."""
+    seq: int = -1
+    script: Script | None = None
+    """The one under way: its lines follow each other at once."""
+    want: Any = None
+    teller: Teller | None = None
+    """Whose script it is."""
+    pending: dict[Teller, Turn] = field(factory=dict)
+    """What must be told at this instant, by whom."""
+    lazy: dict[Teller, None] = field(factory=dict)
+    """Who may have something to tell once all workers have changed state."""
+    dues: list[tuple[float, int, int, Timer]] = field(factory=list)
+    order: int = 0
+    deciding: bool = False
+    """Whether something has been decided at this instant."""
+    after: list[Callable[[], None]] = field(factory=list)
+    """What is so once an instant has passed, and once it is over."""
+
+    started: ScenarioStarted | None = None
+    ended: bool = False
+    closed: int | None = None
+    """seq of WorkloadEnded."""
+    cut: bool = False
+    """Whether nothing more is due."""
+    capped: int | None = None
+    """seq of a cancellation that only a cap on the makespan explains."""
+    jobs: dict[str, Job] = field(factory=dict)
+    gone: set[str] = field(factory=set)
+    kinds: set[str] = field(factory=set)
+    """Of the jobs submitted so far."""
+    workers: dict[int, Worker] = field(factory=dict)
+    free: Free = field(factory=lambda: Free([], []))
+    sped: bool = False
+    """Whether a speed has been told."""
+    holders: dict[int, Copy] | None = None
+    """Who holds each worker, once something has happened to one."""
+    counts: list[int] = field(factory=lambda: [0, 0, 0])
+    """Jobs that completed, jobs that were killed, runs."""
+    last_end: int = 0
+    """seq of the last end of a job's run."""
+    link: LinkDescribed | None = None
+    service: Any = None
+    """Who wants a channel of the link."""
+    reuses: bool = False
+    """Whether who is enrolled again at once keeps data (volatile13)."""
+    former: dict[int, tuple[Copy, int]] = field(factory=dict)
+    """Members of runs that ended at this instant, who may be -> their copy, seq of that end."""
+    copies_decide: bool = False
+    """Whether what is decided is copies, each a run on one worker (redundancy17)."""
+    pack: PackDescribed | None = None
+    downtime: float | None = None
+    decider: Any = None
+
+    # --- line after line ----------------------------------------------------------------------
+
+    def read(self, record: Record) -> None:
+        """The next line. Raises Broken where a law is."""
+        seq, t, event, cause = record.seq, record.t, record.event, record.cause
+        first = self.started is not None or isinstance(event, ScenarioStarted)
+        must(first, Law.FRAME, "the first event is not ScenarioStarted")
+        must(seq == self.seq + 1, Law.ORDER, f"#{seq} follows #{self.seq}")
+        if t != self.now:
+            must(t > self.now, Law.ORDER, f"time {t} follows {self.now}")
+            self.pass_to(t)
+        self.seq = seq
+        if self.started is not None:
+            known = cause is not None and 0 <= cause < seq
+            must(known, Law.ORDER, f"its cause is {cause}")
+            must(not self.ended, Law.FRAME, f"{told(event)} comes after the end")
+        if self.script is None:
+            self._find(event)
+        assert self.script is not None
+        while self.want is None:
+            self.want = self.script.send(event)
+        expected, causes = self.want
+        check(event, expected, cause, causes)
+        self._go_on(seq)
+
+    def _go_on(self, seq: int) -> None:
+        assert self.script is not None
+        try:
+            want = self.script.send(seq)
+        except StopIteration:
+            want = self.script = None
+        if isinstance(want, Run):
+            want.script, self.script = self.script, None
+        self.want = want
+        if self.script is None:
+            teller, self.teller = self.teller, None
+            if teller is not None:
+                if teller not in self.pending:
+                    teller.front = None
+                self.prime(teller)
+            self._collect()
+
+    def _find(self, event: Event) -> None:
+        """The script that this line belongs to."""
+        kind = event.__class__
+        teller = self.teller_of(event)
+        front = None
+        if teller is not None:
+            if teller.front is None and teller.turns:
+                self.prime(teller, lazily=False)
+            front = teller.front
+        if front is not None and (front.want is None or _fits(front.want[0], event)):
+            assert teller is not None
+            del self.pending[teller]
+            self.script, self.want, self.teller = front.script, front.want, teller
+            return
+        handler = self.handlers.get(kind)
+        script = handler(self, event, self.seq) if handler is not None else None
+        self.want = DONE if script is None else next(script, DONE)
+        if self.want is DONE:
+            due = f"{told(front.want[0])} must come first" if front and front.want else "it may not"
+            raise Broken(Law.FOLLOWS, f"nothing leads to {told(event)} now; {due}")
+        self.script = script
+        if teller is not None:
+            self.teller = teller
+            teller.front = teller.front or BUSY
+
+    def teller_of(self, event: Any) -> Teller | None:
+        """The job that the event is about, or the worker whose message it is."""
+        if event.__class__.__name__.startswith("Transfer"):
+            return self.workers.get(event.worker)
+        name = getattr(event, "job", None)
+        return None if name is None else self.jobs.get(name)
+
+    def choose(self, event: ScenarioStarted) -> None:
+        """The first line names the decider."""
+        self.choice(self, event)
+
+    def described(self) -> bool:
+        """Whether all that the head names has been told."""
+        assert self.started is not None
+        return self.kinds == set(self.started.kinds)
+
+    # --- what is due, and whose turn it is ----------------------------------------------------
+
+    def at(
+        self, due: float, phase: int, teller: Teller, number: int, make: Callable[[], Any]
+    ) -> Timer:
+        """`teller` has a turn then."""
+        timer = Timer(due, phase, teller, number, make)
+        if due < inf:
+            self.order += 1
+            heappush(self.dues, (due, phase, self.order, timer))
+        return timer
+
+    def push(
+        self, teller: Teller, phase: int, number: int, make: Callable[[], Script | None]
+    ) -> None:
+        """`teller` has a turn now."""
+        self._add(teller, phase, number, make)
+        self.prime(teller)
+
+    def _add(
+        self, teller: Teller, phase: int, number: int, make: Callable[[], Script | None]
+    ) -> None:
+        self.order += 1
+        heappush(teller.turns, (phase, number, self.order, make))
+
+    def prime(self, teller: Teller, lazily: bool = True) -> None:
+        """Find out what this one must tell next; not yet, if workers may still change state, where
+        that depends on it."""
+        while teller.front is None and teller.turns:
+            phase = teller.turns[0][0]
+            if lazily and phase >= Phase.RESUME:
+                self.lazy[teller] = None
+                return
+            script = heappop(teller.turns)[3]()
+            want: Any = DONE if script is None else next(script, DONE)
+            if isinstance(want, Run):
+                want.script = script
+                self._collect()
+            elif want is not DONE:
+                assert script is not None
+                teller.front = self.pending[teller] = Turn(phase, script, want)
+
+    def _collect(self) -> None:
+        """Whose turn it has become at this instant."""
+        dues, ready = self.dues, list[Teller]()
+        while dues and dues[0][0] <= self.end:
+            timer = heappop(dues)[3]
+            if timer.live:
+                timer.live = False
+                self._add(timer.teller, timer.phase, timer.number, timer.make)
+                ready.append(timer.teller)
+        for teller in ready:
+            self.prime(teller)
+
+    def settle(self, phase: int) -> None:
+        """All that comes before that phase of this instant has been told. Raises Broken."""
+        if self.script is not None:
+            self._lacks()
+        if phase > Phase.RESUME and self.lazy:
+            lazy, self.lazy = self.lazy, {}
+            for teller in lazy:
+                self.prime(teller, lazily=False)
+        for turn in self.pending.values():
+            if turn.phase < phase:
+                self.script, self.want = turn.script, turn.want
+                self._lacks()
+
+    def decides(self) -> None:
+        """What is told now has been decided: all else of the instant came before."""
+        if not self.deciding:
+            self.settle(Phase.DECISION)
+            self.deciding = True
+
+    def _lacks(self) -> None:
+        what = told(self.want[0]) if self.want is not None else "the end of a verification"
+        raise Broken(Law.MISSING, f"{what} must come at {self.now!r}")
+
+    def pass_to(self, t: float) -> None:
+        """The instant is over; the next is `t`."""
+        self.close()
+        must(self.closed is None, Law.FRAME, "something happens after the workload's end")
+        dues = self.dues
+        while dues and dues[0][0] < t * (1 - INSTANT):
+            due, _, _, timer = heappop(dues)
+            if timer.live:
+                self._enter(due)
+                self._add(timer.teller, timer.phase, timer.number, timer.make)
+                self.prime(timer.teller, lazily=False)
+                self._collect()
+                self.close()
+        self._enter(t)
+        self._collect()
+
+    def close(self) -> None:
+        """Nothing is left to tell at this instant."""
+        if not self.cut:
+            if self.script is not None:
+                self._lacks()
+            if self.pending or self.lazy:
+                self.settle(Phase.DECISION + 1)
+            for look in self.after:
+                look()
+
+    def _enter(self, t: float) -> None:
+        self.now, self.end, self.deciding = t, t * (1 + INSTANT), False
+
+    def report(self, copy: Copy, cause: int) -> None:
+        """A copy goes on otherwise than before."""
+        if copy.job.application is not None:
+            self.decider.report(copy, cause)
+
+    def checkpointed(self, copy: Copy, cause: int) -> None:
+        """It has taken a checkpoint."""
+        if copy.job.application is not None:
+            self.decider.checkpointed(copy, cause)
+
+    # --- workers ------------------------------------------------------------------------------
+
+    def worker(self, number: int) -> Worker:
+        """The worker of this number. Raises Broken where there is none."""
+        worker = self.workers.get(number)
+        if worker is None:
+            assert self.started is not None
+            size = self.started.processors
+            must(0 <= number < size, Law.INPUT, f"worker {number} of {size}")
+            worker = self.workers[number] = Worker(number)
+        return worker
+
+    def holder(self, number: int) -> Copy | None:
+        """Who holds a worker."""
+        if self.holders is None:
+            self.holders = {}
+            for job in self.jobs.values():
+                for copy in job.copies:
+                    self.holders.update(dict.fromkeys(copy.members, copy))
+        return self.holders.get(number)
+
+    def take(self, copy: Copy, spans: Spans) -> None:
+        """The copy holds these free workers."""
+        for first, last in spans:
+            if not self.free.has(first, last):
+                raise Broken(Law.DECISION, f"{copy.job.name} gets {first}-{last}: not all are free")
+            self.free.take(first, last)
+        if self.holders is not None:
+            for first, last in spans:
+                self.holders.update(dict.fromkeys(range(first, last + 1), copy))
+
+    def give(self, copy: Copy, spans: Spans) -> None:
+        """It gives them back."""
+        if self.holders is None:
+            for first, last in spans:
+                self.free.give(first, last)
+            return
+        for first, last in spans:
+            for number in range(first, last + 1):
+                self.holders.pop(number, None)
+                worker = self.workers.get(number)
+                if worker is None or worker.state is UP:
+                    self.free.give(number, number)
+
+    def speed(self, copy: Copy) -> float:
+        """The slowest member's (R1)."""
+        if not self.sped:
+            return 1
+        workers = self.workers
+        return min(workers[n].speed if n in workers else 1 for n in copy.members)
+
+
+DONE = object()
+BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
+"""In place of a turn: a script of its own is under way."""
+NONE = ProtectionKind.NONE
+
+
+def _fits(expected: Any, event: Any) -> bool:
+    """Whether the line is what is expected, as far as who tells what."""
+    if expected.__class__ is not event.__class__:
+        return False
+    keeps = getattr(expected, "keeps", None)
+    return keeps is None or getattr(event, "keeps", None) is not None
