@@ -18,9 +18,8 @@ from actors.events import (
 from policies.availability import WorkerState
 from sims.derive import link, rules, runs
 from sims.derive.facts import Copy, Job, Phase, Script
-from sims.derive.intervals import Spans, spans_of
 from sims.derive.law import Broken, Law, must, told
-from sims.derive.world import World
+from sims.derive.world import World, spans_told
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
@@ -41,19 +40,12 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     w.decider.placing(w, copy, event)
     causes = w.decider.why(job, copy, seq)
     w.take(copy, spans)
+    w.pace(copy)
     plan = rules.placed(w, job)
     job.copies.append(copy)
     if job.protection is None:
         return runs.plain(w, job, copy, event, causes)
     return runs.course(w, copy, plan, causes, event)
-
-
-def spans_told(text: str) -> Spans:
-    """Raises Broken where it is no set of workers."""
-    try:
-        return spans_of(text)
-    except ValueError:
-        raise Broken(Law.SCHEMA, f"{text!r} is no interval set of workers") from None
 
 
 # --- what befalls its members ---------------------------------------------------------------------
@@ -79,10 +71,13 @@ def changed(w: World, copy: Copy, worker: int, state: WorkerState, cause: int) -
     w.report(copy, last)
 
 
-def paced(w: World, copy: Copy, cause: int) -> Script:
+def paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Script:
     """A member changed its speed."""
     if copy.gone:
         return
+    if copy.speeds is None:
+        copy.speeds = dict.fromkeys(copy.members, 1.0)
+    copy.speeds[worker] = speed
     if copy.run is not None:
         yield from runs.review(w, copy.run, cause)
     w.report(copy, cause)
@@ -217,11 +212,13 @@ def leave(w: World, job: Job, fate: int, seq: int) -> None:
     w.last_end = seq
 
 
-def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script:
+def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | None:
     """A run is cancelled, or kept members are let go, because a decider has changed its mind."""
     job = w.jobs.get(event.job)
     copies = [it for it in job.copies if it.last == event.run] if job is not None else []
     outcome = getattr(event, "outcome", CANCELLED)
+    if outcome is FAILED:
+        return runs.learn(w, event, seq)
     if not copies or outcome is not CANCELLED or copies[0].run is None is isinstance(event, RunEnded):
         raise Broken(Law.FOLLOWS, f"nothing leads to {told(event)} now")
     causes = w.decider.cancels(w, copies[0], seq)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 from attrs import define, field
 
-from actors.events import Outcome, RunStarted, TasksDealt
+from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from policies.availability import WorkerState
-from sims.derive.facts import Copy, Job, Worker
+from sims.derive.facts import Copy, Job, Phase, Script, Worker
 from sims.derive.intervals import Spans
 from sims.derive.law import Broken, Causes, Law, must, told
-from sims.derive.world import World
+from sims.derive.world import World, by_worker
 
 UP = WorkerState.UP
 
@@ -152,6 +153,18 @@ class Enrolment(Decider):
 
     replaced: dict[str, None] = field(factory=dict)
     """Jobs of which a run was cancelled at this instant, for another to come."""
+
+    def submitted(self, w: World, job: Job, since: int) -> None:
+        Decider.submitted(self, w, job, since)
+        w.push(job, Phase.MESSAGES, 0, partial(self._bound, job, since))
+
+    def _bound(self, job: Job, since: int) -> Script:
+        """What each worker holds of its tasks at most."""
+        event = yield None
+        right = isinstance(event, BoundsDescribed)
+        must(right, Law.MISSING, f"bounds of {job.name} must come, not {told(event)}")
+        job.bounds = by_worker(self.w, event.bounds)
+        yield BoundsDescribed(job.name, event.bounds), since
 
     def programmed(self, seq: int) -> None:
         self.renew()

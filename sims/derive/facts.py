@@ -159,6 +159,8 @@ class Copy:
     spans: Spans
     units: dict[int, int] = field(factory=dict)
     """Tasks by member, of an iterative job."""
+    speeds: dict[int, float] | None = None
+    """By member; None: all 1."""
     absent: set[int] = field(factory=set)
     """Members that are not UP."""
     run: Run | None = None

@@ -3,13 +3,11 @@ the log's end."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from actors.events import (
     SCHEMA,
     ApplicationDescribed,
-    BoundsDescribed,
     DeciderKind,
     End,
     IterationStarted,
@@ -31,13 +29,12 @@ from actors.runtime import Event
 from policies.availability import WorkerState
 from sims.derive import copies, link
 from sims.derive.facts import Job, Phase, Script
-from sims.derive.intervals import Free, numbers
+from sims.derive.intervals import Free
 from sims.derive.law import Broken, Law, must, same, told
 from sims.derive.link import Service
-from sims.derive.world import World
+from sims.derive.world import World, by_worker
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
-V = TypeVar("V")
 KINDS = {
     DeciderKind.ENROLMENT: "iterative",
     DeciderKind.PACK: "malleable",
@@ -178,27 +175,6 @@ LEARN: dict[type[Event], Any] = {
 }
 
 
-def by_worker(w: World, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
-    """Of every worker of the platform. Raises Broken where one is told of twice, or not."""
-    assert w.started is not None
-    found: dict[int, V] = {}
-    for text, value in groups:
-        members = numbers(copies.spans_told(text))
-        must(found.keys().isdisjoint(members), Law.INPUT, f"{text} are told of twice")
-        found.update(dict.fromkeys(members, value))
-    whole = found.keys() == set(range(w.started.processors))
-    must(whole, Law.INPUT, f"it tells of {len(found)} workers of {w.started.processors}")
-    return found
-
-
-def bound(w: World, job: Job, since: int) -> Script:
-    """What each worker holds of an iterative job's tasks at most, where an enrolment decides."""
-    event = yield None
-    must(isinstance(event, BoundsDescribed), Law.MISSING, f"bounds of {job.name} must come")
-    job.bounds = by_worker(w, event.bounds)
-    yield evolved(event, job.name), since
-
-
 # --- workers --------------------------------------------------------------------------------------
 
 
@@ -247,7 +223,7 @@ def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
     w.decider.paced(w, worker, seq)
     copy = w.holder(event.worker)
     if copy is not None:
-        turn = copies.paced(w, copy, seq)
+        turn = copies.paced(w, copy, event.worker, event.speed, seq)
         w.push(copy.job, Phase.STATES, 0, lambda: turn)
 
 

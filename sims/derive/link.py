@@ -334,6 +334,7 @@ def forgotten(w: World, event: TransferDropped, seq: int) -> Script | None:
     if not w.former:
         return None
     release_former(w)
+    w.advance(Phase.RESUME)
     turn = w.pending.pop(w.worker(event.worker), None)
     return None if turn is None else _at_once(turn)
 

@@ -282,8 +282,14 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
     done = run.done(w.now)
     if not (run.base < done < run.work):
         return None
-    job.learnt["period", run.copy.full] = done - run.base
-    run.reach, run.learns = getattr(event, "done", done), False
+    size = run.copy.full
+    job.learnt["period", size] = done - run.base
+    for other in (it.run for it in job.copies):
+        if other is not None and other.learns and other.copy.full == size:
+            other.learns, other.reach = False, other.base + done - run.base
+            other.length = done - run.base
+            _aim(w, other)
+    run.reach = getattr(event, "done", done)
     must(same(run.reach, done), Law.FOLLOWS, f"{done!r} is done by {told(event)}")
     if run.timer is not None:
         run.timer.live = False

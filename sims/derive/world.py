@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import define, field
 
@@ -18,9 +18,10 @@ from actors.events import (
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.derive.facts import Copy, Job, Phase, Run, Script, Teller, Timer, Turn, Worker
-from sims.derive.intervals import Free, Spans
+from sims.derive.intervals import Free, Spans, numbers, spans_of
 from sims.derive.law import Broken, Law, check, must, told
 
+V = TypeVar("V")
 INSTANT = 1e-12
 """Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
 UP = WorkerState.UP
@@ -51,8 +52,8 @@ class World:
     """Whose script it is."""
     pending: dict[Teller, Turn] = field(factory=dict)
     """What must be told at this instant, by whom."""
-    lazy: dict[Teller, None] = field(factory=dict)
-    """Who may have something to tell once all workers have changed state."""
+    waiting: dict[Teller, None] = field(factory=dict)
+    """Who has a turn that nothing is known of yet."""
     dues: list[tuple[float, int, int, Timer]] = field(factory=list)
     order: int = 0
     deciding: bool = False
@@ -134,8 +135,8 @@ class World:
             if teller is not None:
                 if teller not in self.pending:
                     teller.front = None
-                self.prime(teller)
-            self._collect()
+            if self.waiting or self.dues and self.dues[0][0] <= self.end:
+                self.advance(Phase.RESUME)
 
     def _find(self, event: Event) -> None:
         """The script that this line belongs to."""
@@ -144,7 +145,8 @@ class World:
         front = None
         if teller is not None:
             if teller.front is None and teller.turns:
-                self.prime(teller, lazily=False)
+                self.settle(teller.turns[0][0])
+                self._prime(teller)
             front = teller.front
         if front is not None and (front.want is None or _fits(front.want[0], event)):
             assert teller is not None
@@ -193,53 +195,52 @@ class World:
     def push(
         self, teller: Teller, phase: int, number: int, make: Callable[[], Script | None]
     ) -> None:
-        """`teller` has a turn now."""
-        self._add(teller, phase, number, make)
-        self.prime(teller)
-
-    def _add(
-        self, teller: Teller, phase: int, number: int, make: Callable[[], Script | None]
-    ) -> None:
+        """`teller` has a turn now, once all that comes before that phase is told."""
         self.order += 1
         heappush(teller.turns, (phase, number, self.order, make))
+        self.waiting[teller] = None
 
-    def prime(self, teller: Teller, lazily: bool = True) -> None:
-        """Find out what this one must tell next; not yet, if workers may still change state, where
-        that depends on it."""
-        while teller.front is None and teller.turns:
-            phase = teller.turns[0][0]
-            if lazily and phase >= Phase.RESUME:
-                self.lazy[teller] = None
+    def _prime(self, teller: Teller) -> None:
+        """Find out what this one must tell next."""
+        phase, _, _, make = heappop(teller.turns)
+        script = make()
+        want: Any = DONE if script is None else next(script, DONE)
+        if isinstance(want, Run):
+            want.script = script
+        elif want is not DONE:
+            assert script is not None
+            teller.front = self.pending[teller] = Turn(phase, script, want)
+        if not teller.turns:
+            self.waiting.pop(teller, None)
+
+    def advance(self, before: int) -> None:
+        """Find out what must be told next at this instant by whom, of phases before this one; of
+        later phases nothing is known until all of an earlier one has been told."""
+        while True:
+            self._collect()
+            phase = min([it.turns[0][0] for it in self.waiting], default=before)
+            if phase >= before or any(it.phase < phase for it in self.pending.values()):
                 return
-            script = heappop(teller.turns)[3]()
-            want: Any = DONE if script is None else next(script, DONE)
-            if isinstance(want, Run):
-                want.script = script
-                self._collect()
-            elif want is not DONE:
-                assert script is not None
-                teller.front = self.pending[teller] = Turn(phase, script, want)
+            ready = [it for it in self.waiting if it.front is None and it.turns[0][0] == phase]
+            if not ready:
+                return
+            for teller in ready:
+                self._prime(teller)
 
     def _collect(self) -> None:
         """Whose turn it has become at this instant."""
-        dues, ready = self.dues, list[Teller]()
+        dues = self.dues
         while dues and dues[0][0] <= self.end:
             timer = heappop(dues)[3]
             if timer.live:
                 timer.live = False
-                self._add(timer.teller, timer.phase, timer.number, timer.make)
-                ready.append(timer.teller)
-        for teller in ready:
-            self.prime(teller)
+                self.push(timer.teller, timer.phase, timer.number, timer.make)
 
     def settle(self, phase: int) -> None:
         """All that comes before that phase of this instant has been told. Raises Broken."""
         if self.script is not None:
             self._lacks()
-        if phase > Phase.RESUME and self.lazy:
-            lazy, self.lazy = self.lazy, {}
-            for teller in lazy:
-                self.prime(teller, lazily=False)
+        self.advance(phase)
         for turn in self.pending.values():
             if turn.phase < phase:
                 self.script, self.want = turn.script, turn.want
@@ -261,23 +262,20 @@ class World:
         must(self.closed is None, Law.FRAME, "something happens after the workload's end")
         dues = self.dues
         while dues and dues[0][0] < t * (1 - INSTANT):
-            due, _, _, timer = heappop(dues)
-            if timer.live:
-                self._enter(due)
-                self._add(timer.teller, timer.phase, timer.number, timer.make)
-                self.prime(timer.teller, lazily=False)
-                self._collect()
+            if dues[0][3].live:
+                self._enter(dues[0][0])
                 self.close()
+            else:
+                heappop(dues)
         self._enter(t)
-        self._collect()
+        self.advance(Phase.RESUME)
 
     def close(self) -> None:
         """Nothing is left to tell at this instant."""
         if not self.cut:
             if self.script is not None:
                 self._lacks()
-            if self.pending or self.lazy:
-                self.settle(Phase.DECISION + 1)
+            self.settle(Phase.DECISION + 1)
             for look in self.after:
                 look()
 
@@ -340,10 +338,13 @@ class World:
 
     def speed(self, copy: Copy) -> float:
         """The slowest member's (R1)."""
-        if not self.sped:
-            return 1
-        workers = self.workers
-        return min(workers[n].speed if n in workers else 1 for n in copy.members)
+        return 1 if copy.speeds is None else min(copy.speeds.values())
+
+    def pace(self, copy: Copy) -> None:
+        """What a copy knows of its members' speeds as they join it."""
+        if self.sped:
+            workers = self.workers
+            copy.speeds = {n: workers[n].speed if n in workers else 1 for n in copy.members}
 
 
 DONE = object()
@@ -358,3 +359,24 @@ def _fits(expected: Any, event: Any) -> bool:
         return False
     keeps = getattr(expected, "keeps", None)
     return keeps is None or getattr(event, "keeps", None) is not None
+
+
+def spans_told(text: str) -> Spans:
+    """Raises Broken where it is no set of workers."""
+    try:
+        return spans_of(text)
+    except ValueError:
+        raise Broken(Law.SCHEMA, f"{text!r} is no interval set of workers") from None
+
+
+def by_worker(w: World, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
+    """Of every worker of the platform. Raises Broken where one is told of twice, or not."""
+    assert w.started is not None
+    found: dict[int, V] = {}
+    for text, value in groups:
+        members = numbers(spans_told(text))
+        must(found.keys().isdisjoint(members), Law.INPUT, f"{text} are told of twice")
+        found.update(dict.fromkeys(members, value))
+    whole = found.keys() == set(range(w.started.processors))
+    must(whole, Law.INPUT, f"it tells of {len(found)} workers of {w.started.processors}")
+    return found
