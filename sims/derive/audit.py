@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from actors import events as e
 from actors.events import DeciderKind, ScenarioStarted
 from actors.runtime import Event, Record, rare_collections
 from sims.derive import copies, inputs, link, runs
 from sims.derive.deciding import Decider, Enrolment
-from sims.derive.law import Broken, Law, Violation
-from sims.derive.queue import Queue, telling
+from sims.derive.facts import Script
+from sims.derive.law import Broken, Law, Violation, told
+from sims.derive.pack import Pack
+from sims.derive.queue import Queue
 from sims.derive.world import Handler, World
+
+
+
+def telling(name: str) -> Handler:
+    """The handler of a line that one kind of decider tells."""
+
+    def handle(w: World, event: Any, seq: int) -> Script:
+        make = getattr(w.decider, name, None)
+        if make is None:
+            raise Broken(Law.FOLLOWS, f"{told(event)} is not told by this decider")
+        return make(event, seq)  # type: ignore[no-any-return]
+
+    return handle
+
 
 HANDLERS: dict[type[Event], Handler] = {
     e.ScenarioStarted: inputs.begin,
@@ -41,6 +58,10 @@ HANDLERS: dict[type[Event], Handler] = {
     e.ReservationDropped: telling("withdraw"),
     e.ShelfOpened: telling("open_shelf"),
     e.BatchOpened: telling("open_batch"),
+    e.RedistributionDecided: telling("decide"),
+    e.MembersPromised: telling("promise"),
+    e.MembersJoined: telling("join"),
+    e.FaultIgnored: telling("ignore"),
 }
 """Lines that nothing but themselves decides, and what makes their scripts."""
 
@@ -52,6 +73,8 @@ def choose(w: World, event: ScenarioStarted) -> None:
         w.decider = Queue(w, placement=told.get("placement", "lowest"))
     elif event.decider is DeciderKind.ENROLMENT:
         w.decider, w.reuses = Enrolment(w), told.get("reuse") != "False"
+    elif event.decider is DeciderKind.PACK:
+        w.decider = Pack(w)
     else:
         w.decider = Decider(w)
     w.copies_decide = event.decider is DeciderKind.COPIES

@@ -35,7 +35,7 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     most = job.protection.copies if job.protection is not None else 1
     must(len(job.copies) < most, Law.DECISION, f"{job.name} has {len(job.copies)} copies already")
     spans = spans_told(event.processors)
-    copy = Copy(job, spans)
+    copy = Copy(job, spans, seq)
     copy.lacking = w.decider.lacks(w, copy)
     w.decider.placing(w, copy, event)
     causes = w.decider.why(job, copy, seq)
@@ -63,8 +63,7 @@ def changed(w: World, copy: Copy, worker: int, state: WorkerState, cause: int) -
     if state is DOWN:
         last = yield from _lose(w, copy, worker, cause)
     elif copy.run is not None:
-        yield from runs.review(w, copy.run, cause)
-        last = copy.run.cause if copy.run.since == w.now else cause
+        last = yield from runs.review(w, copy.run, cause)
     else:
         copy.cause = cause
         resume_soon(w, copy)
@@ -79,7 +78,7 @@ def paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Script
         copy.speeds = dict.fromkeys(copy.members, 1.0)
     copy.speeds[worker] = speed
     if copy.run is not None:
-        yield from runs.review(w, copy.run, cause)
+        cause = yield from runs.review(w, copy.run, cause)
     w.report(copy, cause)
 
 
@@ -115,9 +114,8 @@ def fail(w: World, copy: Copy, cause: int) -> Script:
         copy.cause = yield from _give_up(copy, lost, last)
         last = copy.cause
     if job.kept:
-        last = yield from _give_up(copy, job.kept[0].done, last)
+        yield from _give_up(copy, job.kept[0].done, last)
         job.kept.clear()
-    w.report(copy, last)
 
 
 def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
@@ -142,7 +140,7 @@ def resume_soon(w: World, copy: Copy) -> None:
 def _resumed(w: World, copy: Copy) -> Script | None:
     if copy.gone or copy.run is not None or copy.absent:
         return None
-    return runs.course(w, copy, rules.resumed(w, copy), copy.cause)
+    return runs.course(w, copy, rules.resumed(w, copy), copy.cause, keeps=copy.last)
 
 
 # --- its end --------------------------------------------------------------------------------------

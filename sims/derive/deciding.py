@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import partial
-from typing import Any
 
 from attrs import define, field
 
@@ -12,7 +11,7 @@ from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from policies.availability import WorkerState
 from sims.derive.facts import Copy, Job, Phase, Script, Worker
 from sims.derive.intervals import Spans
-from sims.derive.law import Broken, Causes, Law, must, told
+from sims.derive.law import Causes, Law, must, told
 from sims.derive.world import World, by_worker
 
 UP = WorkerState.UP
@@ -133,10 +132,6 @@ class Decider:
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
         due = TasksDealt(job.name, job.iteration, job.next_run - 1, tuple(copy.units.items()))
         must(event == due, Law.FOLLOWS, f"{told(due)} must come; it says {told(event)}")
-
-    def tell(self, event: Any) -> Broken:
-        """What this kind of decider never tells."""
-        return Broken(Law.FOLLOWS, f"{told(event)} is not told by this decider")
 
 
 def _meet(one: Spans, other: Spans) -> bool:

@@ -157,6 +157,8 @@ class Copy:
 
     job: Job
     spans: Spans
+    placed: int = 0
+    """Copies placed earlier have less."""
     units: dict[int, int] = field(factory=dict)
     """Tasks by member, of an iterative job."""
     speeds: dict[int, float] | None = None
@@ -227,8 +229,12 @@ class Run:
     """Whether its period is not known: its next checkpoint tells."""
     missing: set[int] = field(factory=set)
     """Members that lack a message, or have not sent theirs."""
-    ahead: float = 0
-    """Time of the parts between the present one and computing."""
+    ahead: tuple[float, ...] = ()
+    """Times of the parts between the present one and computing."""
+    spread: bool = False
+    """Whether what runs is with all members once it has been told where it stands."""
+    reports: bool = False
+    """Whether the decider is told where it stands once it waits."""
     timer: Timer | None = None
     script: Script | None = None
     started: int = -1

@@ -181,6 +181,7 @@ LEARN: dict[type[Event], Any] = {
 def change(w: World, event: WorkerChanged, seq: int) -> Script:
     """A worker's owner, or a fault, changes its state (W1)."""
     w.settle(Phase.STATES)
+    w.phase = Phase.STATES
     worker, state, now = w.worker(event.worker), event.state, w.now
     first = not worker.known and now == 0 and event.was is None
     must(state is not worker.state, Law.INPUT, f"{told(event)}: it is that already")
@@ -216,6 +217,7 @@ def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
     """A worker's speed changes."""
     if w.now:
         w.settle(Phase.STATES)
+    w.phase = Phase.STATES
     must(event.speed >= 0, Law.INPUT, told(event))
     worker = w.worker(event.worker)
     yield event, 0

@@ -4,7 +4,6 @@ moldable21)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
 
 from attrs import define, field
 
@@ -45,6 +44,8 @@ class Queue(Decider):
     """Waiting job -> what it was promised, seq."""
     made: list[tuple[int, str]] = field(factory=list)
     """seq and job of the promises of this instant."""
+    due: list[int] | None = None
+    """0, and seq of the promises that came due at this instant."""
     former: dict[str, Spans] = field(factory=dict)
     """Job -> the workers that a copy of it gave back last at this instant."""
     shelf: _Shelf | None = None
@@ -65,6 +66,7 @@ class Queue(Decider):
             self.made.clear()
             self.former.clear()
             self.begun.clear()
+            self.due = None
         super(Queue, self).renew()
 
     # --- what it hears of ---------------------------------------------------------------------
@@ -119,8 +121,10 @@ class Queue(Decider):
         """What called for this decision: news, a promise that has come due, or nothing but time."""
         if self.news:
             return self.news
-        end = self.w.now * INSTANT
-        return [0, *(seq for it, seq in self.promises.values() if it.start <= end)]
+        if self.due is None:
+            end = self.w.now * INSTANT
+            self.due = [0, *(seq for it, seq in self.promises.values() if it.start <= end)]
+        return self.due
 
     def cancels(self, w: World, copy: Copy, seq: int) -> Causes:
         assert w.started is not None
@@ -147,6 +151,7 @@ class Queue(Decider):
 
     def _cause(self) -> Collection[int]:
         """What opened a shelf, or freed workers last, or called for the decision."""
+        self.w.decides()
         self.renew()
         if self.opened >= 0:
             return (self.opened,)
@@ -206,14 +211,3 @@ def compact(w: World, wanted: int, former: Spans) -> Spans:
 
 RULES: dict[str, Callable[[World, int, Spans], Spans]] = {"lowest": lowest, "compact": compact}
 
-
-def telling(name: str) -> Any:
-    """The handler of a line that only a queue tells."""
-
-    def handle(w: World, event: Any, seq: int) -> Script:
-        w.decides()
-        if not isinstance(w.decider, Queue):
-            raise w.decider.tell(event)
-        return getattr(w.decider, name)(event, seq)  # type: ignore[no-any-return]
-
-    return handle

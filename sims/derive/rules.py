@@ -115,6 +115,16 @@ def resumed(w: World, copy: Copy) -> Plan:
     return plan if copy.holders == copy.full else moved(w, copy, plan)
 
 
+def ahead(w: World, copy: Copy, plan: Plan) -> tuple[float, ...]:
+    """Times of the parts before computing."""
+    times = tuple(length for _, length in plan.before)
+    if not plan.closes:
+        return times
+    assert copy.job.protection is not None
+    looks = (copy.job.described.verification,) if copy.job.protection.verified else ()
+    return *times, *looks, cost(w, copy.job, copy.full) or 0
+
+
 def moved(w: World, copy: Copy, plan: Plan) -> Plan:
     """Data moves before computing, and under buddies a checkpoint closes that."""
     job, full = copy.job, copy.full

@@ -29,15 +29,24 @@ from sims.derive.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
 STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
+LATER = 1 << 40
+"""More than there are runs."""
 
 
 def course(
-    w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted | None = None
+    w: World,
+    copy: Copy,
+    plan: Plan,
+    causes: Causes,
+    line: RunStarted | None = None,
+    keeps: int | None = None,
+    spread: bool = False,
 ) -> Script:
-    """A run from its start to its end; `line`: what tells of its start, where it was decided."""
+    """A run from its start to its end; `line`: what tells of its start, where it was decided;
+    `keeps`: the run before on members that were kept."""
     job = copy.job
-    keeps = copy.last if line is None else line.keeps
     run = _run(w, copy, plan, line)
+    run.spread = spread
     cause = yield _started(run, keeps), causes
     run.started = cause
     if job.described.limit is not None:
@@ -111,26 +120,21 @@ def _dealt(w: World, run: Run, line: RunStarted | None, cause: int) -> Script:
 def _prepare(w: World, run: Run, plan: Plan, cause: int) -> Script:
     """All that comes before computing."""
     copy, job = run.copy, run.copy.job
-    run.ahead = sum(length for _, length in plan.before)
-    size, verified = copy.full, job.protection is not None and job.protection.verified
-    if plan.closes:
-        run.ahead += (job.described.verification if verified else 0) + (
-            rules.cost(w, job, size) or 0
-        )
-    run.cause = cause
+    verified = job.protection is not None and job.protection.verified
+    run.ahead, run.cause, run.reports = rules.ahead(w, copy, plan), cause, True
     if job.messages is not None:
         run.stage, run.length, run.rate = STAGING_IN, inf, 0
         run.cause = yield StageStarted(job.name, run.number, STAGING_IN, 0, run.base), cause
         run.missing = set(copy.members)
         link.feed(w, run, plan.image)
-        w.report(copy, run.cause)
-        yield run
+        yield from _wait(w, run)
     for stage, length in plan.before:
-        run.ahead -= length
+        run.ahead = run.ahead[1:]
         yield from part(w, run, stage, length)
         if stage is Stage.RECOVERING:
             copy.failed.clear()
     if plan.closes:
+        run.ahead = run.ahead[verified:]
         yield from _secure(w, run)
 
 
@@ -144,9 +148,19 @@ def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) ->
         event = StageStarted(run.copy.job.name, run.number, stage, run.rate, run.base)
         run.cause = yield event, run.cause
     _aim(w, run)
-    w.report(run.copy, run.cause)
-    yield run
+    yield from _wait(w, run)
     run.settle(w.now)
+
+
+def _wait(w: World, run: Run) -> Script:
+    """Until its part is over; whoever decides is told where it stands, if it has just started, or
+    gone on because of its members."""
+    if run.reports:
+        run.reports = False
+        w.report(run.copy, run.cause)
+        if run.spread:
+            run.copy.holders = run.copy.full
+    yield run
 
 
 def _rate(w: World, run: Run) -> float:
@@ -206,13 +220,12 @@ def _secure(w: World, run: Run) -> Script:
         event = StageStarted(job.name, run.number, SAVING, 0, run.base)
         run.cause = yield event, run.cause
         link.send_images(w, run)
-        w.report(copy, run.cause)
-        yield run
+        yield from _wait(w, run)
     else:
         yield from part(w, run, Stage.CHECKPOINTING, cost)
     run.cause = yield CheckpointTaken(job.name, run.number, run.base), run.cause
     rules.save(job, copy, State(run.number, run.base, run.work, run.exposed), copy.full)
-    w.checkpointed(copy, run.cause)
+    w.checkpointed(run)
 
 
 def _verdict(w: World, run: Run) -> Script:
@@ -238,14 +251,15 @@ def _verdict(w: World, run: Run) -> Script:
 def review(w: World, run: Run, cause: int) -> Script:
     """Its members' states or speeds have changed."""
     if run.over or run.stage in (STAGING_IN, SAVING):
-        return
+        return cause
     rate = _rate(w, run)
     if rate != run.rate:
         run.settle(w.now)
         run.rate = rate
         event = RateChanged(run.copy.job.name, run.number, rate, run.done(w.now))
-        run.cause = yield event, cause
+        run.cause = cause = yield event, cause
         _aim(w, run)
+    return cause
 
 
 def arrived(w: World, run: Run, worker: int, cause: int) -> None:
@@ -257,10 +271,12 @@ def arrived(w: World, run: Run, worker: int, cause: int) -> None:
     def go_on() -> Script | None:
         if run.over or run.stage not in (STAGING_IN, SAVING):
             return None
-        run.cause = cause
+        run.cause, run.reports = cause, True
         return run.script
 
-    w.push(run.copy.job, Phase.MESSAGES, run.number, go_on)
+    # Others that start at this instant do so first.
+    phase = w.phase if w.phase >= Phase.RESUME else Phase.MESSAGES
+    w.push(run.copy.job, phase, LATER + run.number, go_on)
 
 
 def end(w: World, run: Run, outcome: Outcome, kept: bool = False) -> RunEnded:

@@ -10,10 +10,15 @@ from typing import Any, TypeVar
 from attrs import define, field
 
 from actors.events import (
+    EndExpected,
     LinkDescribed,
     PackDescribed,
     ProtectionKind,
     ScenarioStarted,
+    TransferDropped,
+    TransferEnded,
+    TransferStarted,
+    TransferSuspended,
 )
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
@@ -45,6 +50,8 @@ class World:
     end: float = 0
     """Times up to this one are this instant."""
     seq: int = -1
+    phase: int = 0
+    """Of the present line."""
     script: Script | None = None
     """The one under way: its lines follow each other at once."""
     want: Any = None
@@ -93,6 +100,8 @@ class World:
     copies_decide: bool = False
     """Whether what is decided is copies, each a run on one worker (redundancy17)."""
     pack: PackDescribed | None = None
+    reporters: dict[str, Teller] = field(factory=dict)
+    """By job of a pack: what tells when it is expected to end."""
     downtime: float | None = None
     decider: Any = None
 
@@ -144,15 +153,18 @@ class World:
         teller = self.teller_of(event)
         front = None
         if teller is not None:
-            if teller.front is None and teller.turns:
+            while teller.front is None and teller.turns:
                 self.settle(teller.turns[0][0])
-                self._prime(teller)
+                if teller.front is None:
+                    self._prime(teller)
             front = teller.front
         if front is not None and (front.want is None or _fits(front.want[0], event)):
             assert teller is not None
             del self.pending[teller]
             self.script, self.want, self.teller = front.script, front.want, teller
+            self.phase = front.phase
             return
+        self.phase = Phase.DECISION
         handler = self.handlers.get(kind)
         script = handler(self, event, self.seq) if handler is not None else None
         self.want = DONE if script is None else next(script, DONE)
@@ -166,8 +178,11 @@ class World:
 
     def teller_of(self, event: Any) -> Teller | None:
         """The job that the event is about, or the worker whose message it is."""
-        if event.__class__.__name__.startswith("Transfer"):
+        kind = event.__class__
+        if kind in TRANSFERS:
             return self.workers.get(event.worker)
+        if kind is EndExpected:
+            return self.reporters.get(event.job)
         name = getattr(event, "job", None)
         return None if name is None else self.jobs.get(name)
 
@@ -203,6 +218,7 @@ class World:
     def _prime(self, teller: Teller) -> None:
         """Find out what this one must tell next."""
         phase, _, _, make = heappop(teller.turns)
+        self.phase = phase
         script = make()
         want: Any = DONE if script is None else next(script, DONE)
         if isinstance(want, Run):
@@ -287,10 +303,10 @@ class World:
         if copy.job.application is not None:
             self.decider.report(copy, cause)
 
-    def checkpointed(self, copy: Copy, cause: int) -> None:
+    def checkpointed(self, run: Run) -> None:
         """It has taken a checkpoint."""
-        if copy.job.application is not None:
-            self.decider.checkpointed(copy, cause)
+        if run.copy.job.application is not None:
+            self.decider.checkpointed(run)
 
     # --- workers ------------------------------------------------------------------------------
 
@@ -332,9 +348,13 @@ class World:
         for first, last in spans:
             for number in range(first, last + 1):
                 self.holders.pop(number, None)
-                worker = self.workers.get(number)
-                if worker is None or worker.state is UP:
+                if self.is_up(number):
                     self.free.give(number, number)
+
+    def is_up(self, number: int) -> bool:
+        """Whether a worker is."""
+        worker = self.workers.get(number)
+        return worker is None or worker.state is UP
 
     def speed(self, copy: Copy) -> float:
         """The slowest member's (R1)."""
@@ -347,6 +367,7 @@ class World:
             copy.speeds = {n: workers[n].speed if n in workers else 1 for n in copy.members}
 
 
+TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
 DONE = object()
 BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
 """In place of a turn: a script of its own is under way."""

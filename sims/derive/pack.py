@@ -1,0 +1,431 @@
+"""A pack's decisions and expectations: who is resized, whose workers are promised to others, when
+applications are expected to end (malleable17)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+from math import inf
+
+from attrs import define, evolve, field, frozen
+
+from actors.events import (
+    EndExpected,
+    FaultIgnored,
+    MembersChanged,
+    MembersJoined,
+    MembersPromised,
+    Outcome,
+    RedistributionDecided,
+    Stage,
+    WhyIgnored,
+)
+from policies.availability import WorkerState
+from policies.interface.pack import Cause
+from policies.maths.cosched import Costs
+from sims.derive import copies, link, rules, runs
+from sims.derive.deciding import Decider
+from sims.derive.facts import Copy, Job, Phase, Run, Script, Teller, Worker
+from sims.derive.intervals import Spans, joined, numbers
+from sims.derive.law import Broken, Causes, Law, must, same, told
+from sims.derive.rules import Plan
+from sims.derive.world import World, spans_told
+from sims.scenario.deciders.applications import checkpointing, costs_of, saving
+
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
+CANCELLED = Outcome.CANCELLED
+
+
+@frozen
+class Standing:
+    """Where a copy stands, as its job said last (section 3.3.2)."""
+
+    size: int
+    since: float
+    """t_lastR; inf: not known."""
+    left: float
+    expected: float
+    end: float
+    """When it ends if no fault comes."""
+    moving: bool
+    speed: float
+
+
+@define(eq=False)
+class Tables:
+    """What malleable17's model says that an application costs."""
+
+    tables: Costs
+
+    def time(self, size: int) -> float:
+        """t_ij."""
+        return self.tables.times[self.tables.row(size)]
+
+    def computing(self, size: int) -> float:
+        """Work between two checkpoints."""
+        return self.tables.computing(size)
+
+    def saving(self, size: int) -> float:
+        """C_ij."""
+        return self.tables.saving(size)
+
+    def redistribution(self, before: int, after: int) -> float:
+        """RC (eq. 6)."""
+        return self.tables.redistribution(before, after)
+
+
+@define(eq=False)
+class Pack(Decider):
+    """Applications among which workers are redistributed."""
+
+    known: dict[str, Costs] = field(factory=dict)
+    indices: set[int] = field(factory=set)
+    standing: dict[Copy, Standing] = field(factory=dict)
+    over: dict[str, int] = field(factory=dict)
+    """Jobs that completed at this instant -> seq of their runs' end."""
+    struck: dict[Copy, int] = field(factory=dict)
+    """Copies of which a member went DOWN at this instant -> seq."""
+    heirs: dict[str, int] = field(factory=dict)
+    """Jobs whose oldest copy ended at this instant -> seq of that."""
+    decided: list[int] = field(factory=list)
+    resizing: set[str] = field(factory=set)
+    excused: list[str] = field(factory=list)
+    """Jobs whose fault was ignored because of another of this instant."""
+    leaving: set[int] = field(factory=set)
+    """Workers that had been promised, of copies that ended at this instant."""
+    paced_ever: bool = False
+    """Whether checkpoints change expectations, as speeds vary."""
+
+    def renew(self) -> None:
+        if self.at != self.w.now:
+            for instant in (self.over, self.struck, self.heirs, self.decided, self.leaving):
+                instant.clear()
+        super(Pack, self).renew()
+
+    # --- applications -------------------------------------------------------------------------
+
+    def describe(self, w: World, job: Job) -> None:
+        """What its times are."""
+        event, rules_, pack = job.application, job.protection, w.pack
+        assert event is not None and rules_ is not None and pack is not None
+        assert w.started is not None
+        image = job.messages.image if job.messages is not None else None
+        try:
+            expects = checkpointing(pack, event, rules_.kind, saving(rules_, image))
+            self.known[job.name] = it = costs_of(pack, event, expects, w.started.processors)
+        except (ValueError, ArithmeticError, AssertionError) as wrong:
+            raise Broken(Law.INPUT, f"{told(event)}: {wrong}") from None
+        alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
+        sound = event.index is not None and event.index not in self.indices and it.times
+        must(sound and same(alone, job.described.work), Law.INPUT, f"{told(event)}: {alone!r}")
+        self.indices.add(event.index or 0)
+        w.reporters[job.name] = Teller()
+
+    def costs(self, job: Job) -> Tables:
+        """What its runs cost."""
+        return Tables(self.known[job.name])
+
+    # --- when they are expected to end --------------------------------------------------------
+
+    def report(self, copy: Copy, cause: int) -> None:
+        """A job says where a copy stands; that is told where it is another place than before, and
+        the copy the oldest."""
+        if copy.gone:
+            return
+        run = copy.run
+        if run is None:
+            plan = rules.resumed(self.w, copy)
+            done = plan.begins.fraction if plan.begins is not None else 0
+            self._say(copy, None, rules.ahead(self.w, copy, plan), 1 - done, cause)
+            return
+        now, left = self.w.now, 1 - run.base / run.work
+        if run.stage in (Stage.STAGING_IN, Stage.SAVING) or not run.rate:
+            self._say(copy, inf, (), left, cause)
+        elif run.stage is Stage.COMPUTING:
+            self._say(copy, now - run.at(now) / run.rate, (), left, cause)
+        else:
+            self._say(copy, run.end(), () if run.computes else run.ahead, left, cause)
+
+    def checkpointed(self, run: Run) -> None:
+        """Where periods are not all alike, the next one is told of."""
+        assert run.copy.job.protection is not None
+        if run.copy.job.protection.verified or run.copy.speeds is not None or self.paced_ever:
+            self._say(run.copy, self.w.now, (), 1 - run.base / run.work, run.cause)
+
+    def _say(
+        self, copy: Copy, start: float | None, parts: tuple[float, ...], left: float, cause: int
+    ) -> None:
+        make = partial(self._note, copy, start, parts, left, copy.holders != copy.full, cause)
+        self.w.push(self.w.reporters[copy.job.name], self.w.phase, runs.LATER, make)
+
+    def _note(
+        self,
+        copy: Copy,
+        start: float | None,
+        parts: tuple[float, ...],
+        left: float,
+        moving: bool,
+        cause: int,
+    ) -> Script | None:
+        if copy.gone:
+            return None
+        since = self._back(copy) if start is None else start
+        for part in parts:
+            since += part
+        costs, speed, size = self.known[copy.job.name], self.w.speed(copy), copy.full
+        known = since < inf and speed > 0
+        stands = Standing(
+            *(size, since if known else inf, left),
+            since + costs.expected(size, left) / speed if known else inf,
+            since + costs.duration(size, left) / speed if known else inf,
+            moving,
+            speed,
+        )
+        if stands == self.standing.get(copy):
+            return None
+        self.standing[copy] = stands
+        if copy.job.copies[0] is not copy:
+            return None
+        self.heirs.pop(copy.job.name, None)
+        return self._told(copy, cause)
+
+    def _told(self, copy: Copy, cause: int) -> Script:
+        it = self.standing[copy]
+        known = (it.since, it.expected) if it.since < inf else (None, None)
+        yield EndExpected(copy.job.name, it.size, it.left, *known), cause
+
+    def _back(self, copy: Copy) -> float:
+        """When all its members are expected to be UP."""
+        workers = (self.w.workers.get(n) for n in copy.members)
+        away = [it.until for it in workers if it is not None and it.state is not UP]
+        return max((inf if it is None else it for it in away), default=self.w.now)
+
+    def _inherit(self, name: str) -> Script | None:
+        """The next copy is the oldest now: its last report counts, and is told again."""
+        job, cause = self.w.jobs.get(name), self.heirs.pop(name, None)
+        if job is None or cause is None or not job.copies or job.copies[0] not in self.standing:
+            return None
+        return self._told(job.copies[0], cause)
+
+    # --- what it hears of ---------------------------------------------------------------------
+
+    def freed(self, w: World, copy: Copy, seq: int) -> None:
+        super(Pack, self).freed(w, copy, seq)
+        if copy.promised:
+            self.leaving.update(copy.members)
+
+    def ended(self, w: World, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
+        name = copy.job.name
+        led = not copy.job.copies or copy.placed < copy.job.copies[0].placed
+        self.standing.pop(copy, None)
+        self.struck.pop(copy, None)
+        if gone:
+            self.over[name] = seq
+            self.heirs.pop(name, None)
+        elif led and outcome is not CANCELLED:
+            self.heirs[name] = seq
+            w.push(w.reporters[name], Phase.RESUME, 0, partial(self._inherit, name))
+
+    def turned(self, w: World, worker: Worker, copy: Copy | None, seq: int) -> None:
+        super(Pack, self).turned(w, worker, copy, seq)
+        if worker.state is DOWN and copy is not None:
+            self.struck[copy] = seq
+
+    # --- faults that change nothing -----------------------------------------------------------
+
+    def _ignored(self, worker: int) -> tuple[str | None, WhyIgnored] | None:
+        """Of a fault now: whose it is, and why it changes nothing; None: it counts."""
+        copy = self.w.holder(worker)
+        stands = self.standing.get(copy) if copy is not None else None
+        if copy is None or stands is None or copy.promised:
+            return None, WhyIgnored.IDLE
+        if self.w.end < stands.since or copy in self.struck:
+            return copy.job.name, WhyIgnored.BUSY
+        return None
+
+    def strikes(self, w: World, worker: Worker) -> None:
+        assert w.pack is not None
+        self.renew()
+        if not w.pack.fatal and self._ignored(worker.number) is not None:
+            raise Broken(Law.FOLLOWS, f"a fault of worker {worker.number} changes nothing now")
+
+    def ignore(self, event: FaultIgnored, seq: int) -> Script:
+        """malleable17's own rule (section 6.1)."""
+        assert self.w.pack is not None
+        self.renew()
+        must(not self.w.pack.fatal, Law.FOLLOWS, f"{told(event)}, and every fault counts")
+        self.w.worker(event.worker)
+        due, copy = self._ignored(event.worker), self.w.holder(event.worker)
+        if copy is not None and copy.promised:
+            due = event.job, event.why  # whoever was given it is not told
+        elif due is None and copy is not None:
+            due = copy.job.name, WhyIgnored.BUSY
+            self.excused.append(copy.job.name)
+        assert due is not None
+        yield FaultIgnored(event.worker, *due), 0
+
+    # --- what it decides ----------------------------------------------------------------------
+
+    def otherwise(self, job: Job, copy: Copy) -> Causes:
+        return [*self.news, *self.decided] or {0, job.wanted}
+
+    def placing(self, w: World, copy: Copy, event: object) -> None:
+        assert w.pack is not None
+        self.renew()
+        size = copy.full
+        whole = size % w.pack.pair == 0 and size <= self.known[copy.job.name].most
+        must(whole, Law.DECISION, f"{copy.job.name} gets {size} workers, in groups of {w.pack.pair}")
+        if not self._promised() and w.free.count >= size:
+            lowest = w.free.lowest(size)
+            must(lowest == copy.spans, Law.DECISION, f"{copy.job.name} gets {copy.text}, not {lowest}")
+
+    def _promised(self) -> list[Copy]:
+        return [it for it in self.standing if it.promised]
+
+    def _lacked(self) -> int:
+        return sum(it.lacking for job in self.w.jobs.values() for it in job.copies)
+
+    def decide(self, event: RedistributionDecided, seq: int) -> Script:
+        """Sizes change."""
+        self.renew()
+        w, pack = self.w, self.w.pack
+        w.decides()
+        assert pack is not None
+        causes = self._causes(event)
+        must(causes and event.moves, Law.DECISION, f"{told(event)} answers nothing of now")
+        more = 0
+        resized: list[tuple[Copy, int]] = []
+        for name, before, after in event.moves:
+            job = w.jobs.get(name)
+            copy = job.copies[0] if job is not None and job.copies else None
+            fits = after >= pack.pair and after % pack.pair == 0
+            if copy is None or copy.full != before or not fits or after > self.known[name].most:
+                raise Broken(Law.DECISION, f"{told(event)}: {name} cannot go from {before}")
+            must(name not in self.resizing, Law.DECISION, f"{told(event)}: {name} twice")
+            self.resizing.add(name)
+            more += after - before
+            resized.append((copy, after))
+        self.resizing.clear()
+        idle = w.free.count + sum(it.full for it in self._promised()) - self._lacked()
+        must(more <= idle, Law.DECISION, f"{told(event)}: {more} more, and {idle} are idle")
+        yield event, causes
+        self.decided.append(seq)
+        for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
+            if after != copy.full:
+                self._resize(copy, after, seq)
+
+    def _causes(self, event: RedistributionDecided) -> Collection[int]:
+        if event.why is Cause.FAULT:
+            return [seq for it, seq in self.struck.items() if it.job.name == event.job]
+        if event.job is None:
+            return [] if self.over else self.news
+        return [self.over[event.job]] if event.job in self.over else []
+
+    def _resize(self, copy: Copy, after: int, seq: int) -> None:
+        w, had, before = self.w, copy.members, copy.full
+        spans: Spans | None = None
+        if not (copy.lacking or self._promised()):
+            if after < before:
+                # Who is not UP stays: nobody else could use it.
+                spans = joined(sorted(had, key=lambda n: (w.is_up(n), n))[:after])
+            else:
+                spans = joined((*had, *numbers(w.free.lowest(after - before))))
+            self._exchange(copy, spans)
+        turn = self._resized(copy, spans, had, after, seq)
+        w.push(copy.job, Phase.DECISION, 0, lambda: turn)
+
+    def _exchange(self, copy: Copy, spans: Spans) -> None:
+        """The pool hears of it."""
+        had, has = set(copy.members), set(numbers(spans))
+        self.w.give(copy, joined(had - has))
+        self.w.take(copy, joined(has - had))
+
+    def _resized(
+        self, copy: Copy, spans: Spans | None, had: tuple[int, ...], after: int, cause: int
+    ) -> Script:
+        """Its run ends, and the next begins at once, from its running state; or, where it waits for
+        its members, they are others now."""
+        w, job, run, size = self.w, copy.job, copy.run, copy.full
+        if run is None:
+            yield from self._fill(copy, spans, had, after, cause)
+            copy.cause = yield MembersChanged(job.name, copy.last, copy.text), cause
+            self.report(copy, copy.cause)
+            copies.resume_soon(w, copy)
+            return
+        computes, state = run.computes, None
+        if computes:
+            if run.stage is Stage.CHECKPOINTING:
+                # Read literally, the part of a checkpoint that has passed counts as work.
+                run.base = min(run.base + run.at(w.now), run.work)
+            state = run.state(w.now)
+        cause = yield runs.end(w, run, CANCELLED), cause
+        yield from self._fill(copy, spans, had, after, cause)
+        if computes:
+            copy.holders = size
+            plan = rules.moved(w, copy, Plan(state))
+        else:
+            plan = rules.resumed(w, copy)
+        yield from runs.course(w, copy, plan, cause, spread=computes and not plan.closes)
+
+    def _fill(
+        self, copy: Copy, spans: Spans | None, had: tuple[int, ...], after: int, cause: int
+    ) -> Script:
+        """These are its members now; where workers are promised, the log tells which it has."""
+        w, present = self.w, copy.spans
+        if spans is None:
+            event = yield None
+            spans = spans_told(getattr(event, "processors", ""))
+            self._exchange(copy, spans)
+        copy.spans, copy.lacking = spans, 0
+        copy.lacking = after - copy.full
+        promised = sum(it.full for it in self._promised())
+        must(0 <= copy.lacking <= promised, Law.DECISION, f"{copy.job.name} has {copy.text}")
+        left = set(had).difference(copy.members)
+        copy.absent -= left
+        copy.failed -= left
+        w.pace(copy)
+        if present != spans:
+            link.leave(w, copy, sorted(left), cause, keep=False)
+        link.leave(w, copy, sorted(set(had) - left), cause, keep=True)
+
+    # --- workers that are promised ------------------------------------------------------------
+
+    def promise(self, event: MembersPromised, seq: int) -> Script:
+        """Who ends before the struck one computes again promises its workers (section 5)."""
+        self.w.decides()
+        self.renew()
+        job, pack = self.w.jobs.get(event.job), self.w.pack
+        copy = job.copies[0] if job is not None and job.copies else None
+        late = [self.standing[it] for it in self.struck if it in self.standing]
+        since = max((it.since for it in late if it.since < inf), default=-inf)
+        stands = self.standing.get(copy) if copy is not None else None
+        able = pack is not None and pack.releases and copy not in self.struck
+        if copy is None or stands is None or not able or copy.promised or stands.end >= since:
+            raise Broken(Law.DECISION, f"{told(event)} cannot be promised now")
+        yield MembersPromised(event.job, copy.last, copy.text), list(self.struck.values())
+        copy.promised = True
+
+    def join(self, event: MembersJoined, seq: int) -> Script:
+        """Workers that had been promised have come."""
+        job = self.w.jobs.get(event.job)
+        found = [it for it in job.copies if it.last == event.run] if job is not None else []
+        spans = spans_told(event.processors)
+        came = numbers(spans)
+        able = found and len(came) <= found[0].lacking and self.leaving.issuperset(came)
+        must(able, Law.FOLLOWS, f"{told(event)} were not promised to it, or have not come")
+        yield event, [it for it, _ in self.freeing]
+        copy = found[0]
+        self.w.take(copy, spans)
+        copy.lacking -= len(came)
+        copy.spans = joined((*copy.members, *came))
+        self.leaving.difference_update(came)
+
+    def close(self) -> None:
+        if self.at == self.w.now:
+            for name in self.excused:
+                known = any(it.job.name == name for it in self.struck) or name not in self.w.jobs
+                must(known, Law.FOLLOWS, f"a fault of {name} is ignored, and it computes")
+        self.excused.clear()
+        if self.leaving:
+            promised = sum(it.full for it in self._promised())
+            must(self._lacked() <= promised, Law.MISSING, "workers that were promised must come")
