@@ -9,7 +9,8 @@ from actors import events as e
 from actors.events import DeciderKind, ScenarioStarted
 from actors.runtime import Event, Record, rare_collections
 from sims.derive import copies, inputs, link, runs
-from sims.derive.deciding import Decider, Enrolment
+from sims.derive.columns import Columns
+from sims.derive.deciding import Enrolment
 from sims.derive.facts import Script
 from sims.derive.law import Broken, Law, Violation, told
 from sims.derive.pack import Pack
@@ -58,6 +59,10 @@ HANDLERS: dict[type[Event], Handler] = {
     e.ReservationDropped: telling("withdraw"),
     e.ShelfOpened: telling("open_shelf"),
     e.BatchOpened: telling("open_batch"),
+    e.GainDescribed: telling("describe_gain"),
+    e.CopiesPlaced: telling("place"),
+    e.CopiesSettled: telling("settle"),
+    e.EndExpected: telling("expect"),
     e.RedistributionDecided: telling("decide"),
     e.MembersPromised: telling("promise"),
     e.MembersJoined: telling("join"),
@@ -76,7 +81,7 @@ def choose(w: World, event: ScenarioStarted) -> None:
     elif event.decider is DeciderKind.PACK:
         w.decider = Pack(w)
     else:
-        w.decider = Decider(w)
+        w.decider = Columns(w)
     w.copies_decide = event.decider is DeciderKind.COPIES
     w.after.extend((lambda: link.close(w), w.decider.close))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 
 from attrs import define, field
 
@@ -16,7 +15,7 @@ from actors.events import (
 )
 from policies.availability import WorkerState
 from sims.derive import runs
-from sims.derive.facts import NEGLIGIBLE, Copy, Phase, Run, Script, Teller, Turn, Worker
+from sims.derive.facts import NEGLIGIBLE, Copy, Phase, Run, Script, Teller, Worker
 from sims.derive.law import Broken, Law, must, told
 from sims.derive.world import World
 
@@ -334,15 +333,7 @@ def forgotten(w: World, event: TransferDropped, seq: int) -> Script | None:
     if not w.former:
         return None
     release_former(w)
-    w.advance(Phase.RESUME)
-    turn = w.pending.pop(w.worker(event.worker), None)
-    return None if turn is None else _at_once(turn)
-
-
-def _at_once(turn: Turn) -> Script:
-    seq = yield turn.want
-    with suppress(StopIteration):
-        turn.script.send(seq)
+    return w.told_now(w.worker(event.worker))
 
 
 def _as_told(

@@ -83,6 +83,8 @@ class Pack(Decider):
     standing: dict[Copy, Standing] = field(factory=dict)
     over: dict[str, int] = field(factory=dict)
     """Jobs that completed at this instant -> seq of their runs' end."""
+    left: list[Copy] = field(factory=list)
+    """Copies that ended at this instant."""
     struck: dict[Copy, int] = field(factory=dict)
     """Copies of which a member went DOWN at this instant -> seq."""
     heirs: dict[str, int] = field(factory=dict)
@@ -98,6 +100,9 @@ class Pack(Decider):
 
     def renew(self) -> None:
         if self.at != self.w.now:
+            for copy in self.left:
+                self.standing.pop(copy, None)
+            self.left.clear()
             for instant in (self.over, self.struck, self.heirs, self.decided, self.leaving):
                 instant.clear()
         super(Pack, self).renew()
@@ -149,14 +154,32 @@ class Pack(Decider):
     def checkpointed(self, run: Run) -> None:
         """Where periods are not all alike, the next one is told of."""
         assert run.copy.job.protection is not None
-        if run.copy.job.protection.verified or run.copy.speeds is not None or self.paced_ever:
-            self._say(run.copy, self.w.now, (), 1 - run.base / run.work, run.cause)
+        where = run.copy, self.w.now, (), 1 - run.base / run.work, run.cause
+        if run.copy.job.protection.verified or self.paced_ever or self.w.sped:
+            self._say(*where)
+        else:
+            self.w.untold[run.copy.job.name] = partial(self._say, *where)
+
+    def expect(self, event: EndExpected, seq: int) -> Script | None:
+        """The first of those that nothing but varying speeds explains, of which nothing has been
+        told before."""
+        say = self.w.untold.pop(event.job, None)
+        found = self.w.told_now(self.w.reporters[event.job])
+        if found is None and say is not None:
+            self.paced_ever = True
+            say()
+            found = self.w.told_now(self.w.reporters[event.job])
+        return found
 
     def _say(
         self, copy: Copy, start: float | None, parts: tuple[float, ...], left: float, cause: int
     ) -> None:
-        make = partial(self._note, copy, start, parts, left, copy.holders != copy.full, cause)
-        self.w.push(self.w.reporters[copy.job.name], self.w.phase, runs.LATER, make)
+        pace = copy.holders != copy.full, self.w.speed(copy)
+        leads = copy.job.copies[0] is copy
+        make = partial(self._note, copy, start, parts, left, *pace, leads, cause)
+        # It is heard of once all workers have changed state.
+        phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
+        self.w.push(self.w.reporters[copy.job.name], phase, runs.LATER, make)
 
     def _note(
         self,
@@ -165,14 +188,14 @@ class Pack(Decider):
         parts: tuple[float, ...],
         left: float,
         moving: bool,
+        speed: float,
+        leads: bool,
         cause: int,
     ) -> Script | None:
-        if copy.gone:
-            return None
         since = self._back(copy) if start is None else start
         for part in parts:
             since += part
-        costs, speed, size = self.known[copy.job.name], self.w.speed(copy), copy.full
+        costs, size = self.known[copy.job.name], copy.full
         known = since < inf and speed > 0
         stands = Standing(
             *(size, since if known else inf, left),
@@ -184,7 +207,7 @@ class Pack(Decider):
         if stands == self.standing.get(copy):
             return None
         self.standing[copy] = stands
-        if copy.job.copies[0] is not copy:
+        if not leads:
             return None
         self.heirs.pop(copy.job.name, None)
         return self._told(copy, cause)
@@ -217,7 +240,7 @@ class Pack(Decider):
     def ended(self, w: World, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         name = copy.job.name
         led = not copy.job.copies or copy.placed < copy.job.copies[0].placed
-        self.standing.pop(copy, None)
+        self.left.append(copy)
         self.struck.pop(copy, None)
         if gone:
             self.over[name] = seq
@@ -280,7 +303,7 @@ class Pack(Decider):
             must(lowest == copy.spans, Law.DECISION, f"{copy.job.name} gets {copy.text}, not {lowest}")
 
     def _promised(self) -> list[Copy]:
-        return [it for it in self.standing if it.promised]
+        return [it for it in self.standing if it.promised and not it.gone]
 
     def _lacked(self) -> int:
         return sum(it.lacking for job in self.w.jobs.values() for it in job.copies)
@@ -306,6 +329,8 @@ class Pack(Decider):
             more += after - before
             resized.append((copy, after))
         self.resizing.clear()
+        if event.why is Cause.FAULT:
+            self._release()
         idle = w.free.count + sum(it.full for it in self._promised()) - self._lacked()
         must(more <= idle, Law.DECISION, f"{told(event)}: {more} more, and {idle} are idle")
         yield event, causes
@@ -390,20 +415,34 @@ class Pack(Decider):
 
     # --- workers that are promised ------------------------------------------------------------
 
-    def promise(self, event: MembersPromised, seq: int) -> Script:
-        """Who ends before the struck one computes again promises its workers (section 5)."""
+    def promise(self, event: MembersPromised, seq: int) -> Script | None:
+        """Where nobody is resized."""
         self.w.decides()
         self.renew()
-        job, pack = self.w.jobs.get(event.job), self.w.pack
-        copy = job.copies[0] if job is not None and job.copies else None
-        late = [self.standing[it] for it in self.struck if it in self.standing]
-        since = max((it.since for it in late if it.since < inf), default=-inf)
-        stands = self.standing.get(copy) if copy is not None else None
-        able = pack is not None and pack.releases and copy not in self.struck
-        if copy is None or stands is None or not able or copy.promised or stands.end >= since:
-            raise Broken(Law.DECISION, f"{told(event)} cannot be promised now")
-        yield MembersPromised(event.job, copy.last, copy.text), list(self.struck.values())
-        copy.promised = True
+        self._release()
+        job = self.w.jobs.get(event.job)
+        return None if job is None else self.w.told_now(job)
+
+    def _release(self) -> None:
+        """Who ends before the struck one computes again promises its workers (section 5)."""
+        pack = self.w.pack
+        late = [it for it in self.struck if it in self.standing]
+        late = [it for it in late if self.standing[it].since < inf and it.job.copies[0] is it]
+        if not late or pack is None or not pack.releases:
+            return
+        latest = max(late, key=lambda it: self.standing[it].since)
+        for job in sorted(self.w.jobs.values(), key=_index):
+            copy = job.copies[0] if job.copies else None
+            stands = self.standing.get(copy) if copy is not None else None
+            if copy is None or stands is None or copy.promised or copy in self.struck:
+                continue
+            if stands.end < self.standing[latest].since:
+                copy.promised = True
+                turn = self._promised_by(copy, self.struck[latest])
+                self.w.push(job, Phase.DECISION, 0, partial(_same, turn))
+
+    def _promised_by(self, copy: Copy, cause: int) -> Script:
+        yield MembersPromised(copy.job.name, copy.last, copy.text), cause
 
     def join(self, event: MembersJoined, seq: int) -> Script:
         """Workers that had been promised have come."""
@@ -422,6 +461,10 @@ class Pack(Decider):
 
     def close(self) -> None:
         if self.at == self.w.now:
+            assert self.w.started is not None
+            if self.struck and not self.over and _acts(self.w.started.policy):
+                self._release()
+                self.w.settle(Phase.DECISION + 1)
             for name in self.excused:
                 known = any(it.job.name == name for it in self.struck) or name not in self.w.jobs
                 must(known, Law.FOLLOWS, f"a fault of {name} is ignored, and it computes")
@@ -429,3 +472,16 @@ class Pack(Decider):
         if self.leaving:
             promised = sum(it.full for it in self._promised())
             must(self._lacked() <= promised, Law.MISSING, "workers that were promised must come")
+
+
+def _index(job: Job) -> int:
+    return (job.application.index if job.application is not None else None) or 0
+
+
+def _acts(policy: str) -> bool:
+    """Whether a policy of this name redistributes at faults; of a user's nothing is known."""
+    return "-" in policy and ":" not in policy
+
+
+def _same(script: Script) -> Script:
+    return script

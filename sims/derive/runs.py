@@ -265,18 +265,22 @@ def review(w: World, run: Run, cause: int) -> Script:
 def arrived(w: World, run: Run, worker: int, cause: int) -> None:
     """A member holds all that it needs, or has sent its image."""
     run.missing.discard(worker)
-    if run.missing or run.over or run.stage not in (STAGING_IN, SAVING):
+    if run.over or run.stage not in (STAGING_IN, SAVING):
         return
+    missing = bool(run.missing)
 
     def go_on() -> Script | None:
         if run.over or run.stage not in (STAGING_IN, SAVING):
+            return None
+        if missing:
+            w.report(run.copy, cause)
             return None
         run.cause, run.reports = cause, True
         return run.script
 
     # Others that start at this instant do so first.
     phase = w.phase if w.phase >= Phase.RESUME else Phase.MESSAGES
-    w.push(run.copy.job, phase, LATER + run.number, go_on)
+    w.push(run.copy.job, phase, LATER, go_on)
 
 
 def end(w: World, run: Run, outcome: Outcome, kept: bool = False) -> RunEnded:

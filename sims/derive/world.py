@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from heapq import heappop, heappush
 from math import inf
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 from attrs import define, field
 
 from actors.events import (
+    CopiesSettled,
     EndExpected,
     LinkDescribed,
     PackDescribed,
@@ -102,6 +104,8 @@ class World:
     pack: PackDescribed | None = None
     reporters: dict[str, Teller] = field(factory=dict)
     """By job of a pack: what tells when it is expected to end."""
+    untold: dict[str, Callable[[], None]] = field(factory=dict)
+    """By job of a pack: what its decider would tell of a checkpoint of now, if speeds vary."""
     downtime: float | None = None
     decider: Any = None
 
@@ -154,7 +158,8 @@ class World:
         front = None
         if teller is not None:
             while teller.front is None and teller.turns:
-                self.settle(teller.turns[0][0])
+                if kind is not EndExpected:  # which comes as it is heard of
+                    self.settle(teller.turns[0][0])
                 if teller.front is None:
                     self._prime(teller)
             front = teller.front
@@ -183,6 +188,8 @@ class World:
             return self.workers.get(event.worker)
         if kind is EndExpected:
             return self.reporters.get(event.job)
+        if kind is CopiesSettled:
+            return getattr(self.decider, "teller", None)
         name = getattr(event, "job", None)
         return None if name is None else self.jobs.get(name)
 
@@ -262,6 +269,12 @@ class World:
                 self.script, self.want = turn.script, turn.want
                 self._lacks()
 
+    def told_now(self, teller: Teller) -> Script | None:
+        """The script of one that has got something to tell by the line that tells it."""
+        self.advance(Phase.DECISION + 1)
+        turn = self.pending.pop(teller, None)
+        return None if turn is None else _at_once(turn)
+
     def decides(self) -> None:
         """What is told now has been decided: all else of the instant came before."""
         if not self.deciding:
@@ -269,7 +282,7 @@ class World:
             self.deciding = True
 
     def _lacks(self) -> None:
-        what = told(self.want[0]) if self.want is not None else "the end of a verification"
+        what = told(self.want[0]) if self.want is not None else "what follows this instant's lines"
         raise Broken(Law.MISSING, f"{what} must come at {self.now!r}")
 
     def pass_to(self, t: float) -> None:
@@ -297,6 +310,7 @@ class World:
 
     def _enter(self, t: float) -> None:
         self.now, self.end, self.deciding = t, t * (1 + INSTANT), False
+        self.untold.clear()
 
     def report(self, copy: Copy, cause: int) -> None:
         """A copy goes on otherwise than before."""
@@ -372,6 +386,12 @@ DONE = object()
 BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
 """In place of a turn: a script of its own is under way."""
 NONE = ProtectionKind.NONE
+
+
+def _at_once(turn: Turn) -> Script:
+    seq = yield turn.want
+    with suppress(StopIteration):
+        turn.script.send(seq)
 
 
 def _fits(expected: Any, event: Any) -> bool:
