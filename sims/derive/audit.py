@@ -18,7 +18,6 @@ from sims.derive.queue import Queue
 from sims.derive.world import Handler, World
 
 
-
 def telling(name: str) -> Handler:
     """The handler of a line that one kind of decider tells."""
 
@@ -71,13 +70,18 @@ HANDLERS: dict[type[Event], Handler] = {
 """Lines that nothing but themselves decides, and what makes their scripts."""
 
 
+MEANINGLESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What comes of computing with values that no world has."""
+
+
 def choose(w: World, event: ScenarioStarted) -> None:
     """Who decides, by the first line."""
-    told = dict(setting.partition("=")[::2] for setting in event.settings)
+    said = dict(setting.partition("=")[::2] for setting in event.settings)
     if event.decider is DeciderKind.QUEUE:
-        w.decider = Queue(w, placement=told.get("placement", "lowest"))
+        shelves = "SHELF" in event.policy and ":" not in event.policy
+        w.decider = Queue(w, placement=said.get("placement", "lowest"), shelves=shelves)
     elif event.decider is DeciderKind.ENROLMENT:
-        w.decider, w.reuses = Enrolment(w), told.get("reuse") != "False"
+        w.decider, w.reuses = Enrolment(w), said.get("reuse") != "False"
     elif event.decider is DeciderKind.PACK:
         w.decider = Pack(w)
     else:
@@ -96,6 +100,10 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
                 w.read(record)
             except Broken as broken:
                 yield Violation(broken.law, (record.seq,), broken.why)
+                return
+            except MEANINGLESS as wrong:
+                why = f"{told(record.event)} means nothing here: {wrong!r}"
+                yield Violation(Law.INPUT, (record.seq,), why)
                 return
     if w.started is not None and not w.ended:
         yield Violation(Law.FRAME, (w.seq,), "the log does not end with ScenarioEnded")

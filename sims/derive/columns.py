@@ -16,7 +16,7 @@ from actors.events import CopiesPlaced, CopiesSettled, GainDescribed, JobComplet
 from sims.derive import copies
 from sims.derive.deciding import Decider
 from sims.derive.facts import Job, Phase, Script, Teller, Timer, Worker
-from sims.derive.law import Broken, Law, must, told
+from sims.derive.law import Broken, Law, must
 from sims.derive.world import INSTANT, World
 
 ROUNDING = 1e-9
@@ -69,7 +69,7 @@ class Columns(Decider):
 
     def describe_gain(self, event: GainDescribed, seq: int) -> Script:
         """Jobs progress by g(r, t)."""
-        must(not self.w.jobs and not self.w.now, Law.FRAME, f"{told(event)} comes too late")
+        must(not self.w.jobs and not self.w.now, Law.FRAME, "{} comes too late", event)
         self.gains = True
         yield event, 0
 
@@ -119,7 +119,7 @@ class Columns(Decider):
         """An arrival ends all copies; or, by g(r, t), the first end."""
         self.renew()
         called = self.news or self.gains
-        must(self.placed is not None and called, Law.FOLLOWS, f"nothing leads to {told(event)}")
+        must(self.placed is not None and called, Law.FOLLOWS, "nothing leads to {}", event)
         return self._settled()
 
     def _settled(self) -> Script:
@@ -130,7 +130,7 @@ class Columns(Decider):
         must(isinstance(event, CopiesSettled), Law.MISSING, "the end of all copies must come")
         was = placed.event
         done = event.done
-        must(len(done) == len(placed.owners), Law.SCHEMA, f"{len(done)} copies have ended")
+        must(len(done) == len(placed.owners), Law.SCHEMA, "{} copies have ended", len(done))
         over = self._measure(placed, event)
         due = CopiesSettled(was.jobs, was.runs, was.copies, done, over)
         cause = yield due, self.news[0] if self.news else self.aimed
@@ -170,7 +170,15 @@ class Columns(Decider):
                 due = begun + was.share * float(served)
             slack = ROUNDING * size + ROUNDINGS * ulp(now) * max(float(self.rates.max()), 1)
             near = abs(min(due, size) - found) <= slack and due <= size + slack
-            must(near, Law.FOLLOWS, f"copy {k} of {was.jobs[at]} has done {due!r}, not {found!r}")
+            must(
+                near,
+                Law.FOLLOWS,
+                "copy {} of {} has done {!r}, not {!r}",
+                k,
+                was.jobs[at],
+                due,
+                found,
+            )
             reached.append(size if size - due <= slack else due)
         return tuple(self._winners(placed, reached, event))
 
@@ -194,7 +202,7 @@ class Columns(Decider):
         """All jobs that are served begin."""
         self.renew()
         free = self.placed is None and self.news
-        must(free, Law.FOLLOWS, f"nothing leads to {told(event)} now")
+        must(free, Law.FOLLOWS, "nothing leads to {} now", event)
         return self._placed(self.news[0])
 
     def _placed(self, cause: int) -> Script:
@@ -208,8 +216,8 @@ class Columns(Decider):
         whole = all(len(it) == len(event.jobs) for it in columns)
         each = (event.workers, event.begun, event.sources)
         whole = whole and all(len(it) == len(owners) for it in each) and min(event.copies) > 0
-        must(whole and event.width in (1, size), Law.SCHEMA, f"{told(event)}: columns do not fit")
-        must(len(set(event.jobs)) == len(event.jobs), Law.DECISION, f"{told(event)}: one twice")
+        must(whole and event.width in (1, size), Law.SCHEMA, "{}: columns do not fit", event)
+        must(len(set(event.jobs)) == len(event.jobs), Law.DECISION, "{}: one twice", event)
         runs, sizes = [], []
         for name, count in zip(event.jobs, event.copies, strict=True):
             job = self._served(name)
@@ -246,24 +254,24 @@ class Columns(Decider):
         rules, described = job.protection, job.described
         told_ = rules.copies, rules.kind, rules.delay, described.estimate
         bare = told_ == (w.started.processors, ProtectionKind.NONE, 0, None)
-        must(bare and not described.verification, Law.INPUT, f"{name} is placed with others")
+        must(bare and not described.verification, Law.INPUT, "{} is placed with others", name)
         return job
 
     def _share(self, event: CopiesPlaced, owners: list[int]) -> None:
         """A worker gives away no more than itself; copies of one job are on different ones."""
         assert self.w.started is not None
         size = self.w.started.processors
-        must(0 < event.share <= 1, Law.DECISION, f"a share of {event.share}")
+        must(0 < event.share <= 1, Law.DECISION, "a share of {}", event.share)
         if event.width > 1:
             whole = not any(event.workers) and event.share * len(owners) <= 1 + ROUNDING
-            must(whole, Law.DECISION, f"{len(owners)} copies share {event.share} of each worker")
+            must(whole, Law.DECISION, "{} copies share {} of each worker", len(owners), event.share)
             return
         known = all(0 <= n < size for n in event.workers)
-        must(known, Law.DECISION, f"{told(event)}: there are {size} workers")
+        must(known, Law.DECISION, "{}: there are {} workers", event, size)
         most = np.bincount(np.array(event.workers)).max() * event.share
-        must(most <= 1 + ROUNDING, Law.DECISION, f"a worker gives away {most:g} of itself")
+        must(most <= 1 + ROUNDING, Law.DECISION, "a worker gives away {:g} of itself", most)
         apart = len(set(zip(owners, event.workers, strict=True))) == len(owners)
-        must(apart, Law.DECISION, f"{told(event)}: two copies of a job are on one worker")
+        must(apart, Law.DECISION, "{}: two copies of a job are on one worker", event)
 
     def _begun(self, event: CopiesPlaced) -> tuple[tuple[float, ...], tuple[int | None, ...]]:
         """The states that copies begin from: the furthest, or each its own."""

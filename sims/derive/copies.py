@@ -31,12 +31,13 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     job = w.jobs.get(event.job)
     if job is None:
         raise Broken(Law.DECISION, f"{told(event)}: no such job waits")
-    must(event.keeps is None, Law.FOLLOWS, f"{event.job} keeps nobody for {told(event)}")
+    must(event.keeps is None, Law.FOLLOWS, "{} keeps nobody for {}", event.job, event)
     most = job.protection.copies if job.protection is not None else 1
-    must(len(job.copies) < most, Law.DECISION, f"{job.name} has {len(job.copies)} copies already")
+    must(
+        len(job.copies) < most, Law.DECISION, "{} has {} copies already", job.name, len(job.copies)
+    )
     spans = spans_told(event.processors)
-    copy = Copy(job, spans, seq)
-    copy.lacking = w.decider.lacks(w, copy)
+    copy = Copy(job, spans, event.processors, seq)
     w.decider.placing(w, copy, event)
     causes = w.decider.why(job, copy, seq)
     w.take(copy, spans)
@@ -126,7 +127,7 @@ def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
     copy.cause = last = yield runs.end(w, copy.run, outcome, kept=True), cause
     copy.run = None
     copy.job.over = outcome.value, w.now
-    link.leave(w, copy, copy.members, last, keep=True)
+    link.leave(w, copy, last, keep=True)
     resume_soon(w, copy)
     return last
 
@@ -161,7 +162,7 @@ def drop(
     if early and w.reuses:
         w.former.update(dict.fromkeys(copy.members, (copy, last)))
     else:
-        link.leave(w, copy, copy.members, last, keep=False)
+        link.leave(w, copy, last, keep=False)
     release(w, copy, outcome, last, last, gone and not job.copies)
     return last
 
@@ -188,7 +189,7 @@ def complete(w: World, copy: Copy, cause: int) -> Script:
         yield from drop(w, other, CANCELLED, last, gone)
     job.saved = None
     job.copies.clear()
-    link.leave(w, copy, copy.members, last, keep=False)
+    link.leave(w, copy, last, keep=False)
     since = last
     if job.tasks is not None:
         since = yield IterationCompleted(job.name, job.iteration), last
@@ -217,7 +218,11 @@ def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | No
     outcome = getattr(event, "outcome", CANCELLED)
     if outcome is FAILED:
         return runs.learn(w, event, seq)
-    if not copies or outcome is not CANCELLED or copies[0].run is None is isinstance(event, RunEnded):
+    if (
+        not copies
+        or outcome is not CANCELLED
+        or copies[0].run is None is isinstance(event, RunEnded)
+    ):
         raise Broken(Law.FOLLOWS, f"nothing leads to {told(event)} now")
     causes = w.decider.cancels(w, copies[0], seq)
     return _cancelled(w, copies[0], causes)

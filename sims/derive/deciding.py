@@ -11,7 +11,7 @@ from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from policies.availability import WorkerState
 from sims.derive.facts import Copy, Job, Phase, Script, Worker
 from sims.derive.intervals import Spans
-from sims.derive.law import Causes, Law, must, told
+from sims.derive.law import Causes, Law, must
 from sims.derive.world import World, by_worker
 
 UP = WorkerState.UP
@@ -90,10 +90,6 @@ class Decider:
 
     # --- what it may decide -------------------------------------------------------------------
 
-    def lacks(self, w: World, copy: Copy) -> int:
-        """How many of its members a copy that starts gets later."""
-        return 0
-
     def placing(self, w: World, copy: Copy, event: RunStarted) -> None:
         """Raises Broken where these workers are not those that it gets."""
 
@@ -104,10 +100,9 @@ class Decider:
             return self.opened
         if job.name in self.wanting:
             return self.wanting[job.name]
-        for cause, spans in self.freeing:
-            if _meet(spans, copy.spans):
-                return cause
-        causes = self.otherwise(job, copy)
+        freed = (cause for cause, spans in self.freeing if _meet(spans, copy.spans))
+        found = next(freed, None)
+        causes = self.otherwise(job, copy) if found is None else found
         self.started.append(seq)
         return causes
 
@@ -131,11 +126,17 @@ class Decider:
         whole, rest = divmod(tasks.tasks, copy.full)
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
         due = TasksDealt(job.name, job.iteration, job.next_run - 1, tuple(copy.units.items()))
-        must(event == due, Law.FOLLOWS, f"{told(due)} must come; it says {told(event)}")
+        must(event == due, Law.FOLLOWS, "{} must come; it says {}", due, event)
 
 
 def _meet(one: Spans, other: Spans) -> bool:
     return any(a <= last and first <= b for a, b in one for first, last in other)
+
+
+def _wakes(policy: str) -> bool:
+    """Whether an enrolment policy of this name may be asked though nothing happens (volatile13,
+    section VI); of a user's nothing is known."""
+    return "-" in policy or ":" in policy
 
 
 REASONS = {"lost": "failure", "failed": "error", "cancelled": "proactive", "completed": "start"}
@@ -157,7 +158,7 @@ class Enrolment(Decider):
         """What each worker holds of its tasks at most."""
         event = yield None
         right = isinstance(event, BoundsDescribed)
-        must(right, Law.MISSING, f"bounds of {job.name} must come, not {told(event)}")
+        must(right, Law.MISSING, "bounds of {} must come, not {}", job.name, event)
         job.bounds = by_worker(self.w, event.bounds)
         yield BoundsDescribed(job.name, event.bounds), since
 
@@ -166,6 +167,10 @@ class Enrolment(Decider):
         self.news.append(seq)
 
     def otherwise(self, job: Job, copy: Copy) -> Causes:
+        """Who is asked though nothing happens is asked since his run started, or is wanted."""
+        assert self.w.started is not None
+        policy = self.w.started.policy
+        must(self.news or _wakes(policy), Law.DECISION, "nothing calls for a decision now")
         return self.news or job.wanted
 
     def cancels(self, w: World, copy: Copy, seq: int) -> Collection[int]:
@@ -179,16 +184,16 @@ class Enrolment(Decider):
         tasks = job.tasks
         assert tasks is not None
         members = tuple(worker for worker, _ in event.tasks)
-        must(members == copy.members, Law.DECISION, f"{told(event)} is not for {copy.text}")
+        must(members == copy.members, Law.DECISION, "{} is not for {}", event, copy.text)
         copy.units = dict(event.tasks)
         dealt = sum(copy.units.values())
-        must(dealt == tasks.tasks, Law.DECISION, f"{told(event)}: {tasks.tasks} are to be dealt")
+        must(dealt == tasks.tasks, Law.DECISION, "{}: {} are to be dealt", event, tasks.tasks)
         for n, units in copy.units.items():
             most = job.bounds.get(n, 0)
-            must(1 <= units <= most, Law.DECISION, f"{told(event)}: {n} holds at most {most}")
+            must(1 <= units <= most, Law.DECISION, "{}: {} holds at most {}", event, n, most)
         outcome, ended = job.over
         reason = REASONS[outcome] if ended == self.w.now else "start"
-        must(event.reason == reason, Law.FOLLOWS, f"reason must be {reason!r}: {told(event)}")
+        must(event.reason == reason, Law.FOLLOWS, "reason must be {!r}: {}", reason, event)
         self.replaced.pop(job.name, None)
 
     def close(self) -> None:

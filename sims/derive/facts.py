@@ -57,9 +57,7 @@ class Turn:
 class Teller:
     """A job or a worker: what it has to tell at this instant, one thing after the other."""
 
-    turns: list[tuple[int, int, int, Callable[[], Script | None]]] = field(
-        init=False, factory=list
-    )
+    turns: list[tuple[int, int, int, Callable[[], Script | None]]] = field(init=False, factory=list)
     """Heap of (phase, number, order, what makes the script)."""
     front: Turn | None = field(init=False, default=None)
     """What it must tell next."""
@@ -157,6 +155,8 @@ class Copy:
 
     job: Job
     spans: Spans
+    text: str
+    """The same, as logs write them."""
     placed: int = 0
     """Copies placed earlier have less."""
     units: dict[int, int] = field(factory=dict)
@@ -182,23 +182,21 @@ class Copy:
     """Whether its members are given to others when it ends."""
     gone: bool = False
 
-    def __attrs_post_init__(self) -> None:
-        self.holders = self.full
+    full: int = field(init=False)
+    """How many members, promised ones included."""
 
-    @property
-    def full(self) -> int:
-        """How many members, promised ones included."""
-        return extent(self.spans) + self.lacking
+    def __attrs_post_init__(self) -> None:
+        self.holders = self.full = extent(self.spans) + self.lacking
+
+    def change(self, spans: Spans, full: int) -> None:
+        """These are its members now; the others of `full` it lacks."""
+        self.spans, self.full, self.text = spans, full, written(spans)
+        self.lacking = full - extent(spans)
 
     @property
     def members(self) -> tuple[int, ...]:
         """Their numbers."""
         return numbers(self.spans)
-
-    @property
-    def text(self) -> str:
-        """As logs write them."""
-        return written(self.spans)
 
 
 @define(eq=False)

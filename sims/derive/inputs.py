@@ -3,6 +3,8 @@ the log's end."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from actors.events import (
@@ -27,6 +29,10 @@ from actors.events import (
 )
 from actors.runtime import Event
 from policies.availability import WorkerState
+from policies.copies import named
+from policies.enrolment import CATALOGUE as ENROLMENT
+from policies.pack.names import NAMES
+from policies.queue.names import is_strategy
 from sims.derive import copies, link
 from sims.derive.facts import Job, Phase, Script
 from sims.derive.intervals import Free
@@ -43,6 +49,21 @@ KINDS = {
 """By decider, the jobs that it decides for; a queue takes all kinds."""
 
 
+def _of_copies(name: str) -> bool:
+    with suppress(ValueError):
+        return bool(named(name))
+    return False
+
+
+POLICIES: dict[DeciderKind, Callable[[str], bool]] = {
+    DeciderKind.QUEUE: is_strategy,
+    DeciderKind.ENROLMENT: {*ENROLMENT, "FIXED"}.__contains__,
+    DeciderKind.PACK: NAMES.__contains__,
+    DeciderKind.COPIES: _of_copies,
+}
+"""By decider, whether a name is that of a policy of it."""
+
+
 # --- the head -------------------------------------------------------------------------------------
 
 
@@ -50,12 +71,14 @@ def begin(w: World, event: ScenarioStarted, seq: int) -> Script:
     """The first line."""
     must(w.started is None, Law.FRAME, "the scenario starts a second time")
     sound = event.processors >= 1 and event.kinds and w.now == 0
-    must(sound and event.schema == SCHEMA, Law.FRAME, f"{told(event)} at {w.now}")
-    must(event.unit in ("s", "slot"), Law.FRAME, f"unit {event.unit}")
+    must(sound and event.schema == SCHEMA, Law.FRAME, "{} at {}", event, w.now)
+    must(event.unit in ("s", "slot"), Law.FRAME, "unit {}", event.unit)
+    known = ":" in event.policy or POLICIES[event.decider](event.policy)
+    must(known, Law.FRAME, "{} is no policy of {}", event.policy, event.decider.value)
     only = KINDS.get(event.decider)
-    must(only is None or event.kinds == (only,), Law.FRAME, f"{event.decider}: {event.kinds}")
+    must(only is None or event.kinds == (only,), Law.FRAME, "{}: {}", event.decider, event.kinds)
     named = not event.workers or len(event.workers) == event.processors
-    must(named, Law.FRAME, f"{len(event.workers)} names for {event.processors} workers")
+    must(named, Law.FRAME, "{} names for {} workers", len(event.workers), event.processors)
     w.started = event
     w.free = Free([0], [event.processors - 1])
     w.choose(event)
@@ -64,24 +87,27 @@ def begin(w: World, event: ScenarioStarted, seq: int) -> Script:
 
 def describe(w: World, event: Event, seq: int) -> Script:
     """What the head tells, once, before any job."""
-    must(not w.now and not w.jobs, Law.FRAME, f"{told(event)} comes too late")
+    must(not w.now and not w.jobs, Law.FRAME, "{} comes too late", event)
     yield event, 0
 
 
 def describe_link(w: World, event: LinkDescribed, seq: int) -> Script:
     """The master."""
-    must(not w.now and w.link is None and not w.jobs, Law.FRAME, f"{told(event)} comes too late")
-    must(event.channels >= 1, Law.INPUT, f"{event.channels} channels")
+    must(not w.now and w.link is None and not w.jobs, Law.FRAME, "{} comes too late", event)
+    must(event.channels >= 1, Law.INPUT, "{} channels", event.channels)
     w.link, w.service = event, Service(event.channels, event.order)
     yield event, 0
 
 
 def describe_pack(w: World, event: PackDescribed, seq: int) -> Script:
     """malleable17's parameters."""
-    must(not w.now and w.pack is None and not w.jobs, Law.FRAME, f"{told(event)} comes too late")
+    must(not w.now and w.pack is None and not w.jobs, Law.FRAME, "{} comes too late", event)
+    assert w.started is not None
+    packs = w.started.decider is DeciderKind.PACK
+    must(packs, Law.FRAME, "{}, and no pack decides", event)
     times = event.downtime, event.unit, event.latency, event.startup
     sound = event.pair >= 1 and min(times) >= 0 and (event.mtbf is None or event.mtbf > 0)
-    must(sound and not (event.releases and event.fatal), Law.INPUT, told(event))
+    must(sound and not (event.releases and event.fatal), Law.INPUT, "{}", event)
     w.pack = event
     yield event, 0
 
@@ -93,10 +119,10 @@ def submit(w: World, event: JobSubmitted, seq: int) -> Script:
     """A job, and all that describes it, at once."""
     name = event.job
     known = name in w.jobs or name in w.gone
-    must(not known and w.closed is None, Law.INPUT, f"{name} is submitted again, or after the end")
+    must(not known and w.closed is None, Law.INPUT, "{} is submitted again, or after the end", name)
     yield event, 0
     described = yield None
-    must(isinstance(described, JobDescribed), Law.MISSING, f"the description of {name} must come")
+    must(isinstance(described, JobDescribed), Law.MISSING, "the description of {} must come", name)
     _check_job(w, described)
     yield evolved(described, name), seq
     w.kinds.add(described.kind)
@@ -121,14 +147,14 @@ def _more(w: World, job: Job, seq: int) -> Script:
         kinds.append(ApplicationDescribed)
     for kind in kinds:
         event = yield None
-        must(isinstance(event, kind), Law.MISSING, f"{kind.__name__} of {job.name} must come")
+        must(isinstance(event, kind), Law.MISSING, "{} of {} must come", kind.__name__, job.name)
         LEARN[kind](w, job, event)
         yield evolved(event, job.name), seq
 
 
 def evolved(event: Any, name: str) -> Any:
     """The line as it is, of that job."""
-    must(event.job == name, Law.INPUT, f"{told(event)} is no description of {name}")
+    must(event.job == name, Law.INPUT, "{} is no description of {}", event, name)
     return event
 
 
@@ -140,26 +166,26 @@ def _check_job(w: World, it: JobDescribed) -> None:
     if it.limit is not None:
         due = None if it.estimate is None else it.estimate + it.verification
         sound = sound and due is not None and same(it.limit, due)
-    must(sound, Law.INPUT, f"{told(it)}; there are {w.started.kinds}")
+    must(sound, Law.INPUT, "{}; there are {}", it, w.started.kinds)
 
 
 def _protect(w: World, job: Job, event: ProtectionDescribed) -> None:
     times = event.period, event.cost, event.recovery, event.delay
     sound = event.copies >= 1 and all(it is None or it >= 0 for it in times)
     sound = sound and (event.kind is not ProtectionKind.NONE or event.period is None)
-    must(sound, Law.INPUT, told(event))
+    must(sound, Law.INPUT, "{}", event)
     job.protection = event
 
 
 def _send(w: World, job: Job, event: MessagesDescribed) -> None:
-    must(min(event.program, event.data, event.image) >= 0, Law.INPUT, told(event))
+    must(min(event.program, event.data, event.image) >= 0, Law.INPUT, "{}", event)
     job.messages = event
 
 
 def _iterate(w: World, job: Job, event: TasksDescribed) -> None:
-    must(event.tasks >= 1 and event.iterations >= 1, Law.INPUT, told(event))
+    must(event.tasks >= 1 and event.iterations >= 1, Law.INPUT, "{}", event)
     job.tasks, job.times = event, by_worker(w, event.times)
-    must(all(it >= 0 for it in job.times.values()), Law.INPUT, told(event))
+    must(all(it >= 0 for it in job.times.values()), Law.INPUT, "{}", event)
 
 
 def _apply(w: World, job: Job, event: ApplicationDescribed) -> None:
@@ -184,15 +210,15 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     w.phase = Phase.STATES
     worker, state, now = w.worker(event.worker), event.state, w.now
     first = not worker.known and now == 0 and event.was is None
-    must(state is not worker.state, Law.INPUT, f"{told(event)}: it is that already")
+    must(state is not worker.state, Law.INPUT, "{}: it is that already", event)
     due = worker.until if worker.state is DOWN else None
-    must(due is None or due <= w.end, Law.INPUT, f"{told(event)}: it is DOWN until {due}")
+    must(due is None or due <= w.end, Law.INPUT, "{}: it is DOWN until {}", event, due)
     over = due is not None and due >= now * (1 - 1e-12)
     until = None
     if event.until is not None:
         w.downtime = event.until - now if w.downtime is None else w.downtime
         sound = state is DOWN and w.downtime > 0
-        must(sound, Law.INPUT, told(event))
+        must(sound, Law.INPUT, "{}", event)
         until = now + w.downtime
         w.decider.strikes(w, worker)
     line = WorkerChanged(event.worker, state, None if first else worker.state, until)
@@ -218,7 +244,7 @@ def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
     if w.now:
         w.settle(Phase.STATES)
     w.phase = Phase.STATES
-    must(event.speed >= 0, Law.INPUT, told(event))
+    must(event.speed >= 0, Law.INPUT, "{}", event)
     worker = w.worker(event.worker)
     yield event, 0
     w.sped, worker.speed = True, event.speed
@@ -234,7 +260,7 @@ def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
 
 def end_workload(w: World, event: WorkloadEnded, seq: int) -> Script:
     """The last job is over."""
-    must(not w.jobs, Law.FOLLOWS, f"{', '.join(list(w.jobs)[:3])} are not over; {told(event)}")
+    must(not w.jobs, Law.FOLLOWS, "{} jobs are not over; {}", len(w.jobs), event)
     must(w.closed is None, Law.FRAME, "the workload ends twice")
     yield WorkloadEnded(*w.counts), w.last_end
     w.closed = seq
@@ -243,8 +269,8 @@ def end_workload(w: World, event: WorkloadEnded, seq: int) -> Script:
 def end(w: World, event: ScenarioEnded, seq: int) -> Script:
     """The last line."""
     completed = event.end is End.COMPLETED
-    must(completed is (w.closed is not None), Law.FRAME, f"{told(event)}; the workload says else")
-    must(w.capped is None or event.end is End.CAPPED, Law.FRAME, f"{told(event)}; runs were cut")
+    must(completed is (w.closed is not None), Law.FRAME, "{}; the workload says else", event)
+    must(w.capped is None or event.end is End.CAPPED, Law.FRAME, "{}; runs were cut", event)
     must(not completed or w.described(), Law.FRAME, "not all that the head names has been told")
     if completed:
         yield event, w.closed

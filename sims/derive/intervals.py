@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import lru_cache
@@ -19,7 +20,7 @@ def spans_of(text: str) -> Spans:
     spans = tuple((int(first), int(last) if dash else int(first)) for first, dash, last in parts)
     if written(spans) != text or any(b < a for a, b in spans):
         raise ValueError(text)
-    if any(later[0] <= before[1] for before, later in zip(spans, spans[1:], strict=False)):
+    if any(later[0] <= before[1] for before, later in itertools.pairwise(spans)):
         raise ValueError(text)
     return spans
 
@@ -68,13 +69,20 @@ class Free:
 
     def take(self, first: int, last: int) -> None:
         """They are no more."""
-        at = bisect_right(self.firsts, first) - 1
-        begin, end = self.firsts[at], self.lasts[at]
-        left = [(begin, first - 1)] if begin < first else []
-        left += [(last + 1, end)] if last < end else []
-        self.firsts[at : at + 1] = [a for a, _ in left]
-        self.lasts[at : at + 1] = [b for _, b in left]
+        firsts, lasts = self.firsts, self.lasts
+        at = bisect_right(firsts, first) - 1
         self.count -= last - first + 1
+        begin, end = firsts[at], lasts[at]
+        if begin == first:
+            if end == last:
+                del firsts[at], lasts[at]
+            else:
+                firsts[at] = last + 1
+        else:
+            lasts[at] = first - 1
+            if end > last:
+                firsts.insert(at + 1, last + 1)
+                lasts.insert(at + 1, end)
 
     def give(self, first: int, last: int) -> None:
         """They are again."""

@@ -56,10 +56,12 @@ Causes = int | Collection[int]
 """The one cause that an event can have, or all that it may have."""
 
 
-def must(holds: object, law: Law, why: str) -> None:
-    """Raises Broken unless it `holds`."""
+def must(holds: object, law: Law, why: str, *about: object) -> None:
+    """Raises Broken unless it `holds`; `about` is told where `why` says {}: words cost more than all
+    else of a line."""
     if not holds:
-        raise Broken(law, why)
+        words = [told(it) if isinstance(it, Event) else it for it in about]
+        raise Broken(law, why.format(*words) if words else why)
 
 
 def same(found: Any, expected: Any) -> bool:

@@ -139,11 +139,13 @@ def _ask(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
         service.stirred = True
 
 
-def leave(w: World, copy: Copy, members: Iterable[int], cause: int, keep: bool) -> None:
-    """These members' run has ended: they stop fetching for it."""
+def leave(
+    w: World, copy: Copy, cause: int, keep: bool, members: Iterable[int] | None = None
+) -> None:
+    """These members' run, or all, has ended: they stop fetching for it."""
     if copy.job.messages is None:
         return
-    for number in members:
+    for number in copy.members if members is None else members:
         worker = w.worker(number)
         if worker.run is not None:
             if worker.run.copy is not copy:
@@ -257,7 +259,7 @@ def release_former(w: World) -> None:
     """Who has not been enrolled again leaves its former run."""
     former, w.former = w.former, {}
     for number, (copy, seq) in former.items():
-        leave(w, copy, (number,), seq, keep=False)
+        leave(w, copy, seq, False, (number,))
 
 
 def _key(service: Service, worker: Worker, now: float) -> tuple[float, ...]:
@@ -318,13 +320,13 @@ def _look_again(w: World, service: Service) -> None:
 def pass_channels(w: World, event: TransferStarted | TransferSuspended, seq: int) -> Script:
     """The first line of a new service."""
     service = w.service
-    must(service is not None, Law.FOLLOWS, f"there is no master for {told(event)}")
+    must(service is not None, Law.FOLLOWS, "there is no master for {}", event)
     w.settle(Phase.DECISION + 1)
     release_former(w)
     if service.order not in (STARTED_FIRST, LONGEST_FIRST):
         return _as_told(w, service, event, seq)
     script = serve(w, service)
-    must(service.stirred, Law.FOLLOWS, f"nobody's channel changes now; it says {told(event)}")
+    must(service.stirred, Law.FOLLOWS, "nobody's channel changes now; it says {}", event)
     return script
 
 
@@ -344,7 +346,7 @@ def _as_told(
     worker = w.worker(event.worker)
     causes = {0, service.freed, seq - 1, *service.waiting.values()}
     if isinstance(event, TransferSuspended):
-        must(worker.passing is not None, Law.FOLLOWS, f"nothing passes for {told(event)}")
+        must(worker.passing is not None, Law.FOLLOWS, "nothing passes for {}", event)
         yield _suspend(w, worker), causes
         return
     passing = sum(it.passing is not None for it in service.waiting)

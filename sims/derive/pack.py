@@ -105,7 +105,7 @@ class Pack(Decider):
             self.left.clear()
             for instant in (self.over, self.struck, self.heirs, self.decided, self.leaving):
                 instant.clear()
-        super(Pack, self).renew()
+        super().renew()
 
     # --- applications -------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ class Pack(Decider):
             raise Broken(Law.INPUT, f"{told(event)}: {wrong}") from None
         alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
         sound = event.index is not None and event.index not in self.indices and it.times
-        must(sound and same(alone, job.described.work), Law.INPUT, f"{told(event)}: {alone!r}")
+        must(sound and same(alone, job.described.work), Law.INPUT, "{}: {!r}", event, alone)
         self.indices.add(event.index or 0)
         w.reporters[job.name] = Teller()
 
@@ -233,7 +233,7 @@ class Pack(Decider):
     # --- what it hears of ---------------------------------------------------------------------
 
     def freed(self, w: World, copy: Copy, seq: int) -> None:
-        super(Pack, self).freed(w, copy, seq)
+        super().freed(w, copy, seq)
         if copy.promised:
             self.leaving.update(copy.members)
 
@@ -250,7 +250,7 @@ class Pack(Decider):
             w.push(w.reporters[name], Phase.RESUME, 0, partial(self._inherit, name))
 
     def turned(self, w: World, worker: Worker, copy: Copy | None, seq: int) -> None:
-        super(Pack, self).turned(w, worker, copy, seq)
+        super().turned(w, worker, copy, seq)
         if worker.state is DOWN and copy is not None:
             self.struck[copy] = seq
 
@@ -276,7 +276,7 @@ class Pack(Decider):
         """malleable17's own rule (section 6.1)."""
         assert self.w.pack is not None
         self.renew()
-        must(not self.w.pack.fatal, Law.FOLLOWS, f"{told(event)}, and every fault counts")
+        must(not self.w.pack.fatal, Law.FOLLOWS, "{}, and every fault counts", event)
         self.w.worker(event.worker)
         due, copy = self._ignored(event.worker), self.w.holder(event.worker)
         if copy is not None and copy.promised:
@@ -297,10 +297,24 @@ class Pack(Decider):
         self.renew()
         size = copy.full
         whole = size % w.pack.pair == 0 and size <= self.known[copy.job.name].most
-        must(whole, Law.DECISION, f"{copy.job.name} gets {size} workers, in groups of {w.pack.pair}")
+        must(
+            whole,
+            Law.DECISION,
+            "{} gets {} workers, in groups of {}",
+            copy.job.name,
+            size,
+            w.pack.pair,
+        )
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
-            must(lowest == copy.spans, Law.DECISION, f"{copy.job.name} gets {copy.text}, not {lowest}")
+            must(
+                lowest == copy.spans,
+                Law.DECISION,
+                "{} gets {}, not {}",
+                copy.job.name,
+                copy.text,
+                lowest,
+            )
 
     def _promised(self) -> list[Copy]:
         return [it for it in self.standing if it.promised and not it.gone]
@@ -315,7 +329,7 @@ class Pack(Decider):
         w.decides()
         assert pack is not None
         causes = self._causes(event)
-        must(causes and event.moves, Law.DECISION, f"{told(event)} answers nothing of now")
+        must(causes and event.moves, Law.DECISION, "{} answers nothing of now", event)
         more = 0
         resized: list[tuple[Copy, int]] = []
         for name, before, after in event.moves:
@@ -324,7 +338,7 @@ class Pack(Decider):
             fits = after >= pack.pair and after % pack.pair == 0
             if copy is None or copy.full != before or not fits or after > self.known[name].most:
                 raise Broken(Law.DECISION, f"{told(event)}: {name} cannot go from {before}")
-            must(name not in self.resizing, Law.DECISION, f"{told(event)}: {name} twice")
+            must(name not in self.resizing, Law.DECISION, "{}: {} twice", event, name)
             self.resizing.add(name)
             more += after - before
             resized.append((copy, after))
@@ -332,7 +346,7 @@ class Pack(Decider):
         if event.why is Cause.FAULT:
             self._release()
         idle = w.free.count + sum(it.full for it in self._promised()) - self._lacked()
-        must(more <= idle, Law.DECISION, f"{told(event)}: {more} more, and {idle} are idle")
+        must(more <= idle, Law.DECISION, "{}: {} more, and {} are idle", event, more, idle)
         yield event, causes
         self.decided.append(seq)
         for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
@@ -401,17 +415,16 @@ class Pack(Decider):
             event = yield None
             spans = spans_told(getattr(event, "processors", ""))
             self._exchange(copy, spans)
-        copy.spans, copy.lacking = spans, 0
-        copy.lacking = after - copy.full
+        copy.change(spans, after)
         promised = sum(it.full for it in self._promised())
-        must(0 <= copy.lacking <= promised, Law.DECISION, f"{copy.job.name} has {copy.text}")
+        must(0 <= copy.lacking <= promised, Law.DECISION, "{} has {}", copy.job.name, copy.text)
         left = set(had).difference(copy.members)
         copy.absent -= left
         copy.failed -= left
         w.pace(copy)
         if present != spans:
-            link.leave(w, copy, sorted(left), cause, keep=False)
-        link.leave(w, copy, sorted(set(had) - left), cause, keep=True)
+            link.leave(w, copy, cause, False, sorted(left))
+        link.leave(w, copy, cause, True, sorted(set(had) - left))
 
     # --- workers that are promised ------------------------------------------------------------
 
@@ -451,12 +464,11 @@ class Pack(Decider):
         spans = spans_told(event.processors)
         came = numbers(spans)
         able = found and len(came) <= found[0].lacking and self.leaving.issuperset(came)
-        must(able, Law.FOLLOWS, f"{told(event)} were not promised to it, or have not come")
+        must(able, Law.FOLLOWS, "{} were not promised to it, or have not come", event)
         yield event, [it for it, _ in self.freeing]
         copy = found[0]
         self.w.take(copy, spans)
-        copy.lacking -= len(came)
-        copy.spans = joined((*copy.members, *came))
+        copy.change(joined((*copy.members, *came)), copy.full)
         self.leaving.difference_update(came)
 
     def close(self) -> None:
@@ -467,7 +479,7 @@ class Pack(Decider):
                 self.w.settle(Phase.DECISION + 1)
             for name in self.excused:
                 known = any(it.job.name == name for it in self.struck) or name not in self.w.jobs
-                must(known, Law.FOLLOWS, f"a fault of {name} is ignored, and it computes")
+                must(known, Law.FOLLOWS, "a fault of {} is ignored, and it computes", name)
         self.excused.clear()
         if self.leaving:
             promised = sum(it.full for it in self._promised())

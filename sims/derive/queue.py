@@ -19,7 +19,7 @@ from actors.events import (
 from sims.derive.deciding import Decider
 from sims.derive.facts import Copy, Job, Script
 from sims.derive.intervals import Spans, extent
-from sims.derive.law import Causes, Law, must, same, told
+from sims.derive.law import Causes, Law, must, same
 from sims.derive.world import World
 
 INSTANT = 1 + 1e-12
@@ -48,6 +48,8 @@ class Queue(Decider):
     """0, and seq of the promises that came due at this instant."""
     former: dict[str, Spans] = field(factory=dict)
     """Job -> the workers that a copy of it gave back last at this instant."""
+    shelves: bool = False
+    """Whether jobs start in shelves."""
     shelf: _Shelf | None = None
     running: int = 0
     """Copies."""
@@ -67,7 +69,7 @@ class Queue(Decider):
             self.former.clear()
             self.begun.clear()
             self.due = None
-        super(Queue, self).renew()
+        super().renew()
 
     # --- what it hears of ---------------------------------------------------------------------
 
@@ -91,7 +93,16 @@ class Queue(Decider):
         if rule is not None and w.free.count >= size:
             former = () if job.copies else self.former.get(job.name, ())
             due = rule(w, size, former)
-            must(due == copy.spans, Law.DECISION, f"{job.name} gets {due}, not {event.processors}")
+            must(
+                due == copy.spans,
+                Law.DECISION,
+                "{} gets {}, not {}",
+                job.name,
+                due,
+                event.processors,
+            )
+        loose = self.shelves and not self.running and self.shelf is None
+        must(not loose or job.name in self.former, Law.DECISION, "{} starts in no shelf", job.name)
         self.running += 1
         self.begun.add(job.name)
         if job.copies:
@@ -103,7 +114,7 @@ class Queue(Decider):
             self.shelf.end = max(self.shelf.end, w.now + (held + job.described.verification))
         if self.batches:
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
-            must(left >= 0, Law.DECISION, f"{job.name} makes more attempts than its batch lets it")
+            must(left >= 0, Law.DECISION, "{} makes more attempts than its batch lets it", job.name)
 
     def otherwise(self, job: Job, copy: Copy) -> Causes:
         own = self.promises.pop(job.name, None)
@@ -113,7 +124,7 @@ class Queue(Decider):
         return {*made, *self.started[:1]} or self.called()
 
     def why(self, job: Job, copy: Copy, seq: int) -> Causes:
-        causes = super(Queue, self).why(job, copy, seq)
+        causes = super().why(job, copy, seq)
         self.promises.pop(job.name, None)
         return causes
 
@@ -133,13 +144,13 @@ class Queue(Decider):
             saves = copy.job.kind is ProtectionKind.IMAGES
             if saves:
                 return {0, *self.called()}
-        return super(Queue, self).cancels(w, copy, seq)
+        return super().cancels(w, copy, seq)
 
     def close(self) -> None:
         if self.shelf is not None:
             opened, jobs, end = self.shelf.opened, self.shelf.jobs, self.shelf.end
             right = jobs == opened.jobs and same(opened.end, end)
-            must(right, Law.DECISION, f"{jobs} start that end by {end}; it says {told(opened)}")
+            must(right, Law.DECISION, "{} start that end by {}; it says {}", jobs, end, opened)
             self.shelf = None
         if self.preempted:
             for name in self.preempted:
@@ -159,13 +170,13 @@ class Queue(Decider):
 
     def open_shelf(self, event: ShelfOpened, seq: int) -> Script:
         """Nothing runs; the jobs that start now form a shelf."""
-        must(self.running == 0 and self.shelf is None, Law.DECISION, f"{told(event)} while jobs run")
+        must(self.running == 0 and self.shelf is None, Law.DECISION, "{} while jobs run", event)
         yield event, self._cause()
         self.opened, self.shelf = seq, _Shelf(event)
 
     def open_batch(self, event: BatchOpened, seq: int) -> Script:
         """All pending jobs are allotted workers for their next attempts."""
-        must(self.running == 0, Law.DECISION, f"{told(event)} while jobs run")
+        must(self.running == 0, Law.DECISION, "{} while jobs run", event)
         causes = self._cause()
         self.batches += 1
         self.joined = {name: self.joined.get(name, 0) for name in self.w.jobs}
@@ -180,10 +191,10 @@ class Queue(Decider):
         job, workers = self.w.jobs.get(event.job), event.processors
         assert self.w.started is not None
         sound = job is not None and not job.copies and 1 <= workers <= self.w.started.processors
-        must(sound and event.start >= self.w.now, Law.DECISION, told(event))
+        must(sound and event.start >= self.w.now, Law.DECISION, "{}", event)
         before = self.promises.get(event.job)
         if before is not None and (before[1], event.job) in self.made:
-            must(before[0] != event, Law.DECISION, f"{told(event)}: it is promised twice")
+            must(before[0] != event, Law.DECISION, "{}: it is promised twice", event)
         yield event, self._cause()
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
@@ -192,7 +203,7 @@ class Queue(Decider):
         """A job that goes on waiting loses its promise."""
         job = self.w.jobs.get(event.job)
         known = event.job in self.promises and job is not None and not job.copies
-        must(known, Law.DECISION, f"{told(event)}: nothing was promised")
+        must(known, Law.DECISION, "{}: nothing was promised", event)
         yield event, self._cause()
         self.promises.pop(event.job, None)
 
@@ -210,4 +221,3 @@ def compact(w: World, wanted: int, former: Spans) -> Spans:
 
 
 RULES: dict[str, Callable[[World, int, Spans], Spans]] = {"lowest": lowest, "compact": compact}
-

@@ -23,7 +23,7 @@ from actors.events import (
 from policies.maths.redistribution import round_count
 from sims.derive import copies, link, rules
 from sims.derive.facts import AT_SPEED, NEGLIGIBLE, Copy, Job, Phase, Run, Script, State
-from sims.derive.law import Broken, Causes, Law, must, same, told
+from sims.derive.law import Broken, Causes, Law, must, same
 from sims.derive.rules import Plan
 from sims.derive.world import World
 
@@ -87,7 +87,7 @@ def _work(w: World, copy: Copy, line: RunStarted | None) -> float:
     if job.tasks is not None and line is None:
         return max(units * job.times.get(n, 0) for n, units in copy.units.items())
     if job.described.kind == "rigid":
-        must(size in job.works or not job.works, Law.DECISION, f"{job.name} has another size")
+        must(size in job.works or not job.works, Law.DECISION, "{} has another size", job.name)
         job.works[size] = job.described.work / size
     if size not in job.works or job.tasks is not None:
         assert line is not None
@@ -106,7 +106,7 @@ def _dealt(w: World, run: Run, line: RunStarted | None, cause: int) -> Script:
             raise Broken(Law.MISSING, f"the tasks of run {run.number} of {job.name} must come")
         w.decider.deal(job, copy, event)
         work = max((x * job.times.get(n, 0) for n, x in event.tasks), default=0.0)
-        must(same(run.work, work), Law.FOLLOWS, f"W is {work!r} with {told(event)}, not {run.work}")
+        must(same(run.work, work), Law.FOLLOWS, "W is {!r} with {}, not {}", work, event, run.work)
         run.work, reason = work, event.reason
     else:
         reason = None
@@ -233,7 +233,7 @@ def _verdict(w: World, run: Run) -> Script:
     job, copy = run.copy.job, run.copy
     event = yield None
     drawn = isinstance(event, VerificationEnded)
-    must(job.draws in (None, drawn), Law.MISSING, f"{job.name}'s errors are drawn, or are not")
+    must(job.draws in (None, drawn), Law.MISSING, "{}'s errors are drawn, or are not", job.name)
     job.draws = drawn
     if drawn:
         found = event.error
@@ -310,7 +310,7 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
             other.length = done - run.base
             _aim(w, other)
     run.reach = getattr(event, "done", done)
-    must(same(run.reach, done), Law.FOLLOWS, f"{done!r} is done by {told(event)}")
+    must(same(run.reach, done), Law.FOLLOWS, "{!r} is done by {}", done, event)
     if run.timer is not None:
         run.timer.live = False
     script, run.script = run.script, None

@@ -12,6 +12,7 @@ from attrs import define, field
 
 from actors.events import (
     CopiesSettled,
+    DeciderKind,
     EndExpected,
     LinkDescribed,
     PackDescribed,
@@ -116,15 +117,15 @@ class World:
         seq, t, event, cause = record.seq, record.t, record.event, record.cause
         first = self.started is not None or isinstance(event, ScenarioStarted)
         must(first, Law.FRAME, "the first event is not ScenarioStarted")
-        must(seq == self.seq + 1, Law.ORDER, f"#{seq} follows #{self.seq}")
+        must(seq == self.seq + 1, Law.ORDER, "#{} follows #{}", seq, self.seq)
         if t != self.now:
-            must(t > self.now, Law.ORDER, f"time {t} follows {self.now}")
+            must(t > self.now, Law.ORDER, "time {} follows {}", t, self.now)
             self.pass_to(t)
         self.seq = seq
         if self.started is not None:
             known = cause is not None and 0 <= cause < seq
-            must(known, Law.ORDER, f"its cause is {cause}")
-            must(not self.ended, Law.FRAME, f"{told(event)} comes after the end")
+            must(known, Law.ORDER, "its cause is {}", cause)
+            must(not self.ended, Law.FRAME, "{} comes after the end", event)
         if self.script is None:
             self._find(event)
         assert self.script is not None
@@ -145,10 +146,9 @@ class World:
         self.want = want
         if self.script is None:
             teller, self.teller = self.teller, None
-            if teller is not None:
-                if teller not in self.pending:
-                    teller.front = None
-            if self.waiting or self.dues and self.dues[0][0] <= self.end:
+            if teller is not None and teller not in self.pending:
+                teller.front = None
+            if self.waiting or (self.dues and self.dues[0][0] <= self.end):
                 self.advance(Phase.RESUME)
 
     def _find(self, event: Event) -> None:
@@ -200,7 +200,8 @@ class World:
     def described(self) -> bool:
         """Whether all that the head names has been told."""
         assert self.started is not None
-        return self.kinds == set(self.started.kinds)
+        pack = self.started.decider is not DeciderKind.PACK or self.pack is not None
+        return pack and self.kinds == set(self.started.kinds)
 
     # --- what is due, and whose turn it is ----------------------------------------------------
 
@@ -330,7 +331,7 @@ class World:
         if worker is None:
             assert self.started is not None
             size = self.started.processors
-            must(0 <= number < size, Law.INPUT, f"worker {number} of {size}")
+            must(0 <= number < size, Law.INPUT, "worker {} of {}", number, size)
             worker = self.workers[number] = Worker(number)
         return worker
 
@@ -416,8 +417,8 @@ def by_worker(w: World, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
     found: dict[int, V] = {}
     for text, value in groups:
         members = numbers(spans_told(text))
-        must(found.keys().isdisjoint(members), Law.INPUT, f"{text} are told of twice")
+        must(found.keys().isdisjoint(members), Law.INPUT, "{} are told of twice", text)
         found.update(dict.fromkeys(members, value))
     whole = found.keys() == set(range(w.started.processors))
-    must(whole, Law.INPUT, f"it tells of {len(found)} workers of {w.started.processors}")
+    must(whole, Law.INPUT, "it tells of {} workers of {}", len(found), w.started.processors)
     return found
