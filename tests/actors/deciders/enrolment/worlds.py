@@ -138,9 +138,10 @@ class World:
         """Its actors, in a system of their own."""
         system, size = System(self.seed, sinks, start=0), len(self.platform)
         names = tuple(f"P{q + 1}" for q in range(size))
-        start = (SCHEMA, "small", self.seed, ("iterative",), "policy", size, names, "slot")
+        start = (SCHEMA, "small", self.seed, ("iterative",), "worlds:policy", size, names, "slot")
         journal, kind = system.journal, DeciderKind.ENROLMENT
-        system.origin = journal.record(NOTHING, ScenarioStarted, *start, decider=kind)
+        settings = () if self.reuse else ("reuse=False",)
+        system.origin = journal.record(NOTHING, ScenarioStarted, *start, settings, kind)
         journal.record(system.origin, LinkDescribed, self.costs.channels)
         pool = Pool(size, numbered=True, changing=True, named=True)
         enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}

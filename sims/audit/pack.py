@@ -23,13 +23,13 @@ from actors.events import (
 from policies.availability import WorkerState
 from policies.interface.pack import Cause
 from policies.maths.cosched import Costs
-from sims.derive import copies, link, rules, runs
-from sims.derive.deciding import Decider
-from sims.derive.facts import Copy, Job, Phase, Run, Script, Teller, Worker
-from sims.derive.intervals import Spans, joined, numbers
-from sims.derive.law import Broken, Causes, Law, must, same, told
-from sims.derive.rules import Plan
-from sims.derive.world import World, spans_told
+from sims.audit import copies, link, rules, runs
+from sims.audit.deciding import Decider
+from sims.audit.facts import Copy, Job, Phase, Run, Script, Teller, Worker
+from sims.audit.intervals import Spans, joined, numbers
+from sims.audit.law import Broken, Causes, Law, must, same, told
+from sims.audit.rules import Plan
+from sims.audit.world import World, spans_told
 from sims.scenario.deciders.applications import checkpointing, costs_of, saving
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -49,29 +49,6 @@ class Standing:
     """When it ends if no fault comes."""
     moving: bool
     speed: float
-
-
-@define(eq=False)
-class Tables:
-    """What malleable17's model says that an application costs."""
-
-    tables: Costs
-
-    def time(self, size: int) -> float:
-        """t_ij."""
-        return self.tables.times[self.tables.row(size)]
-
-    def computing(self, size: int) -> float:
-        """Work between two checkpoints."""
-        return self.tables.computing(size)
-
-    def saving(self, size: int) -> float:
-        """C_ij."""
-        return self.tables.saving(size)
-
-    def redistribution(self, before: int, after: int) -> float:
-        """RC (eq. 6)."""
-        return self.tables.redistribution(before, after)
 
 
 @define(eq=False)
@@ -126,9 +103,9 @@ class Pack(Decider):
         self.indices.add(event.index or 0)
         w.reporters[job.name] = Teller()
 
-    def costs(self, job: Job) -> Tables:
-        """What its runs cost."""
-        return Tables(self.known[job.name])
+    def costs(self, job: Job) -> Costs:
+        """What its runs cost, as malleable17's model says."""
+        return self.known[job.name]
 
     # --- when they are expected to end --------------------------------------------------------
 

@@ -21,11 +21,11 @@ from actors.events import (
     VerificationEnded,
 )
 from policies.maths.redistribution import round_count
-from sims.derive import copies, link, rules
-from sims.derive.facts import AT_SPEED, NEGLIGIBLE, Copy, Job, Phase, Run, Script, State
-from sims.derive.law import Broken, Causes, Law, must, same
-from sims.derive.rules import Plan
-from sims.derive.world import World
+from sims.audit import copies, link, rules
+from sims.audit.facts import AT_SPEED, NEGLIGIBLE, Copy, Job, Phase, Run, Script, State
+from sims.audit.law import Broken, Causes, Law, must, same
+from sims.audit.rules import Plan
+from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
 STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
@@ -83,7 +83,8 @@ def _work(w: World, copy: Copy, line: RunStarted | None) -> float:
     """The whole work of a run on these members, as far as the log has told it before."""
     job, size = copy.job, copy.full
     if job.application is not None:
-        return w.decider.costs(job).time(size)  # type: ignore[no-any-return]
+        costs = w.decider.costs(job)
+        return costs.times[costs.row(size)]  # type: ignore[no-any-return]
     if job.tasks is not None and line is None:
         return max(units * job.times.get(n, 0) for n, units in copy.units.items())
     if job.described.kind == "rigid":

@@ -9,8 +9,8 @@ from math import inf
 from attrs import frozen
 
 from actors.events import ProtectionKind, Stage
-from sims.derive.facts import Copy, Job, State
-from sims.derive.world import World
+from sims.audit.facts import Copy, Job, State
+from sims.audit.world import World
 
 BUDDIES, IMAGES = ProtectionKind.BUDDIES, ProtectionKind.IMAGES
 

@@ -12,12 +12,19 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from actors.events import CopiesPlaced, CopiesSettled, GainDescribed, JobCompleted, ProtectionKind
-from sims.derive import copies
-from sims.derive.deciding import Decider
-from sims.derive.facts import Job, Phase, Script, Teller, Timer, Worker
-from sims.derive.law import Broken, Law, must
-from sims.derive.world import INSTANT, World
+from actors.events import (
+    CopiesPlaced,
+    CopiesSettled,
+    GainDescribed,
+    JobCompleted,
+    ProtectionKind,
+    RunStarted,
+)
+from sims.audit import copies
+from sims.audit.deciding import Decider
+from sims.audit.facts import Copy, Job, Phase, Script, Teller, Timer, Worker
+from sims.audit.law import Broken, Law, must
+from sims.audit.world import INSTANT, World
 
 ROUNDING = 1e-9
 ROUNDINGS = 64
@@ -66,6 +73,15 @@ class Columns(Decider):
         size = self.w.started.processors
         self.rates, self.service = np.ones(size), np.zeros(size)
         self.times, self.ends = np.zeros(size), np.full(size, inf)
+
+    def placing(self, w: World, copy: Copy, event: RunStarted) -> None:
+        must(self.placed is None and not self.gains, Law.DECISION, "{} among columns", event)
+        rules, started = copy.job.protection, w.started
+        assert rules is not None and started is not None
+        alone = copy.full == 1 and rules.copies == started.processors
+        must(
+            alone, Law.DECISION, "{}: a copy is on one worker, and there may be one on each", event
+        )
 
     def describe_gain(self, event: GainDescribed, seq: int) -> Script:
         """Jobs progress by g(r, t)."""

@@ -9,10 +9,10 @@ from attrs import define, field
 
 from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from policies.availability import WorkerState
-from sims.derive.facts import Copy, Job, Phase, Script, Worker
-from sims.derive.intervals import Spans
-from sims.derive.law import Causes, Law, must
-from sims.derive.world import World, by_worker
+from sims.audit.facts import Copy, Job, Phase, Script, Worker
+from sims.audit.intervals import Spans
+from sims.audit.law import Causes, Law, must
+from sims.audit.world import World, by_worker
 
 UP = WorkerState.UP
 

@@ -33,12 +33,12 @@ from policies.copies import named
 from policies.enrolment import CATALOGUE as ENROLMENT
 from policies.pack.names import NAMES
 from policies.queue.names import is_strategy
-from sims.derive import copies, link
-from sims.derive.facts import Job, Phase, Script
-from sims.derive.intervals import Free
-from sims.derive.law import Broken, Law, must, same, told
-from sims.derive.link import Service
-from sims.derive.world import World, by_worker
+from sims.audit import copies, link
+from sims.audit.facts import Job, Phase, Script
+from sims.audit.intervals import Free
+from sims.audit.law import Broken, Law, must, same, told
+from sims.audit.link import Service
+from sims.audit.world import World, by_worker
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 KINDS = {
