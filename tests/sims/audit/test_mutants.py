@@ -6,8 +6,8 @@ reclaimed whose run waited for others anyway, another decision that could be car
 (decisions are what the audit starts from), a verification of a job that has no other.
 
 Not counted are altered logs that are the true logs of other scenarios, which no law may call wrong:
-that is tried, not argued (tests.sims.audit.elsewhere). Nor are, as they mean nothing, what befalls a
-worker that no run and no decision meets (tests.sims.audit.felt), and what is told of costs of a
+that is tried, not argued (tests.sims.audit.elsewhere). Nor are, as they mean nothing, what befalls
+a worker that no run and no decision meets (tests.sims.audit.felt), and what is told of costs of a
 protection that there is not (tests.sims.audit.meaning; that this is so is tried here too).
 
     python -m tests.sims.audit.test_mutants 10 20    # so many logs a mechanism, mutants of each
@@ -149,7 +149,7 @@ def test_a_log_altered_in_what_means_nothing_is_the_true_log_of_another_scenario
 
 
 def test_a_log_with_a_worker_that_nobody_asked_for_is_the_true_log_of_another_scenario() -> None:
-    source, log = sources("rigid cells")[4], logs("rigid cells")[4]
+    source, log = sources("rigid cells", 5)[4], logs("rigid cells", 5)[4]
     for workers, true in ((5, True), (1, False)):
         told = evolve(log[0], event=evolve(log[0].event, processors=workers))
         altered = [told, *log[1:]]
