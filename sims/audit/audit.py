@@ -80,7 +80,12 @@ def choose(w: World, event: ScenarioStarted) -> None:
     said = dict(setting.partition("=")[::2] for setting in event.settings)
     if event.decider is DeciderKind.QUEUE:
         shelves = "SHELF" in event.policy and ":" not in event.policy
-        w.decider = Queue(w, placement=said.get("placement", "lowest"), shelves=shelves)
+        w.decider = Queue(
+            w,
+            placement=said.get("placement", "lowest"),
+            believes="estimates" not in said,
+            shelves=shelves,
+        )
     elif event.decider is DeciderKind.ENROLMENT:
         w.decider, w.reuses = Enrolment(w), said.get("reuse") != "False"
     elif event.decider is DeciderKind.PACK:

@@ -26,7 +26,7 @@ from policies.maths.cosched import Costs
 from sims.audit import copies, link, rules, runs
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job, Phase, Run, Script, Teller, Worker
-from sims.audit.intervals import Spans, joined, numbers
+from sims.audit.intervals import joined, numbers
 from sims.audit.law import Broken, Causes, Law, must, same, told
 from sims.audit.rules import Plan
 from sims.audit.world import World, spans_told
@@ -60,6 +60,8 @@ class Pack(Decider):
     standing: dict[Copy, Standing] = field(factory=dict)
     over: dict[str, int] = field(factory=dict)
     """Jobs that completed at this instant -> seq of their runs' end."""
+    released: bool = False
+    """Whether it has been found out at this instant who promises its workers."""
     left: list[Copy] = field(factory=list)
     """Copies that ended at this instant."""
     struck: dict[Copy, int] = field(factory=dict)
@@ -80,6 +82,7 @@ class Pack(Decider):
             for copy in self.left:
                 self.standing.pop(copy, None)
             self.left.clear()
+            self.released = False
             for instant in (self.over, self.struck, self.heirs, self.decided, self.leaving):
                 instant.clear()
         super().renew()
@@ -126,7 +129,8 @@ class Pack(Decider):
         elif run.stage is Stage.COMPUTING:
             self._say(copy, now - run.at(now) / run.rate, (), left, cause)
         else:
-            self._say(copy, run.end(), () if run.computes else run.ahead, left, cause)
+            last = run.computes or run.stage is Stage.CHECKPOINTING
+            self._say(copy, run.end(), () if last else run.ahead, left, cause)
 
     def checkpointed(self, run: Run) -> None:
         """Where periods are not all alike, the next one is told of."""
@@ -224,7 +228,7 @@ class Pack(Decider):
             self.heirs.pop(name, None)
         elif led and outcome is not CANCELLED:
             self.heirs[name] = seq
-            w.push(w.reporters[name], Phase.RESUME, 0, partial(self._inherit, name))
+            w.push(w.reporters[name], Phase.RESUME, 2 * runs.LATER, partial(self._inherit, name))
 
     def turned(self, w: World, worker: Worker, copy: Copy | None, seq: int) -> None:
         super().turned(w, worker, copy, seq)
@@ -328,7 +332,8 @@ class Pack(Decider):
         self.decided.append(seq)
         for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
             if after != copy.full:
-                self._resize(copy, after, seq)
+                turn = self._resized(copy, after, seq)
+                w.push(copy.job, Phase.DECISION, 0, partial(_same, turn))
 
     def _causes(self, event: RedistributionDecided) -> Collection[int]:
         if event.why is Cause.FAULT:
@@ -337,33 +342,12 @@ class Pack(Decider):
             return [] if self.over else self.news
         return [self.over[event.job]] if event.job in self.over else []
 
-    def _resize(self, copy: Copy, after: int, seq: int) -> None:
-        w, had, before = self.w, copy.members, copy.full
-        spans: Spans | None = None
-        if not (copy.lacking or self._promised()):
-            if after < before:
-                # Who is not UP stays: nobody else could use it.
-                spans = joined(sorted(had, key=lambda n: (w.is_up(n), n))[:after])
-            else:
-                spans = joined((*had, *numbers(w.free.lowest(after - before))))
-            self._exchange(copy, spans)
-        turn = self._resized(copy, spans, had, after, seq)
-        w.push(copy.job, Phase.DECISION, 0, lambda: turn)
-
-    def _exchange(self, copy: Copy, spans: Spans) -> None:
-        """The pool hears of it."""
-        had, has = set(copy.members), set(numbers(spans))
-        self.w.give(copy, joined(had - has))
-        self.w.take(copy, joined(has - had))
-
-    def _resized(
-        self, copy: Copy, spans: Spans | None, had: tuple[int, ...], after: int, cause: int
-    ) -> Script:
+    def _resized(self, copy: Copy, after: int, cause: int) -> Script:
         """Its run ends, and the next begins at once, from its running state; or, where it waits for
         its members, they are others now."""
         w, job, run, size = self.w, copy.job, copy.run, copy.full
         if run is None:
-            yield from self._fill(copy, spans, had, after, cause)
+            yield from self._fill(copy, after, cause)
             copy.cause = yield MembersChanged(job.name, copy.last, copy.text), cause
             self.report(copy, copy.cause)
             copies.resume_soon(w, copy)
@@ -375,7 +359,7 @@ class Pack(Decider):
                 run.base = min(run.base + run.at(w.now), run.work)
             state = run.state(w.now)
         cause = yield runs.end(w, run, CANCELLED), cause
-        yield from self._fill(copy, spans, had, after, cause)
+        yield from self._fill(copy, after, cause)
         if computes:
             copy.holders = size
             plan = rules.moved(w, copy, Plan(state))
@@ -383,25 +367,30 @@ class Pack(Decider):
             plan = rules.resumed(w, copy)
         yield from runs.course(w, copy, plan, cause, spread=computes and not plan.closes)
 
-    def _fill(
-        self, copy: Copy, spans: Spans | None, had: tuple[int, ...], after: int, cause: int
-    ) -> Script:
-        """These are its members now; where workers are promised, the log tells which it has."""
-        w, present = self.w, copy.spans
-        if spans is None:
+    def _fill(self, copy: Copy, after: int, cause: int) -> Script:
+        """It gets other members: the lowest of those that are free, or all but its highest; where
+        workers are promised, the log tells which it has."""
+        w, had = self.w, set(copy.members)
+        if copy.lacking or self._promised():
             event = yield None
             spans = spans_told(getattr(event, "processors", ""))
-            self._exchange(copy, spans)
+        elif after < copy.full:
+            # Who is not UP stays: nobody else could use it.
+            spans = joined(sorted(had, key=lambda n: (w.is_up(n), n))[:after])
+        else:
+            spans = joined((*had, *numbers(w.free.lowest(after - copy.full))))
+        has = set(numbers(spans))
+        w.give(copy, joined(had - has))
+        w.take(copy, joined(has - had))
         copy.change(spans, after)
         promised = sum(it.full for it in self._promised())
         must(0 <= copy.lacking <= promised, Law.DECISION, "{} has {}", copy.job.name, copy.text)
-        left = set(had).difference(copy.members)
+        left = had - has
         copy.absent -= left
         copy.failed -= left
         w.pace(copy)
-        if present != spans:
-            link.leave(w, copy, cause, False, sorted(left))
-        link.leave(w, copy, cause, True, sorted(set(had) - left))
+        link.leave(w, copy, cause, False, sorted(left))
+        link.leave(w, copy, cause, True, sorted(had - left))
 
     # --- workers that are promised ------------------------------------------------------------
 
@@ -415,7 +404,7 @@ class Pack(Decider):
 
     def _release(self) -> None:
         """Who ends before the struck one computes again promises its workers (section 5)."""
-        pack = self.w.pack
+        pack, self.released = self.w.pack, True
         late = [it for it in self.struck if it in self.standing]
         late = [it for it in late if self.standing[it].since < inf and it.job.copies[0] is it]
         if not late or pack is None or not pack.releases:
@@ -451,7 +440,7 @@ class Pack(Decider):
     def close(self) -> None:
         if self.at == self.w.now:
             assert self.w.started is not None
-            if self.struck and not self.over and _acts(self.w.started.policy):
+            if self.struck and not (self.over or self.released) and _acts(self.w.started.policy):
                 self._release()
                 self.w.settle(Phase.DECISION + 1)
             for name in self.excused:

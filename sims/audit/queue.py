@@ -33,6 +33,8 @@ class _Shelf:
     jobs: int = 0
     end: float = 0
     """When the longest of its attempts is believed to end."""
+    known: bool = True
+    """Whether the log tells what is believed."""
 
 
 @define(eq=False)
@@ -48,6 +50,8 @@ class Queue(Decider):
     """0, and seq of the promises that came due at this instant."""
     former: dict[str, Spans] = field(factory=dict)
     """Job -> the workers that a copy of it gave back last at this instant."""
+    believes: bool = True
+    """Whether users' estimates are believed, or what runs take: others are not told."""
     shelves: bool = False
     """Whether jobs start in shelves."""
     shelf: _Shelf | None = None
@@ -111,6 +115,7 @@ class Queue(Decider):
             believed = job.described.estimate
             held = event.work if believed is None else believed
             self.shelf.jobs += 1
+            self.shelf.known &= self.believes and job.tasks is None
             self.shelf.end = max(self.shelf.end, w.now + (held + job.described.verification))
         if self.batches:
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
@@ -149,7 +154,7 @@ class Queue(Decider):
     def close(self) -> None:
         if self.shelf is not None:
             opened, jobs, end = self.shelf.opened, self.shelf.jobs, self.shelf.end
-            right = jobs == opened.jobs and same(opened.end, end)
+            right = jobs == opened.jobs and (not self.shelf.known or same(opened.end, end))
             must(right, Law.DECISION, "{} start that end by {}; it says {}", jobs, end, opened)
             self.shelf = None
         if self.preempted:

@@ -145,7 +145,7 @@ def test_a_log_altered_in_what_means_nothing_is_the_true_log_of_another_scenario
                 altered = [*log[: record.seq], told, *log[record.seq + 1 :]]
                 tried += 1
                 assert is_true_elsewhere(source, altered, Alteration(record, told, name))
-    assert tried > 10
+    assert tried >= 10
 
 
 def test_a_log_with_a_worker_that_nobody_asked_for_is_the_true_log_of_another_scenario() -> None:
