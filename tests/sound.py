@@ -72,6 +72,14 @@ def tables(kind: str, count: int, first: int) -> Iterator[Table]:
     yield from drawn
 
 
+def small(count: int) -> Iterator[tuple[str, Table]]:
+    """So many fixed scenarios, of all kinds that are drawn from a seed."""
+    kinds = [kind for kind in BY_SEED if kind != "reused"]
+    for k in range(count):
+        kind = kinds[k % len(kinds)]
+        yield kind, BY_SEED[kind](20 + k // len(kinds))
+
+
 def records_of(kind: str, table: Table) -> list[Record]:
     """The log of its run."""
     if kind in BY_SEED:
