@@ -8,13 +8,13 @@ from typing import Any
 from actors import events as e
 from actors.events import DeciderKind, ScenarioStarted
 from actors.runtime import Event, Record, rare_collections
-from sims.audit import copies, inputs, link, runs
+from sims.audit import copies, inputs, runs, service
 from sims.audit.columns import Columns
 from sims.audit.deciding import Enrolment
-from sims.audit.facts import Script
 from sims.audit.law import Broken, Law, Violation, must, told
 from sims.audit.pack import Pack
 from sims.audit.queue import Queue
+from sims.audit.turns import Script
 from sims.audit.world import Handler, World
 from sims.decoding import Misfit
 
@@ -52,9 +52,9 @@ HANDLERS: dict[type[Event], Handler] = {
     e.StageStarted: runs.learn,
     e.CheckpointTaken: runs.learn,
     e.VerificationEnded: runs.learn,
-    e.TransferStarted: link.pass_channels,
-    e.TransferSuspended: link.pass_channels,
-    e.TransferDropped: link.forgotten,
+    e.TransferStarted: service.pass_channels,
+    e.TransferSuspended: service.pass_channels,
+    e.TransferDropped: service.forgotten,
     e.ReservationMade: telling("promise"),
     e.ReservationDropped: telling("withdraw"),
     e.ShelfOpened: telling("open_shelf"),
@@ -93,12 +93,12 @@ def choose(w: World, event: ScenarioStarted) -> None:
     else:
         w.decider = Columns(w)
     w.copies_decide = event.decider is DeciderKind.COPIES
-    w.after.extend((lambda: link.close(w), w.decider.close))
+    w.after.extend((w.untold.clear, lambda: service.close(w), w.decider.close))
 
 
 def world() -> World:
     """One that reads a log from its first line on."""
-    return World(HANDLERS, choose)
+    return World(HANDLERS, choice=choose, course=runs.course)
 
 
 def audit(records: Iterable[Record]) -> Iterator[Violation]:

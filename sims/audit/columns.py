@@ -20,11 +20,12 @@ from actors.events import (
     ProtectionKind,
     RunStarted,
 )
-from sims.audit import copies
+from sims.audit import ends
 from sims.audit.deciding import Decider
-from sims.audit.facts import Copy, Job, Phase, Script, Teller, Timer, Worker
+from sims.audit.facts import Copy, Job, Worker
 from sims.audit.law import Broken, Law, must
-from sims.audit.world import INSTANT, World
+from sims.audit.turns import INSTANT, Phase, Script, Teller, Timer
+from sims.audit.world import World
 
 ROUNDING = 1e-9
 ROUNDINGS = 64
@@ -89,8 +90,6 @@ class Columns(Decider):
         self.gains = True
         yield event, 0
 
-    # --- what carries copies on ---------------------------------------------------------------
-
     def paced(self, w: World, worker: Worker, seq: int) -> None:
         n, now = worker.number, w.now
         self.service[n] += self.rates[n] * (now - self.times[n])
@@ -128,8 +127,6 @@ class Columns(Decider):
             self.timer.live = False
         self.aimed = seq
         self.timer = self.w.at(end, Phase.DECISION, self.teller, 0, self._settled)
-
-    # --- checkpoints --------------------------------------------------------------------------
 
     def settle(self, event: CopiesSettled, seq: int) -> Script:
         """An arrival ends all copies; or, by g(r, t), the first end."""
@@ -170,8 +167,7 @@ class Columns(Decider):
             yield from self._placed(cause)
 
     def _completed(self, job: Job, cause: int) -> Script:
-        seq = yield JobCompleted(job.name), cause
-        copies.leave(self.w, job, 0, seq)
+        ends.leave(self.w, job, 0, (yield JobCompleted(job.name), cause))
 
     def _measure(self, placed: Placed, event: CopiesSettled) -> tuple[int | None, ...]:
         """How far each copy has come; the runs that complete their jobs."""
@@ -211,8 +207,6 @@ class Columns(Decider):
                 yield told_
             else:
                 yield was.runs[at] + reached[first:last].index(best)
-
-    # --- placements ---------------------------------------------------------------------------
 
     def place(self, event: CopiesPlaced, seq: int) -> Script:
         """All jobs that are served begin."""
@@ -282,10 +276,9 @@ class Columns(Decider):
             whole = not any(event.workers) and event.share * len(owners) <= 1 + ROUNDING
             must(whole, Law.DECISION, "{} copies share {} of each worker", len(owners), event.share)
             return
-        known = all(0 <= n < size for n in event.workers)
-        must(known, Law.DECISION, "{}: there are {} workers", event, size)
-        most = np.bincount(np.array(event.workers)).max() * event.share
-        must(most <= 1 + ROUNDING, Law.DECISION, "a worker gives away {:g} of itself", most)
+        given = np.bincount(np.array(event.workers)) * event.share
+        whole = len(given) <= size and given.max() <= 1 + ROUNDING
+        must(whole, Law.DECISION, "{}: {} workers give away all of themselves", event, size)
         apart = len(set(zip(owners, event.workers, strict=True))) == len(owners)
         must(apart, Law.DECISION, "{}: two copies of a job are on one worker", event)
 
@@ -293,11 +286,9 @@ class Columns(Decider):
         """The states that copies begin from: the furthest, or each its own."""
         begun, sources = list[float](), list[int | None]()
         for name, count in zip(event.jobs, event.copies, strict=True):
-            known, job = self.states.get(name, []), self.w.jobs[name]
-            assert job.protection is not None
-            cloned = job.protection.cloning
-            for k in range(count):
-                at = 0 if cloned else k
+            known, rules = self.states.get(name, []), self.w.jobs[name].protection
+            assert rules is not None
+            for at in [0] * count if rules.cloning else range(count):
                 done, run = known[at] if at < len(known) else (0.0, 0)
                 begun.append(-done)
                 sources.append(run if done else None)

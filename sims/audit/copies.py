@@ -1,4 +1,4 @@
-"""Copies of a job: how they are placed, lost, withdrawn and ended (WORLD.md, R4 and P5)."""
+"""Copies of a job: how they start, and what befalls their members (WORLD.md, R2 and P5)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from functools import partial
 
 from actors.events import (
     CheckpointLost,
-    IterationCompleted,
-    IterationStarted,
-    JobCompleted,
     MembersReleased,
     Outcome,
-    RestartedFromScratch,
     RunEnded,
     RunStarted,
+    Stage,
 )
 from policies.availability import WorkerState
-from sims.audit import link, rules, runs
-from sims.audit.facts import Copy, Job, Phase, Script
-from sims.audit.law import Broken, Law, must, told
+from sims.audit import ends, rules, runs
+from sims.audit.facts import NEGLIGIBLE, Copy, Job, Run
+from sims.audit.law import Broken, Causes, Law, must, told
+from sims.audit.turns import Phase, Script
 from sims.audit.world import World, spans_told
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -45,7 +43,7 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     plan = rules.placed(w, job)
     job.copies.append(copy)
     if job.protection is None:
-        return runs.plain(w, job, copy, event, causes)
+        return _plain(w, job, copy, event, causes)
     return runs.course(w, copy, plan, causes, event)
 
 
@@ -67,7 +65,7 @@ def changed(w: World, copy: Copy, worker: int, state: WorkerState, cause: int) -
         last = yield from runs.review(w, copy.run, cause)
     else:
         copy.cause = cause
-        resume_soon(w, copy)
+        ends.resume_soon(w, copy)
     w.report(copy, last)
 
 
@@ -93,122 +91,11 @@ def _lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
     if job.protection is None:
         job.lost += 1
     if copy.run is not None:
-        last = yield from end_early(w, copy, LOST, cause)
+        last = yield from ends.end_early(w, copy, LOST, cause)
     if fatal:
         last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause
-        copy.cause = last = yield from _give_up(copy, lost, last)
+        copy.cause = last = yield from ends.give_up(copy, lost, last)
     return last
-
-
-def _give_up(copy: Copy, lost: float | None, cause: int) -> Script:
-    if lost:
-        cause = yield RestartedFromScratch(copy.job.name, copy.last, lost), cause
-    return cause
-
-
-def fail(w: World, copy: Copy, cause: int) -> Script:
-    """A verification has found an error."""
-    job = copy.job
-    lost = rules.discard(job, copy)
-    last = yield from end_early(w, copy, FAILED, cause)
-    if lost:
-        copy.cause = yield from _give_up(copy, lost, last)
-        last = copy.cause
-    if job.kept:
-        yield from _give_up(copy, job.kept[0].done, last)
-        job.kept.clear()
-
-
-def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
-    """Its run is lost or has failed: the copy waits for the next one, or is over."""
-    if not copy.job.keeps:
-        return (yield from drop(w, copy, outcome, cause, early=True))
-    assert copy.run is not None
-    copy.cause = last = yield runs.end(w, copy.run, outcome, kept=True), cause
-    copy.run = None
-    copy.job.over = outcome.value, w.now
-    link.leave(w, copy, last, keep=True)
-    resume_soon(w, copy)
-    return last
-
-
-def resume_soon(w: World, copy: Copy) -> None:
-    """Once all workers have changed state, its next run starts if all members are UP (P2)."""
-    order = copy.job.copies.index(copy)
-    w.push(copy.job, Phase.RESUME, order, partial(_resumed, w, copy))
-
-
-def _resumed(w: World, copy: Copy) -> Script | None:
-    if copy.gone or copy.run is not None or copy.absent:
-        return None
-    return runs.course(w, copy, rules.resumed(w, copy), copy.cause, keeps=copy.last)
-
-
-# --- its end --------------------------------------------------------------------------------------
-
-
-def drop(
-    w: World, copy: Copy, outcome: Outcome, cause: int, gone: bool = False, early: bool = False
-) -> Script:
-    """The copy is over, and gives its members back; seq of its end."""
-    job = copy.job
-    if copy.run is not None:
-        last = yield runs.end(w, copy.run, outcome), cause
-    else:
-        last = yield MembersReleased(job.name, copy.last), cause
-    job.over = outcome.value, w.now
-    copy.run, copy.gone = None, True
-    job.copies.remove(copy)
-    if early and w.reuses:
-        w.former.update(dict.fromkeys(copy.members, (copy, last)))
-    else:
-        link.leave(w, copy, last, keep=False)
-    release(w, copy, outcome, last, last, gone and not job.copies)
-    return last
-
-
-def release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone: bool) -> None:
-    """The scheduler hears of the end."""
-    w.give(copy, copy.spans)
-    w.counts[2] += 1
-    w.decider.freed(w, copy, seq)
-    if not gone:
-        w.decider.wants(copy.job, since)
-    w.decider.ended(w, copy, outcome, seq, gone)
-
-
-def complete(w: World, copy: Copy, cause: int) -> Script:
-    """This copy was first: the others end at this instant (P5)."""
-    job, run = copy.job, copy.run
-    assert run is not None
-    gone = job.tasks is None or job.iteration + 1 == job.tasks.iterations
-    last = yield runs.end(w, run, Outcome.COMPLETED), cause
-    copy.run, copy.gone = None, True
-    job.over = "completed", w.now
-    for other in [it for it in job.copies if it is not copy]:
-        yield from drop(w, other, CANCELLED, last, gone)
-    job.saved = None
-    job.copies.clear()
-    link.leave(w, copy, last, keep=False)
-    since = last
-    if job.tasks is not None:
-        since = yield IterationCompleted(job.name, job.iteration), last
-        job.iteration += 1
-        if not gone:
-            since = yield IterationStarted(job.name, job.iteration), since
-    job.over = "completed", w.now
-    release(w, copy, Outcome.COMPLETED, last, since, gone)
-    if gone:
-        yield JobCompleted(job.name), since
-        leave(w, job, 0, last)
-
-
-def leave(w: World, job: Job, fate: int, seq: int) -> None:
-    """The job is over, since `seq`: it completed (0) or was killed (1)."""
-    del w.jobs[job.name]
-    w.gone.add(job.name)
-    w.counts[fate] += 1
-    w.last_end = seq
 
 
 def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | None:
@@ -231,4 +118,33 @@ def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | No
 def _cancelled(w: World, copy: Copy, causes: object) -> Script:
     if w.copies_decide and copy.run is not None:
         rules.keep(copy.job, copy.run.state(w.now))
-    yield from drop(w, copy, CANCELLED, causes, early=True)  # type: ignore[arg-type]
+    yield from ends.drop(w, copy, CANCELLED, causes, early=True)  # type: ignore[arg-type]
+
+
+# --- plain jobs ---------------------------------------------------------------------------------
+
+
+def _plain(w: World, job: Job, copy: Copy, line: RunStarted, causes: Causes) -> Script:
+    """An attempt of a plain job is one timer (rigid21, section 3.2)."""
+    run = runs.begin(w, copy, rules.SCRATCH, line)
+    run.stage, run.rate, run.length = Stage.COMPUTING, 1, run.work
+    run.started = yield runs.started(run, None), causes
+    held, limit = run.work + job.described.verification, job.described.limit
+    if limit is not None and held - limit > NEGLIGIBLE * held:
+        run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(ends.killed, w, run))
+    else:
+        run.timer = w.at(w.now + held, Phase.MESSAGES, job, 0, partial(_attempted, w, run))
+
+
+def _attempted(w: World, run: Run) -> Script | None:
+    return None if run.over else _detect(w, run)
+
+
+def _detect(w: World, run: Run) -> Script:
+    job = run.copy.job
+    run.base, run.stage, run.cause = run.work, None, run.started
+    failures = job.described.failures or 0
+    if run.number < failures + job.lost:
+        yield from ends.drop(w, run.copy, Outcome.FAILED, run.cause)
+    else:
+        yield from ends.complete(w, run.copy, run.cause)

@@ -9,9 +9,10 @@ from attrs import define, field
 
 from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from policies.availability import WorkerState
-from sims.audit.facts import Copy, Job, Phase, Script, Worker
+from sims.audit.facts import Copy, Job, Worker
 from sims.audit.intervals import Spans
 from sims.audit.law import Causes, Law, must
+from sims.audit.turns import Phase, Script
 from sims.audit.world import World, by_worker
 
 UP = WorkerState.UP

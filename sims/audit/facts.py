@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Generator
 from math import inf
-from typing import Any
 
 from attrs import define, field, frozen
 
@@ -21,58 +18,12 @@ from actors.events import (
 )
 from policies.availability import WorkerState
 from sims.audit.intervals import Spans, extent, numbers, written
+from sims.audit.turns import Parked, Teller, Timer
 
 UP = WorkerState.UP
 NEGLIGIBLE = 1e-12
 """Less than this part of a whole is nothing (WORLD.md, One instant)."""
 AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
-
-Script = Generator[Any, Any, Any]
-"""What must be told, line after line: it yields (event, causes) and gets that line's seq; or None,
-and gets the event that comes next, to go by what nothing in the world decides; or a Run, and goes
-on when its part is over."""
-
-
-class Phase(enum.IntEnum):
-    """What comes first within an instant (WORLD.md, One instant)."""
-
-    MESSAGES = 0
-    PARTS = 1
-    RUNS = 2
-    STATES = 3
-    RESUME = 4
-    DECISION = 5
-
-
-@define(eq=False)
-class Turn:
-    """A script whose turn it is to tell."""
-
-    phase: int
-    script: Script
-    want: Any
-
-
-@define(eq=False)
-class Teller:
-    """A job or a worker: what it has to tell at this instant, one thing after the other."""
-
-    turns: list[tuple[int, int, int, Callable[[], Script | None]]] = field(init=False, factory=list)
-    """Heap of (phase, number, order, what makes the script)."""
-    front: Turn | None = field(init=False, default=None)
-    """What it must tell next."""
-
-
-@define(eq=False)
-class Timer:
-    """When something is due."""
-
-    due: float
-    phase: int
-    teller: Teller
-    number: int
-    make: Callable[[], Script | None]
-    live: bool = True
 
 
 @frozen
@@ -200,7 +151,7 @@ class Copy:
 
 
 @define(eq=False)
-class Run:
+class Run(Parked):
     """The account of one run."""
 
     copy: Copy
@@ -234,7 +185,6 @@ class Run:
     reports: bool = False
     """Whether the decider is told where it stands once it waits."""
     timer: Timer | None = None
-    script: Script | None = None
     started: int = -1
     over: bool = False
 

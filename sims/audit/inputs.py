@@ -34,10 +34,11 @@ from policies.enrolment import CATALOGUE as ENROLMENT
 from policies.pack.names import NAMES
 from policies.queue.names import is_strategy
 from sims.audit import copies, link
-from sims.audit.facts import Job, Phase, Script
+from sims.audit.facts import Job
 from sims.audit.intervals import Free
 from sims.audit.law import Broken, Law, must, same, told
 from sims.audit.link import Service
+from sims.audit.turns import Phase, Script
 from sims.audit.world import World, by_worker
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN

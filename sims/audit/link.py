@@ -7,21 +7,23 @@ from collections.abc import Iterable
 from attrs import define, field
 
 from actors.events import (
+    Stage,
     TransferDropped,
     TransferEnded,
     TransferKind,
-    TransferStarted,
     TransferSuspended,
 )
 from policies.availability import WorkerState
-from sims.audit import runs
-from sims.audit.facts import NEGLIGIBLE, Copy, Phase, Run, Script, Teller, Worker
-from sims.audit.law import Broken, Law, must, told
+from sims.audit.facts import NEGLIGIBLE, Copy, Run, Worker
+from sims.audit.turns import Phase, Script, Teller
 from sims.audit.world import World
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 PROGRAM, DATA = TransferKind.PROGRAM, TransferKind.DATA
 IMAGE, SAVE = TransferKind.IMAGE, TransferKind.SAVE
+STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
+LATER = 1 << 40
+"""More than there are runs."""
 STARTED_FIRST, LONGEST_FIRST = "started-first", "longest-first"
 
 
@@ -64,7 +66,7 @@ def wants(worker: Worker) -> TransferKind | None:
     return None
 
 
-def _lacks(worker: Worker, now: float) -> float:
+def lacks(worker: Worker, now: float) -> float:
     """Time of program and data that it lacks in all (n_q of volatile13, section V)."""
     run = worker.run
     assert run is not None
@@ -125,7 +127,7 @@ def send_images(w: World, run: Run) -> None:
 def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
     if wants(worker) is None:
         assert worker.run is not None
-        runs.arrived(w, worker.run, worker.number, cause)
+        arrived(w, worker.run, worker.number, cause)
     else:
         _ask(w, worker, cause, anew)
 
@@ -184,12 +186,13 @@ def _quit(w: World, worker: Worker, cause: int) -> None:
 
 
 def _suspended(w: World, worker: Worker, cause: int) -> Script:
-    seq = yield _suspend(w, worker), cause
+    seq = yield suspend(w, worker), cause
     w.service.waiting.pop(worker, None)
     w.service.freed, w.service.stirred = seq, True
 
 
-def _suspend(w: World, worker: Worker) -> TransferSuspended:
+def suspend(w: World, worker: Worker) -> TransferSuspended:
+    """Its message stops passing; what tells of it."""
     left = _left(worker, w.now)
     assert worker.kind is not None
     worker.left = left if left > NEGLIGIBLE * worker.left else 0
@@ -228,7 +231,7 @@ def turned(w: World, worker: Worker, cause: int) -> Script:
         w.service.stirred = True
 
 
-def _ended(w: World, worker: Worker) -> Script:
+def passed(w: World, worker: Worker) -> Script:
     """A message has passed whole."""
     run, kind = worker.run, worker.kind
     assert run is not None and kind is not None
@@ -249,124 +252,25 @@ def _ended(w: World, worker: Worker) -> Script:
         return
     service.waiting.pop(worker, None)
     worker.saving = False
-    runs.arrived(w, run, worker.number, seq)
+    arrived(w, run, worker.number, seq)
 
 
-# --- whom the master serves -----------------------------------------------------------------------
-
-
-def release_former(w: World) -> None:
-    """Who has not been enrolled again leaves its former run."""
-    former, w.former = w.former, {}
-    for number, (copy, seq) in former.items():
-        leave(w, copy, seq, False, (number,))
-
-
-def _key(service: Service, worker: Worker, now: float) -> tuple[float, ...]:
-    if service.order == LONGEST_FIRST:
-        return -_lacks(worker, now), worker.number
-    return worker.passing is None, worker.kind is None, worker.number
-
-
-def serve(w: World, service: Service) -> Script:
-    """Channels are dealt out: who loses one stops before others begin."""
-    service.stirred = False
-    waiting = service.waiting
-    chosen = sorted(waiting, key=lambda it: _key(service, it, w.now))[: service.channels]
-    if len(waiting) <= service.channels and service.order != LONGEST_FIRST:
-        chosen.sort(key=lambda it: it.number)
-    gaining = [it for it in chosen if it.passing is None]
-    losing = [it for it in waiting if it.passing is not None and it not in chosen]
-    freed = service.freed
-    asked = next((seq for it, seq in service.asked.items() if it in chosen), None)
-    if asked is None:
-        asked = waiting[gaining[0]] if gaining else 0
-    service.asked.clear()
-    service.freed = -1
-    if service.order == LONGEST_FIRST and waiting:
-        _look_again(w, service)
-    for worker in losing:
-        freed = yield _suspend(w, worker), asked
-    for worker in gaining:
-        yield from _begun(w, worker, freed)
-
-
-def _begun(w: World, worker: Worker, freed: int) -> Script:
-    run, kind = worker.run, wants(worker)
-    assert run is not None and kind is not None
-    since, wanted = worker.wanted
-    messages = run.copy.job.messages
-    assert messages is not None
-    if worker.kind is not kind:
-        sizes = {PROGRAM: messages.program, DATA: messages.data}
-        worker.kind, worker.left = kind, sizes.get(kind, messages.image)
-    worker.since = w.now
-    due = w.now + worker.left
-    worker.passing = w.at(due, Phase.MESSAGES, worker, worker.number, lambda: _ended(w, worker))
-    event = TransferStarted(worker.number, run.copy.job.name, run.number, kind, worker.left)
-    worker.sent = yield event, (wanted if since == w.now or freed < 0 else freed)
-
-
-def _look_again(w: World, service: Service) -> None:
-    if service.looks != w.now + 1:
-        service.looks = w.now + 1
-
-        def look() -> None:
-            service.stirred = True
-
-        w.at(service.looks, Phase.STATES, service, 0, look)
-
-
-def pass_channels(w: World, event: TransferStarted | TransferSuspended, seq: int) -> Script:
-    """The first line of a new service."""
-    service = w.service
-    must(service is not None, Law.FOLLOWS, "there is no master for {}", event)
-    w.settle(Phase.DECISION + 1)
-    release_former(w)
-    if service.order not in (STARTED_FIRST, LONGEST_FIRST):
-        return _as_told(w, service, event, seq)
-    script = serve(w, service)
-    must(service.stirred, Law.FOLLOWS, "nobody's channel changes now; it says {}", event)
-    return script
-
-
-def forgotten(w: World, event: TransferDropped, seq: int) -> Script | None:
-    """Who was not enrolled again loses what has passed, once it has been decided."""
-    if not w.former:
-        return None
-    release_former(w)
-    return w.told_now(w.worker(event.worker))
-
-
-def _as_told(
-    w: World, service: Service, event: TransferStarted | TransferSuspended, seq: int
-) -> Script:
-    """An order of a user's, or a timetable, may choose anybody who waits."""
-    service.stirred = False
-    worker = w.worker(event.worker)
-    causes = {0, service.freed, seq - 1, *service.waiting.values()}
-    if isinstance(event, TransferSuspended):
-        must(worker.passing is not None, Law.FOLLOWS, "nothing passes for {}", event)
-        yield _suspend(w, worker), causes
+def arrived(w: World, run: Run, worker: int, cause: int) -> None:
+    """A member holds all that it needs, or has sent its image."""
+    run.missing.discard(worker)
+    if run.over or run.stage not in (STAGING_IN, SAVING):
         return
-    passing = sum(it.passing is not None for it in service.waiting)
-    able = worker in service.waiting and worker.passing is None and passing < service.channels
-    if not able:
-        raise Broken(Law.DECISION, f"{told(event)}: it waits for none, or none is free")
-    script = _begun(w, worker, service.freed)
-    begun, _ = next(script)
-    worker.sent = yield begun, causes
+    missing = bool(run.missing)
 
+    def go_on() -> Script | None:
+        if run.over or run.stage not in (STAGING_IN, SAVING):
+            return None
+        if missing:
+            w.report(run.copy, cause)
+            return None
+        run.cause, run.reports = cause, True
+        return run.script
 
-def close(w: World) -> None:
-    """An instant is over: the channels have been dealt out."""
-    if w.former:
-        release_former(w)
-        w.settle(Phase.DECISION + 1)
-    service = w.service
-    if service is not None and service.stirred and service.order in (STARTED_FIRST, LONGEST_FIRST):
-        w.script = serve(w, service)
-        w.want = next(w.script, None)
-        if w.want is not None:
-            raise Broken(Law.MISSING, f"{told(w.want[0])} must come at {w.now!r}")
-        w.script = None
+    # Others that start at this instant do so first.
+    phase = w.phase if w.phase >= Phase.RESUME else Phase.MESSAGES
+    w.push(run.copy.job, phase, LATER, go_on)

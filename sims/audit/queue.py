@@ -17,9 +17,10 @@ from actors.events import (
     ShelfOpened,
 )
 from sims.audit.deciding import Decider
-from sims.audit.facts import Copy, Job, Script
+from sims.audit.facts import Copy, Job
 from sims.audit.intervals import Spans, extent
 from sims.audit.law import Causes, Law, must, same
+from sims.audit.turns import Script
 from sims.audit.world import World
 
 INSTANT = 1 + 1e-12

@@ -9,7 +9,6 @@ from typing import Any
 
 from actors.events import (
     CheckpointTaken,
-    JobKilled,
     Outcome,
     RateChanged,
     RedistributionPlanned,
@@ -21,16 +20,15 @@ from actors.events import (
     VerificationEnded,
 )
 from policies.maths.redistribution import round_count
-from sims.audit import copies, link, rules
-from sims.audit.facts import AT_SPEED, NEGLIGIBLE, Copy, Job, Phase, Run, Script, State
+from sims.audit import ends, link, rules
+from sims.audit.facts import AT_SPEED, NEGLIGIBLE, Copy, Run, State
 from sims.audit.law import Broken, Causes, Law, must, same
 from sims.audit.rules import Plan
+from sims.audit.turns import Phase, Script
 from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
 STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
-LATER = 1 << 40
-"""More than there are runs."""
 
 
 def course(
@@ -45,12 +43,12 @@ def course(
     """A run from its start to its end; `line`: what tells of its start, where it was decided;
     `keeps`: the run before on members that were kept."""
     job = copy.job
-    run = _run(w, copy, plan, line)
+    run = begin(w, copy, plan, line)
     run.spread = spread
-    cause = yield _started(run, keeps), causes
+    cause = yield started(run, keeps), causes
     run.started = cause
     if job.described.limit is not None:
-        over = partial(_killed, w, run)
+        over = partial(ends.killed, w, run)
         w.at(w.now + job.described.limit, Phase.MESSAGES, job, run.number, over)
     if job.tasks is not None:
         cause = yield from _dealt(w, run, line, cause)
@@ -62,7 +60,8 @@ def course(
         yield from _compute(w, run)
 
 
-def _run(w: World, copy: Copy, plan: Plan, line: RunStarted | None) -> Run:
+def begin(w: World, copy: Copy, plan: Plan, line: RunStarted | None) -> Run:
+    """The next run of the copy\'s job, on its members."""
     job, begins = copy.job, plan.begins
     run = Run(copy, job.next_run, _work(w, copy, line), begins=begins, since=w.now)
     job.next_run += 1
@@ -72,7 +71,8 @@ def _run(w: World, copy: Copy, plan: Plan, line: RunStarted | None) -> Run:
     return run
 
 
-def _started(run: Run, keeps: int | None) -> RunStarted:
+def started(run: Run, keeps: int | None) -> RunStarted:
+    """What tells of its start."""
     begins, copy = run.begins, run.copy
     source, saved = (begins.run, begins.done) if begins is not None else (None, 0)
     numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
@@ -203,7 +203,7 @@ def _compute(w: World, run: Run) -> Script:
     yield from part(w, run, VERIFYING, job.described.verification, last=True)
     yield from _verdict(w, run)
     if not run.over:
-        yield from copies.complete(w, copy, run.cause)
+        yield from ends.complete(w, copy, run.cause)
 
 
 def _secure(w: World, run: Run) -> Script:
@@ -243,7 +243,7 @@ def _verdict(w: World, run: Run) -> Script:
         found = isinstance(event, RunEnded) and event.outcome is Outcome.FAILED
     run.exposed = 0
     if found:
-        yield from copies.fail(w, copy, run.cause)
+        yield from ends.fail(w, copy, run.cause)
 
 
 # --- what befalls it ------------------------------------------------------------------------------
@@ -261,36 +261,6 @@ def review(w: World, run: Run, cause: int) -> Script:
         run.cause = cause = yield event, cause
         _aim(w, run)
     return cause
-
-
-def arrived(w: World, run: Run, worker: int, cause: int) -> None:
-    """A member holds all that it needs, or has sent its image."""
-    run.missing.discard(worker)
-    if run.over or run.stage not in (STAGING_IN, SAVING):
-        return
-    missing = bool(run.missing)
-
-    def go_on() -> Script | None:
-        if run.over or run.stage not in (STAGING_IN, SAVING):
-            return None
-        if missing:
-            w.report(run.copy, cause)
-            return None
-        run.cause, run.reports = cause, True
-        return run.script
-
-    # Others that start at this instant do so first.
-    phase = w.phase if w.phase >= Phase.RESUME else Phase.MESSAGES
-    w.push(run.copy.job, phase, LATER, go_on)
-
-
-def end(w: World, run: Run, outcome: Outcome, kept: bool = False) -> RunEnded:
-    """It is over; what tells of it."""
-    if run.timer is not None:
-        run.timer.live = False
-    run.base = min(run.done(w.now), run.work)
-    run.exposed, run.over, run.stage = run.expose(w.now), True, None
-    return RunEnded(run.copy.job.name, run.number, outcome, run.base, kept)
 
 
 def learn(w: World, event: Any, seq: int) -> Script | None:
@@ -317,43 +287,3 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
     script, run.script = run.script, None
     assert script is not None
     return script
-
-
-def _killed(w: World, run: Run) -> Script | None:
-    """It has outlived its limit: so has its job."""
-    return None if run.over else _kill(w, run)
-
-
-def _kill(w: World, run: Run) -> Script:
-    job, own = run.copy.job, run.copy
-    cause = run.started
-    for copy in [*(it for it in job.copies if it is not own), own]:
-        last = yield from copies.drop(w, copy, Outcome.CANCELLED, cause, gone=True)
-    yield JobKilled(job.name), last
-    copies.leave(w, job, 1, last)
-
-
-def plain(w: World, job: Job, copy: Copy, line: RunStarted, causes: Causes) -> Script:
-    """An attempt of a plain job is one timer (rigid21, section 3.2)."""
-    run = _run(w, copy, rules.SCRATCH, line)
-    run.stage, run.rate, run.length = COMPUTING, 1, run.work
-    run.started = yield _started(run, None), causes
-    held, limit = run.work + job.described.verification, job.described.limit
-    if limit is not None and held - limit > NEGLIGIBLE * held:
-        run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(_killed, w, run))
-    else:
-        run.timer = w.at(w.now + held, Phase.MESSAGES, job, 0, partial(_attempted, w, run))
-
-
-def _attempted(w: World, run: Run) -> Script | None:
-    return None if run.over else _detect(w, run)
-
-
-def _detect(w: World, run: Run) -> Script:
-    job = run.copy.job
-    run.base, run.stage, run.cause = run.work, None, run.started
-    failures = job.described.failures or 0
-    if run.number < failures + job.lost:
-        yield from copies.drop(w, run.copy, Outcome.FAILED, run.cause)
-    else:
-        yield from copies.complete(w, run.copy, run.cause)

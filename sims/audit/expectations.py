@@ -1,0 +1,178 @@
+"""When a pack's applications are expected to end (malleable17, section 3.3.2)."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import inf
+
+from attrs import define, evolve, field, frozen
+
+from actors.events import (
+    EndExpected,
+    Outcome,
+    Stage,
+)
+from policies.availability import WorkerState
+from policies.maths.cosched import Costs
+from sims.audit import link, rules
+from sims.audit.deciding import Decider
+from sims.audit.facts import Copy, Job, Run
+from sims.audit.law import Broken, Law, must, same, told
+from sims.audit.turns import Phase, Script, Teller
+from sims.audit.world import World
+from sims.scenario.deciders.applications import checkpointing, costs_of, saving
+
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
+CANCELLED = Outcome.CANCELLED
+
+
+@frozen
+class Standing:
+    """Where a copy stands, as its job said last (section 3.3.2)."""
+
+    size: int
+    since: float
+    """t_lastR; inf: not known."""
+    left: float
+    expected: float
+    end: float
+    """When it ends if no fault comes."""
+    moving: bool
+    speed: float
+
+
+@define(eq=False)
+class Expectations(Decider):
+    """What each application's job says of where it stands, and what is told of that."""
+
+    known: dict[str, Costs] = field(factory=dict)
+    indices: set[int] = field(factory=set)
+    standing: dict[Copy, Standing] = field(factory=dict)
+    heirs: dict[str, int] = field(factory=dict)
+    """Jobs whose oldest copy ended at this instant -> seq of that."""
+    paced_ever: bool = False
+    """Whether checkpoints change expectations, as speeds vary."""
+
+    # --- applications -------------------------------------------------------------------------
+
+    def describe(self, w: World, job: Job) -> None:
+        """What its times are."""
+        event, rules_, pack = job.application, job.protection, w.pack
+        assert event is not None and rules_ is not None and pack is not None
+        assert w.started is not None
+        image = job.messages.image if job.messages is not None else None
+        try:
+            expects = checkpointing(pack, event, rules_.kind, saving(rules_, image))
+            self.known[job.name] = it = costs_of(pack, event, expects, w.started.processors)
+        except (ValueError, ArithmeticError, AssertionError) as wrong:
+            raise Broken(Law.INPUT, f"{told(event)}: {wrong}") from None
+        alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
+        sound = event.index is not None and event.index not in self.indices and it.times
+        must(sound and same(alone, job.described.work), Law.INPUT, "{}: {!r}", event, alone)
+        self.indices.add(event.index or 0)
+        w.reporters[job.name] = Teller()
+
+    def costs(self, job: Job) -> Costs:
+        """What its runs cost, as malleable17's model says."""
+        return self.known[job.name]
+
+    # --- when they are expected to end --------------------------------------------------------
+
+    def report(self, copy: Copy, cause: int) -> None:
+        """A job says where a copy stands; that is told where it is another place than before, and
+        the copy the oldest."""
+        if copy.gone:
+            return
+        run = copy.run
+        if run is None:
+            plan = rules.resumed(self.w, copy)
+            done = plan.begins.fraction if plan.begins is not None else 0
+            self._say(copy, None, rules.ahead(self.w, copy, plan), 1 - done, cause)
+            return
+        now, left = self.w.now, 1 - run.base / run.work
+        if run.stage in (Stage.STAGING_IN, Stage.SAVING) or not run.rate:
+            self._say(copy, inf, (), left, cause)
+        elif run.stage is Stage.COMPUTING:
+            self._say(copy, now - run.at(now) / run.rate, (), left, cause)
+        else:
+            last = run.computes or run.stage is Stage.CHECKPOINTING
+            self._say(copy, run.end(), () if last else run.ahead, left, cause)
+
+    def checkpointed(self, run: Run) -> None:
+        """Where periods are not all alike, the next one is told of."""
+        assert run.copy.job.protection is not None
+        where = run.copy, self.w.now, (), 1 - run.base / run.work, run.cause
+        if run.copy.job.protection.verified or self.paced_ever or self.w.sped:
+            self._say(*where)
+        else:
+            self.w.untold[run.copy.job.name] = partial(self._say, *where)
+
+    def expect(self, event: EndExpected, seq: int) -> Script | None:
+        """The first of those that nothing but varying speeds explains, of which nothing has been
+        told before."""
+        say = self.w.untold.pop(event.job, None)
+        found = self.w.told_now(self.w.reporters[event.job])
+        if found is None and say is not None:
+            self.paced_ever = True
+            say()
+            found = self.w.told_now(self.w.reporters[event.job])
+        return found
+
+    def _say(
+        self, copy: Copy, start: float | None, parts: tuple[float, ...], left: float, cause: int
+    ) -> None:
+        pace = copy.holders != copy.full, self.w.speed(copy)
+        leads = copy.job.copies[0] is copy
+        make = partial(self._note, copy, start, parts, left, *pace, leads, cause)
+        # It is heard of once all workers have changed state.
+        phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
+        self.w.push(self.w.reporters[copy.job.name], phase, link.LATER, make)
+
+    def _note(
+        self,
+        copy: Copy,
+        start: float | None,
+        parts: tuple[float, ...],
+        left: float,
+        moving: bool,
+        speed: float,
+        leads: bool,
+        cause: int,
+    ) -> Script | None:
+        since = self._back(copy) if start is None else start
+        for part in parts:
+            since += part
+        costs, size = self.known[copy.job.name], copy.full
+        known = since < inf and speed > 0
+        stands = Standing(
+            *(size, since if known else inf, left),
+            since + costs.expected(size, left) / speed if known else inf,
+            since + costs.duration(size, left) / speed if known else inf,
+            moving,
+            speed,
+        )
+        if stands == self.standing.get(copy):
+            return None
+        self.standing[copy] = stands
+        if not leads:
+            return None
+        self.heirs.pop(copy.job.name, None)
+        return self._told(copy, cause)
+
+    def _told(self, copy: Copy, cause: int) -> Script:
+        it = self.standing[copy]
+        known = (it.since, it.expected) if it.since < inf else (None, None)
+        yield EndExpected(copy.job.name, it.size, it.left, *known), cause
+
+    def _back(self, copy: Copy) -> float:
+        """When all its members are expected to be UP."""
+        workers = (self.w.workers.get(n) for n in copy.members)
+        away = [it.until for it in workers if it is not None and it.state is not UP]
+        return max((inf if it is None else it for it in away), default=self.w.now)
+
+    def inherit(self, name: str) -> Script | None:
+        """The next copy is the oldest now: its last report counts, and is told again."""
+        job, cause = self.w.jobs.get(name), self.heirs.pop(name, None)
+        if job is None or cause is None or not job.copies or job.copies[0] not in self.standing:
+            return None
+        return self._told(job.copies[0], cause)
