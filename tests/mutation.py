@@ -47,7 +47,8 @@ WATCHED = [
     *("tests/sims/audit/test_laws_hold.py", "tests/sims/test_queue_policies.py"),
 ]
 ATTRS = {"define", "field", "frozen"}
-SCENARIOS = 100
+SCENARIOS, SOON = 100, 60
+"""Fixed ones, and seconds of CPU time of a mutant that runs them: it takes a few."""
 LIMIT, BUDGET, MOST = 200, 60.0, 300
 """Seconds of CPU time of a mutant, which an endless loop takes; of time that its tests take all in
 all without it; how many they are."""
@@ -303,7 +304,7 @@ def main_audit(many: int, seed: int) -> None:
         tree.mkdir()
         _in_child(ROOT, 3600, lambda: _write_logs(before))
         for what, module, first, _ in mutated(Random(seed).sample(found, many), tree):
-            _in_child(tree, LIMIT, lambda: _write_logs(after))
+            _in_child(tree, SOON, lambda: _write_logs(after))
             logs = [it for it in after.glob("*") if _differ(it, before / it.name)]
             broken = _in_child(ROOT, 3600, partial(_audited, logs)) if logs else 0
             count, noticed = count + bool(logs), noticed + bool(broken)
