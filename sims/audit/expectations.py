@@ -156,7 +156,8 @@ class Expectations(Decider):
         self.standing[copy] = stands
         if not leads:
             return None
-        self.heirs.pop(copy.job.name, None)
+        if not copy.gone:
+            self.heirs.pop(copy.job.name, None)
         return self._told(copy, cause)
 
     def _told(self, copy: Copy, cause: int) -> Script:

@@ -19,7 +19,6 @@ from actors.events import (
     MessagesDescribed,
     PackDescribed,
     ProtectionDescribed,
-    ProtectionKind,
     ScenarioEnded,
     ScenarioStarted,
     TasksDescribed,
@@ -173,7 +172,6 @@ def _check_job(w: World, it: JobDescribed) -> None:
 def _protect(w: World, job: Job, event: ProtectionDescribed) -> None:
     times = event.period, event.cost, event.recovery, event.delay
     sound = event.copies >= 1 and all(it is None or it >= 0 for it in times)
-    sound = sound and (event.kind is not ProtectionKind.NONE or event.period is None)
     must(sound, Law.INPUT, "{}", event)
     job.protection = event
 

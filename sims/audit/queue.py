@@ -145,6 +145,7 @@ class Queue(Decider):
 
     def cancels(self, w: World, copy: Copy, seq: int) -> Causes:
         assert w.started is not None
+        self.renew()
         if w.started.preempts:
             self.preempted.add(copy.job.name)
             saves = copy.job.kind is ProtectionKind.IMAGES

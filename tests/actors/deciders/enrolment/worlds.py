@@ -48,7 +48,7 @@ from policies.interface import (
 from policies.interface.queue import BatchJob
 from policies.maths.markov import Belief, Expectation, MarkovChain
 from policies.maths.speedup import Rigid
-from policies.service import StartedFirst
+from policies.service import LongestFirst, StartedFirst
 from sims.activity import Activity
 from sims.readers.letters import read_letters
 
@@ -59,6 +59,9 @@ Members = tuple[tuple[int, int], ...]
 """(worker, tasks)."""
 
 E = TypeVar("E", bound=Event)
+
+ORDERS = {StartedFirst: "started-first", LongestFirst: "longest-first"}
+"""What logs call an order of service."""
 
 
 @frozen(kw_only=True)
@@ -142,7 +145,8 @@ class World:
         journal, kind = system.journal, DeciderKind.ENROLMENT
         settings = () if self.reuse else ("reuse=False",)
         system.origin = journal.record(NOTHING, ScenarioStarted, *start, settings, kind)
-        journal.record(system.origin, LinkDescribed, self.costs.channels)
+        order = ORDERS.get(type(self.costs.order), "timetable")
+        journal.record(system.origin, LinkDescribed, self.costs.channels, order)
         pool = Pool(size, numbered=True, changing=True, named=True)
         enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}
         needs = {k: self._needs(k, job) for k, job in enumerate(self.jobs)}
