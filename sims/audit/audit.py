@@ -71,7 +71,10 @@ HANDLERS: dict[type[Event], Handler] = {
 """Lines that nothing but themselves decides, and what makes their scripts."""
 
 
-MEANINGLESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+MEANINGLESS = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError),
+    *(StopIteration, TypeError, ValueError),
+)
 """What comes of computing with values that no world has."""
 
 

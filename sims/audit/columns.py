@@ -70,8 +70,7 @@ class Columns(Decider):
     states: dict[str, list[State]] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        assert self.w.started is not None
-        size = self.w.started.processors
+        size = self.w.head.processors
         self.rates, self.service = np.ones(size), np.zeros(size)
         self.times, self.ends = np.zeros(size), np.full(size, inf)
 
@@ -155,8 +154,7 @@ class Columns(Decider):
             first, last = placed.firsts[at : at + 2]
             reached = [(-done[k], was.runs[at] + k - first) for k in range(first, last)]
             job, known = w.jobs[name], self.states.get(name, [])
-            assert job.protection is not None
-            if job.protection.cloning:
+            if job.rules.cloning:
                 self.states[name] = [min(reached)]
             else:
                 self.states[name] = sorted([*reached, *known[last - first :]])
@@ -219,10 +217,9 @@ class Columns(Decider):
         event = yield None
         w = self.w
         must(isinstance(event, CopiesPlaced), Law.MISSING, "all jobs must be placed")
-        assert w.started is not None
         firsts = [0, *accumulate(event.copies)]
         owners = [at for at, count in enumerate(event.copies) for _ in range(count)]
-        size, columns = w.started.processors, (event.runs, event.copies, event.sizes)
+        size, columns = w.head.processors, (event.runs, event.copies, event.sizes)
         whole = all(len(it) == len(event.jobs) for it in columns)
         each = (event.workers, event.begun, event.sources)
         whole = whole and all(len(it) == len(owners) for it in each) and min(event.copies) > 0
@@ -263,14 +260,13 @@ class Columns(Decider):
             raise Broken(Law.DECISION, f"{name} is placed, and does not wait")
         rules, described = job.protection, job.described
         told_ = rules.copies, rules.kind, rules.delay, described.estimate
-        bare = told_ == (w.started.processors, ProtectionKind.NONE, 0, None)
+        bare = told_ == (w.head.processors, ProtectionKind.NONE, 0, None)
         must(bare and not described.verification, Law.INPUT, "{} is placed with others", name)
         return job
 
     def _share(self, event: CopiesPlaced, owners: list[int]) -> None:
         """A worker gives away no more than itself; copies of one job are on different ones."""
-        assert self.w.started is not None
-        size = self.w.started.processors
+        size = self.w.head.processors
         must(0 < event.share <= 1, Law.DECISION, "a share of {}", event.share)
         if event.width > 1:
             whole = not any(event.workers) and event.share * len(owners) <= 1 + ROUNDING

@@ -30,7 +30,7 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     if job is None:
         raise Broken(Law.DECISION, f"{told(event)}: no such job waits")
     must(event.keeps is None, Law.FOLLOWS, "{} keeps nobody for {}", event.job, event)
-    most = job.protection.copies if job.protection is not None else 1
+    most = job.rules.copies if job.protection is not None else 1
     must(
         len(job.copies) < most, Law.DECISION, "{} has {} copies already", job.name, len(job.copies)
     )

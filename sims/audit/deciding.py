@@ -113,9 +113,8 @@ class Decider:
 
     def cancels(self, w: World, copy: Copy, seq: int) -> Causes:
         """What may be the cause of a cancellation. Raises Broken where nobody may cancel it."""
-        assert w.started is not None
         self.renew()
-        if not w.started.cancels:
+        if not w.head.cancels:
             w.capped = w.capped or seq  # only a cap on the makespan does
             return 0
         return {0, *self.news}
@@ -169,8 +168,7 @@ class Enrolment(Decider):
 
     def otherwise(self, job: Job, copy: Copy) -> Causes:
         """Who is asked though nothing happens is asked since his run started, or is wanted."""
-        assert self.w.started is not None
-        policy = self.w.started.policy
+        policy = self.w.head.policy
         must(self.news or _wakes(policy), Law.DECISION, "nothing calls for a decision now")
         return self.news or job.wanted
 

@@ -59,11 +59,10 @@ class Expectations(Decider):
         """What its times are."""
         event, rules_, pack = job.application, job.protection, w.pack
         assert event is not None and rules_ is not None and pack is not None
-        assert w.started is not None
         image = job.messages.image if job.messages is not None else None
         try:
             expects = checkpointing(pack, event, rules_.kind, saving(rules_, image))
-            self.known[job.name] = it = costs_of(pack, event, expects, w.started.processors)
+            self.known[job.name] = it = costs_of(pack, event, expects, w.head.processors)
         except (ValueError, ArithmeticError, AssertionError) as wrong:
             raise Broken(Law.INPUT, f"{told(event)}: {wrong}") from None
         alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
@@ -100,9 +99,8 @@ class Expectations(Decider):
 
     def checkpointed(self, run: Run) -> None:
         """Where periods are not all alike, the next one is told of."""
-        assert run.copy.job.protection is not None
         where = run.copy, self.w.now, (), 1 - run.base / run.work, run.cause
-        if run.copy.job.protection.verified or self.paced_ever or self.w.sped:
+        if run.copy.job.rules.verified or self.paced_ever or self.w.sped:
             self._say(*where)
         else:
             self.w.untold[run.copy.job.name] = partial(self._say, *where)

@@ -90,9 +90,15 @@ class Job(Teller):
     """How its last run ended, and when."""
 
     @property
+    def rules(self) -> ProtectionDescribed:
+        """How a job that is not plain is protected."""
+        assert self.protection is not None
+        return self.protection
+
+    @property
     def kind(self) -> ProtectionKind:
         """Where it is saved."""
-        return self.protection.kind if self.protection is not None else ProtectionKind.NONE
+        return self.rules.kind if self.protection is not None else ProtectionKind.NONE
 
     @property
     def keeps(self) -> bool:

@@ -102,8 +102,7 @@ def describe_link(w: World, event: LinkDescribed, seq: int) -> Script:
 def describe_pack(w: World, event: PackDescribed, seq: int) -> Script:
     """malleable17's parameters."""
     must(not w.now and w.pack is None and not w.jobs, Law.FRAME, "{} comes too late", event)
-    assert w.started is not None
-    packs = w.started.decider is DeciderKind.PACK
+    packs = w.head.decider is DeciderKind.PACK
     must(packs, Law.FRAME, "{}, and no pack decides", event)
     times = event.downtime, event.unit, event.latency, event.startup
     sound = event.pair >= 1 and min(times) >= 0 and (event.mtbf is None or event.mtbf > 0)
@@ -159,14 +158,13 @@ def evolved(event: Any, name: str) -> Any:
 
 
 def _check_job(w: World, it: JobDescribed) -> None:
-    assert w.started is not None
     sound = it.work >= 0 and it.verification >= 0 and (it.failures or 0) >= 0
-    sound = sound and it.kind in w.started.kinds and (it.kind != "iterative" or it.work == 0)
+    sound = sound and it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
     sound = sound and (it.estimate is None or it.estimate >= 0)
     if it.limit is not None:
         due = None if it.estimate is None else it.estimate + it.verification
         sound = sound and due is not None and same(it.limit, due)
-    must(sound, Law.INPUT, "{}; there are {}", it, w.started.kinds)
+    must(sound, Law.INPUT, "{}; there are {}", it, w.head.kinds)
 
 
 def _protect(w: World, job: Job, event: ProtectionDescribed) -> None:

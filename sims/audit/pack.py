@@ -276,8 +276,7 @@ class Pack(Expectations):
 
     def close(self) -> None:
         if self.at == self.w.now:
-            assert self.w.started is not None
-            if self.struck and not (self.over or self.released) and _acts(self.w.started.policy):
+            if self.struck and not (self.over or self.released) and _acts(self.w.head.policy):
                 self._release()
                 self.w.settle(Phase.DECISION + 1)
             for name in self.excused:

@@ -144,9 +144,8 @@ class Queue(Decider):
         return self.due
 
     def cancels(self, w: World, copy: Copy, seq: int) -> Causes:
-        assert w.started is not None
         self.renew()
-        if w.started.preempts:
+        if w.head.preempts:
             self.preempted.add(copy.job.name)
             saves = copy.job.kind is ProtectionKind.IMAGES
             if saves:
@@ -196,8 +195,7 @@ class Queue(Decider):
     def promise(self, event: ReservationMade, seq: int) -> Script:
         """A waiting job is promised a start."""
         job, workers = self.w.jobs.get(event.job), event.processors
-        assert self.w.started is not None
-        sound = job is not None and not job.copies and 1 <= workers <= self.w.started.processors
+        sound = job is not None and not job.copies and 1 <= workers <= self.w.head.processors
         must(sound and event.start >= self.w.now, Law.DECISION, "{}", event)
         before = self.promises.get(event.job)
         if before is not None and (before[1], event.job) in self.made:

@@ -35,8 +35,8 @@ def period(w: World, job: Job, size: int) -> float | None:
     """Work between two checkpoints; None: not known until one is taken."""
     if job.kind is ProtectionKind.NONE or job.protection is None:
         return inf
-    if job.protection.period is not None:
-        return job.protection.period
+    if job.rules.period is not None:
+        return job.rules.period
     if job.application is not None:
         return w.decider.costs(job).computing(size)  # type: ignore[no-any-return]
     return job.learnt.get(("period", size))
@@ -44,20 +44,18 @@ def period(w: World, job: Job, size: int) -> float | None:
 
 def cost(w: World, job: Job, size: int) -> float | None:
     """Time of a checkpoint; None: every member sends its image to the master."""
-    assert job.protection is not None
     if job.kind is IMAGES and job.messages is not None:
         return None if job.messages.image else 0
-    if job.protection.cost is None and job.application is not None:
+    if job.rules.cost is None and job.application is not None:
         return w.decider.costs(job).saving(size)  # type: ignore[no-any-return]
-    return job.protection.cost or 0
+    return job.rules.cost or 0
 
 
 def recovery(w: World, job: Job, size: int) -> float:
     """Time of a recovery."""
-    assert job.protection is not None
-    if job.protection.recovery is None and job.application is not None:
+    if job.rules.recovery is None and job.application is not None:
         return w.decider.costs(job).saving(size)  # type: ignore[no-any-return]
-    return job.protection.recovery or 0
+    return job.rules.recovery or 0
 
 
 def placed(w: World, job: Job) -> Plan:
@@ -80,8 +78,7 @@ def placed(w: World, job: Job) -> Plan:
 def _preempted(w: World, job: Job) -> State | None:
     """Where copies are what is decided, states of cancelled runs are kept: with cloning, the
     furthest of them and of those under way; without, the furthest that no copy has taken."""
-    assert job.protection is not None
-    if not job.protection.cloning:
+    if not job.rules.cloning:
         return job.kept.pop(0) if job.kept else None
     states = [it for it in (furthest(w, job), *job.kept[:1]) if it is not None]
     return best(sorted(states, key=lambda state: state.run))
@@ -120,8 +117,7 @@ def ahead(w: World, copy: Copy, plan: Plan) -> tuple[float, ...]:
     times = tuple(length for _, length in plan.before)
     if not plan.closes:
         return times
-    assert copy.job.protection is not None
-    looks = (copy.job.described.verification,) if copy.job.protection.verified else ()
+    looks = (copy.job.described.verification,) if copy.job.rules.verified else ()
     return *times, *looks, cost(w, copy.job, copy.full) or 0
 
 
@@ -144,8 +140,7 @@ def save(job: Job, copy: Copy, state: State, size: int) -> None:
 
 def discard(job: Job, copy: Copy) -> float | None:
     """An error was found: the saved work that is given up (P4); None: none is."""
-    assert job.protection is not None
-    if job.protection.verified:
+    if job.rules.verified:
         return None
     if job.keeps:
         return forget(copy)
@@ -179,8 +174,7 @@ def fatal(w: World, copy: Copy, worker: int) -> bool:
 
 def keep(job: Job, state: State) -> None:
     """A run is cancelled where copies are what is decided: its state is kept for a later one."""
-    assert job.protection is not None
-    if not job.protection.cloning:
+    if not job.rules.cloning:
         job.kept.append(state)
         job.kept.sort(key=lambda it: (-it.fraction, it.run))
     elif not job.kept or not job.kept[0].beyond(state):

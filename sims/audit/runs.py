@@ -121,7 +121,7 @@ def _dealt(w: World, run: Run, line: RunStarted | None, cause: int) -> Script:
 def _prepare(w: World, run: Run, plan: Plan, cause: int) -> Script:
     """All that comes before computing."""
     copy, job = run.copy, run.copy.job
-    verified = job.protection is not None and job.protection.verified
+    verified = job.protection is not None and job.rules.verified
     run.ahead, run.cause, run.reports = rules.ahead(w, copy, plan), cause, True
     if job.messages is not None:
         run.stage, run.length, run.rate = STAGING_IN, inf, 0
@@ -209,8 +209,7 @@ def _compute(w: World, run: Run) -> Script:
 def _secure(w: World, run: Run) -> Script:
     """A checkpoint, after a verification where one precedes it (P4)."""
     copy, job = run.copy, run.copy.job
-    assert job.protection is not None
-    if job.protection.verified:
+    if job.rules.verified:
         yield from part(w, run, VERIFYING, job.described.verification)
         yield from _verdict(w, run)
         if run.over:

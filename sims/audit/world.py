@@ -82,6 +82,12 @@ class World(Turns):
 
     # --- line after line ----------------------------------------------------------------------
 
+    @property
+    def head(self) -> ScenarioStarted:
+        """The first line."""
+        assert self.started is not None
+        return self.started
+
     def read(self, record: Record) -> None:
         """The next line. Raises Broken where a law is."""
         seq, t, event, cause = record.seq, record.t, record.event, record.cause
@@ -118,9 +124,8 @@ class World(Turns):
 
     def described(self) -> bool:
         """Whether all that the head names has been told."""
-        assert self.started is not None
-        pack = self.started.decider is not DeciderKind.PACK or self.pack is not None
-        return pack and self.kinds == set(self.started.kinds)
+        pack = self.head.decider is not DeciderKind.PACK or self.pack is not None
+        return pack and self.kinds == set(self.head.kinds)
 
     def report(self, copy: Copy, cause: int) -> None:
         """A copy goes on otherwise than before."""
@@ -138,8 +143,7 @@ class World(Turns):
         """The worker of this number. Raises Broken where there is none."""
         worker = self.workers.get(number)
         if worker is None:
-            assert self.started is not None
-            size = self.started.processors
+            size = self.head.processors
             must(0 <= number < size, Law.INPUT, "worker {} of {}", number, size)
             worker = self.workers[number] = Worker(number)
         return worker
@@ -204,12 +208,11 @@ def spans_told(text: str) -> Spans:
 
 def by_worker(w: World, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
     """Of every worker of the platform. Raises Broken where one is told of twice, or not."""
-    assert w.started is not None
     found: dict[int, V] = {}
     for text, value in groups:
         members = numbers(spans_told(text))
         must(found.keys().isdisjoint(members), Law.INPUT, "{} are told of twice", text)
         found.update(dict.fromkeys(members, value))
-    whole = found.keys() == set(range(w.started.processors))
-    must(whole, Law.INPUT, "it tells of {} workers of {}", len(found), w.started.processors)
+    whole = len(found) == w.head.processors > max(found, default=0)
+    must(whole, Law.INPUT, "it tells of {} workers of {}", len(found), w.head.processors)
     return found
