@@ -241,7 +241,7 @@ def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
     if w.now:
         w.settle(Phase.STATES)
     w.phase = Phase.STATES
-    must(event.speed >= 0, Law.INPUT, "{}", event)
+    must(event.speed >= 0 and (w.now or event.speed != 1), Law.INPUT, "{} at {}", event, w.now)
     worker = w.worker(event.worker)
     yield event, 0
     w.sped, worker.speed = True, event.speed
