@@ -31,13 +31,16 @@ class Misfit(Exception):
     accepted: str
 
 
-def decode(line: dict[str, Any]) -> Record:
-    """The record that a parsed line holds. Raises Misfit."""
+def decode(line: dict[str, Any], whole: bool = False) -> Record:
+    """The record that a parsed line holds; `whole`: with all its fields, even those that have a
+    default, and no others. Raises Misfit."""
     try:
         reader = _reader(line["event"])
         values = reader.get(line)
+        if whole and len(line) != len(values) + 1:
+            reader.refuse_others(line)
     except (KeyError, TypeError):
-        reader, values = _known(line)
+        reader, values = _known(line, whole)
     if tuple(map(type, values)) not in reader.shapes:
         reader.learn(values)
     if reader.decoders:
@@ -45,7 +48,7 @@ def decode(line: dict[str, Any]) -> Record:
     return Record(values[0], values[1], values[2], reader.kind(*values[3:]))
 
 
-def _known(line: Any) -> tuple[_Reader, tuple[Any, ...]]:
+def _known(line: Any, whole: bool) -> tuple[_Reader, tuple[Any, ...]]:
     """What reads the line, and its values: slowly, as it lacks something."""
     if not isinstance(line, dict):
         raise Misfit("", f"no record of a log: {reprlib.repr(line)}", "an object a line")
@@ -54,10 +57,12 @@ def _known(line: Any) -> tuple[_Reader, tuple[Any, ...]]:
         problem = f"{reprlib.repr(name)} is not known" if "event" in line else "missing"
         raise Misfit("event", problem, ", ".join(sorted(VOCABULARY)))
     reader = _reader(name)
-    line = {**reader.defaults, **line}
+    line = {**({"cause": None} if whole else reader.defaults), **line}
     for field in reader.fields:
         if field.name not in line:
             raise Misfit(field.name, f"missing in this {name}", field.accepted)
+    if whole:
+        reader.refuse_others(line)
     return reader, reader.get(line)
 
 
@@ -107,6 +112,13 @@ class _Reader:
             if type(value) not in field.types:
                 raise self._misfit(field, value)
         self.shapes.add(tuple(map(type, values)))
+
+    def refuse_others(self, line: dict[str, Any]) -> None:
+        """Raises Misfit where the line holds a field that there is not."""
+        names = [field.name for field in self.fields]
+        for key in sorted(line.keys() - {"event", *names}):
+            problem = f"{reprlib.repr(key)} is no field of {self.kind.__name__}"
+            raise Misfit(key, problem, ", ".join(names))
 
     def decoded(self, values: tuple[Any, ...]) -> list[Any]:
         """The values that the class takes. Raises Misfit."""

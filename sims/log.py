@@ -178,7 +178,8 @@ class LogFile:
     def __init__(self, path: Path, ordered: bool = True) -> None:
         self.path = path
         self.ordered = ordered
-        """Whether numbers, times and causes out of order are refused; the audit reports them."""
+        """Whether numbers, times and causes out of order are refused; the audit reports them, and
+        what no line of a log holds, which is raised as Misfit."""
         self.cut = False
         self.read = 0
         """Number of the line that was decoded last, from 1."""
@@ -219,7 +220,7 @@ class LogFile:
             parsed = orjson.loads(line)
             if number == 1:
                 self._check_first(parsed)
-            record = decode(parsed)
+            record = decode(parsed, whole=not self.ordered)
         except ValueError as error:
             if not line:
                 raise self._empty() from None
@@ -229,6 +230,8 @@ class LogFile:
             accepted = "one JSON object a line, as `holdfast run` writes them"
             raise self._wrong(number, "", f"no record of a log: {error}", accepted) from None
         except Misfit as misfit:
+            if not self.ordered and number > 1:
+                raise
             raise self._wrong(number, misfit.key, misfit.problem, misfit.accepted) from None
         cause = -1 if record.cause is None else record.cause
         if not 0 <= cause < record.seq == number - 1 or record.t < after:

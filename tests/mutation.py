@@ -1,11 +1,16 @@
 """Change one thing in `policies/` or `actors/` at a time, and see whether a test notices.
 
     python tests/mutation.py 300 SEED [FOLDER]    # so many mutants, drawn by SEED
+    python tests/mutation.py 300 SEED --audit     # of actors/ but its deciders: does audit notice?
 
 First the tests run once, watched by coverage, which says who runs a line; that is kept in FOLDER
 (build/mutants). Each mutant is a copy of the tree with one operator, comparison, constant or
 statement changed, and meets at most MOST tests of those that run its line, up to the first
 failure. Killed is also what takes LIMIT.
+
+With `--audit` each mutant writes the logs of SCENARIOS fixed scenarios; of those that change
+one, `audit`, by the tree as it is, is to find a violation in one that changed. Deciders' decisions
+are inputs to it.
 """
 
 from __future__ import annotations
@@ -19,6 +24,8 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -40,6 +47,8 @@ WATCHED = [
     *("tests/sims/audit/test_laws_hold.py", "tests/sims/test_queue_policies.py"),
 ]
 ATTRS = {"define", "field", "frozen"}
+SCENARIOS, SOON = 100, 60
+"""Fixed ones, and seconds of CPU time of a mutant that runs them: it takes a few."""
 LIMIT, BUDGET, MOST = 200, 60.0, 300
 """Seconds of CPU time of a mutant, which an endless loop takes; of time that its tests take all in
 all without it; how many they are."""
@@ -224,30 +233,91 @@ def killed(tree: Path, tests: list[str]) -> bool:
     return _in_child(tree, LIMIT, lambda: int(pytest.main([*options, *tests]))) != 0
 
 
+def mutated(found: list[tuple[Path, int]], tree: Path) -> Iterator[tuple[str, Path, int, int]]:
+    """A copy of the tree in which one thing is changed after the other: what, in which module, from
+    which line to which."""
+    sys.dont_write_bytecode = True
+    for part in PARTS:
+        shutil.copytree(ROOT / part, tree / part)
+    shutil.copy(ROOT / "pyproject.toml", tree)
+    for file, number in found:
+        module = file.relative_to(ROOT)
+        changed = ast.parse(file.read_text())
+        node, what = list(places(changed))[number]
+        first, last = _span(node, what)
+        _apply(node, what)
+        (tree / module).write_text(ast.unparse(ast.fix_missing_locations(changed)))
+        yield what, module, first, last
+        shutil.copy(file, tree / module)
+
+
 def main(many: int, seed: int, folder: Path) -> None:
     """Try `many` mutants; tell of each, and how many were killed."""
     found, dead = population(), 0
     chosen, watched = Random(seed).sample(found, many), Watched.at(folder)
     print(f"{len(found)} mutants, {many} tried", flush=True)
-    sys.dont_write_bytecode = True
     with tempfile.TemporaryDirectory() as copy:
-        tree = Path(copy)
-        for part in PARTS:
-            shutil.copytree(ROOT / part, tree / part)
-        shutil.copy(ROOT / "pyproject.toml", tree)
-        for tried, (file, number) in enumerate(chosen, start=1):
-            module = file.relative_to(ROOT)
-            changed = ast.parse(file.read_text())
-            node, what = list(places(changed))[number]
-            first, last = _span(node, what)
-            tests = watched.tests(module, first, last)
-            _apply(node, what)
-            (tree / module).write_text(ast.unparse(ast.fix_missing_locations(changed)))
-            noticed = bool(tests) and killed(tree, tests)
+        tried = mutated(chosen, Path(copy))
+        for count, (what, module, first, last) in enumerate(tried, start=1):
+            tests = watched.tests(ROOT / module, first, last)
+            noticed = bool(tests) and killed(Path(copy), tests)
             dead += noticed
-            shutil.copy(file, tree / module)
             fate = "killed" if noticed else "SURVIVED"
-            print(f"{dead}/{tried} {module}:{first} {what}: {fate}, {len(tests)} tests", flush=True)
+            print(f"{dead}/{count} {module}:{first} {what}: {fate}, {len(tests)} tests", flush=True)
+
+
+# --- what the audit notices ---------------------------------------------------------------------
+
+
+def _write_logs(folder: Path) -> int:
+    """The logs of the fixed scenarios, but of those that fail."""
+    sys.path.insert(0, str(Path.cwd()))
+    from actors.runtime import JsonLines
+    from tests import sound
+
+    folder.mkdir()
+    for k, (kind, table) in enumerate(sound.small(SCENARIOS)):
+        with suppress(Exception):
+            records = sound.records_of(kind, table)
+            with JsonLines((folder / f"{k}.jsonl").open("wb")) as file:
+                file.write(records)
+    return 0
+
+
+def _audited(logs: list[Path]) -> int:
+    """How many of these logs break a law, at most 100."""
+    sys.path.insert(0, str(Path.cwd()))
+    from sims.audit.audit import audit
+    from sims.log import LogFile
+
+    return min(sum(any(audit(LogFile(log, ordered=False))) for log in logs), 100)
+
+
+def main_audit(many: int, seed: int) -> None:
+    """Tell of each mutant that changes a log whether `audit` notices."""
+    apart = ROOT / "actors/deciders"
+    found = [it for it in population() if it[0].is_relative_to(ROOT / "actors")]
+    found = [it for it in found if not it[0].is_relative_to(apart)]
+    noticed = count = 0
+    with tempfile.TemporaryDirectory() as copy:
+        tree, before, after = (Path(copy) / name for name in ("tree", "before", "after"))
+        tree.mkdir()
+        _in_child(ROOT, 3600, lambda: _write_logs(before))
+        for what, module, first, _ in mutated(Random(seed).sample(found, many), tree):
+            _in_child(tree, SOON, lambda: _write_logs(after))
+            logs = [it for it in after.glob("*") if _differ(it, before / it.name)]
+            broken = _in_child(ROOT, 3600, partial(_audited, logs)) if logs else 0
+            count, noticed = count + bool(logs), noticed + bool(broken)
+            fate = f"{broken} of {len(logs)} changed logs break a law"
+            print(f"{noticed}/{count} {module}:{first} {what}: {fate}", flush=True)
+            shutil.rmtree(after, ignore_errors=True)
+
+
+def _differ(log: Path, other: Path) -> bool:
+    """Whether a whole log is another than before."""
+    said = log.read_bytes()
+    whole = b'"event":"ScenarioEnded"' in said
+    return whole and other.exists() and said != other.read_bytes()
 
 
 def _span(node: ast.AST, what: str) -> tuple[int, int]:
@@ -261,4 +331,7 @@ def _span(node: ast.AST, what: str) -> tuple[int, int]:
 
 if __name__ == "__main__":
     many, seed, *folder = sys.argv[1:]
-    main(int(many), int(seed), Path(*folder or ["build/mutants"]).absolute())
+    if folder == ["--audit"]:
+        main_audit(int(many), int(seed))
+    else:
+        main(int(many), int(seed), Path(*folder or ["build/mutants"]).absolute())

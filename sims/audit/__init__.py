@@ -1,1 +1,14 @@
-"""The world's laws, checked on a log alone, without the simulator."""
+"""The audit of a log: what its inputs and decisions lead to, derived by the world's rules, and held
+against it line by line.
+
+It shares nothing with `actors/` but the classes of events and the papers' formulas, and reads a log
+once, in memory that grows with what is alive; at the first line that cannot be it stops.
+
+`audit.py` is the entry, `law.py` what is reported. `turns.py` runs scripts: generators that yield
+the lines that must come, each as (event, causes), and get the seq of the line that came. `world.py`
+holds what a log has told so far, `facts.py` its nouns. A run's course is `runs.py`, by what its
+protection says (`rules.py`); copies start in `copies.py` and end in `ends.py`; members fetch and
+send in `link.py`, as the master serves them (`service.py`); what comes from outside is `inputs.py`.
+What is decided, and may have caused it, is a file a decider: `deciding.py` (any; enrolment),
+`queue.py`, `pack.py` with `expectations.py`, `columns.py` (copies that are placed all at once).
+"""

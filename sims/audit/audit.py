@@ -1,172 +1,123 @@
-"""The audit of a log: every law whose mechanism occurs in it."""
+"""The audit of a log: the world is derived from its inputs and decisions, and held against it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from attrs import define, field
-
-from actors.events import Compound
+from actors import events as e
+from actors.events import DeciderKind, ScenarioStarted
 from actors.runtime import Event, Record, rare_collections
-from sims.audit.applications import ApplicationAuditor
-from sims.audit.attempts import AttemptAuditor
-from sims.audit.capacity import CapacityAuditor
-from sims.audit.causality.causes import CauseLaw
-from sims.audit.copies import CopiesAuditor
-from sims.audit.expectations import ExpectationAuditor
-from sims.audit.exposure import ExposureAuditor
-from sims.audit.frame import FrameAuditor, OrderAuditor
-from sims.audit.iterations import IterationAuditor
-from sims.audit.law import Auditor, Handler, Law, Violation
-from sims.audit.ledger import LedgerAuditor
-from sims.audit.life import LifeAuditor
-from sims.audit.link import LinkAuditor
-from sims.audit.losses import LossAuditor
-from sims.audit.placement import PlacementAuditor
-from sims.audit.progress import ProgressAuditor
-from sims.audit.promises import PromiseAuditor
-from sims.audit.protection import ProtectionAuditor
-from sims.audit.queue import QueueAuditor
-from sims.audit.redistribution import RedistributionAuditor
-from sims.audit.sharing import SharingAuditor
-from sims.audit.starts import StartAuditor
-from sims.audit.workers import WorkerAuditor
-from sims.audit.world import World
-
-Look = Callable[[float, int], None]
+from sims.audit import copies, inputs, runs, service
+from sims.audit.columns import Columns
+from sims.audit.deciding import Enrolment
+from sims.audit.law import Broken, Law, Violation, must, told
+from sims.audit.pack import Pack
+from sims.audit.queue import Queue
+from sims.audit.turns import Script
+from sims.audit.world import Handler, World
+from sims.decoding import Misfit
 
 
-def auditors(world: World) -> list[Auditor]:
-    """All of them, in the order in which they are asked: who changes the world before who looks at
-    it, but for placement, which is asked about workers that are still free."""
-    capacity, progress = CapacityAuditor(world), ProgressAuditor(world)
-    return [
-        FrameAuditor(world),
-        LifeAuditor(world),
-        WorkerAuditor(world),
-        PlacementAuditor(world, capacity),
-        LossAuditor(world),
-        capacity,
-        ProtectionAuditor(world),
-        CopiesAuditor(world),
-        IterationAuditor(world),
-        LinkAuditor(world),
-        progress,
-        ExposureAuditor(world),
-        AttemptAuditor(world),
-        StartAuditor(world, capacity),
-        QueueAuditor(world),
-        RedistributionAuditor(world),
-        ApplicationAuditor(world),
-        PromiseAuditor(world),
-        ExpectationAuditor(world, progress),
-        SharingAuditor(world),
-        LedgerAuditor(world),
-    ]
+def telling(name: str) -> Handler:
+    """The handler of a line that one kind of decider tells."""
+
+    def handle(w: World, event: Any, seq: int) -> Script:
+        make = getattr(w.decider, name, None)
+        if make is None:
+            raise Broken(Law.FOLLOWS, f"{told(event)} is not told by this decider")
+        return make(event, seq)  # type: ignore[no-any-return]
+
+    return handle
 
 
-@define(eq=False)
-class Hearers:
-    """Class of event -> who wants it; worked out when one is first seen."""
+HANDLERS: dict[type[Event], Handler] = {
+    e.ScenarioStarted: inputs.begin,
+    e.MeasuresDescribed: inputs.describe,
+    e.JobsLeftOut: inputs.describe,
+    e.JobsChanged: inputs.describe,
+    e.WorkerPriced: inputs.describe,
+    e.ChainsBelieved: inputs.describe,
+    e.LinkDescribed: inputs.describe_link,
+    e.PackDescribed: inputs.describe_pack,
+    e.JobSubmitted: inputs.submit,
+    e.WorkerChanged: inputs.change,
+    e.WorkerSpeedChanged: inputs.speed,
+    e.WorkloadEnded: inputs.end_workload,
+    e.ScenarioEnded: inputs.end,
+    e.StaleMessage: inputs.off,
+    e.RunStarted: copies.start,
+    e.RunEnded: copies.cancel,
+    e.MembersReleased: copies.cancel,
+    e.StageStarted: runs.learn,
+    e.CheckpointTaken: runs.learn,
+    e.VerificationEnded: runs.learn,
+    e.TransferStarted: service.pass_channels,
+    e.TransferSuspended: service.pass_channels,
+    e.TransferDropped: service.forgotten,
+    e.ReservationMade: telling("promise"),
+    e.ReservationDropped: telling("withdraw"),
+    e.ShelfOpened: telling("open_shelf"),
+    e.BatchOpened: telling("open_batch"),
+    e.GainDescribed: telling("describe_gain"),
+    e.CopiesPlaced: telling("place"),
+    e.CopiesSettled: telling("settle"),
+    e.EndExpected: telling("expect"),
+    e.RedistributionDecided: telling("decide"),
+    e.MembersPromised: telling("promise"),
+    e.MembersJoined: telling("join"),
+    e.FaultIgnored: telling("ignore"),
+}
+"""Lines that nothing but themselves decides, and what makes their scripts."""
 
-    world: World
-    all: list[Auditor]
-    auditors: list[Auditor] = field(factory=list)
-    """Those that are awake."""
-    looking: list[Look] = field(factory=list)
-    """What is to be done once an instant is over: a long log has 10^5."""
-    touching: list[Look] = field(factory=list)
-    """The same where copies were touched in it."""
-    handlers: dict[type[Event], tuple[Handler, ...]] = field(factory=dict)
 
-    def __attrs_post_init__(self) -> None:
-        self._wake(frozenset())
+MEANINGLESS = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError),
+    *(StopIteration, TypeError, ValueError),
+)
+"""What comes of computing with values that no world has."""
 
-    def _wake(self, heard: frozenset[type[Event]]) -> None:
-        awake = self.auditors
-        self.auditors = [it for it in self.all if it in awake or not it.wakes or it.wakes & heard]
-        looking = [it for it in self.auditors if type(it).passed is not Auditor.passed]
-        self.looking[:] = [it.passed for it in looking if not it.of_touched]
-        self.touching[:] = [it.passed for it in looking if it.of_touched]
-        self.handlers.clear()
 
-    def learn(self, kind: type[Event]) -> tuple[Handler, ...]:
-        """Who wants events of this class, which may be a kind of one that is wanted."""
-        if any(kind in it.wakes and it not in self.auditors for it in self.all):
-            self._wake(frozenset((kind,)))
-        own = (auditor.handlers for auditor in self.auditors)
-        tables = chain((self.world.first,), own, (self.world.last,))
-        found = tuple(
-            handler
-            for table in tables
-            for wanted, handler in table.items()
-            if issubclass(kind, wanted)
+def choose(w: World, event: ScenarioStarted) -> None:
+    """Who decides, by the first line."""
+    said = dict(setting.partition("=")[::2] for setting in event.settings)
+    if event.decider is DeciderKind.QUEUE:
+        shelves = "SHELF" in event.policy and ":" not in event.policy
+        w.decider = Queue(
+            w,
+            placement=said.get("placement", "lowest"),
+            believes="estimates" not in said,
+            shelves=shelves,
         )
-        if issubclass(kind, Compound):
-            found = (*found, self._tell_parts)
-        self.handlers[kind] = found
-        return found
+    elif event.decider is DeciderKind.ENROLMENT:
+        w.decider, w.reuses = Enrolment(w), said.get("reuse") != "False"
+    elif event.decider is DeciderKind.PACK:
+        w.decider = Pack(w)
+    else:
+        w.decider = Columns(w)
+    w.copies_decide = event.decider is DeciderKind.COPIES
+    w.after.extend((w.untold.clear, lambda: service.close(w), w.decider.close))
 
-    def _tell_parts(self, event: Compound, t: float, seq: int) -> None:
-        self.world.compound = True
-        try:
-            for part in event.parts():
-                kind = part.__class__
-                for handle in self.handlers.get(kind) or self.learn(kind):
-                    handle(part, t, seq)
-        except ValueError as misfit:
-            self.world.breaks(Law.FRAME, (seq,), f"its columns do not fit: {misfit}")
-        self.world.compound = False
+
+def world() -> World:
+    """One that reads a log from its first line on."""
+    return World(HANDLERS, choice=choose, course=runs.course)
 
 
 def audit(records: Iterable[Record]) -> Iterator[Violation]:
-    """Everything that the records break, in order; nothing for a run of this simulator."""
+    """The first line that cannot be, if there is one; nothing for a run of this simulator. After
+    it nothing is known of the world: what follows is not looked at."""
+    w = world()
     with rare_collections():
-        yield from _audit(records)
-
-
-def _audit(records: Iterable[Record]) -> Iterator[Violation]:
-    world = World()
-    found, order, causes = world.found, OrderAuditor(world), CauseLaw()
-    table = Hearers(world, auditors(world))
-    known, last, now, seq, t = table.handlers, None, 0.0, -1, 0.0
-    for record in records:
-        before, seq, t, cause, event = seq, record.seq, record.t, record.cause, record.event
-        world.record = record
-        if t > now:
-            now = world.now = _pass(world, table, t, seq)
-        right = cause is not None and 0 <= cause < seq == before + 1 and t >= now
-        problem = causes.check(record)
-        if not right or problem is not None or world.ended:
-            order.check(last, record, problem)
-        for handle in known.get(event.__class__) or table.learn(event.__class__):
-            handle(event, t, seq)
-        last = record
-        if found:
-            yield from _taken(found)
-    if last is not None:  # an empty log is none
-        _pass(world, table, t, seq)
-        for auditor in table.auditors:
-            auditor.close(t, seq)
-    yield from found
-
-
-def _pass(world: World, table: Hearers, t: float, seq: int) -> float:
-    """An instant is over; `t` is the next."""
-    for look in table.looking:
-        look(t, seq)
-    if world.touched:
-        for look in table.touching:
-            look(t, seq)
-        world.touched.clear()
-    if world.sizes:
-        world.sizes.clear()
-    return t
-
-
-def _taken(found: list[Violation]) -> list[Violation]:
-    """Those found so far, told only once."""
-    taken = found.copy()
-    found.clear()
-    return taken
+        try:
+            for record in records:
+                w.read(record)
+            ended = w.started is None or w.ended
+            must(ended, Law.FRAME, "the log does not end with ScenarioEnded")
+        except Broken as broken:
+            yield Violation(broken.law, (w.reading,), broken.why)
+        except Misfit as misfit:
+            why = f"{misfit.key}: {misfit.problem}; accepted: {misfit.accepted}"
+            yield Violation(Law.SCHEMA, (w.reading + 1,), why)
+        except MEANINGLESS as wrong:
+            yield Violation(Law.INPUT, (w.reading,), f"this means nothing here: {wrong!r}")

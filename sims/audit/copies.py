@@ -1,119 +1,150 @@
-"""Copies of one job: how many, and how they end (WORLD.md, P5)."""
+"""Copies of a job: how they start, and what befalls their members (WORLD.md, R2 and P5)."""
 
 from __future__ import annotations
 
-from attrs import define, field
+from functools import partial
 
 from actors.events import (
-    DeciderKind,
-    JobKilled,
+    CheckpointLost,
     MembersReleased,
     Outcome,
-    ProtectionKind,
     RunEnded,
     RunStarted,
+    Stage,
 )
-from sims.audit.facts import LoggedRun
-from sims.audit.law import Auditor, Handlers, Law
-from sims.audit.world import World
+from policies.availability import WorkerState
+from sims.audit import ends, rules, runs
+from sims.audit.facts import NEGLIGIBLE, Copy, Job, Run
+from sims.audit.law import Broken, Causes, Law, must, told
+from sims.audit.turns import Phase, Script
+from sims.audit.world import World, spans_told
 
-COMPLETED, CANCELLED = Outcome.COMPLETED, Outcome.CANCELLED
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
+CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
 
 
-@define(eq=False)
-class CopiesAuditor(Auditor):
-    """At most r copies; the first to complete ends the others, at that instant; nobody else is
-    cancelled but by a policy that changes its mind, or with a job that is killed."""
+def start(w: World, event: RunStarted, seq: int) -> Script:
+    """A run that has been decided: its workers are free and UP, and its job may have it."""
+    w.decides()
+    job = w.jobs.get(event.job)
+    if job is None:
+        raise Broken(Law.DECISION, f"{told(event)}: no such job waits")
+    must(event.keeps is None, Law.FOLLOWS, "{} keeps nobody for {}", event.job, event)
+    most = job.rules.copies if job.protection is not None else 1
+    must(
+        len(job.copies) < most, Law.DECISION, "{} has {} copies already", job.name, len(job.copies)
+    )
+    spans = spans_told(event.processors)
+    copy = Copy(job, spans, event.processors, seq)
+    w.decider.placing(w, copy, event)
+    causes = w.decider.why(job, copy, seq)
+    w.take(copy, spans)
+    w.pace(copy)
+    plan = rules.placed(w, job)
+    job.copies.append(copy)
+    if job.protection is None:
+        return _plain(w, job, copy, event, causes)
+    return runs.course(w, copy, plan, causes, event)
 
-    world: World
-    completed: dict[str, int] = field(factory=dict)
-    """Jobs of which a run completed at this instant -> seq."""
-    cancelled: dict[str, int] = field(factory=dict)
-    """Jobs of which a run was cancelled for no reason yet told -> seq."""
-    started: set[str] = field(factory=set)
-    """Jobs that a preemptive queue started at this instant."""
 
-    @property
-    def handlers(self) -> Handlers:
-        return {
-            RunStarted: self._start,
-            RunEnded: self._end,
-            JobKilled: self._kill,
-            MembersReleased: self._release,
-        }
+# --- what befalls its members ---------------------------------------------------------------------
 
-    def passed(self, t: float, seq: int) -> None:
-        for name, first in self.completed.items():
-            job = self.world.jobs.get(name)
-            if job is not None and any(run.t < t and run.seq < first for run in job.open.values()):
-                why = f"a copy of {name} completes, and another goes on"
-                self.world.breaks(Law.COPIES, (first, seq), why)
-            elif job is not None and job.kept:
-                why = f"a copy of {name} completes, and another keeps its members"
-                self.world.breaks(Law.COPIES, (first, seq), why)
-        for name, ended in self.cancelled.items() if not self.world.cut else ():
-            job = self.world.jobs.get(name)
-            saves = job is not None and job.kind is ProtectionKind.IMAGES
-            if self.started <= {name} or not saves:
-                why = f"a run of {name} is cancelled; no other has completed, and nobody preempts"
-                self.world.breaks(Law.COPIES, (ended, seq), why)
-        self.completed.clear()
-        self.cancelled.clear()
-        self.started.clear()
 
-    def _start(self, event: RunStarted, t: float, seq: int) -> None:
-        run = self.world.present
-        assert run is not None
-        job = run.job
-        if run.former is not None:
-            self.cancelled.pop(event.job, None)
-        started = self.world.started
-        if event.keeps is None and started is not None and started.preempts:
-            self.started.add(event.job)
-        if event.rotates and not run.told:
-            why = f"{run.name} goes round its workers, and holds them alone"
-            self.world.breaks(Law.DECISION, (seq,), why)
-        self._serve(run)
-        most = job.protection.copies if job.protection is not None else 1
-        copies = len(job.open) + len(job.kept)
-        if copies > most:
-            why = f"{event.job} has {copies} copies; it may have {most}"
-            others = (other.seq for other in job.open.values())
-            self.world.breaks(Law.COPIES, tuple(others), why)
+def changed(w: World, copy: Copy, worker: int, state: WorkerState, cause: int) -> Script:
+    """A member changed its state."""
+    if copy.gone:
+        return
+    if state is UP:
+        copy.absent.discard(worker)
+    else:
+        copy.absent.add(worker)
+    last = cause
+    if state is DOWN:
+        last = yield from _lose(w, copy, worker, cause)
+    elif copy.run is not None:
+        last = yield from runs.review(w, copy.run, cause)
+    else:
+        copy.cause = cause
+        ends.resume_soon(w, copy)
+    w.report(copy, last)
 
-    def _serve(self, run: LoggedRun) -> None:
-        """Where copies are what is decided, each is on one worker, and there may be one on each."""
-        started, rules = self.world.started, run.job.protection
-        if started is None or started.decider is not DeciderKind.COPIES or run.told:
-            return
-        if run.copy.size != 1 or rules is None or rules.copies != started.processors:
-            why = f"{run.name} is on {run.event.processors}, one copy of those that {rules} lets"
-            self.world.breaks(Law.COPIES, (run.seq,), why)
 
-    def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.present
-        if run is None or run.told:
-            return
-        if event.outcome is COMPLETED:
-            if event.job in self.completed:
-                why = f"two copies of {event.job} complete"
-                self.world.breaks(Law.COPIES, (self.completed[event.job], seq), why)
-            self.completed[event.job] = seq
-        elif event.job in self.completed and event.outcome is not CANCELLED:
-            why = f"{run.name} is {event.outcome.value}, and another copy was first"
-            self.world.breaks(Law.COPIES, (self.completed[event.job], seq), why)
-        elif event.outcome is CANCELLED and event.job not in self.completed and self._queued():
-            self.cancelled.setdefault(event.job, seq)
+def paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Script:
+    """A member changed its speed."""
+    if copy.gone:
+        return
+    if copy.speeds is None:
+        copy.speeds = dict.fromkeys(copy.members, 1.0)
+    copy.speeds[worker] = speed
+    if copy.run is not None:
+        cause = yield from runs.review(w, copy.run, cause)
+    w.report(copy, cause)
 
-    def _release(self, event: MembersReleased, t: float, seq: int) -> None:
-        """Members that were kept: only because another copy was first, or the job is killed."""
-        if event.job not in self.completed and self._queued():
-            self.cancelled.setdefault(event.job, seq)
 
-    def _queued(self) -> bool:
-        """Whether nobody may take workers from a run that goes on, but for another job's sake."""
-        started = self.world.started
-        return started is None or not started.cancels or started.preempts
+def _lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
+    job = copy.job
+    fatal, last, lost = False, cause, 0.0
+    if job.keeps:
+        fatal = rules.fatal(w, copy, worker)
+        if fatal:
+            lost = rules.forget(copy)
+    if job.protection is None:
+        job.lost += 1
+    if copy.run is not None:
+        last = yield from ends.end_early(w, copy, LOST, cause)
+    if fatal:
+        last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause
+        copy.cause = last = yield from ends.give_up(copy, lost, last)
+    return last
 
-    def _kill(self, event: JobKilled, t: float, seq: int) -> None:
-        self.cancelled.pop(event.job, None)
+
+def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | None:
+    """A run is cancelled, or kept members are let go, because a decider has changed its mind."""
+    job = w.jobs.get(event.job)
+    copies = [it for it in job.copies if it.last == event.run] if job is not None else []
+    outcome = getattr(event, "outcome", CANCELLED)
+    if outcome is FAILED:
+        return runs.learn(w, event, seq)
+    if (
+        not copies
+        or outcome is not CANCELLED
+        or copies[0].run is None is isinstance(event, RunEnded)
+    ):
+        raise Broken(Law.FOLLOWS, f"nothing leads to {told(event)} now")
+    causes = w.decider.cancels(w, copies[0], seq)
+    return _cancelled(w, copies[0], causes)
+
+
+def _cancelled(w: World, copy: Copy, causes: object) -> Script:
+    if w.copies_decide and copy.run is not None:
+        rules.keep(copy.job, copy.run.state(w.now))
+    yield from ends.drop(w, copy, CANCELLED, causes, early=True)  # type: ignore[arg-type]
+
+
+# --- plain jobs ---------------------------------------------------------------------------------
+
+
+def _plain(w: World, job: Job, copy: Copy, line: RunStarted, causes: Causes) -> Script:
+    """An attempt of a plain job is one timer (rigid21, section 3.2)."""
+    run = runs.begin(w, copy, rules.SCRATCH, line)
+    run.stage, run.rate, run.length = Stage.COMPUTING, 1, run.work
+    run.started = yield runs.started(run, None), causes
+    held, limit = run.work + job.described.verification, job.described.limit
+    if limit is not None and held - limit > NEGLIGIBLE * held:
+        run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(ends.killed, w, run))
+    else:
+        run.timer = w.at(w.now + held, Phase.MESSAGES, job, 0, partial(_attempted, w, run))
+
+
+def _attempted(w: World, run: Run) -> Script | None:
+    return None if run.over else _detect(w, run)
+
+
+def _detect(w: World, run: Run) -> Script:
+    job = run.copy.job
+    run.base, run.stage, run.cause = run.work, None, run.started
+    failures = job.described.failures or 0
+    if run.number < failures + job.lost:
+        yield from ends.drop(w, run.copy, Outcome.FAILED, run.cause)
+    else:
+        yield from ends.complete(w, run.copy, run.cause)

@@ -1,207 +1,266 @@
-"""What a log tells of: workers, jobs, copies and runs, as the audit keeps them."""
+"""What the audit knows of workers, jobs, copies and runs at the present instant of a log."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from types import MappingProxyType
-from typing import Any, cast
+from math import inf
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from actors.events import (
     ApplicationDescribed,
-    EndExpected,
     JobDescribed,
     MessagesDescribed,
-    PackDescribed,
     ProtectionDescribed,
     ProtectionKind,
-    RunStarted,
+    Stage,
+    TasksDescribed,
+    TransferKind,
 )
 from policies.availability import WorkerState
-from sims.ledger.slices import Range
+from sims.audit.intervals import Spans, extent, numbers, written
+from sims.audit.turns import Parked, Teller, Timer
 
 UP = WorkerState.UP
-Spans = tuple[Range, ...]
-NONE = cast(dict[int, Any], MappingProxyType({}))
-"""What a job has that waits: a long log has 10^5 of them, and dictionaries of their own would be a
-third of their memory. Read only: who has the first gets a dictionary."""
+NEGLIGIBLE = 1e-12
+"""Less than this part of a whole is nothing (WORLD.md, One instant)."""
+AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
 
 
-def extent(spans: Sequence[Range]) -> int:
-    """How many workers these are."""
-    if len(spans) == 1:
-        ((first, last),) = spans
-        return last - first + 1
-    return sum(last - first + 1 for first, last in spans)
-
-
-@define(eq=False)
-class LoggedWorker:
-    """One to which something has happened; others are UP, at speed 1."""
-
-    state: WorkerState = UP
-    seq: int = 0
-    """What changed its state last."""
-    until: float | None = None
-    """When it may be UP again at the earliest, where it is DOWN and that was told."""
-    speed: float = 1
-
-
-@define(eq=False)
-class LoggedJob:
-    """One that has been submitted and is not gone."""
-
-    name: str
-    submitted: int | None
-    """seq of its JobSubmitted; None: it has none, and is not known."""
-    told: int
-    """seq of what has described it so far."""
-    described: JobDescribed | None = None
-    protection: ProtectionDescribed | None = None
-    messages: MessagesDescribed | None = None
-    application: ApplicationDescribed | None = None
-    """What a pack redistributes, at costs that depend on its size (malleable17)."""
-    pack: PackDescribed | None = None
-    """Its pack."""
-    stands: EndExpected | None = None
-    """What its pack's decider counts with."""
-    runs: int = 0
-    """How many there have been."""
-    waits: float | None = None
-    """Since when it waits in a queue, without workers; None: it does not."""
-    open: dict[int, LoggedRun] = NONE
-    kept: dict[int, LoggedCopy] = NONE
-    """Run that has ended -> the copy that keeps its members."""
-    saved: LoggedState | None = None
-    """The furthest image at the master."""
-    left: tuple[LoggedState, ...] = ()
-    """What runs that a policy of redundancy17 cancelled had reached: their job may go on from
-    it."""
-    periods: dict[int, float] = NONE
-    """Members -> work between checkpoints, where that depends on them and has been seen."""
-    closes: bool | None = None
-    """Whether a checkpoint closes its redistributions, once that has been seen."""
-
-    def copies(self) -> list[LoggedCopy]:
-        """Those that hold workers."""
-        return [*(run.copy for run in self.open.values()), *self.kept.values()]
-
-    @property
-    def verification(self) -> float:
-        """v."""
-        return self.described.verification if self.described is not None else 0
-
-    @property
-    def kind(self) -> ProtectionKind:
-        """Where its states are saved."""
-        return self.protection.kind if self.protection is not None else ProtectionKind.NONE
-
-
-@define(eq=False)
-class LoggedState:
-    """A state that a run can begin from."""
+@frozen
+class State:
+    """A state from which a run can go on."""
 
     run: int
     done: float
+    """In that run's count."""
     work: float
+    exposed: float = 0
+    """Workers x computing time since the last verified point (R3)."""
 
     @property
     def fraction(self) -> float:
         """Of the work that is done."""
-        return self.done / self.work if self.work else 0
+        return self.done / self.work if self.work else 1
+
+    def beyond(self, other: State | None) -> bool:
+        """Whether it is further."""
+        return other is None or self.fraction - other.fraction > NEGLIGIBLE
+
+    def of(self, work: float) -> float:
+        """Work done, in the count of a run whose whole work is `work`."""
+        return self.done if work == self.work else self.done * work / self.work
 
 
 @define(eq=False)
-class LoggedCopy:
-    """Members that are held for one run, and kept for the next one."""
+class Job(Teller):
+    """One that has been submitted and is not gone."""
 
-    job: LoggedJob
+    name: str
+    submitted: int
+    """seq."""
+    described: JobDescribed
+    protection: ProtectionDescribed | None = None
+    """None: a plain job, whose attempts are timers."""
+    messages: MessagesDescribed | None = None
+    tasks: TasksDescribed | None = None
+    times: dict[int, float] = field(factory=dict)
+    """w_q by worker."""
+    bounds: dict[int, int] = field(factory=dict)
+    """mu_q by worker."""
+    application: ApplicationDescribed | None = None
+    iteration: int = -1
+    copies: list[Copy] = field(factory=list)
+    """In the order of their placing."""
+    next_run: int = 0
+    saved: State | None = None
+    """At the master (P3)."""
+    kept: list[State] = field(factory=list)
+    """Of cancelled runs, where copies are what is decided: the furthest first."""
+    works: dict[int, float] = field(factory=dict)
+    """Members -> work of a run, where nothing but runs tell."""
+    learnt: dict[tuple[str, int], float] = field(factory=dict)
+    """(what, members) -> a time that nothing but runs tell."""
+    draws: bool | None = None
+    """Whether its errors are drawn; None: no verification has ended."""
+    lost: int = 0
+    """Attempts of a plain job that ended early, and do not count."""
+    wanted: int = -1
+    """seq of what it has wanted workers since."""
+    over: tuple[str, float] = "completed", -1.0
+    """How its last run ended, and when."""
+
+    @property
+    def rules(self) -> ProtectionDescribed:
+        """How a job that is not plain is protected."""
+        assert self.protection is not None
+        return self.protection
+
+    @property
+    def kind(self) -> ProtectionKind:
+        """Where it is saved."""
+        return self.rules.kind if self.protection is not None else ProtectionKind.NONE
+
+    @property
+    def keeps(self) -> bool:
+        """Whether members stay with it when a run is lost or fails (P2)."""
+        return self.kind is ProtectionKind.BUDDIES
+
+
+@define(eq=False)
+class Copy:
+    """Members held for one run at a time; under buddies, for the next one too."""
+
+    job: Job
     spans: Spans
-    share: float
-    rotates: bool
-    seq: int
-    """Of the event by which they came."""
-    run: LoggedRun | None = None
-    last: int = 0
-    """Number of its last run."""
-    away: frozenset[int] = frozenset()
+    text: str
+    """The same, as logs write them."""
+    placed: int = 0
+    """Copies placed earlier have less."""
+    units: dict[int, int] = field(factory=dict)
+    """Tasks by member, of an iterative job."""
+    speeds: dict[int, float] | None = None
+    """By member; None: all 1."""
+    absent: set[int] = field(factory=set)
     """Members that are not UP."""
-    saved: LoggedState | None = None
+    run: Run | None = None
+    last: int = -1
+    """Number of its last run."""
+    saved: State | None = None
     """With its buddies."""
-    struck: frozenset[int] = frozenset()
+    holders: int = 0
+    """Members among which that, or the input, is spread."""
+    cause: int = -1
+    """seq of what its next run has waited for last."""
+    failed: set[int] = field(factory=set)
     """Members that went DOWN since the last recovery was over."""
-    size: int = field(init=False)
-    """How many members."""
-    full: int = field(default=0, kw_only=True)
-    """Its size, members that were promised and have not come yet included."""
-    placed: int = field(default=0, kw_only=True)
-    """seq of the start of its first run."""
-    holders: int = field(default=0, kw_only=True)
-    """Members among whom its state is spread."""
-    stood: tuple[tuple[float, float], ...] = field(default=(), kw_only=True)
-    """Of a pack's: since when it computes and what is left then, as it may have said last."""
-    _members: tuple[int, ...] | None = None
+    lacking: int = 0
+    """How many members others have promised, and still compute on."""
+    promised: bool = False
+    """Whether its members are given to others when it ends."""
+    gone: bool = False
+
+    full: int = field(init=False)
+    """How many members, promised ones included."""
 
     def __attrs_post_init__(self) -> None:
-        self.full = self.holders = self.size = extent(self.spans)
-        self.placed = self.seq
+        self.holders = self.full = extent(self.spans) + self.lacking
+
+    def change(self, spans: Spans, full: int) -> None:
+        """These are its members now; the others of `full` it lacks."""
+        self.spans, self.full, self.text = spans, full, written(spans)
+        self.lacking = full - extent(spans)
 
     @property
     def members(self) -> tuple[int, ...]:
-        """Each of them: not for plain attempts on thousands."""
-        if self._members is None:
-            self._members = tuple(n for a, b in self.spans for n in range(a, b + 1))
-        return self._members
-
-    def change(self, spans: Spans) -> None:
-        """Other members."""
-        self.spans, self.size, self._members = spans, extent(spans), None
-        self.away = frozenset()
-        if self.struck:
-            self.struck = self.struck.intersection(self.members)
-
-    def join(self, spans: Spans) -> None:
-        """More members."""
-        self.spans, self._members = tuple(sorted((*self.spans, *spans))), None
-        self.size = extent(self.spans)
-
-    def holds(self, worker: int) -> bool:
-        """Whether it is a member."""
-        return any(first <= worker <= last for first, last in self.spans)
+        """Their numbers."""
+        return numbers(self.spans)
 
 
 @define(eq=False)
-class LoggedRun:
-    """One that is under way."""
+class Run(Parked):
+    """The account of one run."""
 
-    job: LoggedJob
-    copy: LoggedCopy
-    event: RunStarted
-    seq: int
-    t: float
-    told: bool
-    """Whether a compound told it: then its costs and speeds are its decider's."""
-    done: float
-    """Work done at `since`; of a plain one, verification included."""
-    since: float
-    rate: float = 1
-    image: bool = False
-    """Whether it begins from what was saved, not from a clone."""
-    staged: bool = False
-    """Whether its stages are told."""
-    advancing: bool = True
-    """Whether `rate` is that of its work."""
+    copy: Copy
+    number: int
+    work: float
+    base: float = 0
+    """Work done when the present part began."""
+    begins: State | None = None
+    stage: Stage | None = None
+    length: float = 0
+    """Of the present part."""
+    passed: float = 0
+    """Of it, until `since`."""
+    rate: float = 0
+    since: float = 0
+    cause: int = -1
+    """seq of the last event of its part."""
+    reach: float = 0
+    """Work done when the present computing ends."""
+    exposed: float = 0
     computes: bool = False
-    """Whether it has begun to compute, if its stages are told."""
-    former: LoggedRun | None = None
-    """The one that it takes over from: a pack changed its members (malleable17)."""
+    """Whether it has begun to compute."""
+    learns: bool = False
+    """Whether its period is not known: its next checkpoint tells."""
+    missing: set[int] = field(factory=set)
+    """Members that lack a message, or have not sent theirs."""
+    ahead: tuple[float, ...] = ()
+    """Times of the parts between the present one and computing."""
+    spread: bool = False
+    """Whether what runs is with all members once it has been told where it stands."""
+    reports: bool = False
+    """Whether the decider is told where it stands once it waits."""
+    timer: Timer | None = None
+    started: int = -1
+    over: bool = False
 
-    @property
-    def name(self) -> str:
-        """For people."""
-        return f"run {self.event.run} of {self.job.name}"
+    def at(self, now: float) -> float:
+        """How much of the present part has passed."""
+        return self.passed + self.rate * (now - self.since) if self.rate else self.passed
 
-    def at(self, t: float) -> float:
-        """Work done at `t`."""
-        return self.done + self.rate * (t - self.since) if self.advancing else self.done
+    def done(self, now: float) -> float:
+        """Work done."""
+        return self.base + self.at(now) if self.stage is Stage.COMPUTING else self.base
+
+    def end(self) -> float:
+        """When the present part is over, at the present rate."""
+        if not self.length:
+            return self.since
+        if not self.rate:
+            return inf
+        left = self.length - self.passed
+        return self.since + (left / self.rate if left > NEGLIGIBLE * self.length else 0)
+
+    def expose(self, now: float) -> float:
+        """Workers x computing time since the last verified point."""
+        if self.stage is Stage.COMPUTING and self.rate:
+            return self.exposed + self.copy.full * (now - self.since)
+        return self.exposed
+
+    def settle(self, now: float) -> None:
+        """Bring the account up to now."""
+        self.exposed, self.passed, self.since = self.expose(now), self.at(now), now
+
+    def state(self, now: float) -> State:
+        """What another copy would clone."""
+        return State(self.number, self.done(now), self.work, self.expose(now))
+
+
+@define(eq=False)
+class Worker(Teller):
+    """One to which something has happened; others are UP, at speed 1."""
+
+    number: int
+    state: WorkerState = UP
+    seq: int = 0
+    """What changed its state last."""
+    until: float | None = None
+    """When a fault's downtime is over."""
+    changed: float = -1
+    """When its state did last."""
+    known: bool = False
+    """Whether a state of it has been told."""
+    speed: float = 1
+    programs: set[str] = field(factory=set)
+    data: int = 0
+    image: bool = False
+    kind: TransferKind | None = None
+    """Of the message of which a part has passed or is passing."""
+    left: float = 0
+    """Of it, at `since`."""
+    since: float = 0
+    passing: Timer | None = None
+    """Its end, while it passes."""
+    sent: int = -1
+    """seq of its TransferStarted."""
+    run: Run | None = None
+    """That it fetches for."""
+    fetches: bool = False
+    """Whether the run continues from an image of the master's."""
+    saving: bool = False
+    wanted: tuple[float, int] = -1.0, -1
+    """Since when, and since which event, it has wanted the message that it wants."""
+
+    def leave(self) -> None:
+        """Complete programs are what leaving a run leaves."""
+        self.data, self.image = 0, False

@@ -1,46 +1,32 @@
-"""What the laws are, and what an auditor is: handlers of events that report violations."""
+"""What the laws are, and how a line is held against the one that must follow."""
 
 from __future__ import annotations
 
 import enum
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Collection
+from math import isclose
+from typing import Any
 
+import attrs
 from attrs import frozen
 
 from actors.runtime import Event
+
+ROUNDING = 1e-9
+"""Relative: sums of the same numbers in another order differ by less, other numbers by more."""
 
 
 class Law(enum.Enum):
     """The laws of the world."""
 
+    SCHEMA = "a line holds the fields of its kind of event, each of its type, and no others"
     ORDER = "events are numbered in order, time does not run backwards, causes come before effects"
-    CAUSE = "an event is caused by that without which it would not have happened"
     FRAME = "a log begins with its scenario and ends once, after everything else"
-    LIFE = "a job is submitted, runs, and completes, each once and in this order"
-    SEQUENCE = "a job's runs and iterations are numbered in sequence, and each ends once"
-    CAPACITY = "a worker serves no more than it has"
-    STATE = "a worker is in one state at a time and changes only between different ones"
-    LINK = "the master serves at most n_com transfers at once"
-    TRANSFER = "a message passes whole, in its time and turn, to or from a member that is UP"
-    PROGRESS = "nothing advances unless its workers are UP and have all that they need"
-    LOCKSTEP = "an iteration takes max x_q w_q time units of simultaneous computation"
-    MEMORY = "what runs on a worker that goes DOWN is lost at once, and nothing else is"
-    DURATION = "each part of a run takes its time"
-    ATTEMPTS = "a job makes as many attempts as it has failures, and one"
-    CHECKPOINT = "a checkpoint is taken when it is due and restored only where it was held"
-    REDISTRIBUTION = "a redistribution takes its time and keeps the processors' number"
-    CLONE = "a clone is never ahead of its source"
-    COPIES = "a job has at most r copies; the first to complete ends the others"
-    SPEED = "a run advances by its workers' speed and share"
-    EXPOSURE = "a silent error is drawn by what was computed since the last verified point"
-    LEDGER = "each processor-second goes to exactly one use"
-    START = "what can start starts at the instant at which it can"
-    POLICY = "what is decided is what the named policy decides on what it sees"
-    POOL = "a run gets the free workers that the placement says"
-    PROMISE = "what is promised can be kept"
-    DECISION = "what was decided is what is carried out"
+    INPUT = "what comes from outside of the world describes a world that can be"
+    FOLLOWS = "what happens follows, by the world's rules, from what was before"
+    MISSING = "what must happen by the world's rules is told"
+    CAUSE = "an event is caused by that without which it would not have happened"
+    DECISION = "what is decided can be carried out in the state of its instant"
 
 
 @frozen
@@ -58,27 +44,61 @@ class Violation:
         return f"{self.law.name}: {self.why} ({events}); law: {self.law.value}"
 
 
-Handler = Callable[[Any, float, int], None]
-"""Called with an event, its time and its seq."""
-Handlers = Mapping[type[Event], Handler]
+class Broken(Exception):
+    """The present line, or what is missing before it, breaks a law."""
+
+    def __init__(self, law: Law, why: str) -> None:
+        super().__init__(why)
+        self.law, self.why = law, why
 
 
-class Auditor:
-    """Checks some laws of one log; what it finds, it reports to the world that it was made with."""
+Causes = int | Collection[int]
+"""The one cause that an event can have, or all that it may have."""
 
-    wakes: ClassVar[frozenset[type[Event]]] = frozenset()
-    """What it sleeps until it hears of: a log tells of few mechanisms. Empty: it never does."""
 
-    of_touched: ClassVar[bool] = False
-    """Whether it looks at no instant at which no copy was touched: half of a log's instants."""
+def must(holds: object, law: Law, why: str, *about: object) -> None:
+    """Raises Broken unless it `holds`; `about` is told where `why` says {}: to make words of each
+    line would cost more than all else."""
+    if not holds:
+        words = [told(it) if isinstance(it, Event) else it for it in about]
+        raise Broken(law, why.format(*words) if words else why)
 
-    @property
-    @abstractmethod
-    def handlers(self) -> Handlers:
-        """What it wants to be called with, by class of event."""
 
-    def passed(self, t: float, seq: int) -> None:
-        """An instant is over: event `seq`, at a later time `t`, is the next."""
+def same(found: Any, expected: Any) -> bool:
+    """Whether they are equal but for rounding."""
+    if found == expected:
+        return True
+    if isinstance(found, float | int) and isinstance(expected, float | int):
+        return isclose(found, expected, rel_tol=ROUNDING, abs_tol=ROUNDING)
+    if isinstance(found, tuple) and isinstance(expected, tuple):
+        return len(found) == len(expected) and all(map(same, found, expected))
+    return False
 
-    def close(self, t: float, seq: int) -> None:
-        """The log is over; the last instant has passed. `seq` is the last event."""
+
+def check(found: Event, expected: Event, cause: int | None, causes: Causes) -> None:
+    """Raises Broken where the line found is not the one expected."""
+    if found != expected:
+        if type(found) is not type(expected):
+            raise Broken(Law.FOLLOWS, f"{told(expected)} must come now; it says {told(found)}")
+        for name in attrs.fields_dict(type(found)):
+            was, due = getattr(found, name), getattr(expected, name)
+            if not same(was, due):
+                why = f"{name} must be {_word(due)}; it says {told(found)}"
+                raise Broken(Law.FOLLOWS, why)
+    if cause != causes and (isinstance(causes, int) or cause not in causes):
+        may = f"#{causes}" if isinstance(causes, int) else _any_of(causes)
+        raise Broken(Law.CAUSE, f"{told(found)} is caused by {may}, not by #{cause}")
+
+
+def _any_of(causes: Collection[int]) -> str:
+    return " or ".join(f"#{it}" for it in sorted(set(causes))) or "nothing that has happened"
+
+
+def told(event: Event) -> str:
+    """The event in words that a log has for it."""
+    values = attrs.asdict(event, recurse=False).items()
+    return f"{type(event).__name__}({', '.join(f'{k}={_word(v)}' for k, v in values)})"
+
+
+def _word(value: object) -> str:
+    return str(value.value) if isinstance(value, enum.Enum) else repr(value)

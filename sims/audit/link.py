@@ -1,297 +1,276 @@
-"""The master's link, and what it leaves in workers' memories (WORLD.md, L1 to L3, W2)."""
+"""The master's link: what members fetch and send, and whom it serves (WORLD.md, L1 to L4, W2)."""
 
 from __future__ import annotations
 
-from math import isclose, ulp
+from collections.abc import Iterable
 
 from attrs import define, field
 
 from actors.events import (
-    LinkDescribed,
-    MembersReleased,
-    RunEnded,
     Stage,
-    StageStarted,
-    TasksDealt,
     TransferDropped,
     TransferEnded,
     TransferKind,
-    TransferStarted,
     TransferSuspended,
-    WorkerChanged,
 )
-from actors.events import link as link_events
 from policies.availability import WorkerState
-from sims.audit.facts import LoggedRun
-from sims.audit.law import Auditor, Handlers, Law
-from sims.audit.memories import Memories, WorkerMemory
+from sims.audit.facts import NEGLIGIBLE, Copy, Run, Worker
+from sims.audit.turns import Phase, Script, Teller
 from sims.audit.world import World
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 PROGRAM, DATA = TransferKind.PROGRAM, TransferKind.DATA
 IMAGE, SAVE = TransferKind.IMAGE, TransferKind.SAVE
 STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
-TIMETABLE = "timetable"
-ORDERS = ("started-first", "longest-first", TIMETABLE)
+LATER = 1 << 40
+"""More than there are runs."""
+STARTED_FIRST, LONGEST_FIRST = "started-first", "longest-first"
 
 
 @define(eq=False)
-class LinkAuditor(Auditor):
-    """At most n_com transfers at once; each whole, in its time and turn; only UP members have one,
-    and a run waits for its members' messages, no longer and no shorter."""
+class Service(Teller):
+    """Who wants a channel, and what has changed since they were dealt out."""
 
-    wakes = frozenset(link_events.VOCABULARY)
-    world: World
-    memories: Memories = field(factory=Memories)
-    busy: int = 0
-    """Transfers under way."""
-    waiting: dict[LoggedRun, set[int]] = field(factory=dict)
-    """Runs that stage in or save -> members that have a message to come."""
-    stirred: set[int] = field(factory=set)
-    """Workers whose memory must be looked at once the instant is over."""
+    channels: int
+    order: str
+    waiting: dict[Worker, int] = field(factory=dict)
+    """Who wants one or has one -> seq of what it wants it for."""
+    asked: dict[Worker, int] = field(factory=dict)
+    """The same of those who have asked since the channels were dealt out last."""
+    freed: int = -1
+    """seq of what freed a channel since then."""
+    stirred: bool = False
+    looks: float = -1
+    """When an order that looks again in every time unit does so next."""
 
-    @property
-    def handlers(self) -> Handlers:
-        return {
-            LinkDescribed: self._describe,
-            WorkerChanged: self._move,
-            TasksDealt: self._deal,
-            StageStarted: self._enter,
-            RunEnded: self._end,
-            MembersReleased: self._release,
-            TransferStarted: self._begin,
-            TransferSuspended: self._suspend,
-            TransferEnded: self._finish,
-            TransferDropped: self._drop,
-        }
 
-    def passed(self, t: float, seq: int) -> None:
-        for number in sorted(self.stirred) if self.stirred else ():
-            self._look(number, seq)
-        if self.stirred:
-            self.stirred.clear()
-            self._idle(seq)
-        for run, missing in self.waiting.items():
-            if not missing and self._surely(run):
-                why = f"all members of {run.name} have all they need, and it waits"
-                self.world.breaks(Law.PROGRESS, (run.seq, seq), why)
+# --- what a member wants --------------------------------------------------------------------------
 
-    def _idle(self, seq: int) -> None:
-        """No channel is free while somebody has a message to come, but by a timetable."""
-        link, away = self.world.link, self.world.away
-        if link is None or self.busy >= link.channels or link.order == TIMETABLE or self.world.cut:
-            return
-        for run, missing in self.waiting.items():
-            for number in missing - away:
-                if not self.memories[number].passing:
-                    why = f"worker {number} of {run.name} waits, and a channel is free"
-                    self.world.breaks(Law.LINK, (run.seq, seq), why)
-                    return
 
-    def _look(self, number: int, seq: int) -> None:
-        memory = self.memories[number]
-        if memory.passing and number in self.world.away:
-            why = f"worker {number} is not UP, and its transfer goes on"
-            self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
-        if memory.leaving is None:
-            if memory.doomed:
-                why = f"worker {number} went DOWN and keeps part of a message"
-                self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
-            return
-        run = self._run_on(number)
-        again = run is not None and run.job.name == memory.leaving and not memory.kept
-        if memory.kind is not None and not again and not self.world.cut:
-            why = f"worker {number} has left its run and keeps part of a message"
-            self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
-        memory.leave(again)
-
-    def _surely(self, run: LoggedRun) -> bool:
-        """Whether its members hold their data whatever was kept of the run before."""
-        memories = (self.memories[number] for number in run.copy.members)
-        sized = run.job.messages is not None and run.job.messages.data > 0
-        return not sized or all(it.sure >= it.units for it in memories)
-
-    def _describe(self, event: LinkDescribed, t: float, seq: int) -> None:
-        if event.channels < 1 or t or event.order not in ORDERS:
-            self.world.breaks(Law.FRAME, (seq,), f"{event.channels} channels at {t}")
-
-    def _run_on(self, number: int) -> LoggedRun | None:
-        """The run that a worker is a member of."""
-        for copy in self.world.held.on(number):
-            return copy.run
+def wants(worker: Worker) -> TransferKind | None:
+    """The message that it must fetch or send next."""
+    run = worker.run
+    if run is None:
         return None
+    if worker.saving:
+        return SAVE
+    job = run.copy.job
+    messages = job.messages
+    assert messages is not None
+    if messages.program and messages.label not in worker.programs:
+        return PROGRAM
+    if messages.data and worker.data < run.copy.units.get(worker.number, 1):
+        return DATA
+    if worker.fetches and messages.image and not worker.image:
+        return IMAGE
+    return None
 
-    # --- workers and runs ---------------------------------------------------------------------
 
-    def _move(self, event: WorkerChanged, t: float, seq: int) -> None:
-        if self.world.link is None:
-            return
-        self.stirred.add(event.worker)
-        if event.state is DOWN:
-            self.memories[event.worker].forget(t)
+def lacks(worker: Worker, now: float) -> float:
+    """Time of program and data that it lacks in all (n_q of volatile13, section V)."""
+    run = worker.run
+    assert run is not None
+    messages = run.copy.job.messages
+    assert messages is not None
+    left = 0.0 if messages.label in worker.programs else messages.program
+    left += max(run.copy.units.get(worker.number, 1) - worker.data, 0) * messages.data
+    if worker.kind in (PROGRAM, DATA) and left:
+        size = messages.program if worker.kind is PROGRAM else messages.data
+        left -= size - _left(worker, now)
+    return max(left, 0)
 
-    def _deal(self, event: TasksDealt, t: float, seq: int) -> None:
-        for worker, tasks in (
-            (pair for pair in event.tasks if len(pair) == 2) if self.world.link is not None else ()
-        ):
-            self.memories[worker].units = tasks
 
-    def _enter(self, event: StageStarted, t: float, seq: int) -> None:
-        run = self.world.run(event.job, event.run)
-        if run is None:
-            return
-        missing = self.waiting.pop(run, None)
-        if missing:
-            lacks = f"{len(missing)} of its members lack a message, worker {min(missing)} first"
-            why = f"{run.name} goes over to {event.stage.value}, and {lacks}"
-            self.world.breaks(Law.PROGRESS, (run.seq, seq), why)
-        if event.stage is STAGING_IN:
-            self._feed(run)
-        elif event.stage is SAVING:
-            self.waiting[run] = set(run.copy.members)
-            for number in run.copy.members:
-                self.memories[number].saving = True
+def _left(worker: Worker, now: float) -> float:
+    return worker.left - (now - worker.since) if worker.passing is not None else worker.left
 
-    def _feed(self, run: LoggedRun) -> None:
-        dealt = run.job.described is not None and run.job.described.kind == "iterative"
-        for number in run.copy.members:
-            memory = self.memories[number]
-            if not dealt:
-                memory.units = 1
-            memory.settle(run.job.name)
-        self.stirred.update(run.copy.members)
-        self.waiting[run] = {n for n in run.copy.members if self._lacks(run, n) is not None}
 
-    def _lacks(self, run: LoggedRun, number: int) -> TransferKind | None:
-        """What this member must fetch next."""
-        event = run.event
-        # After a resize the state moves between the members, past the master.
-        image = event.source is not None and event.keeps is None and run.former is None
-        return self.memories[number].lacks(run.job.messages, image)
+def feed(w: World, run: Run, image: bool) -> None:
+    """A run begins: its members fetch what they lack."""
+    cause = run.cause
+    for number in run.copy.members:
+        worker = w.worker(number)
+        stays = worker.run
+        worker.fetches = image
+        if stays is not None:
+            _stay(w, worker, stays, run, cause)
+        worker.run = run
+        _go_on(w, worker, cause, anew=worker not in w.service.waiting)
 
-    def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        if self.world.link is None:
-            return
-        run = self.world.present
-        if run is None:
-            return
-        missing = self.waiting.pop(run, None)
-        if missing and event.outcome.value in ("completed", "failed"):
-            why = f"{run.name} is {event.outcome.value}, and worker {min(missing)} lacks a message"
-            self.world.breaks(Law.PROGRESS, (run.seq, seq), why)
-        for number in run.copy.members:
-            self._quit(number, event.job, event.kept, t)
 
-    def _quit(self, number: int, job: str, kept: bool, t: float) -> None:
-        memory = self.memories[number]
-        self.stirred.add(number)
-        memory.ended, memory.image, memory.saving = t, False, False
-        memory.leaving = job
-        memory.kept = kept
+def _stay(w: World, worker: Worker, former: Run, run: Run, cause: int) -> None:
+    """Enrolled again at the instant at which it left (volatile13): it keeps its data, and the part
+    of a message with program or data that is still wanted."""
+    worker.saving = worker.image = False
+    worker.run = run
+    if run.copy.job is not former.copy.job:
+        _drop(w, worker, cause)
+        worker.leave()
+        return
+    wanted = wants(worker)
+    if worker.kind in (IMAGE, SAVE) or (worker.kind and wanted and worker.kind is not wanted):
+        _drop(w, worker, cause)
+    elif wanted is None:
+        _quit(w, worker, cause)
 
-    def _release(self, event: MembersReleased, t: float, seq: int) -> None:
-        job = self.world.jobs.get(event.job)
-        copy = job.kept.get(event.run) if job is not None else None
-        for number in copy.members if copy is not None and self.world.link is not None else ():
-            self._quit(number, event.job, False, t)
 
-    # --- transfers ----------------------------------------------------------------------------
+def send_images(w: World, run: Run) -> None:
+    """Every member sends its image."""
+    for number in run.copy.members:
+        worker = w.worker(number)
+        worker.saving = True
+        if worker.kind is DATA:
+            _drop(w, worker, run.cause)  # of a task that it has no more
+        if worker.run is not None and worker.state is UP:
+            _go_on(w, worker, run.cause, anew=worker not in w.service.waiting)
 
-    def _known(self, number: int, seq: int) -> WorkerMemory:
-        if not 0 <= number < self.world.processors:
-            self.world.breaks(Law.TRANSFER, (seq,), f"there is no worker {number}")
-        return self.memories[number]
 
-    def _begin(self, event: TransferStarted, t: float, seq: int) -> None:
-        memory, link, number = self._known(event.worker, seq), self.world.link, event.worker
-        self.stirred.add(number)
-        self.busy += not memory.passing
-        if link is None or self.busy > link.channels:
-            channels = link.channels if link is not None else 0
-            why = f"{self.busy} transfers on {channels} channels (n_com)"
-            self.world.breaks(Law.LINK, (seq,), why)
-        run = self._run_on(number)
-        if run is None or (run.job.name, run.event.run) != (event.job, event.run):
-            why = f"worker {number} is no member of run {event.run} of {event.job}"
-            self.world.breaks(Law.TRANSFER, (seq,), why)
-        elif memory.passing or number in self.world.away:
-            self.world.breaks(Law.TRANSFER, (memory.seq, seq), f"worker {number} cannot, now")
-        elif run not in self.waiting:
-            why = f"{run.name} neither stages in nor saves"
-            self.world.breaks(Law.TRANSFER, (run.seq, seq), why)
-        else:
-            self._turn(run, event, memory, seq)
-        memory.start(event.kind, event.left, t, seq)
+def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
+    if wants(worker) is None:
+        assert worker.run is not None
+        arrived(w, worker.run, worker.number, cause)
+    else:
+        _ask(w, worker, cause, anew)
 
-    def _turn(self, run: LoggedRun, event: TransferStarted, memory: WorkerMemory, seq: int) -> None:
-        """It is this message's turn, and so much of it is left."""
-        if event.kind is DATA and memory.sure < memory.units <= memory.data:
-            memory.data = memory.sure  # nothing was kept of the run before
-        due = SAVE if memory.saving else self._lacks(run, event.worker)
-        messages = run.job.messages
-        if due is not event.kind or messages is None:
-            due_told = due.value if due is not None else "nothing"
-            why = f"worker {event.worker} has its {event.kind.value}; {due_told} is due"
-            self.world.breaks(Law.TRANSFER, (run.seq, seq), why)
-            return
-        size = {PROGRAM: messages.program, DATA: messages.data}.get(event.kind, messages.image)
-        left = memory.left if memory.kind is event.kind else size
-        if not isclose(left, event.left, rel_tol=1e-9):
-            why = f"{left!r} of worker {event.worker}'s {event.kind.value} is left; it says"
-            self.world.breaks(Law.TRANSFER, (memory.seq, seq), f"{why} {event.left!r}")
 
-    def _stop(self, number: int, kind: TransferKind, seq: int) -> WorkerMemory | None:
-        """Its channel is free; None where it had none."""
-        self.stirred.add(number)
-        memory = self._known(number, seq)
-        if not memory.passing or memory.kind is not kind:
-            why = f"no {kind.value} was passing to or from worker {number}"
-            self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
+def _ask(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
+    service = w.service
+    worker.wanted = w.now, cause
+    service.waiting[worker] = cause
+    if anew:
+        service.asked[worker] = cause
+        service.stirred = True
+
+
+def leave(
+    w: World, copy: Copy, cause: int, keep: bool, members: Iterable[int] | None = None
+) -> None:
+    """These members' run, or all, has ended: they stop fetching for it."""
+    if copy.job.messages is None:
+        return
+    for number in copy.members if members is None else members:
+        worker = w.worker(number)
+        if worker.run is not None:
+            if worker.run.copy is not copy:
+                continue
+            _drop(w, worker, cause)
+            worker.run, worker.saving, worker.image = None, False, False
+        if not keep:
+            worker.leave()
+
+
+def _drop(w: World, worker: Worker, cause: int) -> None:
+    """What has passed of an incomplete message is lost."""
+    kind, passing = worker.kind, worker.passing is not None
+    _stop(worker)
+    worker.kind = None
+    if w.service.waiting.pop(worker, None) is not None:
+        w.service.stirred = True
+    if kind is not None:
+        script = _dropped(w, worker, kind, cause, passing)
+        w.push(worker, Phase.STATES, 0, lambda: script)
+
+
+def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: bool) -> Script:
+    seq = yield TransferDropped(worker.number, kind), cause
+    if passing:
+        w.service.freed, w.service.stirred = seq, True
+
+
+def _quit(w: World, worker: Worker, cause: int) -> None:
+    """It gives its channel back, and keeps what has passed."""
+    if worker.passing is not None:
+        script = _suspended(w, worker, cause)
+        w.push(worker, Phase.STATES, 0, lambda: script)
+    elif w.service.waiting.pop(worker, None) is not None:
+        w.service.stirred = True
+
+
+def _suspended(w: World, worker: Worker, cause: int) -> Script:
+    seq = yield suspend(w, worker), cause
+    w.service.waiting.pop(worker, None)
+    w.service.freed, w.service.stirred = seq, True
+
+
+def suspend(w: World, worker: Worker) -> TransferSuspended:
+    """Its message stops passing; what tells of it."""
+    left = _left(worker, w.now)
+    assert worker.kind is not None
+    worker.left = left if left > NEGLIGIBLE * worker.left else 0
+    worker.since = w.now
+    _stop(worker)
+    return TransferSuspended(worker.number, worker.kind, worker.left)
+
+
+def _stop(worker: Worker) -> None:
+    if worker.passing is not None:
+        worker.passing.live = False
+        worker.passing = None
+
+
+# --- what befalls it ------------------------------------------------------------------------------
+
+
+def turned(w: World, worker: Worker, cause: int) -> Script:
+    """A worker has changed its state."""
+    if worker.state is DOWN:
+        if w.service.waiting.pop(worker, None) is not None:
+            w.service.stirred = True
+        kind, passing = worker.kind, worker.passing is not None
+        _stop(worker)
+        worker.kind = None
+        if kind is not None:
+            yield from _dropped(w, worker, kind, cause, passing)
+        worker.leave()
+        worker.programs.clear()
+        worker.run, worker.saving = None, False
+    elif worker.run is not None and worker.state is UP:
+        _go_on(w, worker, cause)
+    elif worker.passing is not None:
+        yield from _suspended(w, worker, cause)
+    elif w.service.waiting.pop(worker, None) is not None:
+        w.service.stirred = True
+
+
+def passed(w: World, worker: Worker) -> Script:
+    """A message has passed whole."""
+    run, kind = worker.run, worker.kind
+    assert run is not None and kind is not None
+    seq = yield TransferEnded(worker.number, kind), worker.sent
+    worker.kind, worker.passing = None, None
+    service, messages = w.service, run.copy.job.messages
+    service.freed, service.stirred = seq, True
+    assert messages is not None
+    if kind is PROGRAM:
+        worker.programs.add(messages.label)
+        w.decider.programmed(seq)
+    elif kind is DATA:
+        worker.data += 1
+    elif kind is IMAGE:
+        worker.image = True
+    if kind is not SAVE and wants(worker) is not None:
+        _ask(w, worker, seq)
+        return
+    service.waiting.pop(worker, None)
+    worker.saving = False
+    arrived(w, run, worker.number, seq)
+
+
+def arrived(w: World, run: Run, worker: int, cause: int) -> None:
+    """A member holds all that it needs, or has sent its image."""
+    run.missing.discard(worker)
+    if run.over or run.stage not in (STAGING_IN, SAVING):
+        return
+    missing = bool(run.missing)
+
+    def go_on() -> Script | None:
+        if run.over or run.stage not in (STAGING_IN, SAVING):
             return None
-        memory.passing = False
-        self.busy -= 1
-        return memory
+        if missing:
+            w.report(run.copy, cause)
+            return None
+        run.cause, run.reports = cause, True
+        return run.script
 
-    def _suspend(self, event: TransferSuspended, t: float, seq: int) -> None:
-        memory = self._stop(event.worker, event.kind, seq)
-        if memory is None:
-            return
-        left = memory.left - (t - memory.since)
-        if not isclose(left, event.left, rel_tol=1e-9, abs_tol=16 * ulp(t)) or event.left < 0:
-            why = f"{left!r} is left of it by the log; it says {event.left!r}"
-            self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
-        if memory.lost == t:
-            why = f"worker {event.worker} went DOWN: nothing is kept"
-            self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
-        memory.left, memory.seq = event.left, seq
-
-    def _finish(self, event: TransferEnded, t: float, seq: int) -> None:
-        memory = self._stop(event.worker, event.kind, seq)
-        if memory is None:
-            return
-        if not isclose(memory.since + memory.left, t, rel_tol=1e-12):
-            why = f"{memory.left!r} of it was left at {memory.since!r}, and it is over at {t!r}"
-            self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
-        if memory.lost == t or memory.ended == t:
-            why = f"worker {event.worker} is DOWN or has left its run"
-            self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
-        run = self._run_on(event.worker)
-        label = run.job.messages.label if run is not None and run.job.messages is not None else ""
-        memory.complete(label)
-        missing = self.waiting.get(run) if run is not None else None
-        if run is None or missing is None:
-            return
-        if event.kind is SAVE or self._lacks(run, event.worker) is None:
-            missing.discard(event.worker)
-
-    def _drop(self, event: TransferDropped, t: float, seq: int) -> None:
-        memory, number = self._known(event.worker, seq), event.worker
-        self.stirred.add(number)
-        self.busy -= memory.passing
-        if memory.kind is not event.kind:
-            why = f"worker {number} has no part of a {event.kind.value}"
-            self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
-        if t not in (memory.lost, memory.ended):
-            why = f"worker {number} loses a message; it is not DOWN and its run has not ended"
-            self.world.breaks(Law.TRANSFER, (memory.seq, seq), why)
-        memory.drop(seq)
+    # Others that start at this instant do so first.
+    phase = w.phase if w.phase >= Phase.RESUME else Phase.MESSAGES
+    w.push(run.copy.job, phase, LATER, go_on)

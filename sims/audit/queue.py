@@ -1,222 +1,228 @@
-"""Laws of the queue: shelves, batches, reservations."""
+"""A queue's decisions: which workers a run gets, reservations, shelves and batches (rigid21,
+moldable21)."""
 
 from __future__ import annotations
 
-from math import isclose
+from collections.abc import Callable, Collection
 
 from attrs import define, field
 
 from actors.events import (
     BatchOpened,
-    JobCompleted,
-    JobKilled,
-    MembersReleased,
     Outcome,
+    ProtectionKind,
     ReservationDropped,
     ReservationMade,
-    RunEnded,
     RunStarted,
     ShelfOpened,
 )
-from sims.audit.facts import LoggedJob
-from sims.audit.law import Auditor, Handlers, Law
+from sims.audit.deciding import Decider
+from sims.audit.facts import Copy, Job
+from sims.audit.intervals import Spans, extent
+from sims.audit.law import Causes, Law, must, same
+from sims.audit.turns import Script
 from sims.audit.world import World
-from sims.telling import counted
 
-ROUNDING = 1e-9
+INSTANT = 1 + 1e-12
 
 
 @define
 class _Shelf:
     """One that opened at this instant."""
 
-    seq: int
     opened: ShelfOpened
     jobs: int = 0
     end: float = 0
     """When the longest of its attempts is believed to end."""
+    known: bool = True
+    """Whether the log tells what is believed."""
 
 
 @define(eq=False)
-class QueueAuditor(Auditor):
-    """A shelf holds what starts with it; a batch all that is pending; promises lie ahead. Only a
-    job's first copy comes from the queue, and no run on members that were kept."""
+class Queue(Decider):
+    """Jobs wait, and start as lists, shelves or batches say."""
 
-    world: World
-    running: dict[str, int] = field(factory=dict)
-    """Job -> its copies."""
-    joined: dict[str, int] = field(factory=dict)
-    """Job that was there when the last batch opened, and is not gone -> batches that it has been
-    in."""
+    placement: str = "lowest"
+    promises: dict[str, tuple[ReservationMade, int]] = field(factory=dict)
+    """Waiting job -> what it was promised, seq."""
+    made: list[tuple[int, str]] = field(factory=list)
+    """seq and job of the promises of this instant."""
+    due: list[int] | None = None
+    """0, and seq of the promises that came due at this instant."""
+    former: dict[str, Spans] = field(factory=dict)
+    """Job -> the workers that a copy of it gave back last at this instant."""
+    believes: bool = True
+    """Whether users' estimates are believed, or what runs take: others are not told."""
+    shelves: bool = False
+    """Whether jobs start in shelves."""
+    shelf: _Shelf | None = None
+    running: int = 0
+    """Copies."""
     batches: int = 0
+    joined: dict[str, int] = field(factory=dict)
+    """Job in the present batch -> batches that it has been in."""
     allowed: dict[str, int] = field(factory=dict)
     """Job -> attempts that it may still make in this batch."""
-    promised: dict[str, tuple[float, ReservationMade, int]] = field(factory=dict)
-    """Waiting job -> when it is to start, by what, seq."""
-    made: float = -1
-    """When the last promise was."""
-    delayed: bool = False
-    """Whether a run has lasted longer than was believed, while somebody was promised a start."""
-    shelf: _Shelf | None = None
-    shelves: bool = False
-    """Whether one has ever opened."""
-    loose: list[int] = field(factory=list)
-    """Starts while nothing ran, outside of a shelf, of jobs that did not just fail."""
-    ended: set[str] = field(factory=set)
-    """Jobs of which a copy ended at this instant."""
+    preempted: set[str] = field(factory=set)
+    """Jobs that made way at this instant."""
+    begun: set[str] = field(factory=set)
+    """Jobs that started at this instant."""
 
-    @property
-    def handlers(self) -> Handlers:
-        return {
-            ShelfOpened: self._open_shelf,
-            BatchOpened: self._open_batch,
-            ReservationMade: self._promise,
-            ReservationDropped: self._drop,
-            RunStarted: self._start,
-            RunEnded: self._end,
-            MembersReleased: self._release,
-            JobCompleted: self._leave,
-            JobKilled: self._leave,
-        }
+    def renew(self) -> None:
+        if self.at != self.w.now:
+            self.made.clear()
+            self.former.clear()
+            self.begun.clear()
+            self.due = None
+        super().renew()
 
-    def passed(self, t: float, seq: int) -> None:
-        if self.shelf is not None:
-            self._close_shelf(self.shelf)
-        if self.ended:
-            self.ended.clear()
+    # --- what it hears of ---------------------------------------------------------------------
 
-    def _leave(self, event: JobCompleted | JobKilled, t: float, seq: int) -> None:
-        self.joined.pop(event.job, None)
-        self.allowed.pop(event.job, None)
-        self.promised.pop(event.job, None)
+    def ended(self, w: World, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
+        self.running -= 1
+        job = copy.job
+        self.former[job.name] = copy.spans
+        if gone:
+            self.joined.pop(job.name, None)
+            self.allowed.pop(job.name, None)
+            self.promises.pop(job.name, None)
+        elif self.batches and outcome is not Outcome.FAILED and not job.copies:
+            self.allowed[job.name] = self.allowed.get(job.name, 0) + 1  # the same attempt again
 
-    # --- runs ---------------------------------------------------------------------------------
+    # --- starts -------------------------------------------------------------------------------
 
-    def _start(self, event: RunStarted, t: float, seq: int) -> None:
-        if event.keeps is not None:
+    def placing(self, w: World, copy: Copy, event: RunStarted) -> None:
+        job, size = copy.job, copy.full
+        self.renew()
+        rule = RULES.get(self.placement)
+        if rule is not None and w.free.count >= size:
+            former = () if job.copies else self.former.get(job.name, ())
+            due = rule(w, size, former)
+            must(
+                due == copy.spans,
+                Law.DECISION,
+                "{} gets {}, not {}",
+                job.name,
+                due,
+                event.processors,
+            )
+        loose = self.shelves and not self.running and self.shelf is None
+        must(not loose or job.name in self.former, Law.DECISION, "{} starts in no shelf", job.name)
+        self.running += 1
+        self.begun.add(job.name)
+        if job.copies:
             return
-        name = event.job
-        first = name not in self.running
-        if not self.running and self.shelf is None and name not in self.ended:
-            self._loosen(seq)
-        self.running[name] = self.running.get(name, 0) + 1
-        if not first:
-            return
-        self._keep(event, t, seq)
         if self.shelf is not None:
-            self._shelve(self.shelf, name, event, t)
+            believed = job.described.estimate
+            held = event.work if believed is None else believed
+            self.shelf.jobs += 1
+            self.shelf.known &= self.believes and job.tasks is None
+            self.shelf.end = max(self.shelf.end, w.now + (held + job.described.verification))
         if self.batches:
-            self.allowed[name] = self.allowed.get(name, 0) - 1
-            if self.allowed[name] < 0:
-                why = f"{name} makes more attempts than its batch lets it"
-                self.world.breaks(Law.DECISION, (seq,), why)
+            left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
+            must(left >= 0, Law.DECISION, "{} makes more attempts than its batch lets it", job.name)
 
-    def _keep(self, event: RunStarted, t: float, seq: int) -> None:
-        """A promise cannot be broken where everything happens as it was believed."""
-        start, _, promised = self.promised.pop(event.job, (t, None, seq))
-        late = t > start * (1 + ROUNDING) and not (self.delayed or self.world.workers)
-        if late and not self._overdue(t):
-            why = f"{event.job} was promised its start for {start}"
-            self.world.breaks(Law.PROMISE, (promised, seq), why)
+    def otherwise(self, job: Job, copy: Copy) -> Causes:
+        own = self.promises.pop(job.name, None)
+        if own is not None and own[0].start <= self.w.now * INSTANT and not job.copies:
+            return own[1]
+        made = [seq for seq, name in self.made if name != job.name]
+        return {*made, *self.started[:1]} or self.called()
 
-    def _overdue(self, t: float) -> bool:
-        """Whether a run that is under way should have ended before."""
-        runs = (run for job in self.world.jobs.values() for run in job.open.values())
-        return any(self._believed(it.job, it.event.work, it.t) < t for it in runs)
+    def why(self, job: Job, copy: Copy, seq: int) -> Causes:
+        causes = super().why(job, copy, seq)
+        self.promises.pop(job.name, None)
+        return causes
 
-    def _loosen(self, seq: int) -> None:
-        """A start outside of a shelf, while nothing runs."""
-        if self.shelves:
-            self._outside((seq,))
-        elif not self.loose:
-            self.loose.append(seq)
+    def called(self) -> Collection[int]:
+        """What called for this decision: news, a promise that has come due, or nothing but time."""
+        if self.news:
+            return self.news
+        if self.due is None:
+            end = self.w.now * INSTANT
+            self.due = [0, *(seq for it, seq in self.promises.values() if it.start <= end)]
+        return self.due
 
-    def _shelve(self, shelf: _Shelf, name: str, event: RunStarted, t: float) -> None:
-        shelf.jobs += 1
-        shelf.end = max(shelf.end, self._believed(self.world.jobs[name], event.work, t))
+    def cancels(self, w: World, copy: Copy, seq: int) -> Causes:
+        self.renew()
+        if w.head.preempts:
+            self.preempted.add(copy.job.name)
+            saves = copy.job.kind is ProtectionKind.IMAGES
+            if saves:
+                return {0, *self.called()}
+        return super().cancels(w, copy, seq)
 
-    @staticmethod
-    def _believed(job: LoggedJob, work: float, t: float) -> float:
-        """When a run that starts at `t` is believed to end."""
-        estimate = job.described.estimate if job.described is not None else None
-        return t + ((work if estimate is None else estimate) + job.verification)
-
-    def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        run = self.world.present
-        if run is None or event.kept:
-            return
-        if not self.delayed and self.promised:
-            end = self._believed(run.job, run.event.work, run.t)
-            self.delayed = run.staged or t > end * (1 + ROUNDING)
-        self._over(event.job, event.outcome)
-
-    def _release(self, event: MembersReleased, t: float, seq: int) -> None:
-        self._over(event.job, Outcome.CANCELLED)
-
-    def _over(self, name: str, outcome: Outcome) -> None:
-        """One of its copies is."""
-        self.ended.add(name)
-        left = self.running.get(name, 1) - 1
-        if left:
-            self.running[name] = left
-            return
-        self.running.pop(name, None)
-        if self.batches and outcome is not Outcome.FAILED:
-            self.allowed[name] = self.allowed.get(name, 0) + 1  # the same attempt again
-
-    # --- shelves ------------------------------------------------------------------------------
-
-    def _open_shelf(self, event: ShelfOpened, t: float, seq: int) -> None:
+    def close(self) -> None:
         if self.shelf is not None:
-            why = "two shelves open"
-            self.world.breaks(Law.DECISION, (self.shelf.seq, seq), why)
-        if self.running:
-            why = f"a shelf opens while {min(self.running)} runs"
-            self.world.breaks(Law.DECISION, (seq,), why)
-        self.shelf, self.shelves = _Shelf(seq, event), True
-        if self.loose:
-            self._outside(tuple(self.loose))
-            self.loose.clear()
+            opened, jobs, end = self.shelf.opened, self.shelf.jobs, self.shelf.end
+            right = jobs == opened.jobs and (not self.shelf.known or same(opened.end, end))
+            must(right, Law.DECISION, "{} start that end by {}; it says {}", jobs, end, opened)
+            self.shelf = None
+        if self.preempted:
+            for name in self.preempted:
+                why = f"{name} makes way, and nobody starts"
+                must(self.w.capped or self.begun - {name}, Law.DECISION, why)
+            self.preempted.clear()
 
-    def _outside(self, starts: tuple[int, ...]) -> None:
-        self.world.breaks(Law.DECISION, starts, "jobs start outside of a shelf")
+    # --- what it tells ------------------------------------------------------------------------
 
-    def _close_shelf(self, shelf: _Shelf) -> None:
-        self.shelf = None
-        opened = shelf.opened
-        if shelf.jobs != opened.jobs or not isclose(shelf.end, opened.end, rel_tol=1e-12):
-            why = f"{counted(shelf.jobs, 'attempt')} that end by {shelf.end}; it says {opened}"
-            self.world.breaks(Law.DECISION, (shelf.seq,), why)
+    def _cause(self) -> Collection[int]:
+        """What opened a shelf, or freed workers last, or called for the decision."""
+        self.w.decides()
+        self.renew()
+        if self.opened >= 0:
+            return (self.opened,)
+        return (self.freeing[-1][0],) if self.freeing else self.called()
 
-    # --- batches and promises -----------------------------------------------------------------
+    def open_shelf(self, event: ShelfOpened, seq: int) -> Script:
+        """Nothing runs; the jobs that start now form a shelf."""
+        must(self.running == 0 and self.shelf is None, Law.DECISION, "{} while jobs run", event)
+        yield event, self._cause()
+        self.opened, self.shelf = seq, _Shelf(event)
 
-    def _open_batch(self, event: BatchOpened, t: float, seq: int) -> None:
+    def open_batch(self, event: BatchOpened, seq: int) -> Script:
+        """All pending jobs are allotted workers for their next attempts."""
+        must(self.running == 0, Law.DECISION, "{} while jobs run", event)
+        causes = self._cause()
         self.batches += 1
-        self.joined = {name: self.joined.get(name, 0) for name in self.world.jobs}
-        attempts = max((2**joined for joined in self.joined.values()), default=0)
-        found = (self.batches, len(self.joined), attempts)
-        if found != (event.batch, event.jobs, event.attempts):
-            why = f"batch, jobs and attempts are {found} by the log; it says {event}"
-            self.world.breaks(Law.DECISION, (seq,), why)
-        if self.running:
-            why = f"a batch opens while {min(self.running)} runs"
-            self.world.breaks(Law.DECISION, (seq,), why)
-        for job in self.joined:
-            self.allowed[job] = 2 ** self.joined[job]
-            self.joined[job] += 1
+        self.joined = {name: self.joined.get(name, 0) for name in self.w.jobs}
+        most = max((2**joined for joined in self.joined.values()), default=0)
+        yield BatchOpened(self.batches, len(self.joined), most), causes
+        self.allowed = {name: 2**joined for name, joined in self.joined.items()}
+        self.joined = {name: joined + 1 for name, joined in self.joined.items()}
+        self.opened = seq
 
-    def _promise(self, event: ReservationMade, t: float, seq: int) -> None:
-        before = self.promised.get(event.job)
-        if before is not None and self.made == t and before[1] == event:
-            self.world.breaks(Law.PROMISE, (before[2], seq), "it is promised twice")
-        self.promised[event.job] = event.start, event, seq
-        self.made = t
-        waiting = event.job in self.world.jobs and event.job not in self.running
-        fits = 1 <= event.processors <= self.world.processors
-        if not (waiting and fits and event.start >= t):
-            why = f"{counted(event.processors, 'worker')} from {event.start} on for {event.job}"
-            self.world.breaks(Law.PROMISE, (seq,), why)
+    def promise(self, event: ReservationMade, seq: int) -> Script:
+        """A waiting job is promised a start."""
+        job, workers = self.w.jobs.get(event.job), event.processors
+        sound = job is not None and not job.copies and 1 <= workers <= self.w.head.processors
+        must(sound and event.start >= self.w.now, Law.DECISION, "{}", event)
+        before = self.promises.get(event.job)
+        if before is not None and (before[1], event.job) in self.made:
+            must(before[0] != event, Law.DECISION, "{}: it is promised twice", event)
+        yield event, self._cause()
+        self.promises[event.job] = event, seq
+        self.made.append((seq, event.job))
 
-    def _drop(self, event: ReservationDropped, t: float, seq: int) -> None:
-        if self.promised.pop(event.job, None) is None or event.job in self.running:
-            self.world.breaks(Law.PROMISE, (seq,), f"nothing was promised to {event.job}")
+    def withdraw(self, event: ReservationDropped, seq: int) -> Script:
+        """A job that goes on waiting loses its promise."""
+        job = self.w.jobs.get(event.job)
+        known = event.job in self.promises and job is not None and not job.copies
+        must(known, Law.DECISION, "{}: nothing was promised", event)
+        yield event, self._cause()
+        self.promises.pop(event.job, None)
+
+
+def lowest(w: World, wanted: int, former: Spans) -> Spans:
+    """The lowest numbers (WORLD.md, D2)."""
+    return w.free.lowest(wanted)
+
+
+def compact(w: World, wanted: int, former: Spans) -> Spans:
+    """Those that its job had a moment ago, else the fewest gaps."""
+    if extent(former) == wanted and all(w.free.has(a, b) for a, b in former):
+        return former
+    return w.free.fewest_gaps(wanted)
+
+
+RULES: dict[str, Callable[[World, int, Spans], Spans]] = {"lowest": lowest, "compact": compact}

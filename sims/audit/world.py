@@ -1,242 +1,218 @@
-"""What a log has told so far, kept once for all auditors."""
+"""The course of a log: at each line, what must be told at its instant, by whom, and what not."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from attrs import define, field
 
 from actors.events import (
-    ApplicationDescribed,
+    CopiesSettled,
+    DeciderKind,
     EndExpected,
-    JobCompleted,
-    JobDescribed,
-    JobKilled,
-    JobSubmitted,
     LinkDescribed,
-    MembersJoined,
-    MembersReleased,
-    MessagesDescribed,
-    Outcome,
     PackDescribed,
-    ProtectionDescribed,
-    RedistributionDecided,
-    RunEnded,
-    RunStarted,
     ScenarioStarted,
+    TransferDropped,
+    TransferEnded,
+    TransferStarted,
+    TransferSuspended,
 )
 from actors.runtime import Record
-from sims.audit.facts import LoggedCopy, LoggedJob, LoggedRun, LoggedWorker
-from sims.audit.holders import CopyHolders
-from sims.audit.law import Handlers, Law, Violation
-from sims.ledger.slices import Range, ranges
+from policies.availability import WorkerState
+from sims.audit.facts import Copy, Job, Run, Worker
+from sims.audit.intervals import Free, Spans, numbers, spans_of
+from sims.audit.law import Broken, Law, must
+from sims.audit.turns import Script, Teller, Turns
 
-Described = JobDescribed | ProtectionDescribed | MessagesDescribed | ApplicationDescribed
+V = TypeVar("V")
+TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
+INSTANT = 1e-12
+"""Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
+UP = WorkerState.UP
+Handler = Callable[["World", Any, int], Script | None]
+"""Makes the script of a line that nothing but its own decides, its first line that one."""
 
 
 @define(eq=False)
-class World:
-    """The facts, and the violations found."""
+class World(Turns):
+    """All that a log has told."""
 
-    found: list[Violation] = field(factory=list)
-    broken: bool = False
-    """Whether a law is."""
-    record: Record | None = None
-    """The present one."""
-    now: float = 0
-    cut: bool = False
-    """Whether the log ended with work unfinished: then its last instant is not whole."""
-    ended: bool = False
-    """Whether ScenarioEnded has been told."""
-    processors: int = 0
+    choice: Callable[[World, ScenarioStarted], None] = field(kw_only=True)
+    """Sets the decider."""
+    course: Callable[..., Script] = field(kw_only=True)
+    """Makes the script of a run."""
     started: ScenarioStarted | None = None
-    link: LinkDescribed | None = None
-    pack: PackDescribed | None = None
-    sizes: dict[str, int] = field(factory=dict)
-    """Job of a pack -> what its size is to be, by a decision of this instant."""
-    cancelled: tuple[int, LoggedRun] | None = None
-    """A pack's run that was cancelled last, and seq: the next on these members follows at once."""
-    workers: dict[int, LoggedWorker] = field(factory=dict)
-    away: set[int] = field(factory=set)
-    """Workers that are not UP."""
+    ended: bool = False
+    closed: int | None = None
+    """seq of WorkloadEnded."""
+    capped: int | None = None
+    """seq of a cancellation that only a cap on the makespan explains."""
+    jobs: dict[str, Job] = field(factory=dict)
+    gone: set[str] = field(factory=set)
+    kinds: set[str] = field(factory=set)
+    """Of the jobs submitted so far."""
+    workers: dict[int, Worker] = field(factory=dict)
+    free: Free = field(factory=lambda: Free([], []))
     sped: bool = False
     """Whether a speed has been told."""
-    jobs: dict[str, LoggedJob] = field(factory=dict)
-    gone: set[str] = field(factory=set)
-    """Jobs that have completed or been killed."""
-    held: CopyHolders = field(factory=CopyHolders)
-    touched: dict[LoggedCopy, None] = field(factory=dict)
-    """Copies of which, at this instant, a member changed, or whose run did."""
-    present: LoggedRun | None = None
-    """The run that the present event starts or ends; None: there is none that it could end."""
-    compound: bool = False
-    """Whether the present event is part of a compound."""
+    holders: dict[int, Copy] | None = None
+    """Who holds each worker, once something has happened to one."""
+    counts: list[int] = field(factory=lambda: [0, 0, 0])
+    """Jobs that completed, jobs that were killed, runs."""
+    last_end: int = 0
+    """seq of the last end of a job's run."""
+    link: LinkDescribed | None = None
+    service: Any = None
+    """Who wants a channel of the link."""
+    reuses: bool = False
+    """Whether who is enrolled again at once keeps data (volatile13)."""
+    former: dict[int, tuple[Copy, int]] = field(factory=dict)
+    """Members of runs that ended at this instant, who may be -> their copy, seq of that end."""
+    copies_decide: bool = False
+    """Whether what is decided is copies, each a run on one worker (redundancy17)."""
+    pack: PackDescribed | None = None
+    reporters: dict[str, Teller] = field(factory=dict)
+    """By job of a pack: what tells when it is expected to end."""
+    untold: dict[str, Callable[[], None]] = field(factory=dict)
+    """By job of a pack: what its decider would tell of a checkpoint of now, if speeds vary."""
+    downtime: float | None = None
+    decider: Any = None
 
-    def breaks(self, law: Law, events: tuple[int, ...], why: str) -> None:
-        """A law is broken."""
-        self.broken = True
-        self.found.append(Violation(law, events, why))
+    # --- line after line ----------------------------------------------------------------------
 
-    def worker(self, number: int) -> LoggedWorker:
-        """The worker of this number."""
+    @property
+    def head(self) -> ScenarioStarted:
+        """The first line."""
+        assert self.started is not None
+        return self.started
+
+    def read(self, record: Record) -> None:
+        """The next line. Raises Broken where a law is."""
+        seq, t, event, cause = record.seq, record.t, record.event, record.cause
+        self.reading = seq
+        first = self.started is not None or isinstance(event, ScenarioStarted)
+        must(first, Law.FRAME, "the first event is not ScenarioStarted")
+        must(seq == self.seq + 1, Law.ORDER, "#{} follows #{}", seq, self.seq)
+        if t != self.now:
+            must(t > self.now, Law.ORDER, "time {} follows {}", t, self.now)
+            self.pass_to(t)
+            must(self.closed is None, Law.FRAME, "something happens after the workload's end")
+        self.seq = seq
+        if self.started is not None:
+            known = cause is not None and 0 <= cause < seq
+            must(known, Law.ORDER, "its cause is {}", cause)
+            must(not self.ended, Law.FRAME, "{} comes after the end", event)
+        self.meet(event, cause, seq)
+
+    def teller_of(self, event: Any) -> Teller | None:
+        """The job that the event is about, or the worker whose message it is."""
+        kind = event.__class__
+        if kind in TRANSFERS:
+            return self.workers.get(event.worker)
+        if kind is EndExpected:
+            return self.reporters.get(event.job)
+        if kind is CopiesSettled:
+            return getattr(self.decider, "teller", None)
+        name = getattr(event, "job", None)
+        return None if name is None else self.jobs.get(name)
+
+    def choose(self, event: ScenarioStarted) -> None:
+        """The first line names the decider."""
+        self.choice(self, event)
+
+    def described(self) -> bool:
+        """Whether all that the head names has been told."""
+        pack = self.head.decider is not DeciderKind.PACK or self.pack is not None
+        return pack and self.kinds == set(self.head.kinds)
+
+    def report(self, copy: Copy, cause: int) -> None:
+        """A copy goes on otherwise than before."""
+        if copy.job.application is not None:
+            self.decider.report(copy, cause)
+
+    def checkpointed(self, run: Run) -> None:
+        """It has taken a checkpoint."""
+        if run.copy.job.application is not None:
+            self.decider.checkpointed(run)
+
+    # --- workers ------------------------------------------------------------------------------
+
+    def worker(self, number: int) -> Worker:
+        """The worker of this number. Raises Broken where there is none."""
         worker = self.workers.get(number)
         if worker is None:
-            worker = self.workers[number] = LoggedWorker()
+            size = self.head.processors
+            must(0 <= number < size, Law.INPUT, "worker {} of {}", number, size)
+            worker = self.workers[number] = Worker(number)
         return worker
 
-    def run(self, job: str, number: int) -> LoggedRun | None:
-        """One that is under way."""
-        known = self.jobs.get(job)
-        return known.open.get(number) if known is not None else None
+    def holder(self, number: int) -> Copy | None:
+        """Who holds a worker."""
+        if self.holders is None:
+            self.holders = {}
+            for job in self.jobs.values():
+                for copy in job.copies:
+                    self.holders.update(dict.fromkeys(copy.members, copy))
+        return self.holders.get(number)
 
-    def copy(self, job: str, number: int) -> LoggedCopy | None:
-        """The members of a run that is under way, or that are kept after it."""
-        run, known = self.run(job, number), self.jobs.get(job)
-        if run is not None:
-            return run.copy
-        return known.kept.get(number) if known is not None else None
+    def take(self, copy: Copy, spans: Spans) -> None:
+        """The copy holds these free workers."""
+        for first, last in spans:
+            if not self.free.has(first, last):
+                raise Broken(Law.DECISION, f"{copy.job.name} gets {first}-{last}: not all are free")
+            self.free.take(first, last)
+        if self.holders is not None:
+            for first, last in spans:
+                self.holders.update(dict.fromkeys(range(first, last + 1), copy))
 
-    def spans(self, processors: str, seq: int) -> tuple[Range, ...]:
-        """Of an interval set as logs write it."""
-        try:
-            return ranges(processors)
-        except ValueError:
-            self.breaks(Law.FRAME, (seq,), f"{processors!r} is no interval set")
-            return ()
-
-    # --- before the auditors see an event -----------------------------------------------------
-
-    @property
-    def first(self) -> Handlers:
-        """What is so once an event has been told."""
-        return {
-            ScenarioStarted: self._begin,
-            LinkDescribed: self._describe_link,
-            PackDescribed: self._describe_pack,
-            RedistributionDecided: self._decide,
-            EndExpected: self._stand,
-            JobSubmitted: self._submit,
-            JobDescribed: self._describe,
-            ProtectionDescribed: self._describe,
-            MessagesDescribed: self._describe,
-            ApplicationDescribed: self._describe,
-            RunStarted: self._start,
-            RunEnded: self._find,
-        }
-
-    def _begin(self, event: ScenarioStarted, t: float, seq: int) -> None:
-        if self.started is not None:
-            self.breaks(Law.FRAME, (seq,), "the scenario starts a second time")
+    def give(self, copy: Copy, spans: Spans) -> None:
+        """It gives them back."""
+        if self.holders is None:
+            for first, last in spans:
+                self.free.give(first, last)
             return
-        self.started, self.processors = event, event.processors
+        for first, last in spans:
+            for number in range(first, last + 1):
+                self.holders.pop(number, None)
+                if self.is_up(number):
+                    self.free.give(number, number)
 
-    def _describe_link(self, event: LinkDescribed, t: float, seq: int) -> None:
-        if self.link is not None:
-            self.breaks(Law.FRAME, (seq,), "the link is described twice")
-        self.link = event
+    def is_up(self, number: int) -> bool:
+        """Whether a worker is."""
+        worker = self.workers.get(number)
+        return worker is None or worker.state is UP
 
-    def _submit(self, event: JobSubmitted, t: float, seq: int) -> None:
-        name = event.job
-        if name in self.jobs or name in self.gone:
-            self.breaks(Law.LIFE, (seq,), f"{name} is submitted a second time")
-            return
-        self.jobs[name] = LoggedJob(name, seq, seq)
+    def speed(self, copy: Copy) -> float:
+        """The slowest member's (R1)."""
+        return 1 if copy.speeds is None else min(copy.speeds.values())
 
-    def _describe(self, event: Described, t: float, seq: int) -> None:
-        job = self.jobs.get(event.job)
-        if job is None:
-            return
-        if job.told != seq - 1:
-            why = f"{type(event).__name__} of {job.name} does not follow its submission at once"
-            self.breaks(Law.FRAME, (job.told, seq), why)
-        job.told = seq
-        if isinstance(event, JobDescribed):
-            job.described = event
-        elif isinstance(event, ProtectionDescribed):
-            job.protection = event
-        elif isinstance(event, MessagesDescribed):
-            job.messages = event
-        else:
-            job.application, job.pack = event, self.pack
+    def pace(self, copy: Copy) -> None:
+        """What a copy knows of its members' speeds as they join it."""
+        if self.sped:
+            workers = self.workers
+            copy.speeds = {n: workers[n].speed if n in workers else 1 for n in copy.members}
 
-    def _describe_pack(self, event: PackDescribed, t: float, seq: int) -> None:
-        if self.pack is not None:
-            self.breaks(Law.FRAME, (seq,), "the pack is described twice")
-        self.pack = event
 
-    def _decide(self, event: RedistributionDecided, t: float, seq: int) -> None:
-        self.sizes.update({job: after for job, _, after in event.moves})
+TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
 
-    def _stand(self, event: EndExpected, t: float, seq: int) -> None:
-        job = self.jobs.get(event.job)
-        if job is not None:
-            job.stands = event
 
-    def _start(self, event: RunStarted, t: float, seq: int) -> None:
-        job = self.jobs.get(event.job)
-        if job is None:
-            job = self.jobs[event.job] = LoggedJob(event.job, None, -1)
-        keeps = event.keeps
-        copy = job.kept.pop(keeps) if keeps is not None and keeps in job.kept else None
-        if copy is None:
-            spans = self.spans(event.processors, seq)
-            copy = LoggedCopy(job, spans, event.share, event.rotates, seq)
-        run = LoggedRun(job, copy, event, seq, t, self.compound, event.begun, t)
-        if self.cancelled is not None:
-            self._take_over(run, *self.cancelled)
-        copy.run, copy.last = run, event.run
-        self.present = run
-        if not job.open:
-            job.open = {}
-        job.open[event.run] = run
+def spans_told(text: str) -> Spans:
+    """Raises Broken where it is no set of workers."""
+    try:
+        return spans_of(text)
+    except ValueError:
+        raise Broken(Law.SCHEMA, f"{text!r} is no interval set of workers") from None
 
-    def _find(self, event: RunEnded, t: float, seq: int) -> None:
-        self.present = self.run(event.job, event.run)
 
-    def _take_over(self, run: LoggedRun, ended: int, former: LoggedRun) -> None:
-        """It may follow a run on other members."""
-        self.cancelled = None
-        if former.job is run.job and ended == run.seq - 1:
-            copy, old = run.copy, former.copy
-            run.former, copy.full = former, self.sizes.get(run.job.name, old.full)
-            copy.holders = old.full if former.computes else old.holders
-            copy.placed = old.placed
-            copy.saved, copy.struck = old.saved, old.struck.intersection(copy.members)
-
-    # --- once they have -----------------------------------------------------------------------
-
-    @property
-    def last(self) -> Handlers:
-        """What is over once an event has been told."""
-        return {
-            RunEnded: self._end,
-            MembersReleased: self._release,
-            MembersJoined: self._join,
-            JobCompleted: self._leave,
-            JobKilled: self._leave,
-        }
-
-    def _end(self, event: RunEnded, t: float, seq: int) -> None:
-        job = self.jobs.get(event.job)
-        run = job.open.pop(event.run) if job is not None and event.run in job.open else None
-        if job is None or run is None:
-            return
-        run.copy.run = None
-        if event.kept:
-            if not job.kept:
-                job.kept = {}
-            job.kept[event.run] = run.copy
-        elif event.outcome is Outcome.CANCELLED and job.application is not None:
-            run.done, self.cancelled = event.done, (seq, run)
-
-    def _release(self, event: MembersReleased, t: float, seq: int) -> None:
-        job = self.jobs.get(event.job)
-        if job is not None and event.run in job.kept:
-            del job.kept[event.run]
-
-    def _join(self, event: MembersJoined, t: float, seq: int) -> None:
-        copy = self.copy(event.job, event.run)
-        if copy is not None:
-            copy.join(self.spans(event.processors, seq))
-
-    def _leave(self, event: JobCompleted | JobKilled, t: float, seq: int) -> None:
-        if self.jobs.pop(event.job, None) is not None:
-            self.gone.add(event.job)
+def by_worker(w: World, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
+    """Of every worker of the platform. Raises Broken where one is told of twice, or not."""
+    found: dict[int, V] = {}
+    for text, value in groups:
+        members = numbers(spans_told(text))
+        must(found.keys().isdisjoint(members), Law.INPUT, "{} are told of twice", text)
+        found.update(dict.fromkeys(members, value))
+    whole = len(found) == w.head.processors > max(found, default=0)
+    must(whole, Law.INPUT, "it tells of {} workers of {}", len(found), w.head.processors)
+    return found

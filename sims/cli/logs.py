@@ -171,9 +171,12 @@ def audit(
 ) -> int:
     """Check a log against the world's laws, without the simulator."""
     from sims.audit.audit import audit as audited
+    from sims.audit.law import Law
 
-    with reading(log, ordered=False) as file:
-        violations = list(audited(file))
+    file = LogFile(log, ordered=False)
+    violations = list(audited(file))
+    if all(violation.law is Law.FRAME for violation in violations):
+        note_if_early(file)  # else it was not read to its end
     if as_json:
         found = [{"law": v.law.name, "events": v.events, "why": v.why} for v in violations]
         print(json.dumps(found))

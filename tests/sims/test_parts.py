@@ -64,7 +64,7 @@ def test_an_audit_names_the_line_whose_columns_do_not_fit() -> None:
     assert isinstance(event, CopiesPlaced)
     records[at] = evolve(records[at], event=evolve(event, jobs=event.jobs[:-1]))
     found = next(audit(records))
-    assert (found.law.name, found.events) == ("FRAME", (at,))
+    assert (found.law.name, found.events) == ("SCHEMA", (at,))
 
 
 @pytest.mark.parametrize("name", FILES)

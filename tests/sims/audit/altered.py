@@ -1,16 +1,12 @@
-"""Logs with one event altered, left out or added, and what the audit says of them."""
+"""Logs with one event altered, left out or added."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from attrs import evolve
 
 from actors.runtime import Event, Record
-from sims.audit.audit import audit
-from sims.audit.law import Law
-
-Fits = Callable[[Event], bool]
 
 
 def place(records: Sequence[Record], kind: type[Event], nth: int = 0, **fields: object) -> int:
@@ -53,8 +49,3 @@ def renumbered(records: Sequence[Record]) -> list[Record]:
         evolve(it, seq=k, cause=None if not k else new.get(it.cause, k - 1))
         for k, it in enumerate(records)
     ]
-
-
-def reasons(records: Sequence[Record], law: Law) -> str:
-    """Why this law is broken, in lines; empty where it holds."""
-    return "\n".join(it.why for it in audit(records) if it.law is law)

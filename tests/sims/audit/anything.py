@@ -23,6 +23,8 @@ STRATEGIES = (
     *("R-SHELF-B", "R-SHELF-NB", "R-SHELFFILL-B", "R-SHELFFILL-NB"),
 )
 ORDERS = ("LPT", "SPT", "HPA", "LPA", "LA", "SA", "RANDOM", "LJF", "FCFS")
+SITE_STRATEGIES = ("FCFS", "EASY", "conservative", "greedy", *STRATEGIES)
+SITE_ORDERS = ("FAIR-SHARE", "PRIORITY", "WFP3", "UNICEP", "F1", "SJF", "FCFS")
 RULES = ("LPA", "MINTIME", "MINAREA", "BATCH")
 LONGEST = 80
 BELIEF = {"rows": [[0.9, 0.05, 0.05], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]}
@@ -58,6 +60,65 @@ def queue(seed: int) -> Table:
         **_platform(workers, rng),
         **_protection(rng),
     }
+
+
+def believed(seed: int) -> Table:
+    """Jobs of users, with requests and priorities, in a queue that believes them or not, whose
+    order may change with time and whose first job may preempt; on workers of any task time."""
+    rng = default_rng([seed, 7])
+    workers, preemptive = int(rng.integers(2, 9)), bool(rng.random() < 0.4)
+    listed = [_users_job(workers, rng) for _ in range(rng.integers(2, 10))]
+    policy: Table = {
+        "name": _one(rng, *SITE_STRATEGIES),
+        "order": _one(rng, *SITE_ORDERS),
+        "estimates": _one(rng, "user", "user", "exact", "noise", "recent"),
+        "noise": _one(rng, "lognormal", "uniform"),
+        "spread": 0.5,
+    }
+    images = {"kind": "images", "period": float(rng.integers(2, 9)), "cost": 0.5, "recovery": 0.5}
+    if preemptive:
+        policy["preemption"] = True
+        policy["name"] = _one(rng, "EASY", "FCFS", "greedy", "R-LIST-1")
+    table = {
+        "name": "any",
+        "seed": seed,
+        "unit": "s",
+        "job": {"kind": "rigid", "jobs": listed, "overrun": _one(rng, "finish", "kill")},
+        "policy": policy,
+        **_platform(workers, rng),
+        **({"protection": images} if preemptive else _protection(rng)),
+    }
+    if "workers" in table:
+        for worker in table["workers"]:
+            worker["task_time"] = _one(rng, 1, 2.5)
+    return table
+
+
+def _users_job(workers: int, rng: Generator) -> Table:
+    time = float(rng.uniform(0.5, 30))
+    job: Table = {
+        "release": _one(rng, 0.0, 0.0, 2.5, 7.0, 11.0),
+        "user": _one(rng, "ada", "bob"),
+        "priority": float(rng.integers(3)),
+        "estimate": time * float(rng.uniform(0.5, 3)),
+    }
+    processors = int(rng.integers(1, workers + 1))
+    match _one(rng, "rigid", "rigid", "moldable", "iterative"):
+        case "moldable":
+            times = [time, time * 0.6, time * 0.5]
+            return job | {"kind": "moldable", "speedup": {"kind": "table", "times": times}}
+        case "iterative":
+            rounds = {"tasks": processors + 1, "iterations": int(rng.integers(1, 4))}
+            return job | {"kind": "iterative", "processors": processors, **rounds}
+    return job | {"kind": "rigid", "processors": processors, "time": time}
+
+
+def reused(seed: int) -> Table:
+    """Many iterations of tasks whose data stays with who is enrolled again at once."""
+    table = enrolled(seed)
+    table["policy"]["reuse"] = True
+    table["job"] |= {"iterations": 4000 if seed % 10 == 0 else 200, "cap": 40_000}
+    return table
 
 
 def pack(seed: int) -> Table:

@@ -181,7 +181,7 @@ def _other(value: Any, name: str, records: Sequence[Record], rng: Generator) -> 
     if isinstance(value, enum.Enum):
         return _other_member(value, name, records, rng)
     if isinstance(value, int):
-        return value + int(rng.choice((-1, 1)))
+        return value + int(rng.choice((-1, 1) if value else (1,)))
     if isinstance(value, float):
         return value * float(rng.uniform(1.001, 1.5)) if value else 0.25
     if isinstance(value, tuple):

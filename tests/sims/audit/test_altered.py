@@ -1,230 +1,205 @@
-"""What the audit says of one event that cannot be so: workers, queues, copies, messages, stages."""
+"""What the audit says of one line that cannot be: which it is, and what must come in its place."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import orjson
 import pytest
+from attrs import evolve
 
 from actors.events import (
     BatchOpened,
     CheckpointTaken,
     CopiesPlaced,
     JobDescribed,
+    JobKilled,
     LinkDescribed,
+    MembersChanged,
+    MembersJoined,
+    MembersPromised,
     Outcome,
+    PackDescribed,
     ProtectionDescribed,
     ProtectionKind,
     ReservationDropped,
-    ReservationMade,
     RunEnded,
     RunStarted,
     ShelfOpened,
-    Stage,
-    StageStarted,
     TransferEnded,
-    TransferSuspended,
+    TransferStarted,
     WorkerChanged,
     WorkerSpeedChanged,
 )
-from actors.runtime import Record
+from actors.events.pack import FaultIgnored, WhyIgnored
+from actors.runtime import JsonLines, Record
 from policies.availability import WorkerState
 from sims.audit.audit import audit
-from sims.audit.law import Law
-from tests.sims.audit.altered import changed, place, reasons, renumbered, then, without
-from tests.sims.audit.anything import queue, records_of, shares
+from sims.audit.law import Law, Violation
+from sims.log import LogFile
+from tests.sims.audit.altered import changed, place, then, without
+from tests.sims.audit.anything import pack, queue, records_of, shares
 from tests.sims.audit.oneworld import cases
 from tests.sims.audit.oneworld import records_of as one_world
 from tests.sims.audit.test_placement import TABLE
 
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
 FEW: dict[str, Any] = {
     "name": "few",
     "unit": "s",
     "platform": {"workers": 8},
+    "faults": {"kind": "list", "strikes": [[5, 7]], "downtime": 4},
     "job": {
         "kind": "rigid",
         "overrun": "kill",
         "jobs": [
             {"processors": 6, "time": 50, "estimate": 90},
             {"processors": 8, "time": 10, "estimate": 20, "release": 1},
-            {"processors": 2, "time": 30, "estimate": 20, "release": 2},
+            {"processors": 2, "time": 30, "estimate": 20, "release": 12, "failures": 1},
         ],
     },
     "policy": {"name": "R-LIST-1", "order": "FCFS", "reading": "easy"},
 }
-"""J2 is promised 90 and starts at 50; J3 is killed at 22."""
+"""J2 is promised 90 and starts at 50; J3 is killed at 32."""
+LOGS: dict[str, Callable[[], list[Record]]] = {
+    "few": lambda: records_of(FEW),
+    "columns": lambda: records_of(shares(2)),
+    "shelf": lambda: records_of(queue(3)),
+    "batch": lambda: records_of(queue(28)),
+    "link": lambda: one_world(cases()[18]["scenario"]),
+    "buddies": lambda: one_world(cases()[0]["scenario"]),
+    "iteration": lambda: records_of(tomllib.loads(TABLE)),
+    "promised": lambda: records_of(pack(319)),
+    "ignored": lambda: records_of(pack(33)),
+}
 
 
 @cache
-def few() -> list[Record]:
-    return records_of(FEW)
+def log(name: str) -> list[Record]:
+    return LOGS[name]()
 
 
-@cache
-def placed() -> list[Record]:
-    """Copies that are placed all at once."""
-    return records_of(shares(2))
+def first(records: list[Record]) -> Violation:
+    (violation,) = audit(records)
+    return violation
 
 
-@cache
-def case(number: int) -> list[Record]:
-    return one_world(cases()[number]["scenario"])
+@pytest.mark.parametrize("name", LOGS)
+def test_the_logs_themselves_break_no_law(name: str) -> None:
+    assert list(audit(log(name))) == []
 
 
-def link() -> list[Record]:
-    return case(18)
+ALTERED: list[tuple[str, type, dict[str, Any], dict[str, Any], Law, str]] = [
+    ("few", WorkerChanged, {}, {"worker": 8}, Law.INPUT, "worker 8 of 8"),
+    ("few", WorkerChanged, {}, {"was": DOWN}, Law.FOLLOWS, "was must be u"),
+    ("few", WorkerChanged, {"state": UP}, {"worker": 3}, Law.INPUT, "it is that already"),
+    ("few", RunStarted, {}, {"processors": "0-x"}, Law.SCHEMA, "no interval set"),
+    ("few", RunStarted, {}, {"processors": "1-6"}, Law.DECISION, "J1 gets"),
+    ("few", RunStarted, {}, {"run": 1}, Law.FOLLOWS, "run must be 0"),
+    ("few", RunStarted, {}, {"work": 51.0}, Law.FOLLOWS, "work must be 50"),
+    ("few", RunEnded, {}, {"done": 3.0}, Law.FOLLOWS, "done must be 20"),
+    ("few", RunEnded, {}, {"outcome": Outcome.LOST}, Law.FOLLOWS, "outcome must be"),
+    ("few", JobDescribed, {"job": "J3"}, {"limit": 25.0}, Law.INPUT, "limit=25.0"),
+    ("columns", WorkerSpeedChanged, {}, {"speed": -1.0}, Law.INPUT, "speed=-1.0"),
+    ("columns", CopiesPlaced, {}, {"share": 2.0}, Law.DECISION, "a share of 2.0"),
+    ("columns", CopiesPlaced, {}, {"width": 3}, Law.SCHEMA, "columns do not fit"),
+    ("batch", BatchOpened, {}, {"attempts": 5}, Law.FOLLOWS, "attempts must be 1"),
+    ("link", TransferStarted, {}, {"left": 9.0}, Law.FOLLOWS, "left must be"),
+    ("link", LinkDescribed, {}, {"channels": 0}, Law.INPUT, "0 channels"),
+    ("buddies", CheckpointTaken, {}, {"done": 0.5}, Law.FOLLOWS, "done must be"),
+    ("promised", MembersPromised, {}, {"processors": "0"}, Law.FOLLOWS, "processors must be"),
+    ("promised", MembersJoined, {}, {"processors": "6"}, Law.FOLLOWS, "were not promised"),
+    ("promised", MembersChanged, {}, {"run": 5}, Law.FOLLOWS, "run must be"),
+    ("promised", PackDescribed, {}, {"fatal": True}, Law.INPUT, "PackDescribed"),
+    ("ignored", FaultIgnored, {"why": WhyIgnored.BUSY}, {"job": "T1"}, Law.FOLLOWS, "job must"),
+    ("ignored", FaultIgnored, {"why": WhyIgnored.IDLE}, {"worker": 99}, Law.INPUT, "worker 99"),
+]
 
 
-def test_the_logs_themselves_break_no_law() -> None:
-    for records in (few(), placed(), link(), case(0), case(108)):
-        assert list(audit(records)) == []
-
-
-# --- workers --------------------------------------------------------------------------------------
-
-
-def test_a_worker_that_fails_is_down_for_a_while() -> None:
-    down = WorkerChanged(0, WorkerState.DOWN, WorkerState.UP, until=0)
-    why = reasons(then(few(), place(few(), RunStarted), down), Law.DURATION)
-    assert "worker 0 goes DOWN at 0, until 0" in why
-
-
-def test_no_worker_is_of_a_speed_below_0() -> None:
-    records = placed()
-    at = place(records, WorkerSpeedChanged)
-    assert "worker 0 has speed -1" in reasons(changed(records, at, speed=-1.0), Law.SPEED)
-
-
-def test_a_worker_that_comes_back_late_does_not_do_so_because_its_downtime_is_over() -> None:
-    """Its owner may have taken it meanwhile: then its return has no cause in the world."""
-    table = {**FEW, "faults": {"kind": "list", "strikes": [[5, 7], [70, 0]], "downtime": 4}}
-    records = records_of(table)
-    at = place(records, WorkerChanged, state=WorkerState.UP)
-    assert records[at].t == 9
-    early = [it for it in records if it.t < 11 and it is not records[at]]
-    late = [*early, Record(-1, 11, records[at].cause, records[at].event)]
-    told = renumbered([*late, *(it for it in records if it.t >= 11)])
-    assert "WorkerChanged cannot be caused by this WorkerChanged" in reasons(told, Law.CAUSE)
-
-
-def test_a_share_is_of_a_worker_that_there_is() -> None:
-    records = placed()
-    at = place(records, CopiesPlaced)
-    other = changed(records, at, share=0.5, workers=(0, 1, 2, 3, 5, 99))
-    assert "worker 99 of 6" in reasons(other, Law.CAPACITY)
-
-
-# --- queues ---------------------------------------------------------------------------------------
-
-
-def test_a_promise_that_nothing_delayed_is_kept() -> None:
-    records = few()
-    at = place(records, ReservationMade)
-    assert records[at].event == ReservationMade("J2", 90, 8)
-    late = reasons(changed(records, at, start=40.0), Law.PROMISE)
-    assert "J2 was promised its start for 40.0" in late
-
-
-def test_a_promise_is_made_before_it_is_dropped() -> None:
-    records = few()
-    drop = then(records, place(records, RunStarted), ReservationDropped("J1"))
-    assert "nothing was promised to J1" in reasons(drop, Law.PROMISE)
-
-
-def test_while_there_are_shelves_jobs_start_on_them_alone() -> None:
-    records = records_of(queue(3))
-    at = place(records, ShelfOpened)
-    assert "jobs start outside of a shelf" in reasons(without(records, at), Law.DECISION)
-
-
-def test_a_batch_opens_when_the_one_before_is_over() -> None:
-    records = records_of(queue(28))
-    second = place(records, BatchOpened, 1)
-    first = records[place(records, BatchOpened)]
-    early = [it for k, it in enumerate(records) if k != second]
-    at = early.index(records[place(records, RunStarted)])
-    moved = [*early[: at + 1], Record(-1, first.t, 0, records[second].event), *early[at + 1 :]]
-    assert "a batch opens while" in reasons(renumbered(moved), Law.DECISION)
-
-
-def test_a_job_is_killed_when_its_time_is_over() -> None:
-    records = few()
-    at = place(records, JobDescribed, job="J1")
-    short = changed(records, at, estimate=40.0, limit=40.0)
-    assert "run 0 of J1 lasts 50; its job is killed after 40" in reasons(short, Law.DURATION)
-
-
-# --- copies ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("other", "words"),
-    [(None, "another goes on"), ({"kept": True}, "another keeps its members")],
-)
-def test_when_a_copy_of_an_iteration_completes_the_others_are_over(
-    other: dict[str, bool] | None, words: str
+@pytest.mark.parametrize(("name", "kind", "at", "fields", "law", "words"), ALTERED)
+def test_a_line_that_cannot_be_is_the_one_that_is_told(
+    name: str, kind: type, at: dict[str, Any], fields: dict[str, Any], law: Law, words: str
 ) -> None:
-    records = records_of(tomllib.loads(TABLE))
-    at = place(records, RunEnded, outcome=Outcome.CANCELLED)
-    told = without(records, at) if other is None else changed(records, at, **other)
-    assert f"a copy of J2 completes, and {words}" in reasons(told, Law.COPIES)
+    where = place(log(name), kind, **at)
+    found = first(changed(log(name), where, **fields))
+    assert (found.law, found.events) == (law, (where,))
+    assert words in found.why
 
 
-def test_copies_that_are_decided_all_at_once_do_not_begin_one_by_one() -> None:
-    records = placed()
-    at = place(records, CopiesPlaced)
-    more = RunStarted("job-0", 9, "4", 0.7)
-    assert reasons(then(records, at, more), Law.CAPACITY)
-    stage = StageStarted("job-0", 0, Stage.COMPUTING, 1, 0)
-    assert reasons(then(records, at, stage), Law.PROGRESS)
+MISSING: list[tuple[str, type, dict[str, Any], str]] = [
+    ("shelf", ShelfOpened, {}, "in no shelf"),
+    ("iteration", RunEnded, {"outcome": Outcome.CANCELLED}, "outcome=cancelled"),
+    ("link", TransferEnded, {}, "TransferEnded"),
+    ("buddies", ProtectionDescribed, {}, "ProtectionDescribed of"),
+    ("promised", MembersPromised, {}, "MembersPromised"),
+    ("promised", MembersJoined, {}, "promised must come"),
+    ("few", JobKilled, {}, "JobKilled"),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "at", "words"), MISSING)
+def test_a_line_that_is_missing_is_told(
+    name: str, kind: type, at: dict[str, Any], words: str
+) -> None:
+    where = place(log(name), kind, **at)
+    less = without(log(name), where)
+    found = first(less)
+    assert words in found.why
+    # At the latest as its instant is over.
+    assert where <= found.events[0] and less[found.events[0] - 1].t <= log(name)[where].t
+
+
+def test_what_nobody_decides_is_not_told_twice_nor_out_of_nothing() -> None:
+    records = log("few")
+    start = place(records, RunStarted)
+    assert first(then(records, start, ReservationDropped("J1"))).law is Law.DECISION
+    assert first(then(records, start, JobKilled("J1"))).law is Law.FOLLOWS
+    at = place(log("columns"), CopiesPlaced)
+    assert first(then(log("columns"), at, RunStarted("job-0", 9, "4", 0.7))).law is Law.DECISION
 
 
 def test_a_server_that_fails_keeps_its_copies() -> None:
-    records = placed()
-    at = place(records, CopiesPlaced)
-    down = WorkerChanged(0, WorkerState.DOWN, WorkerState.UP, None)
-    assert list(audit(then(records, at, down, cause=0))) == []
-
-
-# --- messages -------------------------------------------------------------------------------------
-
-
-def test_without_a_master_there_are_no_messages() -> None:
-    for records in (link(), case(27)):
-        alone = without(records, place(records, LinkDescribed))
-        assert "1 transfers on 0 channels (n_com)" in reasons(alone, Law.LINK)
-
-
-def test_of_a_message_to_a_worker_that_goes_down_nothing_is_kept() -> None:
-    records = link()
-    event = records[place(records, TransferEnded)].event
-    assert isinstance(event, TransferEnded)
-    at = place(records, TransferEnded)
-    down = WorkerChanged(event.worker, WorkerState.DOWN, WorkerState.UP, None)
-    kept = TransferSuspended(event.worker, event.kind, 0.0)
-    told = [*records[:at], Record(-1, records[at].t, 0, down), Record(-2, records[at].t, 0, kept)]
-    told = renumbered([*told, *records[at + 1 :]])
-    assert f"worker {event.worker} went DOWN: nothing is kept" in reasons(told, Law.TRANSFER)
-
-
-# --- protection -----------------------------------------------------------------------------------
+    down = WorkerChanged(0, DOWN, UP, None)
+    at = place(log("columns"), CopiesPlaced)
+    assert list(audit(then(log("columns"), at, down, cause=0))) == []
 
 
 def test_a_job_that_keeps_nothing_takes_no_checkpoint() -> None:
-    records = case(0)
-    event = records[place(records, CheckpointTaken)].event
-    assert isinstance(event, CheckpointTaken)
-    at = place(records, ProtectionDescribed, job=event.job)
-    bare = changed(records, at, kind=ProtectionKind.NONE)
-    why = f"takes a checkpoint, and {event.job} keeps none"
-    assert why in reasons(bare, Law.CHECKPOINT)
+    records = log("buddies")
+    taken = records[place(records, CheckpointTaken)].event
+    assert isinstance(taken, CheckpointTaken)
+    at = place(records, ProtectionDescribed, job=taken.job)
+    bare = changed(records, at, kind=ProtectionKind.NONE, period=None)
+    assert first(bare).law is Law.FOLLOWS
 
 
-def test_who_tells_its_stages_tells_how_it_is_protected() -> None:
-    records = case(0)
-    at = place(records, ProtectionDescribed)
-    job = records[at].event.job  # type: ignore[attr-defined]
-    why = reasons(without(records, at), Law.FRAME)
-    assert f"{job} tells its stages, not how it is protected" in why
+def test_a_job_is_killed_at_its_limit_not_before() -> None:
+    records = log("few")
+    at = place(records, JobKilled)
+    early = [evolve(it, t=31) if it.t == records[at].t else it for it in records]
+    assert first(early).law is Law.FOLLOWS
+
+
+LINES: dict[str, Callable[[dict[str, Any]], None]] = {
+    "job: missing": lambda line: line.pop("job"),
+    "user: missing": lambda line: line.pop("user"),
+    "'nice' is no field": lambda line: line.update(nice=1),
+    "priority: 'high'": lambda line: line.update(priority="high"),
+}
+
+
+@pytest.mark.parametrize("words", LINES)
+def test_a_line_holds_the_fields_of_its_kind_and_no_others(words: str, tmp_path: Any) -> None:
+    path = tmp_path / "log.jsonl"
+    with JsonLines(path.open("wb")) as file:
+        file.write(log("few"))
+    lines = [orjson.loads(line) for line in path.read_bytes().splitlines()]
+    assert list(audit(LogFile(path, ordered=False))) == []
+    LINES[words](lines[1])
+    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    found = list(audit(LogFile(path, ordered=False)))
+    assert [(it.law, it.events) for it in found] == [(Law.SCHEMA, (1,))]
+    assert words in found[0].why

@@ -54,10 +54,10 @@ def test_a_run_that_is_cancelled_where_nobody_starts_is_noticed() -> None:
     records = told()
     (ended,) = (it.seq for it in records if it.t == 5 and isinstance(it.event, RunEnded))
     late = [evolve(it, t=5.25) if it.t == 5 and it.seq > ended else it for it in records]
-    assert Law.COPIES in {it.law for it in audit(late)}
+    assert [it.law for it in audit(late)] == [Law.DECISION]
 
 
 def test_a_log_that_says_that_its_queue_does_not_preempt_is_noticed() -> None:
     first, *rest = told()
     event = evolve(first.event, settings=("order=SJF",))
-    assert Law.COPIES in {it.law for it in audit([evolve(first, event=event), *rest])}
+    assert list(audit([evolve(first, event=event), *rest])) != []

@@ -48,7 +48,7 @@ from policies.interface import (
 from policies.interface.queue import BatchJob
 from policies.maths.markov import Belief, Expectation, MarkovChain
 from policies.maths.speedup import Rigid
-from policies.service import StartedFirst
+from policies.service import LongestFirst, StartedFirst
 from sims.readers.timeline import read_letters
 from tests.sims.activity import Activity
 
@@ -59,6 +59,9 @@ Members = tuple[tuple[int, int], ...]
 """(worker, tasks)."""
 
 E = TypeVar("E", bound=Event)
+
+ORDERS = {StartedFirst: "started-first", LongestFirst: "longest-first"}
+"""What logs call an order of service."""
 
 
 @frozen(kw_only=True)
@@ -138,10 +141,12 @@ class World:
         """Its actors, in a system of their own."""
         system, size = System(self.seed, sinks, start=0), len(self.platform)
         names = tuple(f"P{q + 1}" for q in range(size))
-        start = (SCHEMA, "small", self.seed, ("iterative",), "policy", size, names, "slot")
+        start = (SCHEMA, "small", self.seed, ("iterative",), "worlds:policy", size, names, "slot")
         journal, kind = system.journal, DeciderKind.ENROLMENT
-        system.origin = journal.record(NOTHING, ScenarioStarted, *start, decider=kind)
-        journal.record(system.origin, LinkDescribed, self.costs.channels)
+        settings = () if self.reuse else ("reuse=False",)
+        system.origin = journal.record(NOTHING, ScenarioStarted, *start, settings, kind)
+        order = ORDERS.get(type(self.costs.order), "timetable")
+        journal.record(system.origin, LinkDescribed, self.costs.channels, order)
         pool = Pool(size, numbered=True, changing=True, named=True)
         enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}
         needs = {k: self._needs(k, job) for k, job in enumerate(self.jobs)}

@@ -1,0 +1,296 @@
+"""Copies in columns: all copies of all jobs are placed at once, and all end at once, a share of
+their workers each (redundancy17, section III)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import accumulate, pairwise
+from math import inf, ulp
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from actors.events import (
+    CopiesPlaced,
+    CopiesSettled,
+    GainDescribed,
+    JobCompleted,
+    ProtectionKind,
+    RunStarted,
+)
+from sims.audit import ends
+from sims.audit.deciding import Decider
+from sims.audit.facts import Copy, Job, Worker
+from sims.audit.law import Broken, Law, must
+from sims.audit.turns import INSTANT, Phase, Script, Teller, Timer
+from sims.audit.world import World
+
+ROUNDING = 1e-9
+ROUNDINGS = 64
+"""Roundings of a time that may add up between two checkpoints."""
+Numbers = NDArray[np.float64]
+State = tuple[float, int]
+"""Work done, negative, and the run that did it: the furthest first."""
+
+
+@define(eq=False)
+class Placed:
+    """What runs between two checkpoints."""
+
+    event: CopiesPlaced
+    seq: int
+    since: float
+    owners: list[int]
+    """Of each copy: place of its job in the columns."""
+    firsts: list[int]
+    """Of each job: place of its first copy; then how many copies there are."""
+    needs: Numbers
+    """Service that each worker must give until the first of its copies is over; of all together,
+    where copies go round them."""
+
+
+@define(eq=False)
+class Columns(Decider):
+    """Copies that are told in columns; others are runs."""
+
+    teller: Teller = field(factory=Teller)
+    gains: bool = False
+    """Whether jobs progress by g(r, t), which is not in the log."""
+    rates: Numbers = field(init=False)
+    service: Numbers = field(init=False)
+    """What each worker has given since the checkpoint, until `times`."""
+    times: Numbers = field(init=False)
+    ends: Numbers = field(init=False)
+    placed: Placed | None = None
+    timer: Timer | None = None
+    aimed: int = -1
+    """seq of the event since which the timer is set."""
+    states: dict[str, list[State]] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        size = self.w.head.processors
+        self.rates, self.service = np.ones(size), np.zeros(size)
+        self.times, self.ends = np.zeros(size), np.full(size, inf)
+
+    def placing(self, w: World, copy: Copy, event: RunStarted) -> None:
+        must(self.placed is None and not self.gains, Law.DECISION, "{} among columns", event)
+        rules, started = copy.job.protection, w.started
+        assert rules is not None and started is not None
+        alone = copy.full == 1 and rules.copies == started.processors
+        must(
+            alone, Law.DECISION, "{}: a copy is on one worker, and there may be one on each", event
+        )
+
+    def describe_gain(self, event: GainDescribed, seq: int) -> Script:
+        """Jobs progress by g(r, t)."""
+        must(not self.w.jobs and not self.w.now, Law.FRAME, "{} comes too late", event)
+        self.gains = True
+        yield event, 0
+
+    def paced(self, w: World, worker: Worker, seq: int) -> None:
+        n, now = worker.number, w.now
+        self.service[n] += self.rates[n] * (now - self.times[n])
+        self.times[n], self.rates[n] = now, worker.speed
+        if self.placed is not None and not self.gains and not self._due():
+            if self.placed.event.width > 1:
+                end = self._rotated()
+            else:
+                self._end(n)
+                end = float(self.ends.min())
+            if self.timer is None or end != self.timer.due:
+                self._aim(end, seq)
+
+    def _due(self) -> bool:
+        return self.timer is not None and self.timer.due <= self.w.end
+
+    def _end(self, n: int) -> None:
+        assert self.placed is not None
+        need, rate = float(self.placed.needs[n]), float(self.rates[n])
+        left = need - float(self.service[n]) if need < inf else inf
+        over = left <= need * INSTANT and need < inf
+        self.ends[n] = self.w.now + (0 if over else left / rate if rate else inf)
+
+    def _rotated(self) -> float:
+        assert self.placed is not None
+        rate, left = float(self.rates.sum()), float(self.placed.needs[0] - self._given().sum())
+        return self.w.now + max(left, 0) / rate if rate else inf
+
+    def _given(self) -> Numbers:
+        given: Numbers = self.service + self.rates * (self.w.now - self.times)
+        return given
+
+    def _aim(self, end: float, seq: int) -> None:
+        if self.timer is not None:
+            self.timer.live = False
+        self.aimed = seq
+        self.timer = self.w.at(end, Phase.DECISION, self.teller, 0, self._settled)
+
+    def settle(self, event: CopiesSettled, seq: int) -> Script:
+        """An arrival ends all copies; or, by g(r, t), the first end."""
+        self.renew()
+        called = self.news or self.gains
+        must(self.placed is not None and called, Law.FOLLOWS, "nothing leads to {}", event)
+        return self._settled()
+
+    def _settled(self) -> Script:
+        event = yield None
+        placed, w = self.placed, self.w
+        assert placed is not None
+        self.renew()
+        must(isinstance(event, CopiesSettled), Law.MISSING, "the end of all copies must come")
+        was = placed.event
+        done = event.done
+        must(len(done) == len(placed.owners), Law.SCHEMA, "{} copies have ended", len(done))
+        over = self._measure(placed, event)
+        due = CopiesSettled(was.jobs, was.runs, was.copies, done, over)
+        cause = yield due, self.news[0] if self.news else self.aimed
+        if self.timer is not None:
+            self.timer.live = False
+        self.placed, self.timer = None, None
+        w.counts[2] += len(done)
+        for at, name in enumerate(was.jobs):
+            first, last = placed.firsts[at : at + 2]
+            reached = [(-done[k], was.runs[at] + k - first) for k in range(first, last)]
+            job, known = w.jobs[name], self.states.get(name, [])
+            if job.rules.cloning:
+                self.states[name] = [min(reached)]
+            else:
+                self.states[name] = sorted([*reached, *known[last - first :]])
+            if over[at] is not None:
+                del self.states[name]
+                w.push(job, Phase.DECISION, 0, partial(self._completed, job, cause))
+        if len(w.jobs) > sum(it is not None for it in over):
+            yield from self._placed(cause)
+
+    def _completed(self, job: Job, cause: int) -> Script:
+        ends.leave(self.w, job, 0, (yield JobCompleted(job.name), cause))
+
+    def _measure(self, placed: Placed, event: CopiesSettled) -> tuple[int | None, ...]:
+        """How far each copy has come; the runs that complete their jobs."""
+        was, now, given = placed.event, self.w.now, self._given()
+        reached = []
+        for k, at in enumerate(placed.owners):
+            size, begun, found = was.sizes[at], was.begun[k], event.done[k]
+            if self.gains:
+                due = min(max(found, begun), size)
+            else:
+                served = given.sum() if was.width > 1 else given[was.workers[k]]
+                due = begun + was.share * float(served)
+            slack = ROUNDING * size + ROUNDINGS * ulp(now) * max(float(self.rates.max()), 1)
+            near = abs(min(due, size) - found) <= slack and due <= size + slack
+            must(
+                near,
+                Law.FOLLOWS,
+                "copy {} of {} has done {!r}, not {!r}",
+                k,
+                was.jobs[at],
+                due,
+                found,
+            )
+            reached.append(size if size - due <= slack else due)
+        return tuple(self._winners(placed, reached, event))
+
+    def _winners(
+        self, placed: Placed, reached: list[float], event: CopiesSettled
+    ) -> Iterator[int | None]:
+        was = placed.event
+        for at, (first, last) in enumerate(pairwise(placed.firsts)):
+            size, best = was.sizes[at], max(reached[first:last])
+            told_ = event.completed[at] if at < len(event.completed) else None
+            if best < size:
+                yield None
+            elif told_ is not None and reached[first + told_ - was.runs[at]] == best:
+                yield told_
+            else:
+                yield was.runs[at] + reached[first:last].index(best)
+
+    def place(self, event: CopiesPlaced, seq: int) -> Script:
+        """All jobs that are served begin."""
+        self.renew()
+        free = self.placed is None and self.news
+        must(free, Law.FOLLOWS, "nothing leads to {} now", event)
+        return self._placed(self.news[0])
+
+    def _placed(self, cause: int) -> Script:
+        event = yield None
+        w = self.w
+        must(isinstance(event, CopiesPlaced), Law.MISSING, "all jobs must be placed")
+        firsts = [0, *accumulate(event.copies)]
+        owners = [at for at, count in enumerate(event.copies) for _ in range(count)]
+        size, columns = w.head.processors, (event.runs, event.copies, event.sizes)
+        whole = all(len(it) == len(event.jobs) for it in columns)
+        each = (event.workers, event.begun, event.sources)
+        whole = whole and all(len(it) == len(owners) for it in each) and min(event.copies) > 0
+        must(whole and event.width in (1, size), Law.SCHEMA, "{}: columns do not fit", event)
+        must(len(set(event.jobs)) == len(event.jobs), Law.DECISION, "{}: one twice", event)
+        runs, sizes = [], []
+        for name, count in zip(event.jobs, event.copies, strict=True):
+            job = self._served(name)
+            runs.append(job.next_run)
+            job.next_run += count
+            sizes.append(job.described.work)
+        self._share(event, owners)
+        begun, sources = self._begun(event)
+        where = event.workers, event.width, event.share
+        due = CopiesPlaced(
+            event.jobs, tuple(runs), event.copies, tuple(sizes), *where, begun, sources
+        )
+        seq = yield due, cause
+        left = np.array([sizes[at] for at in owners]) - np.array(event.begun)
+        needs = np.full(size, inf)
+        np.minimum.at(needs, np.array(event.workers), left / event.share)
+        self.placed = Placed(event, seq, w.now, owners, firsts, needs)
+        self.service[:], self.times[:] = 0, w.now
+        if self.gains:
+            self.aimed = seq
+        elif event.width > 1:
+            self._aim(self._rotated(), seq)
+        else:
+            self.ends = np.full(size, inf)
+            np.divide(needs, self.rates, out=self.ends, where=self.rates > 0)
+            self.ends += w.now
+            self._aim(float(self.ends.min()), seq)
+
+    def _served(self, name: str) -> Job:
+        """The job, which is nothing but work."""
+        w, job = self.w, self.w.jobs.get(name)
+        if job is None or job.protection is None or w.started is None:
+            raise Broken(Law.DECISION, f"{name} is placed, and does not wait")
+        rules, described = job.protection, job.described
+        told_ = rules.copies, rules.kind, rules.delay, described.estimate
+        bare = told_ == (w.head.processors, ProtectionKind.NONE, 0, None)
+        must(bare and not described.verification, Law.INPUT, "{} is placed with others", name)
+        return job
+
+    def _share(self, event: CopiesPlaced, owners: list[int]) -> None:
+        """A worker gives away no more than itself; copies of one job are on different ones."""
+        size = self.w.head.processors
+        must(0 < event.share <= 1, Law.DECISION, "a share of {}", event.share)
+        if event.width > 1:
+            whole = not any(event.workers) and event.share * len(owners) <= 1 + ROUNDING
+            must(whole, Law.DECISION, "{} copies share {} of each worker", len(owners), event.share)
+            return
+        given = np.bincount(np.array(event.workers)) * event.share
+        whole = len(given) <= size and given.max() <= 1 + ROUNDING
+        must(whole, Law.DECISION, "{}: {} workers give away all of themselves", event, size)
+        apart = len(set(zip(owners, event.workers, strict=True))) == len(owners)
+        must(apart, Law.DECISION, "{}: two copies of a job are on one worker", event)
+
+    def _begun(self, event: CopiesPlaced) -> tuple[tuple[float, ...], tuple[int | None, ...]]:
+        """The states that copies begin from: the furthest, or each its own."""
+        begun, sources = list[float](), list[int | None]()
+        for name, count in zip(event.jobs, event.copies, strict=True):
+            known, rules = self.states.get(name, []), self.w.jobs[name].protection
+            assert rules is not None
+            for at in [0] * count if rules.cloning else range(count):
+                done, run = known[at] if at < len(known) else (0.0, 0)
+                begun.append(-done)
+                sources.append(run if done else None)
+        return tuple(begun), tuple(sources)
+
+    def close(self) -> None:
+        if self.at == self.w.now and self.news and self.w.jobs and self.states:
+            now = self.placed is not None and self.placed.since == self.w.now
+            must(now, Law.MISSING, "all jobs must be placed")

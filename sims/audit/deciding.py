@@ -1,0 +1,201 @@
+"""Decisions: what may be decided, and because of what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+
+from attrs import define, field
+
+from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
+from policies.availability import WorkerState
+from sims.audit.facts import Copy, Job, Worker
+from sims.audit.intervals import Spans
+from sims.audit.law import Causes, Law, must
+from sims.audit.turns import Phase, Script
+from sims.audit.world import World, by_worker
+
+UP = WorkerState.UP
+
+
+@define(eq=False)
+class Decider:
+    """What any decider's lines are held against.
+
+    The cause of a start is the shelf or batch that it starts in; else what its job wants workers
+    since, if that is of this instant; else what freed some of them; else what called for the
+    decision.
+    """
+
+    w: World
+    at: float = -1
+    opened: int = -1
+    """seq of the shelf or batch that opened at this instant."""
+    wanting: dict[str, int] = field(factory=dict)
+    """Job that has come to want workers at this instant -> seq of why."""
+    freeing: list[tuple[int, Spans]] = field(factory=list)
+    """seq of what freed workers at this instant, and which."""
+    news: list[int] = field(factory=list)
+    """seq of what called for a decision at this instant."""
+    started: list[int] = field(factory=list)
+    """seq of the starts of this instant, of jobs that had waited."""
+
+    def renew(self) -> None:
+        """It may be another instant."""
+        if self.at != self.w.now:
+            self.at, self.opened = self.w.now, -1
+            self.wanting.clear()
+            self.freeing.clear()
+            self.news.clear()
+            self.started.clear()
+
+    # --- what it hears of ---------------------------------------------------------------------
+
+    def submitted(self, w: World, job: Job, since: int) -> None:
+        """A job asks for workers."""
+        self.wants(job, since)
+        self.news.append(since)
+
+    def wants(self, job: Job, seq: int) -> None:
+        """It wants workers from now on."""
+        self.renew()
+        self.wanting[job.name] = job.wanted = seq
+
+    def freed(self, w: World, copy: Copy, seq: int) -> None:
+        """A copy has given its workers back."""
+        self.renew()
+        self.freeing.append((seq, copy.spans))
+        self.news.append(seq)
+
+    def ended(self, w: World, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
+        """A copy is over."""
+
+    def turned(self, w: World, worker: Worker, copy: Copy | None, seq: int) -> None:
+        """A worker has changed its state."""
+        self.renew()
+        if worker.state is UP:
+            self.freeing.append((seq, ((worker.number, worker.number),)))
+        self.news.append(seq)
+
+    def programmed(self, seq: int) -> None:
+        """A worker holds a program now."""
+
+    def paced(self, w: World, worker: Worker, seq: int) -> None:
+        """A worker has changed its speed."""
+
+    def strikes(self, w: World, worker: Worker) -> None:
+        """A fault is to take a worker DOWN."""
+
+    def close(self) -> None:
+        """An instant is over."""
+
+    # --- what it may decide -------------------------------------------------------------------
+
+    def placing(self, w: World, copy: Copy, event: RunStarted) -> None:
+        """Raises Broken where these workers are not those that it gets."""
+
+    def why(self, job: Job, copy: Copy, seq: int) -> Causes:
+        """What may be the cause of a start."""
+        self.renew()
+        if self.opened >= 0:
+            return self.opened
+        if job.name in self.wanting:
+            return self.wanting[job.name]
+        freed = (cause for cause, spans in self.freeing if _meet(spans, copy.spans))
+        found = next(freed, None)
+        causes = self.otherwise(job, copy) if found is None else found
+        self.started.append(seq)
+        return causes
+
+    def otherwise(self, job: Job, copy: Copy) -> Causes:
+        """What called for a decision."""
+        return self.news or {0, job.wanted}
+
+    def cancels(self, w: World, copy: Copy, seq: int) -> Causes:
+        """What may be the cause of a cancellation. Raises Broken where nobody may cancel it."""
+        self.renew()
+        if not w.head.cancels:
+            w.capped = w.capped or seq  # only a cap on the makespan does
+            return 0
+        return {0, *self.news}
+
+    def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
+        """Tasks are dealt to the members of a run."""
+        tasks = job.tasks
+        assert tasks is not None
+        whole, rest = divmod(tasks.tasks, copy.full)
+        copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
+        due = TasksDealt(job.name, job.iteration, job.next_run - 1, tuple(copy.units.items()))
+        must(event == due, Law.FOLLOWS, "{} must come; it says {}", due, event)
+
+
+def _meet(one: Spans, other: Spans) -> bool:
+    return any(a <= last and first <= b for a, b in one for first, last in other)
+
+
+def _wakes(policy: str) -> bool:
+    """Whether an enrolment policy of this name may be asked though nothing happens (volatile13,
+    section VI); of a user's nothing is known."""
+    return "-" in policy or ":" in policy
+
+
+REASONS = {"lost": "failure", "failed": "error", "cancelled": "proactive", "completed": "start"}
+"""How a run ended -> why a policy is asked for the next one (volatile13, section VI)."""
+
+
+@define(eq=False)
+class Enrolment(Decider):
+    """Workers are enrolled for each iteration, with tasks (volatile13)."""
+
+    replaced: dict[str, None] = field(factory=dict)
+    """Jobs of which a run was cancelled at this instant, for another to come."""
+
+    def submitted(self, w: World, job: Job, since: int) -> None:
+        Decider.submitted(self, w, job, since)
+        w.push(job, Phase.MESSAGES, 0, partial(self._bound, job, since))
+
+    def _bound(self, job: Job, since: int) -> Script:
+        """What each worker holds of its tasks at most."""
+        event = yield None
+        right = isinstance(event, BoundsDescribed)
+        must(right, Law.MISSING, "bounds of {} must come, not {}", job.name, event)
+        job.bounds = by_worker(self.w, event.bounds)
+        yield BoundsDescribed(job.name, event.bounds), since
+
+    def programmed(self, seq: int) -> None:
+        self.renew()
+        self.news.append(seq)
+
+    def otherwise(self, job: Job, copy: Copy) -> Causes:
+        """Who is asked though nothing happens is asked since his run started, or is wanted."""
+        policy = self.w.head.policy
+        must(self.news or _wakes(policy), Law.DECISION, "nothing calls for a decision now")
+        return self.news or job.wanted
+
+    def cancels(self, w: World, copy: Copy, seq: int) -> Collection[int]:
+        self.renew()
+        self.replaced[copy.job.name] = None
+        run = copy.run
+        since = run.started if run is not None else copy.job.wanted
+        return {*(self.news or {since}), 0}
+
+    def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
+        tasks = job.tasks
+        assert tasks is not None
+        members = tuple(worker for worker, _ in event.tasks)
+        must(members == copy.members, Law.DECISION, "{} is not for {}", event, copy.text)
+        copy.units = dict(event.tasks)
+        dealt = sum(copy.units.values())
+        must(dealt == tasks.tasks, Law.DECISION, "{}: {} are to be dealt", event, tasks.tasks)
+        for n, units in copy.units.items():
+            most = job.bounds.get(n, 0)
+            must(1 <= units <= most, Law.DECISION, "{}: {} holds at most {}", event, n, most)
+        outcome, ended = job.over
+        reason = REASONS[outcome] if ended == self.w.now else "start"
+        must(event.reason == reason, Law.FOLLOWS, "reason must be {!r}: {}", reason, event)
+        self.replaced.pop(job.name, None)
+
+    def close(self) -> None:
+        for name in self.replaced:
+            why = f"a run of {name} is cancelled, and none comes in its place"
+            must(self.w.capped, Law.MISSING, why)

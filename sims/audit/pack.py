@@ -1,0 +1,297 @@
+"""A pack's decisions: who is resized, and whose workers are promised to others (malleable17)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+from math import inf
+
+from attrs import define, field
+
+from actors.events import (
+    FaultIgnored,
+    MembersChanged,
+    MembersJoined,
+    MembersPromised,
+    Outcome,
+    RedistributionDecided,
+    Stage,
+    WhyIgnored,
+)
+from policies.availability import WorkerState
+from policies.interface.pack import Cause
+from sims.audit import ends, link, rules, runs
+from sims.audit.expectations import Expectations
+from sims.audit.facts import Copy, Job, Worker
+from sims.audit.intervals import joined, numbers
+from sims.audit.law import Broken, Causes, Law, must, told
+from sims.audit.rules import Plan
+from sims.audit.turns import Phase, Script, tell
+from sims.audit.world import World, spans_told
+
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
+CANCELLED = Outcome.CANCELLED
+
+
+@define(eq=False)
+class Pack(Expectations):
+    """Applications among which workers are redistributed."""
+
+    over: dict[str, int] = field(factory=dict)
+    """Jobs that completed at this instant -> seq of their runs' end."""
+    released: bool = False
+    """Whether it has been found out at this instant who promises its workers."""
+    left: list[Copy] = field(factory=list)
+    """Copies that ended at this instant."""
+    struck: dict[Copy, int] = field(factory=dict)
+    """Copies of which a member went DOWN at this instant -> seq."""
+    decided: list[int] = field(factory=list)
+    excused: list[str] = field(factory=list)
+    """Jobs whose fault was ignored because of another of this instant."""
+    leaving: set[int] = field(factory=set)
+    """Workers that had been promised, of copies that ended at this instant."""
+
+    def renew(self) -> None:
+        if self.at != self.w.now:
+            for copy in self.left:
+                self.standing.pop(copy, None)
+            self.left.clear()
+            self.released = False
+            for instant in (self.over, self.struck, self.heirs, self.decided, self.leaving):
+                instant.clear()
+        super().renew()
+
+    def freed(self, w: World, copy: Copy, seq: int) -> None:
+        super().freed(w, copy, seq)
+        if copy.promised:
+            self.leaving.update(copy.members)
+
+    def ended(self, w: World, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
+        name = copy.job.name
+        led = not copy.job.copies or copy.placed < copy.job.copies[0].placed
+        self.left.append(copy)
+        self.struck.pop(copy, None)
+        if gone:
+            self.over[name] = seq
+            self.heirs.pop(name, None)
+        elif led and outcome is not CANCELLED:
+            self.heirs[name] = seq
+            w.push(w.reporters[name], Phase.RESUME, 2 * link.LATER, partial(self.inherit, name))
+
+    def turned(self, w: World, worker: Worker, copy: Copy | None, seq: int) -> None:
+        super().turned(w, worker, copy, seq)
+        if worker.state is DOWN and copy is not None:
+            self.struck[copy] = seq
+
+    def _ignored(self, worker: int) -> tuple[str | None, WhyIgnored] | None:
+        """Of a fault now: whose it is, and why it changes nothing; None: it counts."""
+        copy = self.w.holder(worker)
+        stands = self.standing.get(copy) if copy is not None else None
+        if copy is None or stands is None or copy.promised:
+            return None, WhyIgnored.IDLE
+        if self.w.end < stands.since or copy in self.struck:
+            return copy.job.name, WhyIgnored.BUSY
+        return None
+
+    def strikes(self, w: World, worker: Worker) -> None:
+        assert w.pack is not None
+        self.renew()
+        if not w.pack.fatal and self._ignored(worker.number) is not None:
+            raise Broken(Law.FOLLOWS, f"a fault of worker {worker.number} changes nothing now")
+
+    def ignore(self, event: FaultIgnored, seq: int) -> Script:
+        """malleable17's own rule (section 6.1)."""
+        assert self.w.pack is not None
+        self.renew()
+        must(not self.w.pack.fatal, Law.FOLLOWS, "{}, and every fault counts", event)
+        self.w.worker(event.worker)
+        due, copy = self._ignored(event.worker), self.w.holder(event.worker)
+        if copy is not None and copy.promised:
+            due = event.job, event.why  # whoever was given it is not told
+        elif due is None and copy is not None:
+            due = copy.job.name, WhyIgnored.BUSY
+            self.excused.append(copy.job.name)
+        assert due is not None
+        yield FaultIgnored(event.worker, *due), 0
+
+    def otherwise(self, job: Job, copy: Copy) -> Causes:
+        return [*self.news, *self.decided] or {0, job.wanted}
+
+    def placing(self, w: World, copy: Copy, event: object) -> None:
+        assert w.pack is not None
+        self.renew()
+        size = copy.full
+        whole = size % w.pack.pair == 0 and size <= self.known[copy.job.name].most
+        must(
+            whole,
+            Law.DECISION,
+            "{} gets {} workers, in groups of {}",
+            copy.job.name,
+            size,
+            w.pack.pair,
+        )
+        if not self._promised() and w.free.count >= size:
+            lowest = w.free.lowest(size)
+            must(
+                lowest == copy.spans,
+                Law.DECISION,
+                "{} gets {}, not {}",
+                copy.job.name,
+                copy.text,
+                lowest,
+            )
+
+    def _promised(self) -> list[Copy]:
+        return [it for it in self.standing if it.promised and not it.gone]
+
+    def _lacked(self) -> int:
+        return sum(it.lacking for job in self.w.jobs.values() for it in job.copies)
+
+    def decide(self, event: RedistributionDecided, seq: int) -> Script:
+        """Sizes change."""
+        self.renew()
+        w, pack = self.w, self.w.pack
+        w.decides()
+        assert pack is not None
+        causes = self._causes(event)
+        must(causes and event.moves, Law.DECISION, "{} answers nothing of now", event)
+        more = 0
+        resized: list[tuple[Copy, int]] = []
+        for name, before, after in event.moves:
+            job = w.jobs.get(name)
+            copy = job.copies[0] if job is not None and job.copies else None
+            fits = after >= pack.pair and after % pack.pair == 0
+            if copy is None or copy.full != before or not fits or after > self.known[name].most:
+                raise Broken(Law.DECISION, f"{told(event)}: {name} cannot go from {before}")
+            more += after - before
+            resized.append((copy, after))
+        once = len({copy for copy, _ in resized}) == len(resized)
+        must(once, Law.DECISION, "{} resizes one twice", event)
+        if event.why is Cause.FAULT:
+            self._release()
+        idle = w.free.count + sum(it.full for it in self._promised()) - self._lacked()
+        must(more <= idle, Law.DECISION, "{}: {} more, and {} are idle", event, more, idle)
+        yield event, causes
+        self.decided.append(seq)
+        for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
+            if after != copy.full:
+                w.push(copy.job, Phase.DECISION, 0, partial(self._resized, copy, after, seq))
+
+    def _causes(self, event: RedistributionDecided) -> Collection[int]:
+        if event.why is Cause.FAULT:
+            return [seq for it, seq in self.struck.items() if it.job.name == event.job]
+        if event.job is None:
+            return [] if self.over else self.news
+        return [self.over[event.job]] if event.job in self.over else []
+
+    def _resized(self, copy: Copy, after: int, cause: int) -> Script:
+        """Its run ends, and the next begins at once, from its running state; or, where it waits for
+        its members, they are others now."""
+        w, job, run, size = self.w, copy.job, copy.run, copy.full
+        if run is None:
+            yield from self._fill(copy, after, cause)
+            copy.cause = yield MembersChanged(job.name, copy.last, copy.text), cause
+            self.report(copy, copy.cause)
+            ends.resume_soon(w, copy)
+            return
+        computes, state = run.computes, None
+        if computes:
+            if run.stage is Stage.CHECKPOINTING:
+                # Read literally, the part of a checkpoint that has passed counts as work.
+                run.base = min(run.base + run.at(w.now), run.work)
+            state = run.state(w.now)
+        cause = yield ends.end(w, run, CANCELLED), cause
+        yield from self._fill(copy, after, cause)
+        if computes:
+            copy.holders = size
+            plan = rules.moved(w, copy, Plan(state))
+        else:
+            plan = rules.resumed(w, copy)
+        yield from runs.course(w, copy, plan, cause, spread=computes and not plan.closes)
+
+    def _fill(self, copy: Copy, after: int, cause: int) -> Script:
+        """It gets other members: the lowest of those that are free, or all but its highest; where
+        workers are promised, the log tells which it has."""
+        w, had = self.w, set(copy.members)
+        if copy.lacking or self._promised():
+            event = yield None
+            spans = spans_told(getattr(event, "processors", ""))
+        elif after < copy.full:
+            # Who is not UP stays: nobody else could use it.
+            spans = joined(sorted(had, key=lambda n: (w.is_up(n), n))[:after])
+        else:
+            spans = joined((*had, *numbers(w.free.lowest(after - copy.full))))
+        has = set(numbers(spans))
+        w.give(copy, joined(had - has))
+        w.take(copy, joined(has - had))
+        copy.change(spans, after)
+        promised = sum(it.full for it in self._promised())
+        must(0 <= copy.lacking <= promised, Law.DECISION, "{} has {}", copy.job.name, copy.text)
+        left = had - has
+        copy.absent -= left
+        copy.failed -= left
+        w.pace(copy)
+        link.leave(w, copy, cause, False, sorted(left))
+        link.leave(w, copy, cause, True, sorted(had - left))
+
+    def promise(self, event: MembersPromised, seq: int) -> Script | None:
+        """Where nobody is resized."""
+        self.w.decides()
+        self.renew()
+        self._release()
+        job = self.w.jobs.get(event.job)
+        return None if job is None else self.w.told_now(job)
+
+    def _release(self) -> None:
+        """Who ends before the struck one computes again promises its workers (section 5)."""
+        pack, self.released = self.w.pack, True
+        late = [it for it in self.struck if it in self.standing]
+        late = [it for it in late if self.standing[it].since < inf and it.job.copies[0] is it]
+        if not late or pack is None or not pack.releases:
+            return
+        latest = max(late, key=lambda it: self.standing[it].since)
+        for job in sorted(self.w.jobs.values(), key=_index):
+            copy = job.copies[0] if job.copies else None
+            stands = self.standing.get(copy) if copy is not None else None
+            if copy is None or stands is None or copy.promised or copy in self.struck:
+                continue
+            if stands.end < self.standing[latest].since:
+                copy.promised = True
+                line = MembersPromised(job.name, copy.last, copy.text), self.struck[latest]
+                self.w.push(job, Phase.DECISION, 0, partial(tell, *line))
+
+    def join(self, event: MembersJoined, seq: int) -> Script:
+        """Workers that had been promised have come."""
+        job = self.w.jobs.get(event.job)
+        found = [it for it in job.copies if it.last == event.run] if job is not None else []
+        spans = spans_told(event.processors)
+        came = numbers(spans)
+        able = found and len(came) <= found[0].lacking and self.leaving.issuperset(came)
+        must(able, Law.FOLLOWS, "{} were not promised to it, or have not come", event)
+        yield event, [it for it, _ in self.freeing]
+        copy = found[0]
+        self.w.take(copy, spans)
+        copy.change(joined((*copy.members, *came)), copy.full)
+        self.leaving.difference_update(came)
+
+    def close(self) -> None:
+        if self.at == self.w.now:
+            if self.struck and not (self.over or self.released) and _acts(self.w.head.policy):
+                self._release()
+                self.w.settle(Phase.DECISION + 1)
+            for name in self.excused:
+                known = any(it.job.name == name for it in self.struck) or name not in self.w.jobs
+                must(known, Law.FOLLOWS, "a fault of {} is ignored, and it computes", name)
+        self.excused.clear()
+        if self.leaving:
+            promised = sum(it.full for it in self._promised())
+            must(self._lacked() <= promised, Law.MISSING, "workers that were promised must come")
+
+
+def _index(job: Job) -> int:
+    return (job.application.index if job.application is not None else None) or 0
+
+
+def _acts(policy: str) -> bool:
+    """Whether a policy of this name redistributes at faults; of a user's nothing is known."""
+    return "-" in policy and ":" not in policy

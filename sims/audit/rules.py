@@ -1,0 +1,181 @@
+"""What a job's protection says of its runs: times, periods, and where the next one begins
+(WORLD.md, P)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from attrs import frozen
+
+from actors.events import ProtectionKind, Stage
+from sims.audit.facts import Copy, Job, State
+from sims.audit.world import World
+
+BUDDIES, IMAGES = ProtectionKind.BUDDIES, ProtectionKind.IMAGES
+
+
+@frozen
+class Plan:
+    """How a run begins."""
+
+    begins: State | None = None
+    image: bool = False
+    """Whether each member fetches that state from the master."""
+    before: tuple[tuple[Stage, float], ...] = ()
+    """Parts before computing."""
+    closes: bool = False
+    """Whether a checkpoint comes before computing (malleable17, section 3.3.2)."""
+
+
+SCRATCH = Plan()
+
+
+def period(w: World, job: Job, size: int) -> float | None:
+    """Work between two checkpoints; None: not known until one is taken."""
+    if job.kind is ProtectionKind.NONE or job.protection is None:
+        return inf
+    if job.rules.period is not None:
+        return job.rules.period
+    if job.application is not None:
+        return w.decider.costs(job).computing(size)  # type: ignore[no-any-return]
+    return job.learnt.get(("period", size))
+
+
+def cost(w: World, job: Job, size: int) -> float | None:
+    """Time of a checkpoint; None: every member sends its image to the master."""
+    if job.kind is IMAGES and job.messages is not None:
+        return None if job.messages.image else 0
+    if job.rules.cost is None and job.application is not None:
+        return w.decider.costs(job).saving(size)  # type: ignore[no-any-return]
+    return job.rules.cost or 0
+
+
+def recovery(w: World, job: Job, size: int) -> float:
+    """Time of a recovery."""
+    if job.rules.recovery is None and job.application is not None:
+        return w.decider.costs(job).saving(size)  # type: ignore[no-any-return]
+    return job.rules.recovery or 0
+
+
+def placed(w: World, job: Job) -> Plan:
+    """The first run of a copy: from the saved image if that is further than the furthest run under
+    way, from that run's state if copies are cloned, or from scratch (P3, P5)."""
+    rules = job.protection
+    if rules is None:
+        return SCRATCH
+    clone = furthest(w, job) if rules.cloning else None
+    if w.copies_decide:
+        clone = _preempted(w, job)
+    if clone is not None and not clone.done:
+        clone = None
+    saved = job.saved
+    if saved is not None and (clone is None or saved.beyond(clone)):
+        return _fetched(job, saved, recovery(w, job, 1))
+    return SCRATCH if clone is None else _fetched(job, clone, rules.delay)
+
+
+def _preempted(w: World, job: Job) -> State | None:
+    """Where copies are what is decided, states of cancelled runs are kept: with cloning, the
+    furthest of them and of those under way; without, the furthest that no copy has taken."""
+    if not job.rules.cloning:
+        return job.kept.pop(0) if job.kept else None
+    states = [it for it in (furthest(w, job), *job.kept[:1]) if it is not None]
+    return best(sorted(states, key=lambda state: state.run))
+
+
+def furthest(w: World, job: Job) -> State | None:
+    """The state of the run under way with most work done."""
+    return best([copy.run.state(w.now) for copy in job.copies if copy.run is not None])
+
+
+def best(states: Sequence[State]) -> State | None:
+    """The furthest; of equals the first."""
+    found: State | None = None
+    for state in states:
+        if state.beyond(found):
+            found = state
+    return found
+
+
+def _fetched(job: Job, state: State, time: float) -> Plan:
+    """Through the master where there is one, else in `time`."""
+    if job.messages is not None:
+        return Plan(state, True)
+    return Plan(state, before=((Stage.RECOVERING, time),))
+
+
+def resumed(w: World, copy: Copy) -> Plan:
+    """The next run on members that were kept: a recovery takes its time even if nothing is saved;
+    a redistribution that was interrupted, or decided since, comes after it."""
+    plan = Plan(copy.saved, before=((Stage.RECOVERING, recovery(w, copy.job, copy.holders)),))
+    return plan if copy.holders == copy.full else moved(w, copy, plan)
+
+
+def ahead(w: World, copy: Copy, plan: Plan) -> tuple[float, ...]:
+    """Times of the parts before computing."""
+    times = tuple(length for _, length in plan.before)
+    if not plan.closes:
+        return times
+    looks = (copy.job.described.verification,) if copy.job.rules.verified else ()
+    return *times, *looks, cost(w, copy.job, copy.full) or 0
+
+
+def moved(w: World, copy: Copy, plan: Plan) -> Plan:
+    """Data moves before computing, and under buddies a checkpoint closes that."""
+    job, full = copy.job, copy.full
+    length = w.decider.costs(job).redistribution(copy.holders, full)
+    never = period(w, job, full)
+    before = (*plan.before, (Stage.REDISTRIBUTING, length))
+    return Plan(plan.begins, False, before, job.keeps and never is not None and never < inf)
+
+
+def save(job: Job, copy: Copy, state: State, size: int) -> None:
+    """A checkpoint is complete."""
+    if job.keeps:
+        copy.saved, copy.holders = state, size
+    elif job.kind is IMAGES and state.beyond(job.saved):
+        job.saved = state
+
+
+def discard(job: Job, copy: Copy) -> float | None:
+    """An error was found: the saved work that is given up (P4); None: none is."""
+    if job.rules.verified:
+        return None
+    if job.keeps:
+        return forget(copy)
+    lost, job.saved = job.saved, None
+    return lost.done if lost is not None else None
+
+
+def forget(copy: Copy) -> float:
+    """What its buddies had saved is gone; how much that was."""
+    lost, copy.saved = copy.saved, None
+    copy.holders = copy.full
+    return lost.done if lost is not None else 0
+
+
+def fatal(w: World, copy: Copy, worker: int) -> bool:
+    """Whether this member's DOWN loses what the copy has saved: its neighbour in a pair or ring
+    went DOWN too since the last recovery was over, or it has none (P2)."""
+    copy.failed.add(worker)
+    if w.pack is not None and not w.pack.fatal:
+        return False
+    group = w.pack.pair if w.pack is not None else 2
+    members = copy.members
+    rings = [members[k : k + group] for k in range(0, len(members), group)]
+    if len(rings) > 1 and len(rings[-1]) < group:
+        rings[-2:] = [rings[-2] + rings[-1]]
+    ring = next(ring for ring in rings if worker in ring)
+    at = ring.index(worker)
+    others = {ring[at - 1], ring[(at + 1) % len(ring)]} - {worker}
+    return not others or not copy.failed.isdisjoint(others)
+
+
+def keep(job: Job, state: State) -> None:
+    """A run is cancelled where copies are what is decided: its state is kept for a later one."""
+    if not job.rules.cloning:
+        job.kept.append(state)
+        job.kept.sort(key=lambda it: (-it.fraction, it.run))
+    elif not job.kept or not job.kept[0].beyond(state):
+        job.kept = [state]

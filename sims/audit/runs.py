@@ -1,0 +1,288 @@
+"""The course of a run: its stages, what it saves, and what a change of its members' states or
+speeds does to it (WORLD.md, R and P)."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import inf
+from typing import Any
+
+from actors.events import (
+    CheckpointTaken,
+    Outcome,
+    RateChanged,
+    RedistributionPlanned,
+    RunEnded,
+    RunStarted,
+    Stage,
+    StageStarted,
+    TasksDealt,
+    VerificationEnded,
+)
+from policies.maths.redistribution import round_count
+from sims.audit import ends, link, rules
+from sims.audit.facts import AT_SPEED, NEGLIGIBLE, Copy, Run, State
+from sims.audit.law import Broken, Causes, Law, must, same
+from sims.audit.rules import Plan
+from sims.audit.turns import Phase, Script
+from sims.audit.world import World
+
+COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
+STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
+
+
+def course(
+    w: World,
+    copy: Copy,
+    plan: Plan,
+    causes: Causes,
+    line: RunStarted | None = None,
+    keeps: int | None = None,
+    spread: bool = False,
+) -> Script:
+    """A run from its start to its end; `line`: what tells of its start, where it was decided;
+    `keeps`: the run before on members that were kept."""
+    job = copy.job
+    run = begin(w, copy, plan, line)
+    run.spread = spread
+    cause = yield started(run, keeps), causes
+    run.started = cause
+    if job.described.limit is not None:
+        over = partial(ends.killed, w, run)
+        w.at(w.now + job.described.limit, Phase.MESSAGES, job, run.number, over)
+    if job.tasks is not None:
+        cause = yield from _dealt(w, run, line, cause)
+    elif any(stage is Stage.REDISTRIBUTING for stage, _ in plan.before):
+        sizes = copy.holders, copy.full, round_count(copy.holders, copy.full)
+        cause = yield RedistributionPlanned(job.name, run.number, *sizes), cause
+    yield from _prepare(w, run, plan, cause)
+    if not run.over:
+        yield from _compute(w, run)
+
+
+def begin(w: World, copy: Copy, plan: Plan, line: RunStarted | None) -> Run:
+    """The next run of the copy\'s job, on its members."""
+    job, begins = copy.job, plan.begins
+    run = Run(copy, job.next_run, _work(w, copy, line), begins=begins, since=w.now)
+    job.next_run += 1
+    if begins is not None:
+        run.base, run.exposed = begins.of(run.work), begins.exposed
+    copy.run, copy.last = run, run.number
+    return run
+
+
+def started(run: Run, keeps: int | None) -> RunStarted:
+    """What tells of its start."""
+    begins, copy = run.begins, run.copy
+    source, saved = (begins.run, begins.done) if begins is not None else (None, 0)
+    numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
+    return RunStarted(copy.job.name, *numbers)
+
+
+def _work(w: World, copy: Copy, line: RunStarted | None) -> float:
+    """The whole work of a run on these members, as far as the log has told it before."""
+    job, size = copy.job, copy.full
+    if job.application is not None:
+        costs = w.decider.costs(job)
+        return costs.times[costs.row(size)]  # type: ignore[no-any-return]
+    if job.tasks is not None and line is None:
+        return max(units * job.times.get(n, 0) for n, units in copy.units.items())
+    if job.described.kind == "rigid":
+        must(size in job.works or not job.works, Law.DECISION, "{} has another size", job.name)
+        job.works[size] = job.described.work / size
+    if size not in job.works or job.tasks is not None:
+        assert line is not None
+        job.works[size] = line.work
+        if size == 1 and job.described.work:
+            job.works[size] = job.described.work
+    return job.works[size]
+
+
+def _dealt(w: World, run: Run, line: RunStarted | None, cause: int) -> Script:
+    """An iterative job's tasks: as the decider dealt them, or one by one round the members."""
+    copy, job = run.copy, run.copy.job
+    if line is not None:
+        event = yield None
+        if not isinstance(event, TasksDealt):
+            raise Broken(Law.MISSING, f"the tasks of run {run.number} of {job.name} must come")
+        w.decider.deal(job, copy, event)
+        work = max((x * job.times.get(n, 0) for n, x in event.tasks), default=0.0)
+        must(same(run.work, work), Law.FOLLOWS, "W is {!r} with {}, not {}", work, event, run.work)
+        run.work, reason = work, event.reason
+    else:
+        reason = None
+    tasks = tuple(copy.units.items())
+    return (yield TasksDealt(job.name, job.iteration, run.number, tasks, reason), cause)
+
+
+# --- its parts ------------------------------------------------------------------------------------
+
+
+def _prepare(w: World, run: Run, plan: Plan, cause: int) -> Script:
+    """All that comes before computing."""
+    copy, job = run.copy, run.copy.job
+    verified = job.protection is not None and job.rules.verified
+    run.ahead, run.cause, run.reports = rules.ahead(w, copy, plan), cause, True
+    if job.messages is not None:
+        run.stage, run.length, run.rate = STAGING_IN, inf, 0
+        run.cause = yield StageStarted(job.name, run.number, STAGING_IN, 0, run.base), cause
+        run.missing = set(copy.members)
+        link.feed(w, run, plan.image)
+        yield from _wait(w, run)
+    for stage, length in plan.before:
+        run.ahead = run.ahead[1:]
+        yield from part(w, run, stage, length)
+        if stage is Stage.RECOVERING:
+            copy.failed.clear()
+    if plan.closes:
+        run.ahead = run.ahead[verified:]
+        yield from _secure(w, run)
+
+
+def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) -> Script:
+    """One part; of length 0 it is passed at once, but for the last, which ends with its phase."""
+    run.stage, run.length, run.passed, run.since, run.rate = stage, 0, 0, w.now, 0
+    if length <= 0 and not last:
+        return
+    run.length, run.rate = length, _rate(w, run)
+    if length:
+        event = StageStarted(run.copy.job.name, run.number, stage, run.rate, run.base)
+        run.cause = yield event, run.cause
+    _aim(w, run)
+    yield from _wait(w, run)
+    run.settle(w.now)
+
+
+def _wait(w: World, run: Run) -> Script:
+    """Until its part is over; whoever decides is told where it stands, if it has just started, or
+    gone on because of its members."""
+    if run.reports:
+        run.reports = False
+        w.report(run.copy, run.cause)
+        if run.spread:
+            run.copy.holders = run.copy.full
+    yield run
+
+
+def _rate(w: World, run: Run) -> float:
+    """Work and verifications advance at the members' speed, all else at rate 1, and nothing
+    unless all members are UP (R1)."""
+    if run.copy.absent:
+        return 0
+    return w.speed(run.copy) if run.stage in AT_SPEED else 1
+
+
+def _aim(w: World, run: Run) -> None:
+    if run.timer is not None:
+        run.timer.live = False
+    last = run.stage is VERIFYING and run.base >= run.work
+    phase = Phase.RUNS if last else Phase.PARTS
+    run.timer = w.at(run.end(), phase, run.copy.job, run.number, partial(_parked, run))
+
+
+def _parked(run: Run) -> Script | None:
+    return None if run.over else run.script
+
+
+def _compute(w: World, run: Run) -> Script:
+    copy, job = run.copy, run.copy.job
+    while True:
+        run.computes = True
+        period = rules.period(w, job, copy.full)
+        run.learns, left = period is None, run.work - run.base
+        left = left if left > NEGLIGIBLE * run.work else 0
+        final = period is None or left - period <= NEGLIGIBLE * run.work
+        run.reach = run.work if period is None or final else run.base + period
+        yield from part(w, run, COMPUTING, left if period is None or final else period)
+        run.base, run.stage = run.reach, None
+        if run.base >= run.work:
+            break
+        yield from _secure(w, run)
+        if run.over:
+            return
+    yield from part(w, run, VERIFYING, job.described.verification, last=True)
+    yield from _verdict(w, run)
+    if not run.over:
+        yield from ends.complete(w, copy, run.cause)
+
+
+def _secure(w: World, run: Run) -> Script:
+    """A checkpoint, after a verification where one precedes it (P4)."""
+    copy, job = run.copy, run.copy.job
+    if job.rules.verified:
+        yield from part(w, run, VERIFYING, job.described.verification)
+        yield from _verdict(w, run)
+        if run.over:
+            return
+    cost = rules.cost(w, job, copy.full)
+    if cost is None:
+        run.stage, run.length, run.rate, run.missing = SAVING, inf, 0, set(copy.members)
+        event = StageStarted(job.name, run.number, SAVING, 0, run.base)
+        run.cause = yield event, run.cause
+        link.send_images(w, run)
+        yield from _wait(w, run)
+    else:
+        yield from part(w, run, Stage.CHECKPOINTING, cost)
+    run.cause = yield CheckpointTaken(job.name, run.number, run.base), run.cause
+    rules.save(job, copy, State(run.number, run.base, run.work, run.exposed), copy.full)
+    w.checkpointed(run)
+
+
+def _verdict(w: World, run: Run) -> Script:
+    """What a verification has found, nothing in the world decides; all that follows does (R3)."""
+    job, copy = run.copy.job, run.copy
+    event = yield None
+    drawn = isinstance(event, VerificationEnded)
+    must(job.draws in (None, drawn), Law.MISSING, "{}'s errors are drawn, or are not", job.name)
+    job.draws = drawn
+    if drawn:
+        found = event.error
+        yield VerificationEnded(job.name, run.number, run.exposed, found), run.cause
+    else:
+        found = isinstance(event, RunEnded) and event.outcome is Outcome.FAILED
+    run.exposed = 0
+    if found:
+        yield from ends.fail(w, copy, run.cause)
+
+
+# --- what befalls it ------------------------------------------------------------------------------
+
+
+def review(w: World, run: Run, cause: int) -> Script:
+    """Its members' states or speeds have changed."""
+    if run.over or run.stage in (STAGING_IN, SAVING):
+        return cause
+    rate = _rate(w, run)
+    if rate != run.rate:
+        run.settle(w.now)
+        run.rate = rate
+        event = RateChanged(run.copy.job.name, run.number, rate, run.done(w.now))
+        run.cause = cause = yield event, cause
+        _aim(w, run)
+    return cause
+
+
+def learn(w: World, event: Any, seq: int) -> Script | None:
+    """The script of a run whose checkpoint is the first to tell its period."""
+    job = w.jobs.get(event.job)
+    found = [it.run for it in job.copies if it.run and it.last == event.run] if job else []
+    run = found[0] if found else None
+    if job is None or run is None or not run.learns or run.stage is not COMPUTING:
+        return None
+    done = run.done(w.now)
+    if not (run.base < done < run.work):
+        return None
+    size = run.copy.full
+    job.learnt["period", size] = done - run.base
+    for other in (it.run for it in job.copies):
+        if other is not None and other.learns and other.copy.full == size:
+            other.learns, other.reach = False, other.base + done - run.base
+            other.length = done - run.base
+            _aim(w, other)
+    run.reach = getattr(event, "done", done)
+    must(same(run.reach, done), Law.FOLLOWS, "{!r} is done by {}", done, event)
+    if run.timer is not None:
+        run.timer.live = False
+    script, run.script = run.script, None
+    assert script is not None
+    return script

@@ -1,0 +1,300 @@
+"""Who must tell what at each instant of a log, one thing after the other."""
+
+from __future__ import annotations
+
+import enum
+from abc import abstractmethod
+from bisect import insort
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from math import inf
+from typing import Any
+
+from attrs import define, field
+
+from actors.events import EndExpected
+from actors.runtime import Event
+from sims.audit.law import Broken, Law, check, told
+
+INSTANT = 1e-12
+"""Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
+Script = Generator[Any, Any, Any]
+"""What must be told, line after line: it yields (event, causes) and gets that line's seq; or None,
+and gets the event that comes next, to go by what nothing in the world decides; or what it waits
+for, and goes on when that is over."""
+
+
+class Phase(enum.IntEnum):
+    """What comes first within an instant (WORLD.md, One instant)."""
+
+    MESSAGES = 0
+    PARTS = 1
+    RUNS = 2
+    STATES = 3
+    RESUME = 4
+    DECISION = 5
+
+
+@define(eq=False)
+class Turn:
+    """A script whose turn it is to tell."""
+
+    phase: int
+    script: Script
+    want: Any
+
+
+@define(eq=False)
+class Teller:
+    """A job or a worker: what it has to tell at this instant, one thing after the other."""
+
+    turns: list[tuple[int, int, int, Callable[[], Script | None]]] = field(init=False, factory=list)
+    """(phase, number, order, what makes the script), the first first."""
+    front: Turn | None = field(init=False, default=None)
+    """What it must tell next."""
+
+
+@define(eq=False)
+class Timer:
+    """When something is due."""
+
+    due: float
+    phase: int
+    teller: Teller
+    number: int
+    make: Callable[[], Script | None]
+    live: bool = True
+
+
+@define(eq=False)
+class Parked:
+    """What a script waits for."""
+
+    script: Script | None = field(init=False, default=None)
+
+
+DONE = object()
+BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
+"""In place of a turn: a script of its own is under way."""
+
+
+@define(eq=False)
+class Turns:
+    """The scripts of a log, and whose turn it is.
+
+    A line is held against the script that is under way; else against the one whose turn it is, of
+    the job or worker that it is about; else it is an input or a decision, whose handler checks it.
+    """
+
+    handlers: dict[type[Event], Callable[[Any, Any, int], Script | None]] = field(repr=False)
+    now: float = 0
+    end: float = 0
+    """Times up to this one are this instant."""
+    seq: int = -1
+    reading: int = -1
+    """seq of the line that is held against what must follow."""
+    phase: int = 0
+    """Of the present line."""
+    script: Script | None = None
+    """The one under way: its lines follow each other at once."""
+    want: Any = None
+    teller: Teller | None = None
+    """Whose script it is."""
+    pending: dict[Teller, Turn] = field(factory=dict)
+    """What must be told at this instant, by whom."""
+    waiting: dict[Teller, None] = field(factory=dict)
+    """Who has a turn that nothing is known of yet."""
+    dues: list[tuple[float, int, int, Timer]] = field(factory=list)
+    order: int = 0
+    deciding: bool = False
+    """Whether something has been decided at this instant."""
+    after: list[Callable[[], None]] = field(factory=list)
+    """What is so once an instant has passed, and once it is over."""
+    cut: bool = False
+    """Whether nothing more is due."""
+
+    @abstractmethod
+    def teller_of(self, event: Any) -> Teller | None:
+        """Whose turn it would be to tell this."""
+
+    def meet(self, event: Event, cause: int | None, seq: int) -> None:
+        """Hold the line against what must come. Raises Broken."""
+        if self.script is None:
+            self._find(event)
+        assert self.script is not None
+        while self.want is None:
+            self.want = self.script.send(event)
+        expected, causes = self.want
+        check(event, expected, cause, causes)
+        self._go_on(seq)
+
+    def _go_on(self, seq: int) -> None:
+        assert self.script is not None
+        try:
+            want = self.script.send(seq)
+        except StopIteration:
+            want = self.script = None
+        if isinstance(want, Parked):
+            want.script, self.script = self.script, None
+        self.want = want
+        if self.script is None:
+            teller, self.teller = self.teller, None
+            if teller is not None and teller not in self.pending:
+                teller.front = None
+            if self.waiting or (self.dues and self.dues[0][0] <= self.end):
+                self.advance(Phase.RESUME)
+
+    def _find(self, event: Event) -> None:
+        """The script that this line belongs to."""
+        kind = event.__class__
+        teller = self.teller_of(event)
+        front = None
+        if teller is not None:
+            while teller.front is None and teller.turns:
+                if kind is not EndExpected:  # which comes as it is heard of
+                    self.settle(teller.turns[0][0])
+                if teller.front is None:
+                    self._prime(teller)
+            front = teller.front
+        if front is not None and (front.want is None or _fits(front.want[0], event)):
+            assert teller is not None
+            del self.pending[teller]
+            self.script, self.want, self.teller = front.script, front.want, teller
+            self.phase = front.phase
+            return
+        self.phase = Phase.DECISION
+        handler = self.handlers.get(kind)
+        script = handler(self, event, self.seq) if handler is not None else None
+        self.want = DONE if script is None else next(script, DONE)
+        if self.want is DONE:
+            due = f"{told(front.want[0])} must come first" if front and front.want else "it may not"
+            raise Broken(Law.FOLLOWS, f"nothing leads to {told(event)} now; {due}")
+        self.script = script
+        if teller is not None:
+            self.teller = teller
+            teller.front = teller.front or BUSY
+
+    def at(
+        self, due: float, phase: int, teller: Teller, number: int, make: Callable[[], Any]
+    ) -> Timer:
+        """`teller` has a turn then."""
+        timer = Timer(due, phase, teller, number, make)
+        if due < inf:
+            self.order += 1
+            insort(self.dues, (due, phase, self.order, timer))
+        return timer
+
+    def push(
+        self, teller: Teller, phase: int, number: int, make: Callable[[], Script | None]
+    ) -> None:
+        """`teller` has a turn now, once all that comes before that phase is told."""
+        self.order += 1
+        insort(teller.turns, (phase, number, self.order, make))
+        self.waiting[teller] = None
+
+    def _prime(self, teller: Teller) -> None:
+        """Find out what this one must tell next."""
+        phase, _, _, make = teller.turns.pop(0)
+        self.phase = phase
+        script = make()
+        want: Any = DONE if script is None else next(script, DONE)
+        if isinstance(want, Parked):
+            want.script = script
+        elif want is not DONE:
+            assert script is not None
+            teller.front = self.pending[teller] = Turn(phase, script, want)
+        if not teller.turns:
+            self.waiting.pop(teller, None)
+
+    def advance(self, before: int) -> None:
+        """Find out what must be told next at this instant by whom, of phases before this one; of
+        later phases nothing is known until all of an earlier one has been told."""
+        while True:
+            self._collect()
+            phase = min([it.turns[0][0] for it in self.waiting], default=before)
+            if phase >= before or any(it.phase < phase for it in self.pending.values()):
+                return
+            ready = [it for it in self.waiting if it.front is None and it.turns[0][0] == phase]
+            if not ready:
+                return
+            for teller in ready:
+                self._prime(teller)
+
+    def _collect(self) -> None:
+        """Whose turn it has become at this instant."""
+        dues = self.dues
+        while dues and dues[0][0] <= self.end:
+            timer = dues.pop(0)[3]
+            if timer.live:
+                timer.live = False
+                self.push(timer.teller, timer.phase, timer.number, timer.make)
+
+    def settle(self, phase: int) -> None:
+        """All that comes before that phase of this instant has been told. Raises Broken."""
+        if self.script is not None:
+            self._lacks()
+        self.advance(phase)
+        for turn in self.pending.values():
+            if turn.phase < phase:
+                self.script, self.want = turn.script, turn.want
+                self._lacks()
+
+    def told_now(self, teller: Teller) -> Script | None:
+        """The script of one that has got something to tell by the line that tells it."""
+        self.advance(Phase.DECISION + 1)
+        turn = self.pending.pop(teller, None)
+        return None if turn is None else _at_once(turn)
+
+    def decides(self) -> None:
+        """What is told now has been decided: all else of the instant came before."""
+        if not self.deciding:
+            self.settle(Phase.DECISION)
+            self.deciding = True
+
+    def _lacks(self) -> None:
+        what = told(self.want[0]) if self.want is not None else "what follows this instant's lines"
+        raise Broken(Law.MISSING, f"{what} must come at {self.now!r}")
+
+    def pass_to(self, t: float) -> None:
+        """The instant is over; the next is `t`."""
+        self.close()
+        dues = self.dues
+        while dues and dues[0][0] < t * (1 - INSTANT):
+            if dues[0][3].live:
+                self._enter(dues[0][0])
+                self.close()
+            else:
+                dues.pop(0)
+        self._enter(t)
+        self.advance(Phase.RESUME)
+
+    def close(self) -> None:
+        """Nothing is left to tell at this instant."""
+        if not self.cut:
+            if self.script is not None:
+                self._lacks()
+            self.settle(Phase.DECISION + 1)
+            for look in self.after:
+                look()
+
+    def _enter(self, t: float) -> None:
+        self.now, self.end, self.deciding = t, t * (1 + INSTANT), False
+
+
+def tell(event: Event, cause: int) -> Script:
+    """One line."""
+    yield event, cause
+
+
+def _at_once(turn: Turn) -> Script:
+    seq = yield turn.want
+    with suppress(StopIteration):
+        turn.script.send(seq)
+
+
+def _fits(expected: Any, event: Any) -> bool:
+    """Whether the line is what is expected, as far as who tells what."""
+    if expected.__class__ is not event.__class__:
+        return False
+    keeps = getattr(expected, "keeps", None)
+    return keeps is None or getattr(event, "keeps", None) is not None
