@@ -38,7 +38,7 @@ class Decider:
     news: list[int] = field(factory=list)
     """seq of what called for a decision at this instant."""
     started: list[int] = field(factory=list)
-    """seq of the starts of this instant, of jobs that had waited."""
+    """seq of the starts of this instant; -1 of jobs that had not waited."""
 
     def renew(self) -> None:
         """It may be another instant."""
@@ -100,6 +100,7 @@ class Decider:
         if self.opened >= 0:
             return self.opened
         if job.name in self.wanting:
+            self.started.append(-1)
             return self.wanting[job.name]
         freed = (cause for cause, spans in self.freeing if _meet(spans, copy.spans))
         found = next(freed, None)

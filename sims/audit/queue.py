@@ -127,7 +127,8 @@ class Queue(Decider):
         if own is not None and own[0].start <= self.w.now * INSTANT and not job.copies:
             return own[1]
         made = [seq for seq, name in self.made if name != job.name]
-        return {*made, *self.started[:1]} or self.called()
+        lead = [seq for seq in self.started[:1] if seq >= 0]
+        return {*made, *lead} or self.called()
 
     def why(self, job: Job, copy: Copy, seq: int) -> Causes:
         causes = super().why(job, copy, seq)
