@@ -122,6 +122,12 @@ class _Served(MasterSection):
 
     order_given: SkipValidation[ServiceOrder]
 
+    @property
+    def served(self) -> str:
+        """See MasterSection."""
+        kind = type(self.order_given)
+        return f"{kind.__module__}:{kind.__qualname__}"
+
     def service(self, platform: Platform, cap: float) -> ServiceOrder:
         """See MasterSection."""
         return self.order_given

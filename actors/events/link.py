@@ -30,8 +30,8 @@ class LinkDescribed(Event):
     channels: Annotated[int, Quantity("channels")]
     """n_com: messages under way at once, in both directions together."""
     order: str = "started-first"
-    """Who is served first: `started-first`, `longest-first`, or as a `timetable` says, by which a
-    channel may stay free."""
+    """Who is served first: `started-first`, `longest-first`, as a `timetable` says, by which a
+    channel may stay free, or by `module:Name` of a program's own."""
 
 
 @frozen

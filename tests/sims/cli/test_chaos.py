@@ -6,6 +6,8 @@ import pytest
 
 from actors.protection import Images
 from actors.run import Run
+from actors.runtime import system
+from actors.runtime.journal import Journal
 from sims.cli import trials
 from sims.matrix import AXES
 from tests.sims.cli.commands import ROOT, Shell
@@ -40,6 +42,7 @@ def test_a_run_that_forgets_what_it_saved_is_told_with_the_command_that_makes_it
         """Save nothing."""
 
     monkeypatch.setattr(Images, "save", forget)
+    monkeypatch.setattr(system, "Journal", Journal)  # which does not notice as it is written
     monkeypatch.setattr(trials, "run_many", lambda task, all_: ((it, task(it)) for it in all_))
     path = shell.write(shell("matrix", "rigid/faults/images/free").out, "cell.toml")
     said = shell("chaos", path, "--most", "30")
