@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import attrs
@@ -122,8 +124,8 @@ def imported(name: str, folder: Path, key: str) -> Any:
         raise InputError("scenario", key, problem, accepted) from None
     finally:
         del sys.path[: len(paths)]
-    if file is not None and Path(found.__file__ or "").resolve() != file:
-        problem = f"{name!r}: another module {module} is loaded, {found.__file__}"
+    if file is not None and _installed(found):
+        problem = f"{name!r}: {module} is an installed module, {found.__file__}"
         raise InputError("scenario", key, problem, "another name for yours")
     return value
 
@@ -133,6 +135,14 @@ def _file_in(folder: Path, module: str) -> Path | None:
     path = folder.joinpath(*module.split(".")).resolve()
     sources = (path.with_name(f"{path.name}.py"), path / "__init__.py")
     return next((source for source in sources if source.is_file()), None)
+
+
+def _installed(module: ModuleType) -> bool:
+    """Whether it came with Python or a package, and not from where it was sought: a file of its
+    name opens no door to it."""
+    file = Path(module.__file__ or "").resolve()
+    homes = (sysconfig.get_path(it) for it in ("stdlib", "platstdlib", "purelib", "platlib"))
+    return module.__file__ is None or any(file.is_relative_to(Path(it).resolve()) for it in homes)
 
 
 def _declared(module: str) -> bool:

@@ -129,7 +129,7 @@ def test_a_parameter_of_the_policy_is_set_from_the_command_line(own: Shell) -> N
 @pytest.mark.parametrize(
     ("policy", "parts"),
     [
-        ('name = "yours:Only"', ["policy.name", "'yours:Only'", "No module named", "importable"]),
+        ('name = "yours:Only"', ["policy.name", "'yours:Only'", "no such module", "in the current one"]),
         ('name = "mine:All"', ["policy.name", "'mine:All'", "'All'", "package.module:Name"]),
         ('name = "mine:number"', ["policy.name", "'mine:number'", "cannot be called"]),
         ('name = "mine:Sleepy"', ["policy.name", "'mine:Sleepy'", "at noon", "Wake.EVERY_SLOT"]),

@@ -34,7 +34,7 @@ def test_installed_modules_are_not_loaded_because_a_file_names_them(
 
 def test_a_file_called_as_an_installed_module_does_not_open_its_door(tmp_path: Path) -> None:
     (tmp_path / "orjson.py").write_text("loads = None\n")
-    with pytest.raises(InputError, match="another module orjson is loaded"):
+    with pytest.raises(InputError, match="orjson is an installed module"):
         imported("orjson:loads", tmp_path, "policy.name")
 
 
