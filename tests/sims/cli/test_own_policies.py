@@ -77,6 +77,7 @@ class Sleepy:
 @pytest.fixture
 def own(shell: Shell) -> Iterator[Shell]:
     """The command line beside a file of policies."""
+    sys.modules.pop("mine", None)
     shell.write(MINE, "mine.py")
     yield shell
     sys.modules.pop("mine", None)
@@ -129,7 +130,10 @@ def test_a_parameter_of_the_policy_is_set_from_the_command_line(own: Shell) -> N
 @pytest.mark.parametrize(
     ("policy", "parts"),
     [
-        ('name = "yours:Only"', ["policy.name", "'yours:Only'", "no such module", "in the current one"]),
+        (
+            'name = "yours:Only"',
+            ["policy.name", "'yours:Only'", "no such module", "in the current one"],
+        ),
         ('name = "mine:All"', ["policy.name", "'mine:All'", "'All'", "package.module:Name"]),
         ('name = "mine:number"', ["policy.name", "'mine:number'", "cannot be called"]),
         ('name = "mine:Sleepy"', ["policy.name", "'mine:Sleepy'", "at noon", "Wake.EVERY_SLOT"]),
