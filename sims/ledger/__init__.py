@@ -6,8 +6,8 @@ know nothing of events.
 
 from __future__ import annotations
 
-from sims.ledger.accountant import Accountant, Slices
+from sims.ledger.accountant import Slices
 from sims.ledger.ledger import Account, Ledger, account
 from sims.ledger.slices import Slice, Use
 
-__all__ = ["Account", "Accountant", "Ledger", "Slice", "Slices", "Use", "account"]
+__all__ = ["Account", "Ledger", "Slice", "Slices", "Use", "account"]

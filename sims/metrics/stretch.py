@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from math import isnan, nan
 
-from attrs import define, field
-
-from actors.events import JobDescribed, RunStarted
-from actors.runtime import Record
+from actors.events import JobDescribed
 
 
 def own_time(work: float, described: JobDescribed | None, before: float = nan) -> float:
@@ -23,22 +20,3 @@ def own_time(work: float, described: JobDescribed | None, before: float = nan) -
     if described.kind == "malleable" and not isnan(before):
         return before
     return work + described.verification
-
-
-@define
-class OwnTimes:
-    """Fold: job -> its own time, where the log knows one."""
-
-    wants: frozenset[type] = frozenset((JobDescribed, RunStarted))
-    times: dict[str, float] = field(factory=dict)
-    _described: dict[str, JobDescribed] = field(factory=dict)
-
-    def __call__(self, record: Record) -> None:
-        event = record.event
-        if isinstance(event, JobDescribed):
-            self._described[event.job] = event
-        elif isinstance(event, RunStarted):
-            before = self.times.get(event.job, nan)
-            own = own_time(event.work, self._described.get(event.job), before)
-            if not isnan(own):
-                self.times[event.job] = own

@@ -26,7 +26,8 @@ from actors.events import (
 )
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
-from sims.ledger import Accountant, Ledger, Use, account
+from sims.ledger import Ledger, Use, account
+from tests.sims.ledger.accountant import Accountant
 
 COMPUTING, VERIFYING, STAGING_IN = Stage.COMPUTING, Stage.VERIFYING, Stage.STAGING_IN
 COMPLETED, LOST, CANCELLED = Outcome.COMPLETED, Outcome.LOST, Outcome.CANCELLED

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from actors.events import JobCompleted, ScenarioStarted
 from actors.runtime import Record
-from sims.ledger import Accountant, Ledger, Slice, Use, account
+from sims.ledger import Ledger, Slice, Use, account
 from sims.ledger.slices import count, ranges, text
 from sims.parts import parted
 from tests.sims.anything import TABLES, records_of, scenarios
+from tests.sims.ledger.accountant import Accountant
 
 
 def processors_of(records: list[Record]) -> int:

@@ -20,12 +20,13 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from actors.runtime import Record
-from sims.ledger import Accountant, Slice, Use, account
+from sims.ledger import Slice, Use, account
 from sims.ledger.slices import ranges
 from sims.parts import parted
 from sims.report import Report
 from sims.scenario.loader import read
 from sims.world import run
+from tests.sims.ledger.accountant import Accountant
 
 Table = dict[str, Any]
 

@@ -1,0 +1,39 @@
+"""The ledger's slices as a fold over records, which tests look into line by line."""
+
+from __future__ import annotations
+
+from actors.events import Compound
+from actors.runtime import Record
+from sims.history import History
+from sims.ledger import Slice, Slices
+
+
+class Accountant:
+    """The same as a fold: from each record, or each part of it, to the slices that it ends."""
+
+    def __init__(self, processors: int) -> None:
+        self._history, self._told = History(processors), list[Slice]()
+        Slices(self._history, self._told.append)
+
+    @property
+    def wants(self) -> frozenset[type]:
+        """The events that it is to be called with, those apart that have parts."""
+        return frozenset(it for it in self._history.wants if not issubclass(it, Compound))
+
+    def __call__(self, record: Record) -> list[Slice]:
+        """The slices that end, or become known, with this record."""
+        self._history.apply(record)
+        return self._take()
+
+    def close(self, now: float) -> list[Slice]:
+        """The slices still open where the log ends."""
+        self._history.now = now
+        self._history.close()
+        return self._take()
+
+    def _take(self) -> list[Slice]:
+        if not self._told:
+            return []
+        told = self._told[:]
+        self._told.clear()
+        return told
