@@ -79,7 +79,7 @@ class Master(Actor):
         index, before = message.index, self.requests.get(message.index)
         if before is not None and not message.from_scratch:
             before.lacked, before.begun, before.cause = message.left, message.begun, cause
-            if before.serving:
+            if before.since is not None:
                 before.since = self.now  # what has passed by now is not in what it lacks
             return
         if before is not None and before.since is not None:

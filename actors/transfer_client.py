@@ -83,11 +83,10 @@ class TransferClient(Actor):
 
     @handles(StageIn, during=(UP,))
     def join(self, request: StageIn, cause: int) -> None:
-        if self.request is not None:
-            self._stay(self.request, request, cause)
-            self.request = request
+        former, self.request = self.request, request
+        if former is not None:
+            self._stay(former, request, cause)
             self._report(cause)
-        self.request = request
         self._go_on(request, cause)
 
     def _stay(self, former: StageIn, request: StageIn, cause: int) -> None:

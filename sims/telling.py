@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from math import inf
 
 import attrs
@@ -97,6 +99,15 @@ def row_of(started: ScenarioStarted) -> str:
 def worker_of(started: ScenarioStarted, number: int) -> str:
     """`P1`, or `worker 0` where workers have no names."""
     return started.workers[number] if started.workers else f"worker {number}"
+
+
+def apart(names: Iterable[str]) -> list[str]:
+    """The names, told apart: what comes again is `J7.2`, `J7.3` and so on."""
+    seen, found = Counter[str](), []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
+    return found
 
 
 def _value(value: object) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 
 from attrs import define, field
 
+from actors.intervals import numbers_in
 from actors.runtime import Record
 from sims.history import History
 from sims.ledger.accountant import Slices
-from sims.ledger.slices import Exact, Slice, Use, length, ranges
+from sims.ledger.slices import Exact, Slice, Use, length
 
 Account = dict[Use, Exact]
 
@@ -56,9 +57,8 @@ class Ledger:
 
     def _add_to_workers(self, it: Slice) -> None:
         each = it.each
-        for first, last in ranges(it.processors):
-            for number in range(first, last + 1):
-                self.by_worker[number][it.use] += each
+        for number in numbers_in(it.processors):
+            self.by_worker[number][it.use] += each
 
     def close(self, end: float) -> None:
         """Fix the makespan; the rest of all processors' time was idle."""

@@ -1,20 +1,16 @@
-"""Slices of processor time, and the numbered sets of processors that they lie on."""
+"""Slices of processor time."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
 from fractions import Fraction
 
 from attrs import frozen
 
-from actors.intervals import count_in, intervals_of, spans_in
-from actors.intervals import text as written
+from actors.intervals import count_in
 
 Exact = Fraction | int
 """A sum of times without rounding: whole seconds and slots stay whole, which adds up faster."""
-Range = tuple[int, int]
-"""First and last processor number."""
 
 
 class Use(enum.Enum):
@@ -74,7 +70,7 @@ class Slice:
 
     def amount(self) -> Exact:
         """Processor-time of this slice, exactly."""
-        return count(self.processors) * self.each
+        return count_in(self.processors) * self.each
 
 
 def length(start: float, end: float) -> Exact:
@@ -83,11 +79,3 @@ def length(start: float, end: float) -> Exact:
     if first == start and last == end:
         return last - first
     return Fraction(end) - Fraction(start)
-
-
-ranges, count = spans_in, count_in
-
-
-def text(numbers: Iterable[int]) -> str:
-    """Ascending numbers as an interval set: `0-3 5`."""
-    return written(intervals_of(numbers))

@@ -11,9 +11,9 @@ from itertools import pairwise
 from attrs import define, evolve, field
 
 from actors.events import Outcome, Stage
-from actors.intervals import numbers_in
+from actors.intervals import intervals_of, numbers_in, text
 from sims.history import Run
-from sims.ledger.slices import Slice, Use, text
+from sims.ledger.slices import Slice, Use
 
 FINEST = 1_000_000
 """Shares are simple fractions: one of a smaller denominator is what the log's double stands for.
@@ -113,7 +113,7 @@ class RunSpan:
             yield from self._hold_back((whole,), whole, done)
             return
         alone = {n: parts for n in self.moves if (parts := list(self._parts(n, whole))) != [whole]}
-        rest = text(n for n in numbers_in(run.processors) if n not in alone)
+        rest = text(intervals_of(n for n in numbers_in(run.processors) if n not in alone))
         together = evolve(whole, processors=rest)
         yield from self._hold_back((together,) if rest else (), whole, done)
         for parts in alone.values():

@@ -15,6 +15,7 @@ from attrs import define, evolve, field, frozen
 
 from sims.errors import InputError
 from sims.readers.files import numbered_lines
+from sims.telling import apart
 
 NEEDED = ("JobID", "Submit", "Start", "ElapsedRaw", "AllocCPUS", "State")
 FORMAT = (
@@ -172,15 +173,13 @@ class _Reading:
         if not self.attempts:
             raise InputError(self.source, "", "no job that has started", "lines of `sacct -P`")
         ordered = sorted(self._whole(), key=lambda job: job.submitted)
-        begins, seen = ordered[0].submitted, Counter[str]()
-        jobs = []
-        for job in ordered:
-            seen[job.name] += 1
-            again = f".{seen[job.name]}" if seen[job.name] > 1 else ""
-            name = f"J{job.name}{again}"
-            jobs.append(evolve(job, name=name, submitted=job.submitted - begins))
-        if repeated := sum(times > 1 for times in seen.values()):
-            self.changed["requeued: each attempt is a job of its own"] += repeated
+        begins, ids = ordered[0].submitted, [job.name for job in ordered]
+        jobs = [
+            evolve(job, name=f"J{name}", submitted=job.submitted - begins)
+            for job, name in zip(ordered, apart(ids), strict=True)
+        ]
+        if repeated := sum(times > 1 for times in Counter(ids).values()):
+            self.changed["requeued: each attempt is a job of its own"] = repeated
         return SacctLog(tuple(jobs), begins, dict(self.left_out), dict(self.changed))
 
     def _whole(self) -> Iterable[SacctJob]:

@@ -125,7 +125,8 @@ def imported(name: str, folder: Path, key: str) -> Any:
     finally:
         del sys.path[: len(paths)]
     if file is not None and _installed(found):
-        problem = f"{name!r}: {module} is an installed module, {found.__file__}"
+        where = getattr(found, "__file__", "built in")
+        problem = f"{name!r}: {module} is an installed module, {where}"
         raise InputError("scenario", key, problem, "another name for yours")
     return value
 
@@ -140,9 +141,11 @@ def _file_in(folder: Path, module: str) -> Path | None:
 def _installed(module: ModuleType) -> bool:
     """Whether it came with Python or a package, and not from where it was sought: a file of its
     name opens no door to it."""
-    file = Path(module.__file__ or "").resolve()
+    file = getattr(module, "__file__", None)  # what is built in has none
+    if file is None:
+        return True
     homes = (sysconfig.get_path(it) for it in ("stdlib", "platstdlib", "purelib", "platlib"))
-    return module.__file__ is None or any(file.is_relative_to(Path(it).resolve()) for it in homes)
+    return any(Path(file).resolve().is_relative_to(Path(it).resolve()) for it in homes)
 
 
 def _declared(module: str) -> bool:
@@ -161,7 +164,7 @@ def _beside_ours(module: str, name: str, places: Sequence[str], key: str) -> Non
     hides = importlib.util.find_spec(f"{package}.{rest.partition('.')[0]}") is not None
     for folder in (Path(place, package).resolve() for place in places):
         added = str(folder) in ours
-        theirs = Path(folder, *rest.split(".")).with_suffix(".py").exists()
+        theirs = _file_in(folder, rest)
         if theirs and hides and not added and str(folder) != ours[0]:
             problem = f"{name!r}: Holdfast has a module {module} of its own"
             raise InputError(

@@ -11,6 +11,7 @@ import pytest
 from attrs import frozen
 
 from actors.events import RunEnded, RunStarted
+from actors.intervals import count_in
 from actors.runtime import Record, System
 from policies.interface.queue import (
     Allocation,
@@ -38,7 +39,6 @@ from policies.queue.mixed import Mixed
 from policies.queue.orders import PAPER_ORDERS
 from policies.queue.programmes import Programme
 from sims.bench.batch_runs import described, spawn
-from sims.ledger.slices import count
 from tests.case_files import case_file
 
 CLOSE = 1e-9
@@ -96,7 +96,7 @@ def attempts(
     system.run()
     ends = {(r.event.job, r.event.run): r.t for r in records if isinstance(r.event, RunEnded)}
     rows = [
-        (int(e.job[1:]) - 1, e.run, count(e.processors), r.t, ends[e.job, e.run])
+        (int(e.job[1:]) - 1, e.run, count_in(e.processors), r.t, ends[e.job, e.run])
         for r in records
         if isinstance(e := r.event, RunStarted)
     ]

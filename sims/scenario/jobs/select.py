@@ -4,7 +4,6 @@ the load is changed, and how more of a log that is too short is drawn."""
 from __future__ import annotations
 
 import enum
-from collections import Counter
 from math import inf
 from typing import Annotated
 
@@ -27,6 +26,7 @@ from sims.tables.fields import (
     Unacceptable,
 )
 from sims.tables.section import Section
+from sims.telling import apart
 
 
 class Rule(enum.Enum):
@@ -226,13 +226,8 @@ class Resample(Section):
         found = jobs.take(np.concatenate(blocks))
         how = f"{self.blocks} blocks of {self.length:g} drawn from {whole}"
         changes.change(f"{how}, which held {bounds[-1]:,} jobs", len(found))
-        return attrs.evolve(found, submitted=found.submitted + shift, names=_apart(found.names))
-
-
-def _apart(names: np.ndarray) -> np.ndarray:
-    seen: Counter[str] = Counter()
-    apart = np.empty_like(names)
-    for place, name in enumerate(names):
-        seen[name] += 1
-        apart[place] = name if seen[name] == 1 else f"{name}.{seen[name]}"
-    return apart
+        return attrs.evolve(
+            found,
+            submitted=found.submitted + shift,
+            names=np.array(apart(found.names), dtype=object),
+        )

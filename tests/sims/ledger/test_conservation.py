@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actors.events import JobCompleted, ScenarioStarted
+from actors.intervals import count_in, intervals_of, spans_in, text
 from actors.runtime import Record
 from sims.ledger import Ledger, Slice, Use, account
-from sims.ledger.slices import count, ranges, text
 from sims.parts import parted
 from tests.sims.anything import TABLES, records_of, scenarios
 from tests.sims.ledger.accountant import Accountant
@@ -79,6 +79,6 @@ def test_no_job_is_useful_before_its_submission_or_after_its_completion(
 
 @given(st.sets(st.integers(0, 60)))
 def test_an_interval_set_is_read_back_as_it_was_written(numbers: set[int]) -> None:
-    written = text(sorted(numbers))
-    assert {p for a, b in ranges(written) for p in range(a, b + 1)} == numbers
-    assert count(written) == len(numbers)
+    written = text(intervals_of(sorted(numbers)))
+    assert {p for a, b in spans_in(written) for p in range(a, b + 1)} == numbers
+    assert count_in(written) == len(numbers)

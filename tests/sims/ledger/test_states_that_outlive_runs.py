@@ -19,9 +19,9 @@ from actors.events import (
     RunEnded,
     WorkerSpeedChanged,
 )
+from actors.intervals import numbers_in
 from actors.runtime import Record
 from sims.ledger import Slice, Use, account
-from sims.ledger.slices import ranges
 from sims.parts import parted
 from sims.report import Report
 from sims.scenario.loader import read
@@ -55,7 +55,7 @@ def useful(records: Sequence[Record], workers: int) -> dict[str, float]:
 
 
 def _workers(it: Slice) -> list[int]:
-    return [n for first, last in ranges(it.processors) for n in range(first, last + 1)]
+    return list(numbers_in(it.processors))
 
 
 def _served(it: Slice, changes: Sequence[tuple[float, float]]) -> float:

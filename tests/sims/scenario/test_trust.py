@@ -32,10 +32,14 @@ def test_installed_modules_are_not_loaded_because_a_file_names_them(
         imported(name, tmp_path, "policy.name")
 
 
-def test_a_file_called_as_an_installed_module_does_not_open_its_door(tmp_path: Path) -> None:
-    (tmp_path / "orjson.py").write_text("loads = None\n")
-    with pytest.raises(InputError, match="orjson is an installed module"):
-        imported("orjson:loads", tmp_path, "policy.name")
+@pytest.mark.parametrize("name", ["orjson:loads", "subprocess:Popen", "sys:exit"])
+def test_a_file_called_as_an_installed_module_does_not_open_its_door(
+    name: str, tmp_path: Path
+) -> None:
+    module, _, attribute = name.partition(":")
+    (tmp_path / f"{module}.py").write_text(f"{attribute} = None\n")
+    with pytest.raises(InputError, match=f"{module} is an installed module"):
+        imported(name, tmp_path, "policy.name")
 
 
 def test_a_module_beside_the_scenario_and_one_of_ours_are_loaded(tmp_path: Path) -> None:
