@@ -20,6 +20,7 @@ from actors.events import (
 from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.events.enrolment import BoundsDescribed, ChainsBelieved, TasksDescribed
 from actors.events.jobs import (
+    DeadlineDescribed,
     IterationCompleted,
     IterationStarted,
     JobCompleted,
@@ -77,7 +78,7 @@ from actors.events.scenario import (
     ScenarioStarted,
     StaleMessage,
 )
-from actors.events.workers import WorkerChanged, WorkerPriced, WorkerSpeedChanged
+from actors.events.workers import WorkerChanged, WorkerPriced, WorkerRented, WorkerSpeedChanged
 from actors.runtime import Event
 
 __all__ = [
@@ -92,6 +93,7 @@ __all__ = [
     "Compound",
     "CopiesPlaced",
     "CopiesSettled",
+    "DeadlineDescribed",
     "DeciderKind",
     "End",
     "EndExpected",
@@ -142,6 +144,7 @@ __all__ = [
     "WhyIgnored",
     "WorkerChanged",
     "WorkerPriced",
+    "WorkerRented",
     "WorkerSpeedChanged",
     "WorkloadEnded",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isfinite
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from actors.attempts import JobOfAttempts
 from actors.events import DeciderKind
@@ -71,7 +71,7 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
     """Whether all its runs compute alike, so that how many fail before one does not can be drawn
     beforehand: one more hazard then shifts nobody's failures."""
     kind, errors = submission.job.kind, scenario.errors
-    if kind == "iterative" or scenario.decider is DeciderKind.PACK:
+    if kind == "iterative" or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
         return False
     if kind != "rigid" and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
@@ -120,6 +120,8 @@ def _job_of_runs(
         )
     else:
         rules = submission.rules(scenario.faults.mtbf)
+        if scenario.decider is DeciderKind.DEADLINE:
+            rules = evolve(rules, changeover=scenario.policy.changeover)
     if job.kind == "iterative":
         own = iterative(submission)
         times = own.times(job.index, scenario.full_platform)
