@@ -160,11 +160,11 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     with replacing(path) as new:
         try:
             (lazy.sink_csv if path.suffix == ".csv" else lazy.sink_parquet)(new)
-        except polars.exceptions.ComputeError as error:
-            # What writes Parquet tells of a full disk in words of its own.
-            if "IO error: " not in str(error):
-                raise
-            raise OSError(str(error).partition("IO error: ")[2]) from None
+        except polars.exceptions.ComputeError:
+            # What writes Parquet tells of a full disk in words of its own, or in none.
+            with new.open("ab") as file:
+                file.write(bytes(BATCH))
+            raise
         if failed:
             raise failed[0]
     return written
