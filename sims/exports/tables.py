@@ -177,6 +177,8 @@ def _polars() -> Any:
 def _event(record: Record) -> Row:
     event = record.event
     values = {name: getattr(event, name) for name in attrs.fields_dict(type(event))}
+    if values.get(event.optional, event) is None:
+        del values[event.optional]
     fields = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY).decode()
     return (
         *(record.seq, float(record.t), record.cause, type(event).__name__),
