@@ -17,7 +17,7 @@ from sims.metrics.jobs import BOUND, Jobs, Starts
 from sims.metrics.queue import Queue
 from sims.metrics.spread import SpreadNumbers, as_json
 from sims.summary import Summary
-from sims.telling import amount_of, counted, in_units, units
+from sims.telling import amount_of, counted, in_units, units, visible
 
 FAR = 2
 """Times by which recorded and simulated means may differ without a warning."""
@@ -161,7 +161,8 @@ class Report:
 
     def lines(self) -> list[str]:
         """The report for people."""
-        return [*self.summary.lines(), *self._numbers(), *self._shares()]
+        lines = (*self.summary.lines(), *self._numbers(), *self._shares())
+        return list(map(visible, lines))
 
     def _numbers(self) -> Iterator[str]:
         started = self.summary.started
@@ -220,9 +221,10 @@ def amounts(account: Account) -> dict[str, float]:
 def table(accounts: Mapping[str, Account]) -> Iterator[str]:
     """One line per account, one column per use that any of them has."""
     uses = [use for use in Use if any(account[use] for account in accounts.values())]
-    width = max(16, *map(len, accounts))
+    rows = {visible(name): account for name, account in accounts.items()}
+    width = max(16, *map(len, rows))
     yield f"{'':<{width}}" + "".join(f"{use.value:>16}" for use in uses)
-    for name, account in accounts.items():
+    for name, account in rows.items():
         yield f"{name:<{width}}" + "".join(
             f"{amount_of(float(account[use]), 8):>16}" for use in uses
         )

@@ -32,6 +32,8 @@ BATCH = 50_000
 """Rows in memory at once."""
 
 SUFFIXES = (".csv", ".parquet")
+FORMULA = r"^([=+\-@\t\r])"
+"""How a cell begins that a spreadsheet computes: a quotation mark before it makes it text."""
 
 Value = str | int | float | bool | None
 Row = tuple[Value, ...]
@@ -144,6 +146,7 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     told, written = iter(rows), 0
     schema = polars.Schema(columns)
     failed: list[BaseException] = []
+    guarded = polars.col(polars.String).str.replace(FORMULA, "'$1")
 
     def frames(*_: object) -> Iterator[pl.DataFrame]:
         # polars hands on what its source raises while threads of its own still write the file,
@@ -152,7 +155,8 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
         try:
             while batch := list(islice(told, BATCH)):
                 written += len(batch)
-                yield polars.DataFrame(batch, schema, orient="row")
+                table = polars.DataFrame(batch, schema, orient="row")
+                yield table.with_columns(guarded) if path.suffix == ".csv" else table
         except (Exception, KeyboardInterrupt) as error:
             failed.append(error)
 
