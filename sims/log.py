@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -19,7 +20,7 @@ from sims.decoding import Misfit, decode
 from sims.errors import InputError
 from sims.packing import pack, save
 from sims.readers.files import UNREADABLE, open_binary
-from sims.writing import HeldBack, check_packing, forget_twin, refusing, set_aside
+from sims.writing import HeldBack, check_packing, claim, forget_twin, refusing
 
 BATCH = 64
 """Records that wait to be rendered, at most. Written 16 to 128 at a time a
@@ -36,17 +37,27 @@ that time."""
 class _Late:
     """A file that takes an older one's place when it is opened; until then this keeps its parts."""
 
-    path: Path
+    asked: Path
+    path: Path = field(init=False)
+    """Where it lies: beside what was asked for, while another run writes that."""
     file: BinaryIO | None = None
     kept: Path | None = None
     """Where an older log of this name now lies; one that says the same is not kept."""
+    unwanted: bool = False
+    """Whether it goes when it is closed."""
+    _held: int | None = None
+    """While it is open, no other run takes the name."""
     _parts: list[bytes] = field(init=False, factory=list)
     """An empty one stands for a flush."""
+
+    def __attrs_post_init__(self) -> None:
+        self.path = self.asked
 
     def open(self) -> BinaryIO:
         if self.file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.kept = set_aside(self.path)
+            if self.path.is_file() or not self.path.exists():
+                self.path, self.kept, self._held = claim(self.path)
             self.file = pack(self.path)
             for part in self._parts:
                 if part:
@@ -69,9 +80,16 @@ class _Late:
             self._parts.append(b"")
 
     def close(self) -> None:
-        if self.file is not None:
-            self.file.close()
-            self.kept = forget_twin(self.kept, self.path)
+        try:
+            if self.file is not None:
+                self.file.close()
+                self.kept = forget_twin(self.kept, self.path)
+                if self.unwanted:
+                    self.path.unlink()
+        finally:
+            if self._held is not None:
+                os.close(self._held)
+                self._held = None
 
 
 class LogWriter:
@@ -88,7 +106,6 @@ class LogWriter:
 
     def __init__(self, path: Path) -> None:
         check_packing(path)
-        self.path = path
         self._waiting: list[Record] = []
         self._since = 0.0
         """When time has advanced: after this; inf: it has."""
@@ -100,9 +117,17 @@ class LogWriter:
         self._saver = Thread(target=self._save_in_time, daemon=True)
 
     @property
-    def kept(self) -> Path | None:
-        """Where an older log of this name now lies; one that says the same is not kept."""
-        return self._file.kept
+    def path(self) -> Path:
+        """Where it is written: beside what was asked for, while another run writes that."""
+        return self._file.path
+
+    @property
+    def note(self) -> str | None:
+        """What its user has to know of other logs of this name."""
+        late = self._file
+        if late.path != late.asked:
+            return f"another run is writing {late.asked}: this log is {late.path}"
+        return None if late.kept is None else f"the earlier {late.path} is now {late.kept}"
 
     def __call__(self, record: Record) -> None:
         self._waiting.append(record)
@@ -158,14 +183,13 @@ class LogWriter:
             self._interrupt.__exit__(kind, error, trace)
 
     def _close(self, error: BaseException | None) -> None:
+        self._file.unwanted = error is not None and self._since == 0
         with closing(self._file):
             if self._failed is not None:
                 if error is None or not isinstance(self._failed, TypeError):
                     raise self._failed
             elif error is None or self._since > 0:
                 self._write(opens=True)
-        if error is not None and self._since == 0 and self._file.file is not None:
-            self.path.unlink()
 
 
 class LogFile:

@@ -191,10 +191,10 @@ def tracked(results: Iterable[T], tasks: Collection[object], title: str) -> Iter
 
 @contextmanager
 def interruptible(more: str) -> Iterator[None]:
-    """Ctrl-C within says `more`."""
+    """Ctrl-C and SIGTERM within say `more`."""
     try:
         yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         # Whoever presses again while workers are stopped would only see a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt(f"; {more}") from None
+        raise type(interrupt)(f"; {more}") from None

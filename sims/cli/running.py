@@ -72,13 +72,13 @@ def run(
             sinks.append(stack.enter_context(writer))
         begins = _beginning(scenario, progress)
         simulate(scenario, sinks, file.parent, debug, until, begins)
+    written = None if writer is None else str(writer.path)
     if as_json:
-        told = summary.as_json() | {"log": str(where) if where else None}
-        print(json.dumps(told, sort_keys=True))
+        print(json.dumps(summary.as_json() | {"log": written}, sort_keys=True))
     else:
-        print(*summary.lines(), f"  log         {where or 'none'}", sep="\n")
-    if writer is not None and writer.kept is not None:
-        print(f"holdfast: the earlier {where} is now {writer.kept}", file=sys.stderr)
+        print(*summary.lines(), f"  log         {written or 'none'}", sep="\n")
+    if writer is not None and writer.note:
+        print(f"holdfast: {writer.note}", file=sys.stderr)
 
 
 def _writer(path: Path, inputs: Sequence[Path]) -> LogWriter:

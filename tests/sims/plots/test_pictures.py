@@ -10,7 +10,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from actors.events import Outcome
-from sims.cli.main import main
+from sims.cli import main
 from sims.errors import InputError
 from sims.plots import gantt
 from sims.plots.chart import rgb

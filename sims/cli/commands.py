@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from sims.cli import INTERRUPTED, TERMINATED, hear
 from sims.cli.output import printing
 from sims.errors import InputError
 from sims.options import call, command_of
@@ -88,7 +89,9 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """As Typer's."""
         name, unloaded, rest = super().resolve_command(ctx, args)
-        return name, unloaded and load(name or ""), rest
+        loaded = unloaded and load(name or "")
+        hear()
+        return name, loaded, rest
 
 
 def load(name: str) -> Any:
@@ -132,8 +135,8 @@ def _command_line() -> Any:
     return get_command(line)
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
+def run_command(words: Sequence[str] | None) -> int:
+    """Run the command that the words, or the process's own, are of; returns the exit code."""
     warnings.formatwarning = _told
     # Looking for plug-ins of pydantic's reads what all installed packages say of themselves.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -147,8 +150,11 @@ def main(words: Sequence[str] | None = None) -> int:
         return _refused(str(error))
     except KeyboardInterrupt as interrupt:
         more = str(interrupt) or "; what was logged so far is readable"
-        print(f"holdfast: interrupted{more}", file=sys.stderr)
-        return 130
+        from sims.writing import Terminated
+
+        ended = isinstance(interrupt, Terminated)
+        print(f"holdfast: {'terminated' if ended else 'interrupted'}{more}", file=sys.stderr)
+        return TERMINATED if ended else INTERRUPTED
     except BrokenPipeError:
         return 0
     except MemoryError:
@@ -178,7 +184,3 @@ def _failed(error: Exception) -> int:
         return _refused(str(error.error))
     print(f"holdfast: the run failed: {error}", file=sys.stderr)
     return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
