@@ -211,6 +211,14 @@ class Report:
         yield from self._unlike(unit)
         if (fairness := self.jobs.fairness) is not None:
             yield f"  fairness    {fairness:.4f} (Jain's index of users' mean bounded slowdowns)"
+        yield from self._paid()
+        yield f"  utilisation {self.utilisation:.1%}, of which {self.wasted:.1%} wasted"
+        mean = counted(self.queue.mean, "job", digits=6)
+        yield f"  queue       mean {mean}, at most {self.queue.longest:,}"
+        if self.bandwidth is not None and self.channels is not None:
+            yield f"  bandwidth   {self.bandwidth:.1%} of {counted(self.channels, 'channel')} used"
+
+    def _paid(self) -> Iterator[str]:
         if self.cost is not None:
             yield f"  cost        {self.cost:,.8g}"
         if self.energy is not None:
@@ -218,11 +226,6 @@ class Report:
         if self.late is not None:
             due = counted(len(self.deadlines), "job")
             yield f"  late        {self.late} of {due} with a deadline"
-        yield f"  utilisation {self.utilisation:.1%}, of which {self.wasted:.1%} wasted"
-        mean = counted(self.queue.mean, "job", digits=6)
-        yield f"  queue       mean {mean}, at most {self.queue.longest:,}"
-        if self.bandwidth is not None and self.channels is not None:
-            yield f"  bandwidth   {self.bandwidth:.1%} of {counted(self.channels, 'channel')} used"
 
     def _unlike(self, unit: str) -> Iterator[str]:
         """Warns where what was recorded is far from what is simulated."""

@@ -25,6 +25,8 @@ class MovedJob:
     """As its policy saw it last."""
     submitted: float
     processors: int
+    pace: float
+    """Time that a unit of work takes, with its checkpoints."""
     copy: int = -1
     """-1: none runs."""
 
@@ -72,7 +74,7 @@ class DeadlineDecider(Decider):
 
     def progressed(self, message: RunProgress) -> None:
         job = self.planned[message.index]
-        job.due = evolve(job.due, saved=message.saved)
+        job.due = evolve(job.due, saved=message.saved * job.pace)
 
     def woken(self, cause: int) -> int | None:
         scheduler = self.scheduler

@@ -18,7 +18,8 @@ class Offer:
 
 @frozen
 class DueJob:
-    """What a policy sees of one job at one instant; times in the scenario's unit, at speed 1."""
+    """What a policy sees of one job at one instant; times in the scenario's unit. Work is the time
+    that it takes at speed 1, with its checkpoints, where nothing happens."""
 
     elapsed: float
     """Since it was submitted."""
@@ -29,7 +30,8 @@ class DueJob:
     saved: float
     """The part of it from which a new run begins: what was done since its checkpoint is lost."""
     changeover: float
-    """d: time that a new run takes before it computes."""
+    """d: time that a new run takes before it computes: what `policy.changeover` says, and a
+    recovery."""
     every: float
     """Time until the policy is asked again, at most."""
     kind: str

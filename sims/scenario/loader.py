@@ -15,6 +15,9 @@ from sims.tables.refusals import not_accepted, section_of
 LARGEST = 16 * 2**20
 """Bytes of a scenario file: more is something else, or has no end."""
 
+LONGEST_NAME = 256
+"""Characters that no file's name has."""
+
 TOO_DEEP = "lists or tables nested hundreds deep"
 
 WIDEST = range(-(2**63), 2**64)
@@ -169,5 +172,10 @@ def files_of(scenario: Scenario, folder: Path) -> tuple[Path, ...]:
 def words(table: Mapping[str, Any]) -> Iterator[str]:
     """All strings in there that could be a file's name."""
     for _, value in _leaves(table):
-        if isinstance(value, str) and value and "\0" not in value and len(value) < 1024:
+        if isinstance(value, str) and value and "\0" not in value and _short(value):
             yield value
+
+
+def _short(path: str) -> bool:
+    """Whether it can be looked for: with longer names, systems raise."""
+    return len(path) < 1024 and max(map(len, path.split("/"))) < LONGEST_NAME

@@ -11,7 +11,7 @@ from attrs import frozen
 from actors.deciders.deadline import DeadlineDecider, MovedJob
 from actors.decisions import answer, refusal
 from policies.deadline import NAMED, ON_DEMAND
-from policies.interface import BatchJob, DueJob, KindPolicy, Offer
+from policies.interface import DueJob, KindPolicy, Offer
 from policies.maths.speedup import Asking
 from sims.errors import InputError
 from sims.scenario.platform import Platform, WorkerSection
@@ -34,7 +34,7 @@ def decider(
     due = {it: _deadline(it) for it in jobs.submissions}
     every = section.every or section.changeover or min(due.values()) / 1000
     planned = {
-        it.job.index: _moved(it.job, deadline, section.changeover, every)
+        it.job.index: _moved(it, deadline, section.changeover, every, scenario.faults.mtbf)
         for it, deadline in due.items()
     }
     last = max(it.job.submitted + deadline for it, deadline in due.items())
@@ -58,10 +58,18 @@ class KindAmong:
         raise refusal(self.policy, repr(kind), known, repr(job))
 
 
-def _moved(job: BatchJob, deadline: float, changeover: float, every: float) -> MovedJob:
+def _moved(
+    submission: Submission, deadline: float, changeover: float, every: float, mtbf: float
+) -> MovedJob:
+    job, said, image = submission.job, submission.protection, submission.image
     width = cast(Asking, job.profile).processors
-    due = DueJob(0, deadline, job.profile.time(width), 0, changeover, every, "", ())
-    return MovedJob(due, job.submitted, width)
+    cost, recovery = (said.cost or 0, said.recovery or 0) if image is None else (image, image)
+    if said.verified:
+        cost += job.verification
+    pace = 1 + cost / submission.rules(mtbf).period(width)
+    work = job.profile.time(width) * pace + job.verification
+    due = DueJob(0, deadline, work, 0, changeover + recovery, every, "", ())
+    return MovedJob(due, job.submitted, width, pace)
 
 
 def _named(name: str) -> KindPolicy:
