@@ -26,9 +26,9 @@ def spot(job: DueJob) -> str:
 
 def greedy(job: DueJob) -> str:
     """Spot where it can be had, none elsewhere; on demand once the work left and two changeovers
-    take until the deadline, or would when it is asked again."""
+    take longer than until the deadline, or would when it is asked again."""
     spare = job.deadline - job.elapsed - (job.work - job.saved) - job.changeover
-    due = spare - max(job.changeover, job.every) <= NEGLIGIBLE * job.deadline
+    due = max(job.changeover, job.every) - spare > NEGLIGIBLE * job.deadline
     return ON_DEMAND if due else spot(job)
 
 

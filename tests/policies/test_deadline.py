@@ -17,10 +17,10 @@ SPOT, DEAR, DEMAND = Offer("b", 1.0), Offer("a", 2.0), Offer(ON_DEMAND, 3.0)
         ("spot", 59, 0, "", (SPOT, DEAR, DEMAND), "b"),
         ("spot", 59, 0, "a", (SPOT, DEAR, DEMAND), "a"),
         ("spot", 59, 0, ON_DEMAND, (DEMAND,), ""),
-        # 60 - 9 - 48 is more than two changeovers of 1, 60 - 10 - 48 is not.
-        ("greedy", 9, 0, "", (DEMAND,), ""),
-        ("greedy", 9, 0, ON_DEMAND, (SPOT, DEMAND), "b"),
-        ("greedy", 10, 0, "b", (SPOT, DEMAND), ON_DEMAND),
+        # 60 - 10 - 48 are two changeovers of 1.
+        ("greedy", 10, 0, "", (DEMAND,), ""),
+        ("greedy", 10, 0, ON_DEMAND, (SPOT, DEMAND), "b"),
+        ("greedy", 10.1, 0, "b", (SPOT, DEMAND), ON_DEMAND),
         # The line is at 0.8 of the time: 20 in 25.
         ("uniform-progress", 25, 20, "", (DEMAND,), ""),
         ("uniform-progress", 25, 19.9, "", (DEMAND,), ON_DEMAND),
@@ -40,5 +40,5 @@ def test_a_job_goes_on_where_its_policy_says(
 
 def test_a_policy_that_is_seldom_asked_leaves_in_time() -> None:
     """Asked again in 5, it would come too late."""
-    job = DueJob(8, 60, 48, 2, 1, 5, "", (DEMAND,))
+    job = DueJob(9, 60, 48, 2, 1, 5, "", (DEMAND,))
     assert NAMED["greedy"](job) == ON_DEMAND

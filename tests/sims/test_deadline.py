@@ -41,7 +41,7 @@ def replayed(states: str, policy: str, deadline: float) -> tuple[float, float]:
         spot = "spot" if states[slot % len(states)] == "u" else ""
         kind = kind if kind != "spot" else spot
         line = (WORK - left) * deadline / WORK - slot + 1e-9
-        if left + 2 * DELAY >= deadline - slot - 1e-9:
+        if left + 2 * DELAY > deadline - slot + 1e-9:
             wanted = "on-demand"
         elif policy == "greedy":
             wanted = spot
