@@ -20,7 +20,7 @@ from sims.errors import InputError, naming
 from sims.metrics.measures import Measure
 from sims.options import Overrides, ScenarioFile, flag, moment, natural, option, positive_int
 from sims.scenario.loader import load, split_override, value_of
-from sims.script import grid, show, wide_console
+from sims.script import grid, show, show_table
 
 VALUES = "KEY=V1,V2,..."
 
@@ -115,7 +115,7 @@ def _show(results: Results) -> None:
         shown = question.table(results, comparison)
         left, right = shown.heads[: shown.keys], shown.heads[shown.keys :]
         title = question.title(results, comparison)
-        wide_console().print(grid(left, right, shown.rows, title))
+        show_table(grid(left, right, shown.rows, title))
         for note in question.notes(comparison):
             show(note)
     many = corrected(comparisons)
