@@ -25,6 +25,7 @@ from actors.intervals import numbers_in, spans_in
 from actors.intervals import within as held_in
 from actors.runtime import Record
 from policies.availability import WorkerState
+from sims.errors import visible
 from sims.history import History, Job, Key, Listener, Run
 from sims.ledger import Ledger, Slice, Slices
 from sims.plots.boxes import BOX, Columns, Floats, Lanes, Table, side_by_side
@@ -42,7 +43,7 @@ from sims.plots.palette import (
     Paint,
     Sign,
 )
-from sims.telling import SECOND, counted, visible
+from sims.telling import SECOND, counted
 
 INSET = 0.15
 """Part of a row above and below what a worker does that shows its state."""
