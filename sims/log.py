@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -12,15 +11,14 @@ from types import TracebackType
 from typing import BinaryIO, cast
 
 import orjson
-from attrs import define, field
 
 from actors.events import SCHEMA, ScenarioEnded, ScenarioStarted
 from actors.runtime import JsonLines, Record
 from sims.decoding import Misfit, decode
 from sims.errors import InputError
-from sims.packing import pack, save
+from sims.packing import save
 from sims.readers.files import UNREADABLE, open_binary
-from sims.writing import HeldBack, check_packing, claim, forget_twin, refusing
+from sims.writing import HeldBack, Late, check_packing, refusing
 
 BATCH = 64
 """Records that wait to be rendered, at most. Written 16 to 128 at a time a
@@ -31,65 +29,6 @@ OLDER = {"2": "Holdfast 0.1.0"}
 TICK = 0.45
 """Seconds of the day after which what waits is saved; what began to wait in between, after twice
 that time."""
-
-
-@define(eq=False)
-class _Late:
-    """A file that takes an older one's place when it is opened; until then this keeps its parts."""
-
-    asked: Path
-    path: Path = field(init=False)
-    """Where it lies: beside what was asked for, while another run writes that."""
-    file: BinaryIO | None = None
-    kept: Path | None = None
-    """Where an older log of this name now lies; one that says the same is not kept."""
-    unwanted: bool = False
-    """Whether it goes when it is closed."""
-    _held: int | None = None
-    """While it is open, no other run takes the name."""
-    _parts: list[bytes] = field(init=False, factory=list)
-    """An empty one stands for a flush."""
-
-    def __attrs_post_init__(self) -> None:
-        self.path = self.asked
-
-    def open(self) -> BinaryIO:
-        if self.file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.path.is_file() or not self.path.exists():
-                self.path, self.kept, self._held = claim(self.path)
-            self.file = pack(self.path)
-            for part in self._parts:
-                if part:
-                    self.file.write(part)
-                else:
-                    self.file.flush()
-            self._parts.clear()
-        return self.file
-
-    def write(self, data: bytes) -> None:
-        if self.file is not None:
-            self.file.write(data)
-        elif data:
-            self._parts.append(data)
-
-    def flush(self) -> None:
-        if self.file is not None:
-            self.file.flush()
-        else:
-            self._parts.append(b"")
-
-    def close(self) -> None:
-        try:
-            if self.file is not None:
-                self.file.close()
-                self.kept = forget_twin(self.kept, self.path)
-                if self.unwanted:
-                    self.path.unlink()
-        finally:
-            if self._held is not None:
-                os.close(self._held)
-                self._held = None
 
 
 class LogWriter:
@@ -109,7 +48,7 @@ class LogWriter:
         self._waiting: list[Record] = []
         self._since = 0.0
         """When time has advanced: after this; inf: it has."""
-        self._file = _Late(path)
+        self._file = Late(path)
         self._lines = JsonLines(cast(BinaryIO, self._file))
         self._failed: Exception | None = None
         self._interrupt = HeldBack()

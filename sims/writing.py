@@ -1,5 +1,5 @@
-"""Files that commands write: whole or not at all, with one error for all mishaps; names of logs, each
-one run's; and Ctrl-C, held back meanwhile."""
+"""Files that commands write: whole or not at all, with one error for all mishaps; a log's name,
+which is one run's; and Ctrl-C, held back meanwhile."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, BinaryIO
+
+from attrs import define, field
 
 from sims.errors import InputError
+from sims.packing import pack
 from sims.readers.files import ARCHIVES
 
 PACKED = (".gz", ".xz", ".zst")
@@ -63,7 +66,7 @@ def replacing(path: Path) -> Iterator[Path]:
             _take_place(new, target)
 
 
-def claim(path: Path) -> tuple[Path, Path | None, int]:
+def _claim(path: Path) -> tuple[Path, Path | None, int]:
     """A name for a new log: (its path, where an older log of this name now lies, a descriptor).
 
     The file is there, empty, and nobody else's while the descriptor is open: a log that another run
@@ -121,12 +124,71 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def forget_twin(older: Path | None, newer: Path) -> Path | None:
+def _forget_twin(older: Path | None, newer: Path) -> Path | None:
     """`older`, unless there is none or it says the same, byte for byte: then it goes."""
     if older is None or not filecmp.cmp(older, newer, shallow=False):
         return older
     older.unlink()
     return None
+
+
+@define(eq=False)
+class Late:
+    """A file that takes an older one's place when it is opened; until then this keeps its parts."""
+
+    asked: Path
+    path: Path = field(init=False)
+    """Where it lies: beside what was asked for, while another run writes that."""
+    file: BinaryIO | None = None
+    kept: Path | None = None
+    """Where an older log of this name now lies; one that says the same is not kept."""
+    unwanted: bool = False
+    """Whether it goes when it is closed."""
+    _held: int | None = None
+    """While it is open, no other run takes the name."""
+    _parts: list[bytes] = field(init=False, factory=list)
+    """An empty one stands for a flush."""
+
+    def __attrs_post_init__(self) -> None:
+        self.path = self.asked
+
+    def open(self) -> BinaryIO:
+        if self.file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.is_file() or not self.path.exists():
+                self.path, self.kept, self._held = _claim(self.path)
+            self.file = pack(self.path)
+            for part in self._parts:
+                if part:
+                    self.file.write(part)
+                else:
+                    self.file.flush()
+            self._parts.clear()
+        return self.file
+
+    def write(self, data: bytes) -> None:
+        if self.file is not None:
+            self.file.write(data)
+        elif data:
+            self._parts.append(data)
+
+    def flush(self) -> None:
+        if self.file is not None:
+            self.file.flush()
+        else:
+            self._parts.append(b"")
+
+    def close(self) -> None:
+        try:
+            if self.file is not None:
+                self.file.close()
+                self.kept = _forget_twin(self.kept, self.path)
+                if self.unwanted:
+                    self.path.unlink()
+        finally:
+            if self._held is not None:
+                os.close(self._held)
+                self._held = None
 
 
 def refuse_inputs(output: Path, option: str, *inputs: Path) -> None:

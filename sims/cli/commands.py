@@ -13,10 +13,11 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from sims.cli import INTERRUPTED, TERMINATED, hear
 from sims.cli.output import printing
-from sims.errors import InputError
+from sims.cli.signals import INTERRUPTED, TERMINATED, hear
+from sims.errors import InputError, visible
 from sims.options import call, command_of
+from sims.script import FAILED, MISUSED, note
 
 COMMANDS = {
     "run": ("running", "Simulate a scenario file to its end, and log what happens."),
@@ -153,7 +154,7 @@ def run_command(words: Sequence[str] | None) -> int:
         from sims.writing import Terminated
 
         ended = isinstance(interrupt, Terminated)
-        print(f"holdfast: {'terminated' if ended else 'interrupted'}{more}", file=sys.stderr)
+        note(f"{'terminated' if ended else 'interrupted'}{more}")
         return TERMINATED if ended else INTERRUPTED
     except BrokenPipeError:
         return 0
@@ -165,12 +166,12 @@ def run_command(words: Sequence[str] | None) -> int:
 
 def _told(message: Warning | str, *_: object, **__: object) -> str:
     """A warning as one line, without the place in our code."""
-    return f"holdfast: {message}\n"
+    return f"holdfast: {visible(str(message))}\n"
 
 
 def _refused(why: str) -> int:
-    print(f"holdfast: {why}", file=sys.stderr)
-    return 2
+    note(why)
+    return MISUSED
 
 
 def _failed(error: Exception) -> int:
@@ -182,5 +183,5 @@ def _failed(error: Exception) -> int:
         raise error
     if isinstance(error, ActorFailed) and isinstance(error.error, BadDecision):
         return _refused(str(error.error))
-    print(f"holdfast: the run failed: {error}", file=sys.stderr)
-    return 1
+    note(f"the run failed: {error}")
+    return FAILED
