@@ -150,7 +150,9 @@ class Engine:
         campaign, plan = self.results.campaign, self.results.plan
         listed = tuple((key, it.made(k).scenario, it.seed(k)) for it, k, key in cells)
         home = Path(campaign.folder).absolute()
-        return Batch(listed, campaign.gauges, campaign.until, plan.folder, home, plan.kit)
+        return Batch(
+            listed, campaign.gauges, campaign.classes, campaign.until, plan.folder, home, plan.kit
+        )
 
 
 def _killer(cell: tuple[str, Scenario, int]) -> CellResult:
