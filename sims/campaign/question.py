@@ -16,7 +16,7 @@ from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, given
 from sims.campaign.store import Store
 from sims.campaign.tables import Table
-from sims.errors import COMMAND_LINE, InputError
+from sims.errors import COMMAND_LINE, InputError, naming
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.result import chosen
@@ -163,7 +163,8 @@ def compare(
     if mine and store:
         problem = "results of objects are not known again"
         raise InputError("call", "store", problem, "policies as package.module:Name")
-    return Table(execute(asked, _near(mine), Store(Path(store)) if store else None))
+    with naming(Path(file)):
+        return Table(execute(asked, _near(mine), Store(Path(store)) if store else None))
 
 
 def _axes(name: str, asked: Mapping[str, Sequence[Any]]) -> list[Axis]:
