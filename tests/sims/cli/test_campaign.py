@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 from tests.sims.campaign.campaigns import MINE, write
-from tests.sims.cli.commands import Shell
+from tests.sims.cli.commands import Shell, environment
 
 SMALL = ("--replications", "2", "--results", "kept")
 
@@ -66,6 +67,7 @@ def test_what_raised_is_told_with_its_line_and_tried_again_only_if_asked(own: Sh
         (("run", "none.toml"), ["none.toml: No such file", "a campaign file"]),
         (("run", "campaign.toml", "--size", "full"), ["sizes: 'full'", "no [sizes]"]),
         (("run", "campaign.toml", "--scheduler", "none.json"), ["--scheduler: 'none.json'"]),
+        (("run", "campaign.toml", "--scheduler", "base.toml"), ["'base.toml' is no file of a sch"]),
         (("table", "campaign.toml", "-o", "x.xlsx"), []),
     ],
 )
@@ -74,6 +76,20 @@ def test_what_cannot_be_is_one_line(own: Shell, words: tuple[str, ...], parts: l
     assert said.code == 2
     line = said.complaint()
     assert all(part in line for part in ("holdfast: ", *parts))
+
+
+def test_a_full_disk_is_one_line(own: Shell) -> None:
+    """As a limit of the size of files is, which is met while results are written."""
+    code = "import resource, signal, sys; from sims.cli import main; "
+    code += "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); sys.exit(main(sys.argv[1:]))"
+    words = ("campaign", "run", "campaign.toml", *SMALL)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    *_, line = done.stderr.splitlines()
+    assert line.startswith("holdfast: kept/")
+    assert "cannot be written: " in line
 
 
 def test_without_polars_the_pip_command_is_named(

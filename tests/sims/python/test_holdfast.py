@@ -93,7 +93,7 @@ table = holdfast.compare(path, {"policy.name": NAMES}, hazard=hazard, runs=3)
 easy, mine, wrapped = table.frame()["mean"]
 assert easy != mine == wrapped
 assert holdfast.run(path, policy=policies.narrow_first, keep=False).makespan is not None
-assert holdfast.run(ONE, hazard=Weekends(1.0, day=600.0)).makespan > 4500
+assert holdfast.run(ONE, hazard=Weekends(1.0, day=600.0, downtime=60.0)).makespan > 4500
 assert holdfast.run(ONE).makespan == 4500
 print("done")
 """
