@@ -3,8 +3,6 @@ the same as a frame, as JSON and in a notebook; and its picture."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from functools import cached_property
 from html import escape
 from math import floor, isfinite, log10
@@ -15,16 +13,20 @@ from typing import Any
 from attrs import define, frozen
 
 from sims.campaign.axes import as_toml, told
-from sims.campaign.cells import Gauge, RunStatus
-from sims.campaign.comparing import Comparison, Line, Verdict, corrected
+from sims.campaign.cells import Gauge
+from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.intervals import Estimate
+from sims.campaign.notes import notes
 from sims.campaign.picture import draw
 from sims.campaign.results import Results, plain
 from sims.errors import InputError, imported
 from sims.exports.tables import Library, library_or_default
 from sims.plots.panels import draw_spreads
 from sims.plots.pictures import Picture
-from sims.telling import amount_of, counted, in_units, units
+from sims.telling import amount_of, in_units, units
+
+UNCUT = 10_000
+"""Columns: no table has more."""
 
 
 @frozen
@@ -126,46 +128,28 @@ class Table:
         unit = f", {units(self.results.unit)}" if gauges[0].timed else ""
         return "mean" if len(gauges) > 1 else gauges[0].name + unit
 
-    def notes(self) -> Iterator[str]:
+    @property
+    def notes(self) -> list[str]:
         """What a reader has to know of the figures, a line each."""
-        results, cells = self.results, [cell for _, cell in self.cells]
-        yield from _lacking(self.comparisons(), results.campaign.measures[0])
-        yield from dict.fromkeys(cell.speaks for cell in cells if cell.speaks)
-        yield from self._levels()
-        missing, raised = results.left(), sum(1 for _ in results.raised())
-        if missing:
-            yield f"Unfinished: {counted(missing, 'cell')} of {results.asked():,} to go."
-        if raised:
-            yield f"{counted(raised, 'cell')} raised an error, and are in no figure."
+        return list(notes(self.results, self.comparisons()))
 
-    def _levels(self) -> Iterator[str]:
-        """At which intervals are."""
-        asked = self.results.campaign
-        if many := corrected(self.comparisons()):
-            none = "1" if asked.effect == "ratio" else "0"
-            yield (
-                f"Intervals of {asked.effect}s to {asked.reference}, paired by seed, hold all "
-                f"together at 95 % ({counted(many, 'comparison')}, Bonferroni): better or worse is "
-                f"one that excludes {none}."
-            )
-        if asked.precision is not None:
-            yield (
-                f"Replications ended when intervals were narrow enough: all are at "
-                f"{asked.level:.2%}, for {len(asked.precision.looks())} looks to hold at 95 % "
-                "(Bonferroni)."
-            )
+    def __rich__(self) -> Any:
+        from rich.console import Group
+        from rich.text import Text
+
+        from sims.script import grid
+
+        heads, keys = self.grid.heads, self.grid.keys
+        shown = grid(heads[:keys], heads[keys:], self.grid.rows, self.title)
+        return Group(shown, *map(Text, self.notes))
 
     def __str__(self) -> str:
-        heads, *rows = (self.grid.heads, *self.grid.rows)
-        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if k < self.grid.keys else cell.rjust(width)
-                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in (heads, *rows)
-        ]
-        return "\n".join((self.title, *lines, *self.notes()))
+        from rich.console import Console
+
+        console = Console(width=UNCUT)
+        with console.capture() as told:
+            console.print(self)
+        return told.get()
 
     __repr__ = __str__
 
@@ -174,7 +158,7 @@ class Table:
             return f"<tr>{''.join(f'<{tag}>{escape(it)}</{tag}>' for it in cells)}</tr>"
 
         rows = "".join(row(it, "td") for it in self.grid.rows)
-        notes = "".join(f"<p>{escape(it)}</p>" for it in self.notes())
+        notes = "".join(f"<p>{escape(it)}</p>" for it in self.notes)
         head = f"<b>{escape(self.title)}</b>"
         return f"{head}<table>{row(self.grid.heads, 'th')}{rows}</table>{notes}"
 
@@ -302,38 +286,3 @@ def _values(cell: Comparison, line: Line) -> list[float]:
     if cell.speaks:
         return list(line.runs[0].blocks)
     return [run.value for run in line.runs if run.value is not None]
-
-
-def _lacking(cells: list[Comparison], measure: str) -> Iterator[str]:
-    """Why figures, intervals and verdicts are not there."""
-    lines = [line for cell in cells for line in cell.lines]
-    out: dict[str, Counter[RunStatus]] = {}
-    for line in lines:
-        if line.left_out:
-            out.setdefault(line.variant, Counter()).update(line.left_out)
-    if out:
-        paired, seeds = sum(len(it.paired) for it in cells), sum(it.seeds for it in cells)
-        said = "; ".join(f"{name}: {_left_out(ends, measure)}" for name, ends in out.items())
-        yield (
-            f"Not completed, and in no mean: {said}. Variants are compared over the seeds on which "
-            f"both did, best is over the {paired} of {seeds} on which all did."
-        )
-    if unlike := dict.fromkeys(it.variant for it in lines if it.verdict is Verdict.UNLIKE):
-        yield (
-            f"Unlike, and not compared: {'; '.join(unlike)}: other jobs than the baseline's, as "
-            "some are left out, say."
-        )
-    if any(it.verdict is Verdict.BASELINE and it.as_asked and not it.effect for it in lines):
-        yield f"No ratio: the baseline's mean {measure} is 0. `difference` compares such means."
-    if any(cell.seeds == 1 and not cell.speaks for cell in cells):
-        yield "One run each: no intervals, no verdict."
-    if any(cell.alike for cell in cells):
-        once = "they are one observation, without an interval and a verdict"
-        blocks = all(cell.speaks for cell in cells if cell.alike)
-        why = "" if blocks else f"; {once}"
-        yield f"All runs of a variant are alike: the seed changes nothing in this scenario{why}."
-
-
-def _left_out(ends: Counter[RunStatus], measure: str) -> str:
-    without = {RunStatus.COMPLETED: f"without a {measure}"}
-    return ", ".join(f"{n} {without.get(it, it.value)}" for it, n in ends.items())

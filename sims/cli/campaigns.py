@@ -22,7 +22,7 @@ from sims.cli.progress import bar, interruptible
 from sims.errors import InputError, naming
 from sims.exports import tables as exports
 from sims.options import argument, duration, flag, group, option, picture, positive_int
-from sims.script import FAILED, grid, prepare_pictures, show, wide_console
+from sims.script import FAILED, prepare_pictures, wide_console
 from sims.telling import counted
 from sims.writing import check_suffix
 
@@ -106,7 +106,7 @@ def run(
         workers = cluster(scheduler, patience) if scheduler else local(processes)
         with interruptible(kept), workers as ready, bar(asked.name) as watch:
             found = run_campaign(asked, ready, store, watch=watch, retry=retry)
-        show_table(Table(found))
+        wide_console().print(Table(found))
         raised = list(_raised(found, "raised  "))
         for line in raised[: 2 * SHOWN]:
             print(line)
@@ -187,7 +187,7 @@ def table(
     """Every variant in every cell, beside the baseline."""
     with _finished(file, results, size, replications) as (found, _):
         if output is None:
-            show_table(Table(found))
+            wide_console().print(Table(found))
         else:
             _write(Table(found).frame("polars"), output, "row")
 
@@ -209,15 +209,6 @@ def _write(frame: pl.DataFrame, output: Path, row: str) -> None:
     check_suffix(output, "table", exports.SUFFIXES)
     write_frame(frame, output)
     print(f"{output}: {counted(len(frame), row)}")
-
-
-def show_table(table: Table) -> None:
-    """Print it, with what a reader has to know."""
-    shown = table.grid
-    left, right = shown.heads[: shown.keys], shown.heads[shown.keys :]
-    wide_console().print(grid(left, right, shown.rows, table.title))
-    for note in table.notes():
-        show(note)
 
 
 @campaign.command()

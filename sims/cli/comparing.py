@@ -14,7 +14,6 @@ from sims.campaign.engine import execute as run_campaign
 from sims.campaign.question import combined, question
 from sims.campaign.store import Store
 from sims.campaign.tables import Table
-from sims.cli.campaigns import show_table
 from sims.cli.progress import bar, interruptible
 from sims.durations import in_unit
 from sims.errors import InputError, naming
@@ -31,6 +30,7 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario.loader import load, split_override, value_of
+from sims.script import wide_console
 
 VALUES = "KEY=V1,V2,..."
 
@@ -134,6 +134,6 @@ def compare(
     if as_json:
         print(json.dumps(table.as_json(), default=str))
     else:
-        show_table(table)
+        wide_console().print(table)
     if output is not None:
         print(f"picture  {table.plot(output)}", file=sys.stderr if as_json else sys.stdout)
