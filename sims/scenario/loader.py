@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from sims.tables.refusals import not_accepted, section_of
 LARGEST = 16 * 2**20
 """Bytes of a scenario file: more is something else, or has no end."""
 
+DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:"[^"\n]*+"|'[^'\n]*+'|[\w-]++)[ \t]*+\.[ \t]*+){100}""")
+"""A key of so many parts: reading one takes time by their square."""
 TOO_DEEP = "lists or tables nested hundreds deep"
 
 WIDEST = range(-(2**63), 2**64)
@@ -54,7 +57,10 @@ def read(table: Mapping[str, Any], source: str) -> Scenario:
         raise InputError(source, "job.kind", "missing", known)
     if kind not in KINDS:
         raise InputError(source, "job.kind", not_accepted(kind, known), known)
-    _refuse_wide(table, source)
+    try:
+        _refuse_wide(table, source)
+    except RecursionError:
+        raise InputError(source, "", TOO_DEEP, "a scenario file") from None
     times: list[str] = []
     scenario = section_of(Scenario, {**table, "job": _with_kinds(job)}, source, times=times)
     if times and scenario.times is Unit.SLOT:
@@ -106,7 +112,10 @@ def _parsed(path: Path) -> dict[str, Any]:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
             raise InputError(str(path), "", f"more than {LARGEST:,} bytes", "a scenario file")
-        return tomllib.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
+        if DOTTED.search(text):
+            raise RecursionError
+        return tomllib.loads(text)
     except OSError as error:
         raise InputError(str(path), "", error.strerror or str(error), "a scenario file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
