@@ -56,9 +56,13 @@ class FaultLaw(Protocol):
 
 
 def load(
-    source: Source, changes: Mapping[str, Any] | None = None, seed: int | None = None
+    source: Source,
+    changes: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    folder: Path | None = None,
 ) -> Scenario:
-    """The scenario that `source` is or holds; `changes`: dotted key -> value, as `--set` has them.
+    """The scenario that `source` is or holds; `changes`: dotted key -> value, as `--set` has them;
+    a log that it replays is sought in `folder`, by default that of the file.
 
     Raises InputError, naming file, key, value and what would be accepted.
     """
@@ -72,7 +76,8 @@ def load(
         put(table, key, value, "changes")
     if seed is not None:
         table["seed"] = seed
-    return read(table, "scenario" if isinstance(source, Mapping) else str(source))
+    name = "scenario" if isinstance(source, Mapping) else str(source)
+    return read(table, name, folder or folder_of(source))
 
 
 def run(
@@ -102,13 +107,13 @@ def run(
     Raises InputError for what cannot be run, BadDecision for what a policy may not do, and what
     the runtime raises (ActorFailed, Deadlock).
     """
-    scenario = load(source, changes, seed)
+    where = Path(folder) if folder is not None else folder_of(source)
+    scenario = load(source, changes, seed, where)
     scenario = with_policies(scenario, policy, order, allocation)
     if hazard is not None:
         scenario = scenario.model_copy(update={"faults": hazard})
     if service is not None:
         scenario = _served(scenario, service)
-    where = Path(folder) if folder is not None else folder_of(source)
     with naming(Path(source)) if isinstance(source, str | Path) else nullcontext():
         warn_of_idle(scenario)
         writer = None if log is None else LogWriter(Path(log))

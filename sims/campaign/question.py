@@ -42,7 +42,7 @@ def question(
     table, changed = parse(file), dict(changes or {})
     for key, value in changed.items():
         put(table, key, value)
-    scenario = read(table, str(file))
+    scenario = read(table, str(file), file.parent)
     first = scenario.seed if seed is None else seed
     for option, number in (("--seed", first), ("--runs", first + runs - 1)):
         if number not in SEEDS:

@@ -5,6 +5,7 @@ Deciders are imported where they are asked for: no run waits for what others nee
 
 from __future__ import annotations
 
+import warnings
 from math import inf
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from sims.scenario.faults import NoFaults
 from sims.scenario.platform import measured_mtbf, refuse_mixed
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Workload, workload
+from sims.scenario.workload import Workload, asked_of, workload
 
 
 def populate(scenario: Scenario, system: System, folder: Path) -> int:
@@ -65,6 +66,7 @@ def _with_mtbf(scenario: Scenario, folder: Path) -> Scenario:
 
 def _populate(scenario: Scenario, system: System, folder: Path) -> int:
     jobs, platform = workload(scenario, system, folder), scenario.full_platform
+    _warn_of_copies(jobs, platform.size)
     jobs.tell(system)
     decider: Decider
     if scenario.decider is DeciderKind.PACK:
@@ -82,6 +84,16 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> int:
     pool.take = queue.take(scenario, jobs, makers.scheduler, folder) or pool.take
     spawn_jobs(scenario, system, jobs, makers)
     return count
+
+
+def _warn_of_copies(jobs: Workload, workers: int) -> None:
+    """One line for jobs of which no two copies fit."""
+    asked = [(it.job.name, asked_of(it.job)) for it in jobs.submissions if it.protection.copies > 1]
+    wide = [(name, width) for name, width in asked if 2 * width > workers]
+    if wide:
+        (name, width), more = wide[0], f", and so for {len(wide) - 1:,} more" if wide[1:] else ""
+        text = f"protection.copies has no effect for {name}: a second copy of a job that is "
+        warnings.warn(f"{text}{width} wide never fits on {workers} workers{more}", stacklevel=2)
 
 
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sims.errors import InputError
-from sims.scenario.jobs.section import KINDS
+from sims.scenario.jobs.section import KINDS, RigidSection
+from sims.scenario.platform import PlatformSection
 from sims.scenario.scenario import Scenario, Unit
 from sims.tables.refusals import not_accepted, section_of
 
@@ -34,7 +35,7 @@ def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> 
     table = parse(path, overrides)
     if seed is not None:
         table["seed"] = seed
-    return read(table, str(path))
+    return read(table, str(path), path.parent)
 
 
 def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -46,8 +47,9 @@ def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     return table
 
 
-def read(table: Mapping[str, Any], source: str) -> Scenario:
-    """A scenario from its parsed table. Raises InputError."""
+def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> Scenario:
+    """A scenario from its parsed table. Where that says nothing of workers, they are as many as its
+    log in `folder` says. Raises InputError."""
     job = table.get("job")
     kind = job.get("kind") if isinstance(job, Mapping) else None
     if job is not None and not isinstance(job, Mapping):
@@ -65,7 +67,21 @@ def read(table: Mapping[str, Any], source: str) -> Scenario:
     scenario = section_of(Scenario, {**table, "job": _with_kinds(job)}, source, times=times)
     if times and scenario.times is Unit.SLOT:
         _refuse_seconds(table, times[0], source)
-    return scenario
+    return scenario if folder is None else _with_machine(scenario, folder, source)
+
+
+def _with_machine(scenario: Scenario, folder: Path, source: str) -> Scenario:
+    """With the processors of its log's machine, where it says nothing of workers."""
+    log = scenario.job.swf if isinstance(scenario.job, RigidSection) else None
+    if log is None or scenario.platform or scenario.workers or scenario.random_workers:
+        return scenario
+    from sims.readers.swf import machine_of
+
+    workers = machine_of(folder / log.file)
+    if not workers:
+        problem = f"missing, and {log.file} does not say MaxProcs"
+        raise InputError(source, "platform.workers", problem, "a whole number above 0")
+    return scenario.model_copy(update={"platform": PlatformSection(workers=workers)})
 
 
 def _refuse_wide(table: Mapping[str, Any], source: str) -> None:

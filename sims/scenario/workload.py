@@ -263,19 +263,20 @@ def _refuse_twins(names: Sequence[str], platform: Platform) -> None:
             raise InputError("scenario", "workers.name", problem, "another name")
 
 
-def _asked(job: BatchJob) -> int:
+def asked_of(job: BatchJob) -> int:
+    """The least workers of a run."""
     return job.profile.processors if isinstance(job.profile, Asking) else 1
 
 
 def _fitting(found: Workload, workers: int) -> Workload:
     """Leave out, and count, the jobs that need more workers than there are."""
-    fitting = [it for it in found.submissions if _asked(it.job) <= workers]
+    fitting = [it for it in found.submissions if asked_of(it.job) <= workers]
     wide = len(found.submissions) - len(fitting)
     if not wide:
         return found
     if not fitting:
         problem = f"{workers} are too few for every job"
-        least = min(_asked(it.job) for it in found.submissions)
+        least = min(asked_of(it.job) for it in found.submissions)
         accepted = f"at least {least}, which the narrowest job needs"
         raise InputError("scenario", "platform.workers", problem, accepted)
     reason = f"needs more than the platform's {workers} workers"
