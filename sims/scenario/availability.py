@@ -19,15 +19,14 @@ from actors.owners import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
-from sims.readers.fta import FtaStates, Origin, read_fta_trace
-from sims.readers.simgrid import ProfileStates, read_simgrid_profile
-from sims.readers.timeline import Timeline, read_letters
+from sims.readers.states import FtaStates, Origin, ProfileStates
 from sims.tables.fields import Accepts, Duration, Time, Unacceptable
 from sims.tables.section import Held, OneOf, Section
 from sims.telling import in_units
 
 if TYPE_CHECKING:
     from sims.readers.spot import SpotTrace
+    from sims.readers.timeline import Timeline
 
 Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")]
 HOUR = 3600
@@ -138,12 +137,14 @@ class Letters(Trace):
     """u UP, r RECLAIMED, d DOWN; slot 0 first."""
 
     def check(self) -> None:
-        read_letters(self.states, "scenario", "")
+        self.timeline(Path())
         if self.after is After.ERROR:
             raise Unacceptable("after", "error", "up, repeat or hold, where states are listed")
 
     def timeline(self, folder: Path) -> Timeline:
-        return read_letters(self.states, "scenario", "availability")
+        from sims.readers.timeline import read_letters
+
+        return read_letters(self.states, "scenario", "")
 
 
 Start = Annotated[
@@ -285,6 +286,8 @@ class FtaFile(TraceFile):
     """Which state `available` and `unavailable` stand for."""
 
     def read(self, folder: Path) -> Timeline:
+        from sims.readers.fta import read_fta_trace
+
         path, origin = self.path(folder), self.origin
         nodes = read_fta_trace(path, self.states, origin, self.component)
         for node, timeline in nodes.items():
@@ -303,6 +306,8 @@ class SimGridFile(TraceFile):
     """Which state each value stands for."""
 
     def read(self, folder: Path) -> Timeline:
+        from sims.readers.simgrid import read_simgrid_profile
+
         return read_simgrid_profile(self.path(folder), self.states)
 
 

@@ -6,26 +6,27 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from actors.attempts import JobOfAttempts
 from actors.events import DeciderKind
 from actors.hazards import SilentErrors
-from actors.iterative_job import IterativeJob
-from actors.malleable_job import MalleableJob
 from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
 from policies.interface.queue import BatchJob
-from policies.maths.cosched import Costs
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
 from sims.scenario.jobs.section import Overrun
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative
+
+if TYPE_CHECKING:
+    from policies.maths.cosched import Costs
 
 LONGEST = 100
 """Times between faults that a run may take: none of e^100 would end."""
@@ -111,6 +112,7 @@ def _job_of_runs(
     _warn_of_single(submission)
     make: Callable[..., JobOfRuns] = JobOfRuns
     if makers.costs is not None:
+        from actors.malleable_job import MalleableJob
         from sims.scenario.deciders.applications import application
 
         costs, told = makers.costs[job.index], application(scenario, submission)
@@ -121,6 +123,8 @@ def _job_of_runs(
     else:
         rules = submission.rules(scenario.faults.mtbf)
     if job.kind == "iterative":
+        from actors.iterative_job import IterativeJob
+
         own = iterative(submission)
         times = own.times(job.index, scenario.full_platform)
         make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)

@@ -11,8 +11,8 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from actors.events import DeciderKind
+from policies.interface.pack import LookAhead
 from policies.maths.markov import Expectation
-from policies.pack import LookAhead
 from policies.queue.lists import Reading
 from policies.queue.names import AllotmentRule, default_order, is_strategy
 from sims.tables.fields import Accepts, Positive

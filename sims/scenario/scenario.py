@@ -16,7 +16,6 @@ from actors.events import DeciderKind, MeasuresDescribed
 from actors.runtime import System
 from sims.errors import InputError
 from sims.metrics.blocks import WEEK, Blocks
-from sims.metrics.jobs import BOUND
 from sims.scenario.faults import AnyFaults, ErrorSection, NoFaults
 from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
 from sims.scenario.master import LinkSection, MasterSection
@@ -101,7 +100,7 @@ class ByState(Section):
 class MeasuresSection(Section):
     """`[measures]`: how runs are measured; their logs say so too."""
 
-    bound: Duration = BOUND
+    bound: Duration = 10.0
     """Time units below which bounded slowdown takes no job for shorter: 10 s."""
     prices: ByState | None = None
     """Of an hour; default: nothing has a price, and runs have no cost."""
