@@ -191,8 +191,8 @@ def _run(
 
 
 def _logged(scenario: Scenario, log: LogWriter) -> Result:
-    if log.kept is not None:
-        warnings.warn(f"the earlier {log.path} is now {log.kept}", stacklevel=4)
+    if log.note is not None:
+        warnings.warn(log.note, stacklevel=4)
     return Result(lambda: LogFile(log.path), log.path, scenario)
 
 

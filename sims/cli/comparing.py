@@ -29,7 +29,7 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario.loader import load, split_override, value_of
-from sims.script import grid, show, wide_console
+from sims.script import grid, show, show_table
 
 VALUES = "KEY=V1,V2,..."
 
@@ -125,7 +125,7 @@ def _show(results: Results) -> None:
         shown = question.table(results, comparison)
         left, right = shown.heads[: shown.keys], shown.heads[shown.keys :]
         title = question.title(results, comparison)
-        wide_console().print(grid(left, right, shown.rows, title))
+        show_table(grid(left, right, shown.rows, title))
         for note in question.notes(comparison):
             show(note)
     many = corrected(comparisons)

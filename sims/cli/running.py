@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from math import inf
@@ -31,6 +30,7 @@ from sims.options import (
 from sims.scenario.idle import warn_of_idle
 from sims.scenario.loader import Scenario, files_of, load, split_override, value_of
 from sims.scenario.scenario import SEEDS
+from sims.script import note, show
 from sims.summary import Summary
 from sims.world import Begins
 from sims.world import run as simulate
@@ -75,13 +75,13 @@ def run(
             sinks.append(stack.enter_context(writer))
         begins = _beginning(scenario, progress)
         simulate(scenario, sinks, file.parent, debug, until, begins)
+    written = None if writer is None else str(writer.path)
     if as_json:
-        told = summary.as_json() | {"log": str(where) if where else None}
-        print(json.dumps(told, sort_keys=True))
+        print(json.dumps(summary.as_json() | {"log": written}, sort_keys=True))
     else:
-        print(*summary.lines(), f"  log         {where or 'none'}", sep="\n")
-    if writer is not None and writer.kept is not None:
-        print(f"holdfast: the earlier {where} is now {writer.kept}", file=sys.stderr)
+        show(*summary.lines(), f"  log         {written or 'none'}")
+    if writer is not None and writer.note:
+        note(writer.note)
 
 
 def _writer(path: Path, inputs: Sequence[Path]) -> LogWriter:
@@ -136,7 +136,7 @@ def check(
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)
-    print(json.dumps({"jobs": found.jobs}) if as_json else found)
+    show(*([json.dumps({"jobs": found.jobs})] if as_json else found.lines()))
 
 
 def optimum(
@@ -153,4 +153,4 @@ def optimum(
     scenario = load(file, changes or (), seed)
     with naming(file):
         found = reference(scenario, slots, time_limit, file.parent)
-    print(json.dumps(attrs.asdict(found)) if as_json else "\n".join(found.lines()))
+    show(*([json.dumps(attrs.asdict(found))] if as_json else found.lines()))

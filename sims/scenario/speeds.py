@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from numpy.random import Generator
 from pydantic import Field
 
-from policies.maths.gains import ConstantGain, FrozenTwoPoint, Gain
+from policies.maths.gains import ConstantGain, FrozenTwoPoint, Gain, tabulated_gain
 from policies.maths.speeds import (
     Change,
     ConstantSpeed,
@@ -116,7 +116,5 @@ GainSection = Annotated[
 def gain_of(section: GainSection, process: SpeedProcess, rng: Generator) -> Gain:
     """g(r, t), integrated for two-state speeds, else simulated."""
     if isinstance(section, ProcessGain):
-        from policies.maths.gain_table import tabulated_gain
-
         return tabulated_gain(process, section.sample, rng)
     return section
