@@ -87,7 +87,7 @@ class _ChromeTrace(Listener):
         lane = self.lane_of.pop(run.key)
         self.lanes.give(lane)
         it, outcome = run.record, run.outcome and run.outcome.value
-        about = {"processors": run.event.processors, "outcome": outcome}
+        about: Json = {"processors": run.event.processors, "outcome": outcome}
         about |= {"seq": it.seq, "cause": it.cause}
         name = run_id(run.job.name, run.number)
         self._thread(JOBS, lane + 1, f"runs {lane + 1}")
