@@ -21,6 +21,7 @@ from sims.plots.figure import DPI, Framing, check_suffix
 from sims.plots.figure import SUFFIXES as PICTURES
 from sims.plots.pictures import What
 from sims.plots.pictures import plot as drawn
+from sims.script import show
 from sims.telling import counted
 from sims.writing import refuse_inputs, replacing
 
@@ -84,7 +85,7 @@ def export(
     refuse_inputs(output, "--output", log)
     with reading(log) as file:
         rows = target.write(file, output)
-    print(f"{output}: {counted(rows, target.row)}")
+    show(f"{output}: {counted(rows, target.row)}")
 
 
 class Inches(NamedTuple):
@@ -148,7 +149,7 @@ def plot(
     since = in_unit(since, "--from", lambda: unit_of(log))
     until = in_unit(until, "--until", lambda: unit_of(log))
     with reading(log) as file:
-        print(drawn(file, what, output, Framing(title, since, until, unit, size, dpi)))
+        show(drawn(file, what, output, Framing(title, since, until, unit, size, dpi)))
 
 
 def view(
@@ -166,4 +167,4 @@ def view(
     refuse_inputs(output, "--output", log)
     with reading(log) as file:
         Page().write(file, output)
-    print(output)
+    show(output)

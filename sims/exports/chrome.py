@@ -16,7 +16,6 @@ from sims.exports.batsim import run_id
 from sims.history import History, Job, Key, Listener, Run
 from sims.ledger import Slice, Slices
 from sims.plots.boxes import Lanes
-from sims.telling import visible
 
 Json = dict[str, object]
 
@@ -69,7 +68,7 @@ class _ChromeTrace(Listener):
 
     def _begin(self, record: Record, event: ScenarioStarted) -> None:
         for process, name in ((PROCESSORS, "processors"), (JOBS, "jobs")):
-            named = {"name": f"{visible(event.scenario)}: {name}"}
+            named = {"name": f"{event.scenario}: {name}"}
             self._tell("M", process, 0, 0, name="process_name", args=named)
 
     def job_over(self, job: Job, end: float) -> None:

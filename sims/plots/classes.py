@@ -8,10 +8,11 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from sims.errors import visible
 from sims.plots.boxes import Columns
 from sims.plots.palette import BLACK, CYCLE, GREEN, GREY, SKY, VERMILION, YELLOW, Paint
 from sims.plots.scene import Scene
-from sims.telling import SECOND, counted, visible
+from sims.telling import SECOND, counted
 
 SHOWN = len(CYCLE)
 """So many users or queues have a colour of their own."""

@@ -24,6 +24,7 @@ from actors.intervals import numbers_in, spans_in
 from actors.intervals import within as held_in
 from actors.runtime import Record
 from policies.availability import WorkerState
+from sims.errors import visible
 from sims.history import History, Job, Key, Listener, Run
 from sims.ledger import Ledger, Slice, Slices
 from sims.plots.boxes import BOX, Columns, Floats, Lanes, Table, side_by_side
@@ -37,7 +38,6 @@ from sims.plots.palette import (
     WENT_ON,
     Sign,
 )
-from sims.telling import visible
 
 INSET = 0.15
 """Part of a row above and below what a worker does that shows its state."""

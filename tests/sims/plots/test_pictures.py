@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from actors.events import JobSubmitted, Outcome
 from actors.runtime import Record
-from sims.cli.main import main
+from sims.cli import main
 from sims.errors import InputError
 from sims.plots import gantt
 from sims.plots.boxes import rgb
