@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
-from attrs import frozen
+from attrs import field, frozen
 from numpy.random import Generator
 from pydantic import SkipValidation
 
@@ -30,6 +30,7 @@ from sims.scenario.loader import Scenario, files_of, parse, put, read
 from sims.scenario.master import MasterSection
 from sims.scenario.platform import Platform
 from sims.scenario.policies import with_objects
+from sims.scenario.strangers import code_of, without_code
 from sims.telling import counted
 from sims.world import run as simulate
 from sims.writing import refuse_inputs
@@ -55,9 +56,13 @@ class FaultLaw(Protocol):
 
 
 def load(
-    source: Source, changes: Mapping[str, Any] | None = None, seed: int | None = None
+    source: Source,
+    changes: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    folder: Path | None = None,
 ) -> Scenario:
-    """The scenario that `source` is or holds; `changes`: dotted key -> value, as `--set` has them.
+    """The scenario that `source` is or holds; `changes`: dotted key -> value, as `--set` has them;
+    a log that it replays is sought in `folder`, by default that of the file.
 
     Raises InputError, naming file, key, value and what would be accepted.
     """
@@ -71,7 +76,8 @@ def load(
         put(table, key, value, "changes")
     if seed is not None:
         table["seed"] = seed
-    return read(table, "scenario" if isinstance(source, Mapping) else str(source))
+    name = "scenario" if isinstance(source, Mapping) else str(source)
+    return read(table, name, folder or folder_of(source))
 
 
 def run(
@@ -101,9 +107,9 @@ def run(
     Raises InputError for what cannot be run, BadDecision for what a policy may not do, and what
     the runtime raises (ActorFailed, Deadlock); TypeError, naming the argument, for another object.
     """
-    objects = (policy, order, allocation, hazard, service)
-    scenario = with_given(load(source, changes, seed), *objects)
     where = Path(folder) if folder is not None else folder_of(source)
+    objects = (policy, order, allocation, hazard, service)
+    scenario = with_given(load(source, changes, seed, where), *objects)
     with naming(Path(source)) if isinstance(source, str | Path) else nullcontext():
         warn_of_idle(scenario)
         writer = None if log is None else LogWriter(Path(log))
@@ -211,8 +217,8 @@ def _run(
 
 
 def _logged(scenario: Scenario, log: LogWriter) -> Result:
-    if log.kept is not None:
-        warnings.warn(f"the earlier {log.path} is now {log.kept}", stacklevel=4)
+    if log.note is not None:
+        warnings.warn(log.note, stacklevel=4)
     return Result(lambda: LogFile(log.path), log.path, scenario)
 
 
@@ -225,6 +231,10 @@ class Checked:
 
     scenario: Scenario
     jobs: int
+    code: Mapping[str, str] = field(factory=dict)
+    """What it names of its user's: key -> `package.module:Name`."""
+    loaded: bool = False
+    """Whether that was loaded."""
 
     @property
     def understood(self) -> str:
@@ -237,6 +247,8 @@ class Checked:
         who = f"{counted(header.processors, 'worker')}, {' and '.join(header.kinds)} jobs"
         decided = f"{header.policy} decides ({self.scenario.decider.value})"
         told = [f"{self.scenario.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
+        how = "loaded" if self.loaded else "not loaded: it is where it is sought"
+        told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
         told += [f"No effect: {key}: {why}." for key, why in idle(self.scenario)]
         return [*told, "", *self.understood.splitlines()]
 
@@ -246,14 +258,20 @@ class Checked:
     __repr__ = __str__
 
 
-def check(source: Source, changes: dict[str, Any] | None = None) -> Checked:
-    """Look at all of a scenario but its running: files that it names, and its policies, included.
+def check(
+    source: Source, changes: dict[str, Any] | None = None, *, load_code: bool = False
+) -> Checked:
+    """Look at all of a scenario but its running: files that it names included. Code that it names
+    has to be there; `load_code`: to be what it is used as, too.
 
     Raises InputError as a run would, before its first event.
     """
     scenario, folder = load(source, changes), folder_of(source)
     try:
-        return Checked(scenario, populate(scenario, System(scenario.seed, start=0), folder))
+        code = code_of(scenario)
+        bare = scenario if load_code else without_code(scenario, folder)
+        jobs = populate(bare, System(scenario.seed, start=0), folder)
+        return Checked(scenario, jobs, code, load_code)
     except InputError as error:
         named = isinstance(source, str | Path) and error.source == "scenario"
         raise (attrs.evolve(error, source=str(source)) if named else error) from None

@@ -20,6 +20,7 @@ from actors.events import (
 from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.events.enrolment import BoundsDescribed, ChainsBelieved, TasksDescribed
 from actors.events.jobs import (
+    DeadlineDescribed,
     IterationCompleted,
     IterationStarted,
     JobCompleted,
@@ -28,6 +29,7 @@ from actors.events.jobs import (
     JobsChanged,
     JobsLeftOut,
     JobSubmitted,
+    LogReplayed,
     MessagesDescribed,
     ProtectionDescribed,
     ProtectionKind,
@@ -77,7 +79,7 @@ from actors.events.scenario import (
     ScenarioStarted,
     StaleMessage,
 )
-from actors.events.workers import WorkerChanged, WorkerPriced, WorkerSpeedChanged
+from actors.events.workers import WorkerChanged, WorkerPriced, WorkerRented, WorkerSpeedChanged
 from actors.runtime import Event
 
 __all__ = [
@@ -92,6 +94,7 @@ __all__ = [
     "Compound",
     "CopiesPlaced",
     "CopiesSettled",
+    "DeadlineDescribed",
     "DeciderKind",
     "End",
     "EndExpected",
@@ -106,6 +109,7 @@ __all__ = [
     "JobsChanged",
     "JobsLeftOut",
     "LinkDescribed",
+    "LogReplayed",
     "MeasuresDescribed",
     "MembersChanged",
     "MembersJoined",
@@ -142,6 +146,7 @@ __all__ = [
     "WhyIgnored",
     "WorkerChanged",
     "WorkerPriced",
+    "WorkerRented",
     "WorkerSpeedChanged",
     "WorkloadEnded",
 ]

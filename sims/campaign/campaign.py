@@ -27,7 +27,7 @@ from sims.tables.fields import (
     Positive,
     Unacceptable,
 )
-from sims.tables.refusals import section_of
+from sims.tables.refusals import not_accepted, section_of
 from sims.tables.section import Section
 
 AtLeastOne = Annotated[int, Accepts("a whole number from 1", {"ge": 1})]
@@ -219,6 +219,9 @@ def load_campaign(
     except InputError as error:
         raise evolve(error, accepted="a campaign file") from None
     sizes = table.pop("sizes", {})
+    if not isinstance(sizes, dict) or not all(isinstance(it, dict) for it in sizes.values()):
+        accepted = "a table of tables: `[sizes.small]` and keys of the campaign"
+        raise InputError(str(path), "sizes", not_accepted(sizes), accepted)
     if size is not None and size not in sizes:
         known = ", ".join(sizes) or "none: the file has no [sizes]"
         raise InputError(str(path), "sizes", f"{size!r} is not there", known)

@@ -218,14 +218,14 @@ class Cells(Sequence[Case]):
         campaign, function = self.campaign, self.function
         if function is None:
             source = str(Path(campaign.folder, campaign.scenario))
-            return _read(self._base, given, campaign, source)
+            return _read(self._base, given, campaign, source, self.folder)
         arguments = {key: value for key, value in given if key in self._arguments}
         rest = tuple((key, value) for key, value in given if key not in self._arguments)
         if self.by_seed:
             arguments["seed"] = (campaign.seed or 0) + index
         made = function(**arguments)
         if isinstance(made, dict):
-            return _read(made, rest, campaign, campaign.scenario)
+            return _read(made, rest, campaign, campaign.scenario, self.folder)
         if not isinstance(made, Scenario) or rest:
             problem = f"{rest[0][0]} is no argument of it" if rest else f"it made {made!r:.60}"
             raise InputError(campaign.source, "scenario", problem, "a scenario file's table")
@@ -239,7 +239,9 @@ def _refuse_seed(campaign: Campaign, last: int) -> None:
         raise InputError(campaign.source, key, problem, accepted)
 
 
-def _read(table: dict[str, Any], given: Settings, campaign: Campaign, source: str) -> Scenario:
+def _read(
+    table: dict[str, Any], given: Settings, campaign: Campaign, source: str, folder: Path
+) -> Scenario:
     own = deepcopy(table)
     option = "--vary" if campaign.source == COMMAND_LINE else "set, axes or variants"
     for key, value in given:
@@ -247,4 +249,4 @@ def _read(table: dict[str, Any], given: Settings, campaign: Campaign, source: st
             put(own, key, value, option)
         except InputError as error:
             raise attrs.evolve(error, source=campaign.source) from None
-    return read(own, source)
+    return read(own, source, folder)

@@ -54,7 +54,7 @@ def question(
     for key, value in changed.items():
         if not objects([(key, value)]):
             put(table, key, value)
-    scenario = read(table, str(file))
+    scenario = read(table, str(file), file.parent)
     first = scenario.seed if seed is None else seed
     for option, number in (("--seed", first), ("--runs", first + runs - 1)):
         if number not in SEEDS:

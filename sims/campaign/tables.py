@@ -25,9 +25,6 @@ from sims.plots.panels import draw_spreads
 from sims.plots.pictures import Picture
 from sims.telling import amount_of, in_units, units
 
-UNCUT = 10_000
-"""Columns: no table has more."""
-
 
 @frozen
 class Grid:
@@ -137,14 +134,17 @@ class Table:
         from rich.console import Group
         from rich.text import Text
 
+        from sims.errors import visible
         from sims.script import grid
 
         heads, keys = self.grid.heads, self.grid.keys
         shown = grid(heads[:keys], heads[keys:], self.grid.rows, self.title)
-        return Group(shown, *map(Text, self.notes))
+        return Group(shown, *(Text(visible(it)) for it in self.notes))
 
     def __str__(self) -> str:
         from rich.console import Console
+
+        from sims.script import UNCUT
 
         console = Console(width=UNCUT)
         with console.capture() as told:

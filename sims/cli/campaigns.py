@@ -21,8 +21,8 @@ from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
 from sims.errors import InputError, naming
 from sims.exports import tables as exports
-from sims.options import argument, duration, flag, group, option, picture, positive_int
-from sims.script import FAILED, prepare_pictures, wide_console
+from sims.options import Policies, argument, duration, flag, group, option, picture, positive_int
+from sims.script import FAILED, prepare_pictures, show, show_table
 from sims.telling import counted
 from sims.writing import check_suffix
 
@@ -94,6 +94,7 @@ def run(
     patience: Patience = PATIENCE,
     processes: Processes = None,
     retry: Retry = False,
+    policies: Policies = None,
 ) -> None:
     """Run what is missing; print the table, draw the picture."""
     with _opened(file, results, size, replications) as (asked, store):
@@ -106,15 +107,15 @@ def run(
         workers = cluster(scheduler, patience) if scheduler else local(processes)
         with interruptible(kept), workers as ready, bar(asked.name) as watch:
             found = run_campaign(asked, ready, store, watch=watch, retry=retry)
-        wide_console().print(Table(found))
+        show_table(Table(found))
         raised = list(_raised(found, "raised  "))
         for line in raised[: 2 * SHOWN]:
-            print(line)
+            show(line)
         if len(raised) > 2 * SHOWN:
-            print(f"         and {len(raised) // 2 - SHOWN:,} more: `holdfast campaign status`")
-        print(f"results  {store.folder}: {counted(len(found.found), 'cell')}")
+            show(f"         and {len(raised) // 2 - SHOWN:,} more: `holdfast campaign status`")
+        show(f"results  {store.folder}: {counted(len(found.found), 'cell')}")
         if asked.picture is not None:
-            print(f"picture  {draw(found, store.folder / f'{asked.name}.png')}")
+            show(f"picture  {draw(found, store.folder / f'{asked.name}.png')}")
         if raised:
             raise typer.Exit(FAILED)
 
@@ -129,6 +130,7 @@ def resume(
     patience: Patience = PATIENCE,
     processes: Processes = None,
     retry: Retry = False,
+    policies: Policies = None,
 ) -> None:
     """Go on with a campaign that has begun."""
     with _opened(file, results, size, replications) as (_, store):
@@ -160,17 +162,17 @@ def status(
     with _opened(file, results, size, replications) as (asked, store):
         found = Results.of(asked, store=store)
         missing, total = found.left(), found.asked()
-        print(f"{asked.name}: {total - missing:,} of {counted(total, 'cell')} finished")
+        show(f"{asked.name}: {total - missing:,} of {counted(total, 'cell')} finished")
         if changed := _changed(found, store):
-            print(f"  changed   {changed}")
+            show(f"  changed   {changed}")
         times = [path.stat().st_mtime for path in store.files()]
         if times:
-            print(f"  last      {time.time() - max(times):,.0f} s ago, in {store.folder}")
+            show(f"  last      {time.time() - max(times):,.0f} s ago, in {store.folder}")
         rate = store.recent(RECENT) / RECENT
         if missing and rate:
-            print(f"  rate      {rate:,.3g}/s, {missing / rate:,.0f} s left")
+            show(f"  rate      {rate:,.3g}/s, {missing / rate:,.0f} s left")
         for line in _raised(found, "  raised   "):
-            print(line)
+            show(line)
 
 
 @campaign.command()
@@ -187,7 +189,7 @@ def table(
     """Every variant in every cell, beside the baseline."""
     with _finished(file, results, size, replications) as (found, _):
         if output is None:
-            wide_console().print(Table(found))
+            show_table(Table(found))
         else:
             _write(Table(found).frame("polars"), output, "row")
 
@@ -208,7 +210,7 @@ def _finished(
 def _write(frame: pl.DataFrame, output: Path, row: str) -> None:
     check_suffix(output, "table", exports.SUFFIXES)
     write_frame(frame, output)
-    print(f"{output}: {counted(len(frame), row)}")
+    show(f"{output}: {counted(len(frame), row)}")
 
 
 @campaign.command()
@@ -230,7 +232,7 @@ def plot(
 ) -> None:
     """Draw the picture that the file asks for."""
     with _finished(file, results, size, replications) as (found, folder):
-        print(f"picture  {draw(found, output or folder / f'{found.campaign.name}.png')}")
+        show(f"picture  {draw(found, output or folder / f'{found.campaign.name}.png')}")
 
 
 @campaign.command()

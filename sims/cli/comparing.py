@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +20,7 @@ from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.options import (
     Overrides,
+    Policies,
     ScenarioFile,
     flag,
     moment,
@@ -30,7 +30,7 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario.loader import load, split_override, value_of
-from sims.script import wide_console
+from sims.script import note, show, show_table
 
 VALUES = "KEY=V1,V2,..."
 
@@ -78,6 +78,7 @@ def compare(
         option(natural, "SEED", "the first seed; default: the scenario's"),
     ] = None,
     changes: Overrides = None,
+    policies: Policies = None,
     until: Annotated[
         float | None,
         option(moment, "TIME", "end every run then, in the scenario's unit, if not before"),
@@ -134,6 +135,7 @@ def compare(
     if as_json:
         print(json.dumps(table.as_json(), default=str))
     else:
-        wide_console().print(table)
+        show_table(table)
     if output is not None:
-        print(f"picture  {table.plot(output)}", file=sys.stderr if as_json else sys.stdout)
+        path = table.plot(output)
+        (note if as_json else show)(f"picture  {path}")

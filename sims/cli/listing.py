@@ -11,7 +11,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
 from sims.options import argument, flag
-from sims.script import list_pairs
+from sims.script import list_pairs, show
 
 if TYPE_CHECKING:
     from sims.scenario.keys import Key, KeyTable
@@ -79,14 +79,14 @@ REDUNDANCY = {
 def policies() -> None:
     """List the policies that scenarios can name."""
     for title, catalogue in _families():
-        print(title)
+        show(title)
         list_pairs(catalogue.items(), INDENT)
         print()
     print("anywhere: your own, as package.module:Name")
 
 
 def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
-    from policies import enrolment, pack
+    from policies import deadline, enrolment, pack
     from policies.queue.names import ORDERS
 
     yield "of a queue: policy.name", QUEUE
@@ -95,6 +95,7 @@ def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
     yield "of a queue: policy.placement", PLACEMENT
     yield "of enrolment: policy.name (volatile13, section VI)", {**enrolment.CATALOGUE, **FIXED}
     yield "of a pack: policy.name (malleable17, section 5)", pack.CATALOGUE
+    yield "of deadlines: policy.name, where jobs have one", _documented(deadline.NAMED)
     yield "of copies: policy.name (redundancy17)", REDUNDANCY
 
 

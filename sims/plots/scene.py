@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from math import inf
 
 import numpy as np
 from attrs import define, field, frozen
@@ -14,6 +15,7 @@ from actors.events import (
     CheckpointTaken,
     FaultIgnored,
     LinkDescribed,
+    LogReplayed,
     Outcome,
     ScenarioStarted,
     WorkerChanged,
@@ -22,9 +24,10 @@ from actors.intervals import numbers_in, spans_in
 from actors.intervals import within as held_in
 from actors.runtime import Record
 from policies.availability import WorkerState
+from sims.errors import visible
 from sims.history import History, Job, Key, Listener, Run
 from sims.ledger import Ledger, Slice, Slices
-from sims.plots.boxes import BOX, Columns, Lanes, Table, side_by_side
+from sims.plots.boxes import BOX, Columns, Floats, Lanes, Table, side_by_side
 from sims.plots.palette import (
     IN_SYSTEM,
     KIND,
@@ -58,7 +61,7 @@ class Scene:
     channels: int | None
     """n_com, where the log tells it."""
     jobs: tuple[str, ...]
-    """In order of submission."""
+    """Their names, to be seen, in order of submission."""
     uses: Columns
     """BOX: what was done, row = processor."""
     runs: Columns
@@ -67,6 +70,12 @@ class Scene:
     """MARK."""
     queue: Columns
     """LEVEL."""
+    begins: float | None
+    """When time 0 is, in seconds since 1970; None: the log does not know."""
+    owners: Mapping[str, Sequence[str]]
+    """Each job's user and queue."""
+    waits: Floats
+    """How long each job waited for its first run; infinite: it had none."""
     ledger: Ledger
     """Kept only where asked for: exact sums cost as much as reading the log."""
 
@@ -83,6 +92,7 @@ class Scene:
         drawn = history.listen(_Drawn())
         marks = history.listen(_Marks(drawn.rows))
         history.on(LinkDescribed, drawn.link)
+        history.on(LogReplayed, drawn.date)
         history.on(WorkerChanged, marks.turned)
         history.on(CheckpointTaken, marks.taken)
         history.on(CheckpointLost, marks.lost)
@@ -97,9 +107,13 @@ class Scene:
         kept.close(history.now)
         assert history.header is not None
         return cls(
-            *(history.header, history.now, drawn.channels, tuple(drawn.rows)),
+            *(history.header, history.now, drawn.channels, tuple(map(visible, drawn.rows))),
             *(drawn.uses.columns(), drawn.in_rows(), marks.found.columns()),
-            *(drawn.queue.columns(), kept),
+            drawn.queue.columns(),
+            drawn.begins,
+            drawn.owners,
+            np.array(drawn.waits),
+            kept,
         )
 
     @property
@@ -128,6 +142,9 @@ class _Drawn(Listener):
     uses: Table = field(factory=partial(Table, BOX))
     queue: Table = field(factory=partial(Table, LEVEL))
     channels: int | None = None
+    begins: float | None = None
+    owners: dict[str, list[str]] = field(factory=lambda: {"user": [], "queue": []})
+    waits: list[float] = field(factory=list)
     _runs: Table = field(factory=partial(Table, BOX))
     """low = lane."""
     _lanes: defaultdict[int, Lanes] = field(factory=partial(defaultdict, Lanes))
@@ -140,8 +157,15 @@ class _Drawn(Listener):
         """The master's link is described."""
         self.channels = event.channels
 
+    def date(self, record: Record, event: LogReplayed) -> None:
+        """The log that is replayed has a calendar."""
+        self.begins = event.begins
+
     def job_submitted(self, job: Job, record: Record) -> None:
         self.rows[job.name] = len(self.rows)
+        for what, words in self.owners.items():
+            words.append(getattr(job.event, what))
+        self.waits.append(inf)
 
     def job_over(self, job: Job, end: float) -> None:
         kind, row = RUN_PAINTS.index(IN_SYSTEM), self.rows[job.name]
@@ -153,6 +177,7 @@ class _Drawn(Listener):
     def run_started(self, run: Run, record: Record) -> None:
         row = self.rows[run.job.name]
         self._lane_of[run.key] = self._lanes[row].take()
+        self.waits[row] = min(self.waits[row], record.t - run.job.submitted)
         if run.event.source is not None:
             self._sources.add((row, run.event.source))
 

@@ -5,6 +5,8 @@ Deciders are imported where they are asked for: no run waits for what others nee
 
 from __future__ import annotations
 
+import warnings
+from math import inf
 from pathlib import Path
 
 from actors.events import DeciderKind, RunStarted
@@ -16,8 +18,10 @@ from sims.scenario.build_jobs import plain, spawn_jobs
 from sims.scenario.build_platform import spawn_platform
 from sims.scenario.deciders import queue
 from sims.scenario.faults import NoFaults
+from sims.scenario.platform import measured_mtbf, refuse_mixed
+from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Workload, workload
+from sims.scenario.workload import Workload, asked_of, workload
 
 
 def populate(scenario: Scenario, system: System, folder: Path) -> int:
@@ -31,6 +35,8 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
     if not scenario.full_platform.size:
         accepted = "[platform], [[workers]] or [random_workers]"
         raise InputError("scenario", "platform", "there are no workers", accepted)
+    refuse_mixed(scenario.full_platform, folder)
+    scenario = _with_mtbf(scenario, folder)
     if scenario.decider is DeciderKind.COPIES:
         from sims.scenario.deciders import copies
 
@@ -38,8 +44,29 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
     return _populate(scenario, system, folder)
 
 
+def _with_mtbf(scenario: Scenario, folder: Path) -> Scenario:
+    """Where Young's or Daly's period has no MTBF but that of the workers' traces, with that one."""
+    own = [it.protection for it in scenario.job.jobs if it.protection]
+    asking = [it for it in (scenario.protection, *own) if it.mtbf is None and it.by_formula]
+    if not asking or scenario.faults.mtbf < inf:
+        return scenario
+    mtbf = measured_mtbf(scenario.full_platform, folder)
+    if mtbf == inf:
+        return scenario
+
+    def said(section: ProtectionSection | None) -> ProtectionSection | None:
+        return section.model_copy(update={"mtbf": mtbf}) if section in asking else section
+
+    jobs = tuple(
+        it.model_copy(update={"protection": said(it.protection)}) for it in scenario.job.jobs
+    )
+    job = scenario.job.model_copy(update={"jobs": jobs})
+    return scenario.model_copy(update={"protection": said(scenario.protection), "job": job})
+
+
 def _populate(scenario: Scenario, system: System, folder: Path) -> int:
     jobs, platform = workload(scenario, system, folder), scenario.full_platform
+    _warn_of_copies(jobs, platform.size)
     jobs.tell(system)
     decider: Decider
     if scenario.decider is DeciderKind.PACK:
@@ -50,6 +77,10 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> int:
         from sims.scenario.deciders import enrolment
 
         decider = enrolment.decider(scenario, platform, jobs, folder)
+    elif scenario.decider is DeciderKind.DEADLINE:
+        from sims.scenario.deciders import deadline
+
+        decider = deadline.decider(scenario, platform, jobs, folder)
     else:
         decider = queue.decider(scenario, platform, jobs, folder)
     pool, count = _pool(scenario, system, jobs), len(jobs.submissions)
@@ -59,9 +90,19 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> int:
     return count
 
 
+def _warn_of_copies(jobs: Workload, workers: int) -> None:
+    """One line for jobs of which no two copies fit."""
+    asked = [(it.job.name, asked_of(it.job)) for it in jobs.submissions if it.protection.copies > 1]
+    wide = [(name, width) for name, width in asked if 2 * width > workers]
+    if wide:
+        (name, width), more = wide[0], f", and so for {len(wide) - 1:,} more" if wide[1:] else ""
+        text = f"protection.copies has no effect for {name}: a second copy of a job that is "
+        warnings.warn(f"{text}{width} wide never fits on {workers} workers{more}", stacklevel=2)
+
+
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     """Numbers are looked up only where they matter: to a hazard, a placement, a log."""
-    if scenario.decider is DeciderKind.ENROLMENT:
+    if scenario.decider in (DeciderKind.ENROLMENT, DeciderKind.DEADLINE):
         return Pool(scenario.full_platform.size, numbered=True, changing=True, named=True)
     faults = not isinstance(scenario.faults, NoFaults)
     changing = faults or not scenario.full_platform.plain

@@ -9,7 +9,7 @@ from typing import Self, cast
 
 from attrs import astuple, evolve, frozen
 
-from actors.events import DeciderKind, JobsChanged, JobsLeftOut
+from actors.events import DeadlineDescribed, DeciderKind, JobsChanged, JobsLeftOut, LogReplayed
 from actors.protection import Rules
 from actors.runtime import System
 from actors.worker_messages import Needs
@@ -83,6 +83,8 @@ class Workload:
     """(reason, jobs)."""
     changed: tuple[tuple[str, int], ...] = ()
     """(how, jobs)."""
+    begins: float | None = None
+    """Of a log's: seconds since 1970 at time 0."""
 
     def tell(self, system: System) -> None:
         """What the run's log begins with."""
@@ -90,6 +92,12 @@ class Workload:
             system.journal.record(system.origin, JobsLeftOut, reason, jobs)
         for how, jobs in self.changed:
             system.journal.record(system.origin, JobsChanged, how, jobs)
+        if self.begins is not None:
+            system.journal.record(system.origin, LogReplayed, self.begins)
+        for it in self.submissions:
+            if it.own and it.own.deadline is not None:
+                due = it.job.name, it.own.deadline
+                system.journal.record(system.origin, DeadlineDescribed, *due)
 
 
 def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
@@ -139,7 +147,7 @@ def _workload(
 ) -> Workload:
     told = changes or Changes()
     submissions = tuple(Submission.of(scenario, job) for job in jobs)
-    return Workload(submissions, tuple(told.left_out), tuple(told.changed))
+    return Workload(submissions, tuple(told.left_out), tuple(told.changed), told.begins)
 
 
 def _one_source(section: JobSection) -> None:
@@ -215,9 +223,10 @@ def _of_log(section: RigidSection, scenario: Scenario, system: System, folder: P
             *(index, name, Rigid(processors, time), v),
             estimate if believed and estimate == estimate else None,
             *(submitted, "rigid", user, group, queue, priority),
+            None if waited != waited else waited,
         )
         for index, (name, submitted, time, processors, estimate, _, *whose) in enumerate(rows)
-        for user, group, queue, priority in (whose,)
+        for user, group, queue, priority, waited in (whose,)
     )
     return _workload(scenario, submissions, changes)
 
@@ -263,19 +272,20 @@ def _refuse_twins(names: Sequence[str], platform: Platform) -> None:
             raise InputError("scenario", "workers.name", problem, "another name")
 
 
-def _asked(job: BatchJob) -> int:
+def asked_of(job: BatchJob) -> int:
+    """The least workers of a run."""
     return job.profile.processors if isinstance(job.profile, Asking) else 1
 
 
 def _fitting(found: Workload, workers: int) -> Workload:
     """Leave out, and count, the jobs that need more workers than there are."""
-    fitting = [it for it in found.submissions if _asked(it.job) <= workers]
+    fitting = [it for it in found.submissions if asked_of(it.job) <= workers]
     wide = len(found.submissions) - len(fitting)
     if not wide:
         return found
     if not fitting:
         problem = f"{workers} are too few for every job"
-        least = min(_asked(it.job) for it in found.submissions)
+        least = min(asked_of(it.job) for it in found.submissions)
         accepted = f"at least {least}, which the narrowest job needs"
         raise InputError("scenario", "platform.workers", problem, accepted)
     reason = f"needs more than the platform's {workers} workers"

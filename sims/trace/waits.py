@@ -14,7 +14,7 @@ from actors.events import (
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.history import History, Job, Listener, Run, Worker
-from sims.trace.look import Asked, Look, held
+from sims.trace.look import Asked, Look, Ranking, held
 from sims.trace.wait import FreeWorkers, Promise, Wait
 
 DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
@@ -38,6 +38,8 @@ class Waits(Listener):
     """How many workers were free before what is decided at this instant; None: nothing is yet."""
     _freed: list[Run] = field(factory=list)
     _back: list[int] = field(factory=list)
+    _reserved: dict[str, float] = field(factory=dict)
+    """Starts that are promised to other jobs that wait."""
 
     def __attrs_post_init__(self) -> None:
         self.history.listen(self)
@@ -84,9 +86,11 @@ class Waits(Listener):
             self.done.append(before)
             if me is not None:
                 self._satisfy(before, now)
-        elif me is not None and self.history.header is not None:
-            self._me, self._open, self._before = me, Wait(me, now, self.history.header), None
+        elif me is not None and (header := self.history.header) is not None:
+            self._me, self._open, self._before = me, Wait(me, now, header, Ranking.of(header)), None
             self._freed, self._back = [], []
+            others = (job for job in self.history.queue if job is not me)
+            self._reserved = {it.name: it.promised for it in others if it.promised is not None}
 
     def _satisfy(self, wait: Wait, now: float) -> None:
         runs = [run for run in self.history.runs.values() if run.job is wait.me]
@@ -115,7 +119,9 @@ class Waits(Listener):
 
     def _decided(self, wait: Wait, now: float) -> None:
         before = self._look(wait)
-        wait.instants.append(FreeWorkers(now, before, self.history.free))
+        free, starts = self.history.free, self._reserved
+        whose = min(starts, key=starts.__getitem__) if free and starts else None
+        wait.instants.append(FreeWorkers(now, before, free, whose))
 
     def _look(self, wait: Wait) -> int:
         """All but the decisions of this instant is known; how many workers are free."""
@@ -131,6 +137,7 @@ class Waits(Listener):
         for it in self._unsettled:
             it.look.run_started(run, record)
         wait, job = self._open, run.job
+        self._reserved.pop(job.name, None)
         if wait is not None and job.seq > wait.me.seq and job.name not in wait.passed:
             wait.passed[job.name] = Asked.of(run)
 
@@ -148,6 +155,10 @@ class Waits(Listener):
         wait, start = self._open, event.start if isinstance(event, ReservationMade) else None
         if wait is None:
             return
+        if event.job != self.job:
+            self._reserved.pop(event.job, None)
+            if start is not None:
+                self._reserved[event.job] = start
         if event.job == self.job:
             ended = [] if start is None else held(self._freed)
             early = [it for it in ended if it.believed > record.t * ROUNDING]

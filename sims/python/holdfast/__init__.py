@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sims.campaign.tables import Table
     from sims.errors import InputError
     from sims.examples import example, examples
-    from sims.plots.framing import Framing
+    from sims.plots.figure import Framing
     from sims.plots.pictures import Picture
     from sims.result import Result
     from sims.scenario.scenario import Scenario
@@ -47,14 +47,16 @@ __all__ = [
     "Deadlock",
     "Decision",
     "Draw",
+    "DueJob",
     "Enrolment",
     "EnrolmentPolicy",
     "EnrolmentView",
-    "FaultAware",
     "FaultLaw",
     "Faults",
     "Framing",
     "InputError",
+    "KindPolicy",
+    "Offer",
     "Order",
     "Picture",
     "Queued",
@@ -97,7 +99,7 @@ HOMES = {
     "Deadlock": "actors.runtime",
     "FaultLaw": "sims.session",
     "Faults": "actors.hazards",
-    "Framing": "sims.plots.framing",
+    "Framing": "sims.plots.figure",
     "InputError": "sims.errors",
     "Picture": "sims.plots.pictures",
     "Result": "sims.result",

@@ -10,6 +10,7 @@ from typing import Any
 import holdfast
 import pytest
 
+from policies import interface
 from sims.result import Result
 from tests.sims.cli.commands import TINY, Shell, environment
 
@@ -23,6 +24,7 @@ def test_it_is_this_checkouts() -> None:
 
 def test_every_name_is_there_and_listed() -> None:
     assert dir(holdfast) == holdfast.__all__ == sorted(holdfast.__all__)
+    assert set(interface.__all__) < set(holdfast.__all__)
     for name in holdfast.__all__:
         assert getattr(holdfast, name) is not None
     with pytest.raises(AttributeError, match="'nothing'"):
