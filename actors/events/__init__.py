@@ -20,6 +20,7 @@ from actors.events import (
 from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.events.enrolment import BoundsDescribed, ChainsBelieved, TasksDescribed
 from actors.events.jobs import (
+    DeadlineDescribed,
     IterationCompleted,
     IterationStarted,
     JobCompleted,
@@ -78,7 +79,7 @@ from actors.events.scenario import (
     ScenarioStarted,
     StaleMessage,
 )
-from actors.events.workers import WorkerChanged, WorkerPriced, WorkerSpeedChanged
+from actors.events.workers import WorkerChanged, WorkerPriced, WorkerRented, WorkerSpeedChanged
 from actors.runtime import Event
 
 __all__ = [
@@ -93,6 +94,7 @@ __all__ = [
     "Compound",
     "CopiesPlaced",
     "CopiesSettled",
+    "DeadlineDescribed",
     "DeciderKind",
     "End",
     "EndExpected",
@@ -144,6 +146,7 @@ __all__ = [
     "WhyIgnored",
     "WorkerChanged",
     "WorkerPriced",
+    "WorkerRented",
     "WorkerSpeedChanged",
     "WorkloadEnded",
 ]

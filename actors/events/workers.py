@@ -47,4 +47,18 @@ class WorkerPriced(Event):
     """After which they repeat; None: the last one lasts."""
 
 
-VOCABULARY: tuple[type[Event], ...] = (WorkerChanged, WorkerSpeedChanged, WorkerPriced)
+@frozen
+class WorkerRented(Event):
+    """What a worker costs while a run holds it, and only then, where its scenario says so."""
+
+    worker: WorkerNumber
+    price: Annotated[float, Quantity("per time")]
+    """Of a unit of time."""
+
+
+VOCABULARY: tuple[type[Event], ...] = (
+    WorkerChanged,
+    WorkerSpeedChanged,
+    WorkerPriced,
+    WorkerRented,
+)

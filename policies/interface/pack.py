@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from attrs import frozen
 
@@ -127,20 +127,9 @@ class RedistributionPolicy(Protocol):
     """Redistributes processors at an event; answers the sizes that change (none: nothing does).
 
     The world checks that only candidates are resized, to positive multiples of the pair size, and
-    that no more processors are given than there are.
+    that no more processors are given than there are. A policy that redistributes at ends only says
+    so by an attribute `acts_at_faults = False`: under all others, applications that end before the
+    struck one computes again release their processors at the fault (malleable17, section 5).
     """
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]: ...
-
-
-@runtime_checkable
-class FaultAware(Protocol):
-    """A redistribution policy that says whether it redistributes at faults. One that does not say
-    is taken to.
-
-    Only under one that does, applications that end before the struck one computes again release
-    their processors at the fault (malleable17, section 5).
-    """
-
-    @property
-    def acts_at_faults(self) -> bool: ...

@@ -9,7 +9,6 @@ from math import inf
 
 import numpy as np
 from attrs import define, field, frozen
-from numpy.typing import NDArray
 
 from actors.events import (
     CheckpointLost,
@@ -30,36 +29,20 @@ from sims.history import History, Job, Key, Listener, Run
 from sims.ledger import Ledger, Slice, Slices
 from sims.plots.boxes import BOX, Columns, Floats, Lanes, Table, side_by_side
 from sims.plots.palette import (
-    CLASSES,
     IN_SYSTEM,
     KIND,
     MESSAGES,
     RUN_KIND,
     RUN_PAINTS,
-    SHADES,
-    SHOWN,
     USE_PAINTS,
     WENT_ON,
-    Paint,
     Sign,
 )
-from sims.telling import SECOND, counted
 
 INSET = 0.15
 """Part of a row above and below what a worker does that shows its state."""
 MARGIN = 0.1
 """Part of a job's row left free above and below."""
-
-MANY = 64
-"""More jobs than this are told apart by how long they waited, if by nothing else."""
-WAITS = {
-    0.0: "did not wait",
-    60.0: "waited up to 1 min",
-    3600.0: "up to 1 h",
-    86400.0: "up to 1 d",
-    inf: "longer",
-}
-"""Classes of jobs by their longest wait, in seconds."""
 
 MARK = {"t": float, "row": float, **dict.fromkeys(("kind", "job", "run", "seq"), int)}
 """A sign at time t, on the middle of the processor in `row`: the middle one of the largest interval
@@ -148,42 +131,6 @@ class Scene:
             boxes.low += inset
             boxes.high -= inset
         return boxes
-
-    # --- jobs told apart --------------------------------------------------------------------------
-
-    def told_apart(
-        self, boxes: Columns, paints: Sequence[Paint]
-    ) -> tuple[Columns, Sequence[Paint]]:
-        """The same; where all that was done is of the first kind, of which one colour says nothing,
-        in the colours of the jobs' classes."""
-        kinds = np.unique(boxes.kind).tolist()
-        if [kind for kind in kinds if not paints[kind].state] != [0]:
-            return boxes, paints
-        which, classes = self._classes()
-        if not classes:
-            return boxes, paints
-        boxes, mine = boxes.copy(), boxes.kind == 0
-        boxes.kind[mine] = len(paints) + which[boxes.job[mine]]
-        return boxes, (*paints, *classes)
-
-    def _classes(self) -> tuple[NDArray[np.intp], Sequence[Paint]]:
-        """Each job's class, and how they are drawn: by user, the largest first, where there are
-        several, else by queue, else, of many jobs, by wait."""
-        uses = self.uses[self.uses.job >= 0]
-        areas = (uses.high - uses.low) * (uses.end - uses.start) * uses.share
-        of_jobs = np.bincount(uses.job, areas, len(self.jobs))
-        for what, words in self.owners.items():
-            names, which = np.unique(words, return_inverse=True)
-            if len(names) > 1:
-                order = np.argsort(-np.bincount(which, of_jobs), kind="stable")
-                shown = [f"{what} {visible(str(names[k])) or 'unknown'}" for k in order[:SHOWN]]
-                if len(names) > SHOWN:
-                    shown.append(counted(len(names) - SHOWN, f"other {what}"))
-                paints = list(map(Paint, shown, CLASSES))
-                return np.minimum(np.argsort(order)[which], SHOWN), paints
-        if self.header.unit != SECOND or len(self.jobs) <= MANY:
-            return np.zeros(len(self.jobs), np.intp), ()
-        return np.searchsorted([*WAITS], self.waits), list(map(Paint, WAITS.values(), SHADES))
 
 
 @define(eq=False)

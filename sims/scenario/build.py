@@ -77,6 +77,10 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> int:
         from sims.scenario.deciders import enrolment
 
         decider = enrolment.decider(scenario, platform, jobs, folder)
+    elif scenario.decider is DeciderKind.DEADLINE:
+        from sims.scenario.deciders import deadline
+
+        decider = deadline.decider(scenario, platform, jobs, folder)
     else:
         decider = queue.decider(scenario, platform, jobs, folder)
     pool, count = _pool(scenario, system, jobs), len(jobs.submissions)
@@ -98,7 +102,7 @@ def _warn_of_copies(jobs: Workload, workers: int) -> None:
 
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     """Numbers are looked up only where they matter: to a hazard, a placement, a log."""
-    if scenario.decider is DeciderKind.ENROLMENT:
+    if scenario.decider in (DeciderKind.ENROLMENT, DeciderKind.DEADLINE):
         return Pool(scenario.full_platform.size, numbered=True, changing=True, named=True)
     faults = not isinstance(scenario.faults, NoFaults)
     changing = faults or not scenario.full_platform.plain

@@ -8,7 +8,7 @@ from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from actors.attempts import JobOfAttempts
 from actors.events import DeciderKind
@@ -72,7 +72,7 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
     """Whether all its runs compute alike, so that how many fail before one does not can be drawn
     beforehand: one more hazard then shifts nobody's failures."""
     kind, errors = submission.job.kind, scenario.errors
-    if kind == "iterative" or scenario.decider is DeciderKind.PACK:
+    if kind == "iterative" or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
         return False
     if kind != "rigid" and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
@@ -122,6 +122,8 @@ def _job_of_runs(
         )
     else:
         rules = submission.rules(scenario.faults.mtbf)
+        if scenario.decider is DeciderKind.DEADLINE:
+            rules = evolve(rules, changeover=scenario.policy.changeover)
     if job.kind == "iterative":
         from actors.iterative_job import IterativeJob
 

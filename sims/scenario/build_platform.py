@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from attrs import astuple
 
-from actors.events import DeciderKind, LinkDescribed, WorkerPriced
+from actors.events import DeciderKind, LinkDescribed, WorkerPriced, WorkerRented
 from actors.hazards import Hazard, PaperFaults
 from actors.limit import Cap
 from actors.master import Master
@@ -23,7 +23,7 @@ from sims.scenario.build_jobs import Makers
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs.entries import CAP, HAZARD, MASTER, SCHEDULER
 from sims.scenario.platform import Platform
-from sims.scenario.scenario import Scenario
+from sims.scenario.scenario import MeasuresSection, Scenario
 
 if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
@@ -46,6 +46,7 @@ def spawn_platform(
     scheduler.workers, scheduler.linked = registry, master is not None
     if scenario.full_platform.varies:
         pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
+    _rent(scenario, system)
     for worker in _living(scenario):
         registry(worker)
     if not isinstance(scenario.faults, NoFaults):
@@ -109,12 +110,22 @@ def _maker(
         if not section.plain:
             rng = system.stream(f"availability/{name}")
             worker.owner = section.availability.changes(rng, folder)
-            _price(section.availability, index, system, folder)
+            if section.price is None:
+                _price(section.availability, index, system, folder)
         if section.varies:
             worker.speeds = section.speeds(system.stream(f"speed/{name}"), folder)
         return worker
 
     return make
+
+
+def _rent(scenario: Scenario, system: System) -> None:
+    platform, measures = scenario.full_platform, scenario.measures or MeasuresSection()
+    if any(section.price is not None for section in platform.sections):
+        hour = measures.hours(scenario.times, needed=True)
+        for worker, section in enumerate(platform):
+            if section.price is not None and hour:
+                system.journal.record(system.origin, WorkerRented, worker, section.price / hour)
 
 
 def _price(availability: object, worker: int, system: System, folder: Path) -> None:

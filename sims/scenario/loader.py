@@ -19,6 +19,9 @@ LARGEST = 16 * 2**20
 
 DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:"[^"\n]*+"|'[^'\n]*+'|[\w-]++)[ \t]*+\.[ \t]*+){100}""")
 """A key of so many parts: reading one takes time by their square."""
+LONGEST_NAME = 256
+"""Characters that no file's name has."""
+
 TOO_DEEP = "lists or tables nested hundreds deep"
 
 WIDEST = range(-(2**63), 2**64)
@@ -194,5 +197,10 @@ def files_of(scenario: Scenario, folder: Path) -> tuple[Path, ...]:
 def words(table: Mapping[str, Any]) -> Iterator[str]:
     """All strings in there that could be a file's name."""
     for _, value in _leaves(table):
-        if isinstance(value, str) and value and "\0" not in value and len(value) < 1024:
+        if isinstance(value, str) and value and "\0" not in value and _short(value):
             yield value
+
+
+def _short(path: str) -> bool:
+    """Whether it can be looked for: with longer names, systems raise."""
+    return len(path) < 1024 and max(map(len, path.split("/"))) < LONGEST_NAME

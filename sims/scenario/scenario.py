@@ -106,12 +106,17 @@ class MeasuresSection(Section):
             return None
         return Blocks(length, length if self.warm_up is None else self.warm_up)
 
-    def tell(self, system: System, unit: Unit) -> None:
-        """What the log says of it. Raises InputError where an hour's length is not known."""
+    def hours(self, unit: Unit, needed: object) -> float | None:
+        """Time units in an hour. Raises InputError where that is needed and not known."""
         hour = HOUR if self.hour is None and unit is Unit.S else self.hour
-        if hour is None and (self.prices or self.watts):
+        if hour is None and needed:
             problem = "missing: prices and watts are of hours, and the unit is a slot"
             raise InputError("scenario", "measures.hour", problem, "slots in an hour")
+        return hour
+
+    def tell(self, system: System, unit: Unit) -> None:
+        """What the log says of it. Raises InputError where an hour's length is not known."""
+        hour = self.hours(unit, self.prices or self.watts)
         rates = (tuple(it.model_dump().values()) if it else () for it in (self.prices, self.watts))
         system.journal.record(system.origin, MeasuresDescribed, self.bound, hour, *rates)
 
@@ -165,7 +170,8 @@ class Scenario(HeadSection):
         """Who decides."""
         job = self.job
         streamed = isinstance(job, RigidSection) and job.stream is not None
-        return decider_kind(self.policy, job.kind, streamed)
+        due = any(it.deadline is not None for it in job.jobs)
+        return decider_kind(self.policy, job.kind, streamed, due)
 
     @property
     def policy_name(self) -> str:

@@ -9,7 +9,7 @@ from typing import Self, cast
 
 from attrs import astuple, evolve, frozen
 
-from actors.events import DeciderKind, JobsChanged, JobsLeftOut, LogReplayed
+from actors.events import DeadlineDescribed, DeciderKind, JobsChanged, JobsLeftOut, LogReplayed
 from actors.protection import Rules
 from actors.runtime import System
 from actors.worker_messages import Needs
@@ -94,6 +94,10 @@ class Workload:
             system.journal.record(system.origin, JobsChanged, how, jobs)
         if self.begins is not None:
             system.journal.record(system.origin, LogReplayed, self.begins)
+        for it in self.submissions:
+            if it.own and it.own.deadline is not None:
+                due = it.job.name, it.own.deadline
+                system.journal.record(system.origin, DeadlineDescribed, *due)
 
 
 def workload(scenario: Scenario, system: System, folder: Path) -> Workload:

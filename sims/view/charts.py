@@ -10,6 +10,7 @@ import numpy as np
 
 from sims.errors import imported
 from sims.plots.boxes import Columns, Raster, image
+from sims.plots.classes import told_apart
 from sims.plots.figure import LONG
 from sims.plots.gantt import NAMED, signs
 from sims.plots.palette import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, USES, Paint
@@ -45,7 +46,7 @@ def processors(scene: Scene) -> Figure:
     row = row_of(scene.header)
     chart = _chart(scene, f"{row}s over time", row, scene.workers)
     raster = Raster(*IMAGE, len(scene.workers), scene.end or 1)
-    _draw(chart, *scene.told_apart(scene.rows_of_processors(), USE_PAINTS), raster)
+    _draw(chart, *told_apart(scene, scene.rows_of_processors(), USE_PAINTS), raster)
     marks = signs(scene.marks)
     for kind in np.unique(marks.kind):
         sign, found = SIGNS[kind], marks[marks.kind == kind]
@@ -67,7 +68,7 @@ def jobs(scene: Scene, beside: Figure) -> Figure:
     chart = _chart(scene, "jobs over time", "job, by submission", scene.jobs)
     chart.x_range = beside.x_range
     raster = Raster(*IMAGE, max(len(scene.jobs), 1), scene.end or 1)
-    _draw(chart, *scene.told_apart(scene.runs, RUN_PAINTS), raster)
+    _draw(chart, *told_apart(scene, scene.runs, RUN_PAINTS), raster)
     _place_legend(chart)
     return chart
 

@@ -13,11 +13,11 @@ from actors.events import (
     WorkloadEnded,
 )
 from sims.ledger import Use
-from sims.parts import parted
 from sims.plots.boxes import Raster, coverage, side_by_side
 from sims.plots.palette import IN_SYSTEM, KIND, RUN_PAINTS, USE_PAINTS, WENT_ON, Sign
 from sims.plots.scene import Scene, middle
 from sims.plots.steps import averaged, channels_used
+from tests.parts import parted
 from tests.sims.kinds import EVERY, records_of
 from tests.sims.plots.made import boxes as made
 from tests.sims.worlds import play
