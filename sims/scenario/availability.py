@@ -210,7 +210,7 @@ class TraceFile(Trace):
         start = self.begin(timeline)
         changes = self.ending(timeline, timeline.end)
         if self.after is After.ERROR and timeline.end is not None:
-            changes = self._refused_after(changes, timeline.end, folder)
+            changes = self._refused_after(changes, timeline.end, start, folder)
         if not start:
             return changes
         return ((time - start, state) for time, state in _cut(changes, [start]) if time >= start)
@@ -225,14 +225,15 @@ class TraceFile(Trace):
         return start
 
     def _refused_after(
-        self, changes: Iterator[Change], end: float, folder: Path
+        self, changes: Iterator[Change], end: float, start: int, folder: Path
     ) -> Iterator[Change]:
         state = WorkerState.UP
         for time, state in changes:
             yield time, state
         yield end * (1 + 1e-9), state  # a run that ends then, and not later, needs no more of it
-        seconds = end * self.seconds(folder)
-        problem = f"the trace ends at {in_units(seconds, 's')}, and the run goes on"
+        slot = self.seconds(folder)
+        since = f", {in_units((end - start) * slot, 's')} after the run's start" if start else ""
+        problem = f"the trace ends at {in_units(end * slot, 's')}{since}, and the run goes on"
         accepted = 'availability.after = "repeat" or "up", or a shorter run'
         raise InputError(str(self.path(folder)), "", problem, accepted)
 

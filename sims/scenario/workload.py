@@ -251,8 +251,8 @@ def _columns(
 def _from_stream(
     section: StreamSection, scenario: Scenario, system: System, folder: Path
 ) -> Workload:
-    coming = arrivals(section, scenario.full_platform.size, system, folder)
-    return _workload(scenario, coming.as_jobs(scenario.job.verification))
+    own = scenario.full_platform.size, system, folder, scenario.job.verification
+    return _workload(scenario, arrivals(section, *own)[0])
 
 
 def _pack(section: MalleableSection, workers: int) -> Iterator[BatchJob]:
