@@ -106,7 +106,7 @@ def test_without_bokeh_the_pip_command_is_named(tmp_path: Path) -> None:
     [("figure1", "time, slots", "worker"), ("batch-easy", "time, s", "processor")],
 )
 def test_axes_of_charts_tell_their_units(name: str, time: str, row: str) -> None:
-    scene = Scene.of(records_of(name), ledger=True)
+    scene = Scene.of(records_of(name))
     rows = charts.processors(scene)
     jobs, ledger = charts.jobs(scene, rows), charts.ledger(scene)
     assert [it.xaxis[0].axis_label for it in (rows, jobs)] == [time, time]
@@ -115,7 +115,7 @@ def test_axes_of_charts_tell_their_units(name: str, time: str, row: str) -> None
 
 
 def test_the_ledgers_axis_tells_what_its_parts_are_of() -> None:
-    figure1, easy = (Scene.of(records_of(it), ledger=True) for it in ("figure1", "batch-easy"))
+    figure1, easy = (Scene.of(records_of(it)) for it in ("figure1", "batch-easy"))
     assert charts.ledger(figure1).xaxis[0].axis_label == "% of 5 processors x 16 slots"
     assert charts.ledger(easy).xaxis[0].axis_label == "% of 64 processors x 1 h 47 min 30 s"
 
