@@ -31,19 +31,14 @@ def data_of(page: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_kind_of_log_has_a_page_that_needs_no_network(name: str, tmp_path: Path) -> None:
+def test_every_kind_of_log_has_a_page_that_needs_no_network_and_tells_all_chains(
+    name: str, tmp_path: Path
+) -> None:
     page = tmp_path / "page.html"
     assert main(["view", str(written(name, tmp_path)), "-o", str(page)]) == 0
-    text = page.read_text()
+    text, records = page.read_text(), records_of(name)
     assert not re.search(r'<(?:script|link|img|iframe)[^>]+(?:src|href)\s*=\s*["\']', text)
     assert "@import" not in text
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_page_tells_the_whole_chain_behind_every_job(name: str, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    records = records_of(name)
-    Page().write(records, page)
     events = data_of(page)["events"]
     assert isinstance(events, dict)
     cause = dict(zip(events["seq"], events["cause"], strict=True))
