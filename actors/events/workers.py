@@ -43,8 +43,8 @@ class WorkerChanged(Event):
     was: WorkerState | None
     """Its state before; None at the start."""
     until: Time | None
-    """When it will be back, where a fault took it DOWN and that is known; None: not known. Where faults
-    are detected late, every fault has it, also one without a downtime."""
+    """When it will be back, where a fault took it DOWN and that is known; None: not known. Where
+    faults are detected late, every fault has it, also one without a downtime."""
 
 
 @frozen
