@@ -37,8 +37,8 @@ class Worker(TransferClient):
     """(time, state), times increasing, the first at the start of the run."""
     speeds: Iterator[tuple[float, float]] | None = None
     """(time, speed), likewise; None: always 1."""
-    notices: Iterator[tuple[float, float]] = field(factory=lambda: iter(()))
-    """(when its owner says so, when it takes it DOWN), by the former."""
+    notices: Iterator[tuple[float, float | None]] = field(factory=lambda: iter(()))
+    """(when its owner says so, when it takes it DOWN), by the former; None: it does not."""
     _owned: WorkerState = field(init=False, default=UP)
     """The owner's state."""
     _next: Change | None = field(init=False, default=None)
@@ -82,7 +82,7 @@ class Worker(TransferClient):
     @handles(NoticeDue)
     def give_notice(self, message: NoticeDue, cause: int) -> None:
         self._await_notice()
-        if self.state is not DOWN:
+        if message.time is not None and self.state is not DOWN:
             cause = self.record(cause, NoticeGiven, self.index, message.time)
             self.send(self.scheduler, OwnerGaveNotice(self.index), cause)
 

@@ -31,10 +31,10 @@ class Fail:
 
 @message
 class NoticeDue:
-    """A worker to itself: its owner announces that it takes the worker DOWN."""
+    """A worker to itself: so long before its owner's next change the owner announces it."""
 
-    time: float
-    """When it will."""
+    time: float | None
+    """When it takes the worker DOWN; None: it does not."""
 
 
 @frozen

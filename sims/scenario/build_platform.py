@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import tee
 from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -124,12 +123,10 @@ def _maker(
         section, name = platform[index], platform.name(index)
         worker = Worker(actor_name(platform, index), index, scheduler, master, reports)
         if not section.plain:
-            rng = system.stream(f"availability/{name}")
-            availability = section.availability
-            worker.owner = availability.changes(rng, folder)
+            stream, availability = f"availability/{name}", section.availability
+            worker.owner = availability.changes(system.stream(stream), folder)
             if availability.notice:
-                worker.owner, ahead = tee(worker.owner)
-                worker.notices = availability.notices(ahead)
+                worker.notices = availability.notices(system.stream(stream), folder)
             _price(section.availability, index, system, folder)
         if section.varies:
             worker.speeds = section.speeds(system.stream(f"speed/{name}"), folder)

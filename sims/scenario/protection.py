@@ -79,10 +79,16 @@ class ProtectionSection(Section):
     """Under buddies, after how long a member that is DOWN is replaced by a spare or a free worker;
     default: it is waited for."""
     mtbf: DurationOrInf | None = None
-    """mu of one worker that formulas count with; default: that of [faults]."""
+    """mu of one worker that formulas count with; default: that of [faults], else that of the
+    workers' traces."""
     fatal: Fatal | None = None
     """Of a pack, whether every fault counts: `ignored` or `possible`; default: ignored where there
     is only what malleable17 has (buddies, and nothing but faults), elsewhere possible."""
+
+    @property
+    def by_formula(self) -> bool:
+        """Whether its period is worked out from an MTBF."""
+        return self.kind is not ProtectionKind.NONE and isinstance(self.period, str)
 
     @property
     def plain(self) -> bool:
@@ -143,7 +149,7 @@ class ProtectionSection(Section):
             return lambda members: period
         if mu == inf:
             problem = f"{period!r} needs to know how often workers fail"
-            accepted = "a number, or protection.mtbf, or faults with an mtbf"
+            accepted = "a number, or protection.mtbf, faults with an mtbf, or traces that go DOWN"
             raise InputError("scenario", "protection.period", problem, accepted)
         if not cost:
             problem = f"{period!r}: a checkpoint that costs nothing would be taken all the time"
