@@ -123,10 +123,13 @@ class Dispatcher(Actor):
         message = ResizeCopy(copy, numbers, self._present(numbers), *about)
         self.send(self.actors[index], message, cause)
 
-    def held_by(self, worker: int) -> tuple[int, Actor | None]:
-        """The copy that holds it, and that copy's job; -1 and None: none does."""
+    def tell_job(self, cause: int, kind: Callable[..., object], worker: int, *more: object) -> bool:
+        """Send the job that holds it a message about this member of a copy; whether one does."""
         copy = self.pool.holder(worker)
-        return copy, self.actors.get(self.held[copy][0]) if copy >= 0 else None
+        job = self.actors.get(self.held[copy][0]) if copy >= 0 else None
+        if job is not None:
+            self.send(job, kind(copy, worker, *more), cause)
+        return job is not None
 
     def replace_members(self) -> Iterator[tuple[int, Intervals]]:
         """Give those copies other workers, as far as there are any, the lowest member first

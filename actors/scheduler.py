@@ -6,9 +6,9 @@ from __future__ import annotations
 from attrs import define, field
 
 from actors.cause_tracker import CauseTracker
-from actors.decider import Decider
 from actors.dispatcher import Dispatcher
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
+from actors.intervals import Intervals
 from actors.messages import (
     CapReached,
     CopyOver,
@@ -43,6 +43,68 @@ DECIDE, RELEASE_FORMER = Decide(), ReleaseFormer()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
+
+
+class Decider:
+    """What differs between schedulers: it keeps its books, asks its policies, and answers by
+    calling the scheduler's `start_some`, `start_on`, `resize` and `cancel_copy`.
+
+    `cause` is everywhere the number of the event that leads to the call.
+    """
+
+    __slots__ = ()
+
+    wants_holdings = False
+    """Whether workers are to report what they hold."""
+
+    @property
+    def wants_progress(self) -> bool:
+        """Whether jobs are to report how far their runs are; known once it is attached."""
+        return False
+
+    def attach(self, scheduler: Scheduler) -> None:
+        """Called once, before anything else."""
+
+    def submitted(self, job: BatchJob, cause: int) -> None:
+        """A job asks to be scheduled."""
+
+    def over(self, message: CopyOver, cause: int) -> None:
+        """A copy has ended; the pool has its workers back already."""
+
+    def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
+        """A worker changed state, and the pool knows; whether that calls for a decision."""
+        return False
+
+    def programmed(self, worker: int, label: str, cause: int) -> bool:
+        """A worker holds this program now; whether that calls for a decision."""
+        return False
+
+    def replaced(self, copy: int, numbers: Intervals) -> None:
+        """A member of a copy was replaced: it has these now."""
+
+    def progress_reported(self, message: ProgressReport, cause: int) -> None:
+        """A malleable job reports its progress."""
+
+    def progressed(self, message: RunProgress) -> None:
+        """A job that reports tells how far a run is."""
+
+    def saved(self, message: StateSaved) -> None:
+        """A job that reports tells of a saved state."""
+
+    def speed_changed(self, worker: int, speed: float, cause: int) -> None:
+        """A worker changed speed, and the pool knows."""
+
+    def ignores(self, worker: int, cause: int) -> bool:
+        """Whether a fault of this worker changes nothing in its model; the log says so then."""
+        return False
+
+    def woken(self, cause: int) -> int | None:
+        """What a wake-up call leads to a decision for; None: it does not count, as the decision
+        that asked for it has been replaced, or the instant has been decided on."""
+        return None
+
+    def decide(self, cause: int) -> None:
+        """All of this instant is known."""
 
 
 @define(eq=False)
@@ -137,10 +199,8 @@ class Scheduler(Dispatcher):
             self.replaceable.pop(worker, None)
             if self.tracker is not None:
                 self.tracker.free(self.now, ((worker, worker),), cause)
-        copy, job = self.held_by(worker)
-        if job is not None:
-            self.send(job, MemberStateChanged(copy, worker, state, message.hidden), cause)
-        if copy < 0 or not message.hidden:
+        held = self.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
+        if not (held and message.hidden):
             self._call_decider(worker, state, cause)
 
     def _call_decider(self, worker: int, state: WorkerState, cause: int) -> None:
@@ -151,17 +211,12 @@ class Scheduler(Dispatcher):
 
     @handles(FaultHeard)
     def hear_of_hidden_fault(self, message: FaultHeard, cause: int) -> None:
-        worker = message.index
-        copy, job = self.held_by(worker)
-        if job is not None:
-            self.send(job, MemberFaultHeard(copy, worker), cause)
-            self._call_decider(worker, DOWN, cause)
+        if self.tell_job(cause, MemberFaultHeard, message.index):
+            self._call_decider(message.index, DOWN, cause)
 
     @handles(OwnerGaveNotice)
     def hear_of_notice(self, message: OwnerGaveNotice, cause: int) -> None:
-        copy, job = self.held_by(message.index)
-        if job is not None:
-            self.send(job, MemberHasNotice(copy, message.index), cause)
+        self.tell_job(cause, MemberHasNotice, message.index)
 
     @handles(ReplacementWanted)
     def replace_soon(self, message: ReplacementWanted, cause: int) -> None:
@@ -173,9 +228,7 @@ class Scheduler(Dispatcher):
     @handles(SpeedChanged)
     def worker_speed_changed(self, message: SpeedChanged, cause: int) -> None:
         self.pool.change_speed(message.index, message.speed)
-        copy, job = self.held_by(message.index)
-        if job is not None:
-            self.send(job, MemberSpeedChanged(copy, message.index, message.speed), cause)
+        self.tell_job(cause, MemberSpeedChanged, message.index, message.speed)
         self.decider.speed_changed(message.index, message.speed, cause)
 
     @handles(FaultComes)

@@ -8,16 +8,16 @@ from __future__ import annotations
 from math import inf
 from pathlib import Path
 
-from actors.decider import Decider
 from actors.events import DeciderKind, RunStarted
 from actors.pool import Pool, compact, lowest
 from actors.runtime import System
+from actors.scheduler import Decider
 from sims.errors import InputError
+from sims.scenario.beliefs import measured_mtbf, refuse_mixed
 from sims.scenario.build_jobs import plain, spawn_jobs
 from sims.scenario.build_platform import describe_platform, spawn_platform
 from sims.scenario.deciders import queue
 from sims.scenario.faults import NoFaults
-from sims.scenario.platform import measured_mtbf, refuse_mixed
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Workload, workload

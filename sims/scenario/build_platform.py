@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, cast
 
 from attrs import astuple
 
-from actors.decider import Decider
 from actors.events import DeciderKind, LinkDescribed, PlatformDescribed, WorkerPriced
 from actors.hazards import Hazard, PaperFaults
 from actors.limit import Cap
 from actors.master import Master
 from actors.pool import Pool
 from actors.runtime import System
-from actors.scheduler import Scheduler
+from actors.scheduler import Decider, Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Fail
 from actors.worker_registry import WorkerRegistry

@@ -146,7 +146,7 @@ AnyFault = ExponentialFaults | Weibull | ListedFaults
 class SeveralFaults(Section):
     """`[[faults]]`: several kinds of faults at once, each of its own law."""
 
-    SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((list, tuple), "laws")
+    SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((list,), "laws")
 
     kind: Literal["several"] = "several"
     laws: tuple[Annotated[AnyFault, OneOf()], ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from math import inf
 from pathlib import Path
 from typing import Annotated, TypeVar, cast
 
@@ -13,10 +12,9 @@ from numpy.random import Generator
 from pydantic import Field
 
 from actors.runtime import stream
-from policies.maths.markov import MarkovChain
 from policies.maths.speeds import Change
 from sims.errors import InputError
-from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid, Trace, TraceFile
+from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid, TraceFile
 from sims.scenario.speeds import ConstantLaw, GainSection, Speed, process_of
 from sims.tables.fields import Accepts, Count, Duration, Natural, Positive
 from sims.tables.section import Section
@@ -271,43 +269,3 @@ def _unfolded(listed: Iterable[WorkerSection], first: int) -> Iterator[WorkerSec
             base = section.name or f"P{number}"
             name = f"{base}.{k + 1}" if section.name and section.count > 1 else base
             yield section.model_copy(update={"name": name, "count": 1})
-
-
-# --- what traces say ------------------------------------------------------------------------------
-
-
-def refuse_mixed(platform: Platform, folder: Path) -> None:
-    """Raises InputError where the slots of two traces differ in length."""
-    traces = [it.availability for it in platform.sections]
-    files = [it for it in traces if isinstance(it, TraceFile)]
-    lengths = dict.fromkeys(it.seconds(folder) for it in files)
-    if len(lengths) > 1:
-        problem = f"slots of {' and '.join(f'{it:g} s' for it in lengths)} in one scenario"
-        accepted = f"slot = {min(lengths):g} for all of them: traces of other ticks are resampled"
-        raise InputError("scenario", "workers.availability.slot", problem, accepted)
-
-
-def measured_mtbf(platform: Platform, folder: Path) -> float:
-    """Time that a worker is UP until it goes DOWN, over all traces; inf: it never does."""
-    traces = [it.availability for it in platform.sections]
-    seen = [it.failures(folder) for it in traces if isinstance(it, Trace)]
-    downs = sum(it for _, it in seen)
-    return sum(up for up, _ in seen) / downs if downs else inf
-
-
-# --- what policies believe ------------------------------------------------------------------------
-
-
-def chains(platform: Platform, folder: Path) -> tuple[MarkovChain, ...]:
-    """What policies believe of each worker. Raises InputError where nothing can be."""
-    return tuple(_chain(platform, k, folder) for k in range(platform.size))
-
-
-def _chain(platform: Platform, worker: int, folder: Path) -> MarkovChain:
-    section = platform[worker]
-    try:
-        return (section.belief or section.availability).chain(folder)
-    except ValueError as error:
-        problem = f"{platform.name(worker)}: {error}"
-        accepted = "a worker that is UP at times, or one with a belief"
-        raise InputError("scenario", "workers.availability", problem, accepted) from None

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.decider import Decider
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.enrolment.window import FREE, RunningConfiguration, Window
 from actors.events import BoundsDescribed, ChainsBelieved, End, Outcome
 from actors.intervals import Intervals, grouped, members
 from actors.messages import CopyOver, Decide, RunProgress
 from actors.runtime import NOTHING, Phase
-from actors.scheduler import Scheduler
+from actors.scheduler import Decider, Scheduler
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
 from policies.interface import Configuration, Enrolment, EnrolmentPolicy, Reason, Wake

@@ -9,7 +9,6 @@ from typing import cast
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.decider import Decider
 from actors.deciders.queue.checks import checked
 from actors.deciders.queue.intake import Entries, Intake, intake
 from actors.deciders.queue.memory import QueueMemory
@@ -21,7 +20,7 @@ from actors.intervals import Intervals
 from actors.messages import CopyOver, Decide
 from actors.runtime import Home, Phase
 from actors.runtime.phases import after_instant
-from actors.scheduler import Scheduler
+from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.queue import (
     BatchJob,

@@ -29,7 +29,8 @@ from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
 from policies.queue.preemption import Preemptive
 from sims.errors import InputError
-from sims.scenario.platform import Platform, chains
+from sims.scenario.beliefs import chains
+from sims.scenario.platform import Platform
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import Believed, Noise, PolicySection
 from sims.scenario.scenario import Scenario
