@@ -25,6 +25,7 @@ from sims.log import LogFile, LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario.build import populate
+from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
 from sims.scenario.idle import idle, warn_of_idle
 from sims.scenario.loader import Scenario, files_of, parse, put, read
 from sims.scenario.master import MasterSection
@@ -141,6 +142,8 @@ def with_given(
     if hazard is not None:
         if not all(hasattr(hazard, it) for it in ("faults", "downtime", "mtbf")):
             raise TypeError(f"hazard: {hazard!r} lacks faults(rng, workers), downtime or mtbf")
+        if not isinstance(hazard, FaultFields | SeveralFaults):
+            hazard = OwnFaults.model_construct(given=hazard, downtime=hazard.downtime)
         scenario = scenario.model_copy(update={"faults": hazard})
     return scenario if service is None else _served(scenario, service)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
     from sims.readers.timeline import Timeline
 
 Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")]
-HOUR = 3600
-"""s."""
+HOUR = 3600  # s
 
 
 class After(enum.Enum):
@@ -46,7 +46,24 @@ class After(enum.Enum):
     """The trace again, from its start."""
 
 
-class AlwaysUp(Section):
+class _Owned(Section):
+    """What an owner who takes a worker away may do."""
+
+    notice: Time = 0
+    """How long before it takes the worker DOWN the owner says so."""
+
+    def notices(self, rng: Generator, folder: Path) -> Iterator[tuple[float, float | None]]:
+        """(when it says so, when it takes the worker DOWN; None: it does nothing of the kind)."""
+        with suppress(InputError):  # a trace has ended: its changes say so in time
+            for time, state in self.changes(rng, folder):
+                yield max(0, time - self.notice), time if state is WorkerState.DOWN else None
+
+    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+        """(time, state) from time 0 on."""
+        raise AssertionError("an availability knows its changes")
+
+
+class AlwaysUp(_Owned):
     """`"always"` or `{kind = "always"}`: never reclaimed, never down."""
 
     kind: Literal["always"] = "always"
@@ -60,7 +77,7 @@ class AlwaysUp(Section):
         return MarkovChain(((1.0, 0.0, 0.0),) * 3)
 
 
-class Markov(Section):
+class Markov(_Owned):
     """`{kind = "markov", rows = [[uu, ur, ud], [ru, rr, rd], [du, dr, dd]]}` (volatile13,
     section V.A)."""
 
@@ -82,7 +99,7 @@ class Markov(Section):
         return MarkovChain(self.rows)
 
 
-class Trace(Section):
+class Trace(_Owned):
     """Whatever has a timeline of slots."""
 
     after: After = After.UP
@@ -345,6 +362,15 @@ class Overlaid:
     under: Availability
     spans: tuple[tuple[float, float], ...]
     """[from, until), in any order."""
+
+    @property
+    def notice(self) -> float:
+        """Of the owner that takes it DOWN."""
+        return self.under.notice
+
+    def notices(self, rng: Generator, folder: Path) -> Iterator[tuple[float, float | None]]:
+        """See _Owned."""
+        return self.under.notices(rng, folder)
 
     def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
         """(time, state) from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md, W1)."""
