@@ -19,6 +19,16 @@ class Cause(enum.Enum):
     """A processor of an application failed, which delays it."""
 
 
+class LookAhead(enum.Enum):
+    """When an application counts as improvable (malleable17 leaves it open)."""
+
+    ANY = "any"
+    """Some number of the available pairs would make it end earlier: the test can see past what a
+    redistribution costs at once."""
+    NEXT_PAIR = "next-pair"
+    """The next pair alone would: closest to the figures of malleable17."""
+
+
 @frozen
 class Resize:
     """The decision for one application: the processors it is to have from now on."""

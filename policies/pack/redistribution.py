@@ -9,11 +9,12 @@ from attrs import frozen
 
 from policies.interface.pack import (
     Cause,
+    LookAhead,
     RedistributionPolicy,
     RedistributionView,
     Resize,
 )
-from policies.pack.plan import LookAhead, Share, changes, give_pair, grow, share
+from policies.pack.plan import Share, changes, give_pair, grow, share
 
 
 def acts_at_faults(policy: RedistributionPolicy) -> bool:

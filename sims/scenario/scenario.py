@@ -9,14 +9,12 @@ from functools import cached_property
 from math import inf
 from typing import Annotated, Self
 
-from attrs import frozen
 from pydantic import Field
 
 from actors.events import DeciderKind, MeasuresDescribed
 from actors.runtime import System
 from sims.errors import InputError
 from sims.metrics.blocks import WEEK, Blocks
-from sims.metrics.jobs import BOUND
 from sims.scenario.faults import AnyFaults, ErrorSection, NoFaults
 from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
 from sims.scenario.master import LinkSection, MasterSection
@@ -70,21 +68,6 @@ class HeadSection(Section):
     """Of every time in the file; default: `slot` where an enrolment policy decides, else `s`."""
 
 
-@frozen
-class Header:
-    """The platform in a line."""
-
-    kinds: tuple[str, ...]
-    """Of the jobs."""
-    policy: str
-    processors: int
-    """Size of the platform, in workers."""
-    workers: tuple[str, ...]
-    """Their names where they have some; empty for a numbered pool."""
-    unit: str
-    """Unit of every time: `s` or `slot`."""
-
-
 class ByState(Section):
     """Of one processor, by what it does."""
 
@@ -101,7 +84,7 @@ class ByState(Section):
 class MeasuresSection(Section):
     """`[measures]`: how runs are measured; their logs say so too."""
 
-    bound: Duration = BOUND
+    bound: Duration = 10.0
     """Time units below which bounded slowdown takes no job for shorter: 10 s."""
     prices: ByState | None = None
     """Of an hour; default: nothing has a price, and runs have no cost."""
@@ -223,9 +206,3 @@ class Scenario(HeadSection):
         if self.job.cap is not None:
             return self.job.cap
         return CAP if self.decider is DeciderKind.ENROLMENT else float("inf")
-
-    def header(self) -> Header:
-        """What the log's first record says."""
-        platform = self.full_platform
-        unit = self.times.value
-        return Header(self.kinds, self.policy_name, platform.size, platform.names, unit)
