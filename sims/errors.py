@@ -33,10 +33,10 @@ class InputError(Exception):
     def __str__(self) -> str:
         where = f"{self.source}: {self.key}" if self.key else self.source
         line = f"{where}: {self.problem}"
-        return plain(f"{line}; accepted: {self.accepted}" if self.accepted else line)
+        return visible(f"{line}; accepted: {self.accepted}" if self.accepted else line)
 
 
-def plain(line: str) -> str:
+def visible(line: str) -> str:
     """The line as a terminal may show it: what is no letter of it is escaped, so that a name that a
     file brings cannot steer the terminal, or pass for a line of ours."""
     if line.isprintable():

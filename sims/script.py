@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sims.errors import COMMAND_LINE, InputError, plain
+from sims.errors import COMMAND_LINE, InputError, visible
 from sims.options import call, command_of
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ def grid(
     from rich.text import Text
 
     numbers = (Column(head, justify="right", no_wrap=True) for head in right)
-    table = Table(*left, *numbers, title=Text(plain(title)) if title else None, box=SIMPLE)
+    table = Table(*left, *numbers, title=Text(visible(title)) if title else None, box=SIMPLE)
     for row in rows:
-        table.add_row(*(Text(plain(str(cell))) for cell in row))
+        table.add_row(*(Text(visible(str(cell))) for cell in row))
     return table
 
 
@@ -102,9 +102,9 @@ def list_pairs(pairs: Iterable[tuple[str, str]], indent: str = "") -> None:
 
 def show(*lines: object) -> None:
     """Print the lines, each as one, however long, whatever names are in it."""
-    print(*(plain(str(line)) for line in lines), sep="\n")
+    print(*(visible(str(line)) for line in lines), sep="\n")
 
 
 def note(line: object) -> None:
     """Tell on stderr, in one line, what is no answer."""
-    print(f"holdfast: {plain(str(line))}", file=sys.stderr, flush=True)
+    print(f"holdfast: {visible(str(line))}", file=sys.stderr, flush=True)

@@ -10,6 +10,7 @@ import attrs
 
 from actors.events import ScenarioStarted
 from actors.runtime import Event
+from sims.errors import visible
 
 SLOT = "slot"
 """The unit of a log whose times are whole numbers."""
@@ -26,13 +27,13 @@ def told(event: Event) -> str:
     """`Kind: field value, field value`; what is as by default goes without saying."""
     values = ((it.name, getattr(event, it.name), it.default) for it in attrs.fields(type(event)))
     fields = ", ".join(f"{name} {_value(value)}" for name, value, usual in values if value != usual)
-    return f"{type(event).__name__}: {fields}"
+    return visible(f"{type(event).__name__}: {fields}")
 
 
 def title_of(started: ScenarioStarted) -> str:
     """What was run, in a line: scenario, seed, policy."""
     settings = f" ({', '.join(started.settings)})" if started.settings else ""
-    return f"{started.scenario}, seed {started.seed}, {started.policy}{settings}"
+    return visible(f"{started.scenario}, seed {started.seed}, {started.policy}{settings}")
 
 
 def amount_of(number: float, digits: int = 10) -> str:

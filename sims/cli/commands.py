@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from sims.cli.output import printing
 from sims.cli.signals import INTERRUPTED, TERMINATED, hear
-from sims.errors import InputError, plain
+from sims.errors import InputError, visible
 from sims.options import call, command_of
 from sims.script import FAILED, MISUSED, note
 
@@ -166,7 +166,7 @@ def run_command(words: Sequence[str] | None) -> int:
 
 def _told(message: Warning | str, *_: object, **__: object) -> str:
     """A warning as one line, without the place in our code."""
-    return f"holdfast: {plain(str(message))}\n"
+    return f"holdfast: {visible(str(message))}\n"
 
 
 def _refused(why: str) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from actors.events import IterationCompleted, JobCompleted, JobKilled
 from actors.runtime import Record
 from sims.cli.output import Teller
-from sims.errors import plain
+from sims.errors import visible
 from sims.telling import counted, units
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class ShowProgress(Teller):
 
         # A bar alone does not end its line.
         bar = Padding(ProgressBar(total=1, completed=self.part), 0)
-        return Group(Text(plain(f"{self._title}: {self.line()}")), bar)
+        return Group(Text(visible(f"{self._title}: {self.line()}")), bar)
 
     # --- the thread ---------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ def bar(title: str, task: str = "run") -> Iterator[Watch]:
             return Text(f"{task.speed:,.3g}/s" if task.speed else "-/s")
 
     columns = (
-        progress.TextColumn(plain(title), markup=False),
+        progress.TextColumn(visible(title), markup=False),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         Rate(),

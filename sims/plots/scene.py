@@ -22,6 +22,7 @@ from actors.intervals import numbers_in, spans_in
 from actors.intervals import within as held_in
 from actors.runtime import Record
 from policies.availability import WorkerState
+from sims.errors import visible
 from sims.history import History, Job, Key, Listener, Run
 from sims.ledger import Ledger, Slice, Slices
 from sims.plots.boxes import BOX, Columns, Lanes, Table, side_by_side
@@ -58,7 +59,7 @@ class Scene:
     channels: int | None
     """n_com, where the log tells it."""
     jobs: tuple[str, ...]
-    """In order of submission."""
+    """Their names, to be seen, in order of submission."""
     uses: Columns
     """BOX: what was done, row = processor."""
     runs: Columns
@@ -97,7 +98,7 @@ class Scene:
         kept.close(history.now)
         assert history.header is not None
         return cls(
-            *(history.header, history.now, drawn.channels, tuple(drawn.rows)),
+            *(history.header, history.now, drawn.channels, tuple(map(visible, drawn.rows))),
             *(drawn.uses.columns(), drawn.in_rows(), marks.found.columns()),
             *(drawn.queue.columns(), kept),
         )

@@ -10,7 +10,7 @@ from attrs import asdict, frozen
 
 from actors.events import ScenarioStarted
 from actors.intervals import intervals_of, text
-from sims.errors import InputError
+from sims.errors import InputError, visible
 from sims.history import History, Job
 from sims.history.lines import Lines, skim
 from sims.log import LogFile
@@ -134,6 +134,7 @@ class Instant:
 
 def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     """Empty where there is no row."""
+    rows = [tuple(map(visible, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     told = (
         "  ".join(it.ljust(width) for it, width in zip(row, widths, strict=True))

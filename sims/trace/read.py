@@ -13,7 +13,7 @@ from typing import Any
 from attrs import frozen
 
 from actors.runtime import Record, rare_collections
-from sims.errors import InputError, plain
+from sims.errors import InputError, visible
 from sims.history.lines import Lines, skim, tells_of_holding
 from sims.log import LogFile
 from sims.trace.account import FlowAccount
@@ -52,7 +52,7 @@ class Trace:
     def text(self) -> str:
         """The same for people."""
         lines = chain(self.root.lines(self.unit), ("",), self.account.lines(self.unit))
-        return "\n".join(map(plain, lines))
+        return "\n".join(map(visible, lines))
 
     def __str__(self) -> str:
         return self.text

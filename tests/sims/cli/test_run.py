@@ -111,7 +111,7 @@ def test_a_capped_run_says_so(shell: Shell) -> None:
     assert "not reached" in shell("run", path, "--set", "job.cap=5").out
 
 
-ENDS = '{ kind = "letters", states = "uuud", then = "hold" }'
+ENDS = '{ kind = "letters", states = "uuud", after = "hold" }'
 """A worker that never comes back: a trace that has ended says UP where it is not told to hold."""
 
 
