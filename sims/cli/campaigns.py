@@ -21,7 +21,7 @@ from sims.campaign.tables import Form, draw
 from sims.cli.progress import bar, interruptible
 from sims.errors import InputError, naming
 from sims.exports import tables as exports
-from sims.options import argument, duration, flag, group, option, picture, positive_int
+from sims.options import Policies, argument, duration, flag, group, option, picture, positive_int
 from sims.script import grid, prepare_pictures, show, show_table
 from sims.telling import counted
 from sims.writing import check_suffix
@@ -91,6 +91,7 @@ def run(
     patience: Patience = PATIENCE,
     processes: Processes = None,
     retry: Retry = False,
+    policies: Policies = None,
 ) -> None:
     """Run what is missing; print the table, draw the picture."""
     with _opened(file, results, size, replications) as (asked, store):
@@ -124,6 +125,7 @@ def resume(
     patience: Patience = PATIENCE,
     processes: Processes = None,
     retry: Retry = False,
+    policies: Policies = None,
 ) -> None:
     """Go on with a campaign that has begun."""
     with _opened(file, results, size, replications) as (_, store):

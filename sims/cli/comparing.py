@@ -18,7 +18,16 @@ from sims.cli.progress import bar, interruptible
 from sims.durations import in_unit
 from sims.errors import InputError, naming
 from sims.metrics.measures import Measure
-from sims.options import Overrides, ScenarioFile, flag, moment, natural, option, positive_int
+from sims.options import (
+    Overrides,
+    Policies,
+    ScenarioFile,
+    flag,
+    moment,
+    natural,
+    option,
+    positive_int,
+)
 from sims.scenario.loader import load, split_override, value_of
 from sims.script import grid, show, show_table
 
@@ -61,6 +70,7 @@ def compare(
         option(natural, "SEED", "the first seed; default: the scenario's"),
     ] = None,
     changes: Overrides = None,
+    policies: Policies = None,
     until: Annotated[
         float | None,
         option(moment, "TIME", "end every run then, in the scenario's unit, if not before"),

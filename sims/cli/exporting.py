@@ -17,9 +17,8 @@ from sims.exports.batsim import write_batsim
 from sims.exports.chrome import write_chrome
 from sims.exports.tables import SUFFIXES, write_events, write_jobs
 from sims.options import Log, chosen, kind, moment, option
-from sims.plots.figure import DPI, check_suffix
+from sims.plots.figure import DPI, Framing, check_suffix
 from sims.plots.figure import SUFFIXES as PICTURES
-from sims.plots.framing import Framing
 from sims.plots.pictures import What
 from sims.plots.pictures import plot as drawn
 from sims.script import show

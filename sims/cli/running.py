@@ -17,6 +17,7 @@ from sims.errors import COMMAND_LINE, InputError, naming
 from sims.options import (
     AsJson,
     Overrides,
+    Policies,
     ScenarioFile,
     Seed,
     argument,
@@ -42,6 +43,7 @@ def run(
     file: ScenarioFile,
     seed: Seed = None,
     changes: Overrides = None,
+    policies: Policies = None,
     log: Annotated[
         str | None,
         option(str, "PATH", "where to log (.gz, .xz, .zst: packed); `none`: nowhere"),
@@ -61,7 +63,8 @@ def run(
         raise InputError(COMMAND_LINE, "--log", "'' names no file", "a path, or `none`")
     scenario = load(file, changes or (), seed)
     until = in_unit(until, "--until", lambda: scenario.times.value)
-    where = _log_path(scenario, log)
+    with naming(file):
+        where = _log_path(scenario, log)
     writer = None if where is None else _writer(where, [file, *files_of(scenario, file.parent)])
     summary = Summary()
     with ExitStack() as stack:
@@ -93,6 +96,9 @@ def _log_path(scenario: Scenario, given: str | None) -> Path | None:
     asked = given or scenario.log
     if asked == "none":
         return None
+    if given is None and asked and not Path(asked).resolve().is_relative_to(Path.cwd()):
+        problem = f"{asked!r} is outside of the current folder"
+        raise InputError("scenario", "log", problem, f"a path in it, or --log {asked}")
     return Path(asked) if asked else Path("logs") / f"{scenario.name}.jsonl"
 
 
@@ -119,13 +125,17 @@ def _beginning(scenario: Scenario, progress: ShowProgress) -> Begins:
 def check(
     file: ScenarioFile,
     changes: Overrides = None,
+    policies: Policies = None,
+    load_code: Annotated[bool, flag("--load", "load the code that it names, too")] = False,
     as_json: Annotated[bool, flag("--json", "print the number of jobs as JSON")] = False,
 ) -> None:
-    """Check a scenario file without running it: what it means."""
+    """Check a scenario file without running it: what it means.
+
+    Code that the file names is not loaded without --load: it has to be there."""
     from sims.session import check as checked
 
     pairs = map(split_override, changes or ())
-    found = checked(file, {key: value_of(text) for key, text in pairs})
+    found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)
     show(*([json.dumps({"jobs": found.jobs})] if as_json else found.lines()))
 
 

@@ -24,6 +24,7 @@ from sims.errors import COMMAND_LINE, InputError, naming
 from sims.matrix import AXES, cell_named, meanings, text
 from sims.options import (
     Overrides,
+    Policies,
     ScenarioFile,
     argument,
     duration,
@@ -50,6 +51,7 @@ def chaos(
         option(natural, "SEED", "default: the scenario's"),
     ] = None,
     changes: Overrides = None,
+    policies: Policies = None,
     length: Annotated[
         float | None,
         option(
@@ -170,6 +172,7 @@ def check_policy(
             "--set",
         ),
     ] = None,
+    policies: Policies = None,
     views: Annotated[int, option(positive_int, "N", "how many are tried")] = 200,
     within: Annotated[
         float,
@@ -193,7 +196,9 @@ def check_policy(
     from sims.kit.trial import Trial, suits
 
     given = {key: value_of(text) for key, text in map(split_override, parameters or ())}
-    loaded = load_policy(PolicySection(name=policy, parameters=given), _no_paper, Path())
+    loaded = load_policy(
+        PolicySection(name=policy, parameters=given), _no_paper, policies or Path()
+    )
     kind = recognised(loaded, lambda it: suits(loaded, it), point)
     findings = Trial(loaded, kind, views, within).findings()
     for it in findings:

@@ -113,9 +113,7 @@ class ProtectionSection(Section):
             return lambda members: period
         if mu == inf:
             problem = f"{period!r} needs to know how often workers fail"
-            accepted = (
-                "a number, or protection.mtbf, faults with an mtbf, or traces of workers that fail"
-            )
+            accepted = "a number, or protection.mtbf, faults with an mtbf, or traces that go DOWN"
             raise InputError("scenario", "protection.period", problem, accepted)
         if not cost:
             problem = f"{period!r}: a checkpoint that costs nothing would be taken all the time"

@@ -182,6 +182,15 @@ def test_an_earlier_log_is_kept_under_a_number_unless_the_new_one_says_the_same(
     assert Path("logs/tiny.1.jsonl").read_bytes() == first
 
 
+def test_a_file_says_no_log_outside_of_the_current_folder(shell: Shell) -> None:
+    outside = shell.folder.parent / "outside.jsonl"
+    path = shell.write(f'log = "{outside}"\n{TINY}')
+    assert "outside of the current folder; accepted: a path in it" in shell("run", path).complaint()
+    assert not outside.exists()
+    assert shell("run", path, "--log", outside).code == 0
+    assert shell("run", shell.write(f'log = "in/it.jsonl"\n{TINY}')).code == 0
+
+
 def test_what_is_read_is_never_written(shell: Shell) -> None:
     trace = TINY.replace(
         '"uuuurruuuuuuuuuuuu"', '{ kind = "simgrid", file = "states.txt", slot = 1 }'
