@@ -16,8 +16,9 @@ from actors.runtime import stream
 from policies.maths.markov import MarkovChain
 from policies.maths.speeds import Change
 from sims.errors import InputError
-from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid, Trace, TraceFile
+from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid
 from sims.scenario.speeds import ConstantLaw, GainSection, Speed, process_of
+from sims.scenario.traces import Trace, TraceFile
 from sims.tables.fields import Accepts, Count, Duration, Natural, NotNegative, Positive
 from sims.tables.section import Section
 
