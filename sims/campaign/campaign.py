@@ -12,8 +12,10 @@ from pydantic import Field
 
 from sims.campaign.axes import axes_of, flat
 from sims.campaign.cells import Gauge, gauge
+from sims.campaign.comparing import Effect
 from sims.campaign.intervals import LEVEL
 from sims.errors import COMMAND_LINE, InputError
+from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.scenario.loader import parse
 from sims.scenario.scenario import Name, Seed
@@ -137,6 +139,10 @@ class Campaign(Section):
     """Name -> keys of the scenario. Every variant is run in every cell, on the same seeds."""
     baseline: str | None = None
     """The variant that others are compared with in each cell; default: the first."""
+    effect: Effect = "ratio"
+    """What they are compared by: the ratio of their means, or the difference."""
+    by: Literal["size", "time", "user", "group", "queue"] | None = None
+    """Compare anew for the jobs of each user, say; measures are then those of jobs."""
     picture: PictureSection | None = None
     folder: str = "."
     """Where `scenario` and modules are sought; default: the campaign file's folder."""
@@ -146,6 +152,10 @@ class Campaign(Section):
     def check(self) -> None:
         for name in self.measures:
             _check_measure(name)
+            ours = gauge(name).ours
+            if self.by and not (ours and ours.quantity):
+                known = ", ".join(it.value for it in Measure if it.quantity)
+                raise Unacceptable("measures", name, f"measures of jobs, for `by`: {known}")
         if not self.variants:
             raise Unacceptable("variants", {}, "at least one, or none of this section")
         for key, value, accepted in self._choices():
@@ -170,6 +180,11 @@ class Campaign(Section):
     def gauges(self) -> tuple[Gauge, ...]:
         """The measures."""
         return tuple(gauge(name, self.higher_is_better) for name in self.measures)
+
+    @property
+    def classes(self) -> By | None:
+        """What jobs are told apart by."""
+        return None if self.by is None else By(self.by)
 
     @property
     def reference(self) -> str:

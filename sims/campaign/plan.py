@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 from attrs import define, field, frozen
 
-from sims.campaign.axes import Settings, told
+from sims.campaign.axes import Settings, objects, told
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.kit import OWN, Kit, digest, kit_of
@@ -190,12 +190,31 @@ class Cells(Sequence[Case]):
             _refuse_seed(campaign, first + campaign.most - 1)
             kit = kit_of(scenario, self.folder) | self._of_measures
             self.kit |= kit
-        asked = (campaign.until, campaign.gauges, kit.code, sorted(kit.digests().values()))
+        own = list(map(id, objects(self[number].settings()).values()))
+        asked = (
+            own,
+            campaign.until,
+            campaign.gauges,
+            campaign.by,
+            kit.code,
+            sorted(kit.digests().values()),
+        )
         with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
             root = digest(repr((seeded(scenario, 0), *asked)).encode())
         return Made(scenario, root, first, kit)
 
     def _scenario(self, given: Settings, index: int) -> Scenario:
+        own = objects(given)
+        plain = tuple((key, it) for key, it in given if not objects([(key, it)]))
+        scenario = self._told(plain, index)
+        if not own:
+            return scenario
+        from sims.session import with_given  # which pictures and traces come with
+
+        return with_given(scenario, **own)
+
+    def _told(self, given: Settings, index: int) -> Scenario:
+        """The scenario that a file, or a function, tells."""
         campaign, function = self.campaign, self.function
         if function is None:
             source = str(Path(campaign.folder, campaign.scenario))

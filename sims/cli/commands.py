@@ -32,7 +32,7 @@ COMMANDS = {
     ),
     "new": (
         "starting",
-        "Print a starting file: a scenario of some kind, or a policy for a decision point.",
+        "Print a starting file: a scenario, a policy for a decision point, or a hazard.",
     ),
     "check": (
         "running",

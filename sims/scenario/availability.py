@@ -12,14 +12,14 @@ from numpy.random import Generator
 from actors.owners import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
-from sims.scenario.traces import FtaFile, IntervalFile, Letters, SimGridFile, SpotFile, cut
+from sims.scenario.traces import FtaFile, IntervalFile, Letters, Owned, SimGridFile, SpotFile, cut
 from sims.tables.fields import Accepts
-from sims.tables.section import OneOf, Section
+from sims.tables.section import OneOf
 
 Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")]
 
 
-class AlwaysUp(Section):
+class AlwaysUp(Owned):
     """`"always"` or `{kind = "always"}`: never reclaimed, never down."""
 
     kind: Literal["always"] = "always"
@@ -33,7 +33,7 @@ class AlwaysUp(Section):
         return MarkovChain(((1.0, 0.0, 0.0),) * 3)
 
 
-class Markov(Section):
+class Markov(Owned):
     """`{kind = "markov", rows = [[uu, ur, ud], [ru, rr, rd], [du, dr, dd]]}` (volatile13,
     section V.A)."""
 
@@ -67,6 +67,15 @@ class Overlaid:
     under: Availability
     spans: tuple[tuple[float, float], ...]
     """[from, until), in any order."""
+
+    @property
+    def notice(self) -> float:
+        """Of the owner that takes it DOWN."""
+        return self.under.notice
+
+    def notices(self, rng: Generator, folder: Path) -> Iterator[tuple[float, float | None]]:
+        """See Owned."""
+        return self.under.notices(rng, folder)
 
     def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
         """(time, state) from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md, W1)."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from sims.readers.spot import SpotTrace
     from sims.readers.timeline import Timeline
 
-HOUR = 3600
-"""s."""
+HOUR = 3600  # s
 
 
 class After(enum.Enum):
@@ -44,7 +44,24 @@ class After(enum.Enum):
     """The trace again, from its start."""
 
 
-class Trace(Section):
+class Owned(Section):
+    """What an owner who takes a worker away may do."""
+
+    notice: Time = 0
+    """How long before it takes the worker DOWN the owner says so."""
+
+    def notices(self, rng: Generator, folder: Path) -> Iterator[tuple[float, float | None]]:
+        """(when it says so, when it takes the worker DOWN; None: it does nothing of the kind)."""
+        with suppress(InputError):  # a trace has ended: its changes say so in time
+            for time, state in self.changes(rng, folder):
+                yield max(0, time - self.notice), time if state is WorkerState.DOWN else None
+
+    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+        """(time, state) from time 0 on."""
+        raise AssertionError("an availability knows its changes")
+
+
+class Trace(Owned):
     """Whatever has a timeline of slots."""
 
     after: After = After.UP
@@ -234,7 +251,7 @@ class SpotFile(TraceFile):
 
 
 class FtaFile(TraceFile):
-    """`{kind = "fta", file = "event_trace.tab", node = 7}`."""
+    """`{kind = "fta", file = "event_trace.tab", node = 7, slot = 60}`."""
 
     kind: Literal["fta"]
     node: int
@@ -262,7 +279,7 @@ class FtaFile(TraceFile):
 
 
 class SimGridFile(TraceFile):
-    """`{kind = "simgrid", file = "host.state"}`."""
+    """`{kind = "simgrid", file = "host.state", slot = 60}`."""
 
     kind: Literal["simgrid"]
     states: Annotated[ProfileStates, Held()] = Field(default_factory=ProfileStates)
@@ -275,7 +292,7 @@ class SimGridFile(TraceFile):
 
 
 class IntervalFile(TraceFile):
-    """`{kind = "csv", file = "nodes.csv", worker = "n7"}`: intervals of workers, a line
+    """`{kind = "csv", file = "nodes.csv", worker = "n7", slot = 60}`: intervals of workers, a line
     `worker,start,end,state` each."""
 
     kind: Literal["csv"]
