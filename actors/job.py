@@ -64,7 +64,8 @@ class Job(Actor):
         self.become(WAITING)
         job = self.described
         whose = job.user, job.group, job.queue, job.priority
-        cause = self.describe(self.record(cause, JobSubmitted, self.name, *whose))
+        submitted = self.record(cause, JobSubmitted, self.name, *whose, job.recorded_wait)
+        cause = self.describe(submitted)
         self.send(self.scheduler, Submit(self, job), cause)
 
     def describe(self, cause: int) -> int:

@@ -22,8 +22,7 @@ from actors.plan import Plan
 from actors.run import Run
 from actors.runs import JobOfRuns
 from actors.runtime import handles
-from policies.maths.cosched import Costs
-from policies.maths.redistribution import round_count
+from policies.maths.cosched import Costs, round_count
 
 COMPUTING, MOVING = Stage.COMPUTING, Stage.REDISTRIBUTING
 SILENT = frozenset((Stage.STAGING_IN, Stage.SAVING))

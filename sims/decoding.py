@@ -57,7 +57,7 @@ def _known(line: Any, whole: bool) -> tuple[_Reader, tuple[Any, ...]]:
         problem = f"{reprlib.repr(name)} is not known" if "event" in line else "missing"
         raise Misfit("event", problem, ", ".join(sorted(VOCABULARY)))
     reader = _reader(name)
-    line = {**({"cause": None} if whole else reader.defaults), **line}
+    line = {**(reader.left_out if whole else reader.defaults), **line}
     for field in reader.fields:
         if field.name not in line:
             raise Misfit(field.name, f"missing in this {name}", field.accepted)
@@ -99,6 +99,8 @@ class _Reader:
             if field.default is not attrs.NOTHING
         }
         """What a line need not hold."""
+        self.left_out = {"cause": None} | ({it: None} if (it := self.kind.optional) else {})
+        """What no line holds that has nothing to say there."""
         self.get = itemgetter(*(field.name for field in self.fields))
         self.decoders = tuple(
             (k, field.decode) for k, field in enumerate(self.fields) if field.decode is not None

@@ -17,8 +17,10 @@ from sims.metrics.jobs import BOUND, Jobs, Starts
 from sims.metrics.queue import Queue
 from sims.metrics.spread import SpreadNumbers, as_json
 from sims.summary import Summary
-from sims.telling import amount_of, counted, in_units, units
+from sims.telling import amount_of, counted, in_units, units, visible
 
+FAR = 2
+"""Times by which recorded and simulated means may differ without a warning."""
 WASTED = (Use.LOST, Use.REDUNDANT)
 
 
@@ -94,6 +96,12 @@ class Report:
         has one."""
         return {name: SpreadNumbers.of(values) for name, values in self.jobs.quantities().items()}
 
+    @cached_property
+    def recorded(self) -> dict[str, SpreadNumbers | None]:
+        """The wait and bounded_slowdown that a replayed log has recorded of these jobs."""
+        found = self.jobs.recorded_quantities().items()
+        return {name: SpreadNumbers.of(values) for name, values in found}
+
     @property
     def flowtime(self) -> SpreadNumbers | None:
         """Of the jobs that completed."""
@@ -139,6 +147,7 @@ class Report:
         """The report as data; the keys that `holdfast summary --json` prints."""
         more = {
             **as_json(self.spreads),
+            "recorded": as_json(self.recorded),
             "fairness": self.jobs.fairness,
             "cost": self.cost,
             "energy": self.energy,
@@ -152,20 +161,27 @@ class Report:
 
     def lines(self) -> list[str]:
         """The report for people."""
-        return [*self.summary.lines(), *self._numbers(), *self._shares()]
+        lines = (*self.summary.lines(), *self._numbers(), *self._shares())
+        return list(map(visible, lines))
 
     def _numbers(self) -> Iterator[str]:
         started = self.summary.started
         unit = started.unit if started else ""
         flowtime = self.flowtime
         unknown = "not defined for this kind of job" if flowtime else "no job completed"
+        times = partial(in_units, unit=unit, digits=6)
+        recorded = self.recorded
         for name in ("wait", "flowtime"):
             spread = self.spreads[name]
-            told = spread.told(partial(in_units, unit=unit, digits=6)) if spread else None
-            yield f"  {name:<12}{told or 'no job completed'}"
+            yield f"  {name:<12}{spread.told(times) if spread else 'no job completed'}"
+            if was := recorded.get(name):
+                yield f"    recorded  {was.told(times)}"
         yield f"  stretch     {self.stretch or unknown}"
         bounded = self.spreads["bounded_slowdown"]
         yield f"  bounded     {f'slowdown: {bounded}' if bounded else unknown}"
+        if was := recorded["bounded_slowdown"]:
+            yield f"    recorded  slowdown: {was}"
+        yield from self._unlike(unit)
         if (fairness := self.jobs.fairness) is not None:
             yield f"  fairness    {fairness:.4f} (Jain's index of users' mean bounded slowdowns)"
         if self.cost is not None:
@@ -177,6 +193,16 @@ class Report:
         yield f"  queue       mean {mean}, at most {self.queue.longest:,}"
         if self.bandwidth is not None and self.channels is not None:
             yield f"  bandwidth   {self.bandwidth:.1%} of {counted(self.channels, 'channel')} used"
+
+    def _unlike(self, unit: str) -> Iterator[str]:
+        """Warns where what was recorded is far from what is simulated."""
+        for name, tell in (("wait", partial(in_units, unit=unit)), ("bounded_slowdown", amount_of)):
+            was, simulated = self.recorded[name], self.spreads[name]
+            means = [it.mean for it in (was, simulated) if it]
+            if len(means) == 2 and max(means) > FAR * min(means):
+                told = " recorded, ".join(tell(mean, digits=4) for mean in means)
+                about = f"mean {name.replace('_', ' ')} is {told} simulated"
+                yield f"  warning     the {about}: compare nothing before the scenario is nearer"
 
     def _shares(self) -> Iterator[str]:
         started = self.summary.started
@@ -195,9 +221,10 @@ def amounts(account: Account) -> dict[str, float]:
 def table(accounts: Mapping[str, Account]) -> Iterator[str]:
     """One line per account, one column per use that any of them has."""
     uses = [use for use in Use if any(account[use] for account in accounts.values())]
-    width = max(16, *map(len, accounts))
+    rows = {visible(name): account for name, account in accounts.items()}
+    width = max(16, *map(len, rows))
     yield f"{'':<{width}}" + "".join(f"{use.value:>16}" for use in uses)
-    for name, account in accounts.items():
+    for name, account in rows.items():
         yield f"{name:<{width}}" + "".join(
             f"{amount_of(float(account[use]), 8):>16}" for use in uses
         )

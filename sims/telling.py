@@ -22,17 +22,25 @@ SHOWN = 8
 """Values of a column; of a longer one, how many there are is told beside the first ones."""
 
 
+def visible(text: str) -> str:
+    """The text in one line; what a terminal would obey rather than show is escaped: names are
+    strangers'."""
+    if text.isprintable():
+        return text
+    return "".join(it if it.isprintable() else repr(it)[1:-1] for it in text)
+
+
 def told(event: Event) -> str:
     """`Kind: field value, field value`; what is as by default goes without saying."""
     values = ((it.name, getattr(event, it.name), it.default) for it in attrs.fields(type(event)))
     fields = ", ".join(f"{name} {_value(value)}" for name, value, usual in values if value != usual)
-    return f"{type(event).__name__}: {fields}"
+    return visible(f"{type(event).__name__}: {fields}")
 
 
 def title_of(started: ScenarioStarted) -> str:
     """What was run, in a line: scenario, seed, policy."""
     settings = f" ({', '.join(started.settings)})" if started.settings else ""
-    return f"{started.scenario}, seed {started.seed}, {started.policy}{settings}"
+    return visible(f"{started.scenario}, seed {started.seed}, {started.policy}{settings}")
 
 
 def amount_of(number: float, digits: int = 10) -> str:

@@ -208,7 +208,7 @@ def _event_schema(kind: type[Event]) -> Json:
     return {
         "description": one_line(kind.__doc__ or ""),
         "properties": {**dict.fromkeys(("event", *FRAME), True), **own},
-        "required": list(own),
+        "required": [name for name in own if name != kind.optional],
         "additionalProperties": False,
     }
 

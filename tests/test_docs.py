@@ -14,7 +14,18 @@ import pytest
 
 from sims.cli import main
 from sims.cli.main import COMMANDS
-from sims.docs.blocks import PAGES, PICTURE, ROOT, CodeBlock, anchors, blocks, files, links, whole
+from sims.docs.blocks import (
+    PAGES,
+    PICTURE,
+    ROOT,
+    CodeBlock,
+    anchors,
+    blocks,
+    files,
+    links,
+    prose,
+    whole,
+)
 from sims.examples import examples
 
 SHORT = {"--runs 30": "--runs 2", "--most 50": "--most 5"}
@@ -130,6 +141,19 @@ def test_every_command_module_and_example_it_names_is_there(path: Path) -> None:
         assert place.with_suffix(".py").exists() or (place / "__main__.py").exists()
     for name in re.findall(r"sims/((?:scenarios|campaigns)/[\w-]+\.toml)", text):
         assert (ROOT / "sims" / name).exists()
+
+
+def test_the_gallery_shows_every_example_with_its_file() -> None:
+    gallery = (PAGES / "gallery.md").read_text()
+    for name in examples():
+        assert re.search(rf"## {name}\n(?:.*\n)+?!.*figures/{name}\.", gallery), name
+        assert f'"sims/scenarios/{name}.toml"' in gallery
+
+
+@pytest.mark.parametrize("word", ["sacct", "Slurm", "spot", "storage", "backfilling", "DataFrame"])
+def test_a_search_for_a_word_of_the_field_finds_a_page(word: str) -> None:
+    assert "  - offline " in (PAGES.parent / "mkdocs.yml").read_text()
+    assert any(word in prose(page.read_text()) for page in PAGES.rglob("*.md"))
 
 
 def test_the_site_has_every_page(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from attrs import frozen
 
@@ -33,6 +33,11 @@ class JobSubmitted(Event):
     """The site's, into which it was submitted; empty: not known."""
     priority: Annotated[float, Quantity()] = 0.0
     """The site's or the user's: larger is more urgent."""
+    recorded_wait: Time | None = None
+    """How long it waited where the log that is replayed was kept; left out where that is not
+    known."""
+
+    optional: ClassVar[str] = "recorded_wait"
 
 
 @frozen
@@ -154,6 +159,14 @@ class JobsChanged(Event):
 
 
 @frozen
+class LogReplayed(Event):
+    """The jobs are those of a log that tells when it begins."""
+
+    begins: Annotated[float, Quantity("s since 1970")]
+    """The instant, in Universal Time, that is time 0 of this run."""
+
+
+@frozen
 class WorkloadEnded(Event):
     """Every job has completed or been killed: now is the makespan."""
 
@@ -175,5 +188,6 @@ VOCABULARY: tuple[type[Event], ...] = (
     IterationCompleted,
     JobsLeftOut,
     JobsChanged,
+    LogReplayed,
     WorkloadEnded,
 )

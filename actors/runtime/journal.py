@@ -38,6 +38,8 @@ class Event:
 
     debug: ClassVar[bool] = False
     """Whether only a journal at debug level keeps it."""
+    optional: ClassVar[str] = ""
+    """A field that a line leaves out where it is None, as most runs have nothing to say there."""
 
 
 @define(eq=True)
@@ -207,7 +209,11 @@ class _Layouts(dict[type, "Callable[[Record], dict[str, object]]"]):
             raise ValueError(f"{kind.__name__}.{taken[0]} hides the log's own {taken[0]!r}")
         blank: dict[str, object] = dict.fromkeys(sorted((*names, *RESERVED)))
         blank["event"] = kind.__name__
-        self[kind] = _layout(blank, names)
+        self[kind] = whole = _layout(blank, names)
+        if (left := kind.optional) in names:
+            rest = {name: value for name, value in blank.items() if name != left}
+            part = _layout(rest, tuple(name for name in names if name != left))
+            self[kind] = lambda it: (part if getattr(it.event, left) is None else whole)(it)
         return self[kind]
 
 

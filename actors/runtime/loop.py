@@ -25,8 +25,14 @@ from weakref import WeakKeyDictionary
 
 from actors.runtime.entries import CALLBACKS, DUE, NOTHING, Receiver, Timer, TimerHandle
 from actors.runtime.errors import ActorFailed, Deadlock, Livelock, place
-from actors.runtime.instants import INSTANT, after_instant, end_of_instant
-from actors.runtime.phases import PHASE_SHIFT, Phase, end_of_phase
+from actors.runtime.phases import (
+    INSTANT,
+    PHASE_SHIFT,
+    Phase,
+    after_instant,
+    end_of_instant,
+    end_of_phase,
+)
 from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
 
 T = TypeVar("T")
@@ -237,7 +243,7 @@ class VirtualTimeLoop(NoOutsideWorld):
     def _queue_overdue(self) -> None:
         """Queue the timers that were due when they were made, as stock asyncio does: behind all
         that their round has queued, the earliest first."""
-        self._overdue.sort(key=_when)
+        self._overdue.sort(key=lambda overdue: overdue[1].when())
         self._queue.extend(self._overdue)
         self._overdue.clear()
 
@@ -291,7 +297,3 @@ class VirtualTimeLoop(NoOutsideWorld):
         """What each unfinished asyncio task waits in, by the task's name."""
         tasks = (task for task in self.unfinished() if task is not besides)
         return sorted(f"{task.get_name()} waits in {place(task)}" for task in tasks)
-
-
-def _when(overdue: tuple[Receiver, asyncio.TimerHandle, int]) -> float:
-    return overdue[1].when()

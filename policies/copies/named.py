@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 
-from policies.copies.fcfs import Fcfs
-from policies.copies.laps import Laps, LapsR, ProcessorSharing
+from policies.copies.arrival import Fcfs, Laps, LapsR, ProcessorSharing
 from policies.copies.srpt import Srpt, SrptR, SrptREven
 from policies.interface.copies import RedundancyPolicy
 

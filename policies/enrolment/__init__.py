@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from policies.enrolment.baselines import FixedConfiguration, Random
 from policies.enrolment.criteria import Criterion
-from policies.enrolment.fixed import FixedConfiguration
 from policies.enrolment.incremental import Incremental
 from policies.enrolment.proactive import Proactive
-from policies.enrolment.random import Random
 from policies.interface import EnrolmentPolicy
 
 __all__ = [

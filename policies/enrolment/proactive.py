@@ -10,9 +10,8 @@ from numpy.random import Generator
 
 from policies.enrolment.criteria import Criterion, bar
 from policies.enrolment.incremental import Incremental
-from policies.enrolment.scratch import FromScratch
 from policies.enrolment.tree import Assignment, Tree
-from policies.enrolment.walk import CLOSE, Walk
+from policies.enrolment.walk import CLOSE, FromScratch, Walk
 from policies.interface import (
     Configuration,
     Enrolment,

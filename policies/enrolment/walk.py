@@ -4,11 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attrs import define, field
+from attrs import define, field, frozen
 
-from policies.enrolment.scratch import FromScratch
 from policies.enrolment.tree import Assignment, Load, Tree
+from policies.interface import Enrolment, EnrolmentView, Reason
 from policies.maths.markov import workers_of
+
+
+@frozen
+class FromScratch:
+    """The same instant as if no task were allocated to any worker (volatile13, section VI.B).
+
+    Complete programs count; data and parts of messages do not.
+    """
+
+    enrolment: Enrolment
+    elapsed: int
+    up: int
+    programmed: int
+
+    @classmethod
+    def of(cls, view: EnrolmentView) -> FromScratch:
+        return cls(view.enrolment, view.elapsed, view.up, view.programmed)
+
+    @property
+    def reason(self) -> Reason:
+        return Reason.START
+
+    @property
+    def running(self) -> None:
+        return None
+
+    def missing(self, worker: int, tasks: int) -> int:
+        """Slots to send the program, unless it is there, and the data of `tasks` tasks."""
+        program = 0 if self.programmed >> worker & 1 else self.enrolment.program
+        return program + tasks * self.enrolment.data
+
 
 CLOSE = 1e-9
 """Scores nearer than this (relative) are compared by the greedy itself, which knows its ties."""

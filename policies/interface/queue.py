@@ -40,6 +40,9 @@ class BatchJob:
     """The site's, into which it was submitted; empty: not known."""
     priority: float = 0.0
     """The site's or the user's: larger is more urgent."""
+    recorded_wait: float | None = None
+    """How long it waited where its log was kept; for logs, no decision may rest on it. None: not
+    known."""
 
     def believed(self, processors: int) -> float:
         """Expected time of one attempt, verification excluded."""

@@ -1,5 +1,5 @@
 """g(r, t) = E[max over r servers of the service in time t]: Assumption 2 of redundancy17 and its
-lemmas.
+lemmas; exact, or computed at a grid of times and interpolated in between.
 
 scipy's integrals and laws are imported where they are used: every scenario file is read with this
 module's classes at hand, and they take a second and a half.
@@ -8,17 +8,18 @@ module's classes at hand, and they take a second and a half.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Protocol
 
 import numpy as np
 from attrs import field, frozen
 from attrs.validators import gt
-from numpy.random import Generator
+from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import NDArray
 
-from policies.maths.speeds import OnOff, SpeedProcess, TwoPoint
+from policies.maths.speeds import ConstantSpeed, OnOff, SpeedProcess, TwoPoint
 
 NEGLIGIBLE = 1e-13
 """Probability at which the number of redraws in an interval is cut off."""
@@ -205,3 +206,55 @@ def _largest_of(n: int, copies: int) -> NDArray[np.float64]:
     weights = np.where(k >= copies, np.exp(logs), 0.0)
     # They sum to 1 but for the rounding of gammaln, which grows with n.
     return np.asarray(weights / weights.sum())
+
+
+PER_OCTAVE = 4
+"""Grid times per doubling. g(r, t)/t is smooth in log t: for the two-point speeds of redundancy17's
+study the interpolation errs by less than 1e-3 relative."""
+
+GainAt = Callable[[int, float], GainEstimate]
+"""g(r, t) with its error."""
+
+
+def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
+    """g(r, t) of `process`: integrated for two-state speeds, otherwise simulated with `sample`
+    servers per time (and the error that this leaves)."""
+    if isinstance(process, ConstantSpeed):
+        return lambda copies, time: GainEstimate(time, 0.0)
+    if isinstance(process, TwoPoint | OnOff):
+        return lambda copies, time: two_state_gain(copies, time, process)
+    seed = int(rng.integers(2**63))
+
+    @cache
+    def service(time: float) -> SimulatedService:
+        # A generator for each time: what is asked first must not change the answer.
+        key = SeedSequence([seed, int.from_bytes(struct.pack("<d", time), "little")])
+        return SimulatedService.of(process, time, sample, Generator(PCG64(key)))
+
+    return lambda copies, time: service(time).gain(copies)
+
+
+def tabulated_gain(process: SpeedProcess, sample: int, rng: Generator) -> Gain:
+    """g(r, t) for the mean semantics: `gain_at` on a grid, g/t linear in log t between.
+
+    g(1, t) = t exactly, and t <= g(r, t) <= peak t (redundancy17, Lemma 2) whatever the error.
+    """
+    if isinstance(process, ConstantSpeed):
+        return ConstantGain()
+    at = gain_at(process, sample, rng)
+
+    @cache
+    def ratio(copies: int, node: int) -> float:
+        time = 2.0 ** (node / PER_OCTAVE)
+        found: float = at(copies, time).value / time
+        return min(max(found, 1.0), process.peak)
+
+    def gain(copies: int, time: float) -> float:
+        if copies == 1:
+            return time
+        place = math.log2(time) * PER_OCTAVE
+        below = math.floor(place)
+        low, high = ratio(copies, below), ratio(copies, below + 1)
+        return time * (low + (high - low) * (place - below))
+
+    return GainFunction(gain, process.peak)

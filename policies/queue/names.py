@@ -13,14 +13,21 @@ from policies.interface.queue import (
     TimedOrder,
 )
 from policies.queue.allocation import LPA, MINAREA, MINTIME
+from policies.queue.allotments import Mixed, Programme
 from policies.queue.batches import Exact, Scaled
 from policies.queue.conservative import Conservative
 from policies.queue.lists import Reading, RList
-from policies.queue.mixed import Mixed
-from policies.queue.orders import PAPER_ORDERS, first_come, large_first, shortest_time
-from policies.queue.programmes import Programme
+from policies.queue.orders import (
+    LEARNT,
+    PAPER_ORDERS,
+    TIMED,
+    ByScore,
+    first_come,
+    large_first,
+    shortest_time,
+    urgent_first,
+)
 from policies.queue.shelves import InOrder, Shelves
-from policies.queue.site_orders import LEARNT, TIMED, ByScore, urgent_first
 
 ORDERS: dict[str, Order | TimedOrder] = {
     **PAPER_ORDERS,

@@ -1,8 +1,17 @@
-"""Priority rules (rigid21, section 5.1): the larger value first, ties by job index."""
+"""Orders of a queue: rigid21's, those of production sites and of the literature; ties by job index.
+
+WFP3 and UNICEP: Tang, Lan, Desai and Buettner 2009; F1 to F4: Carastan-Santos and de Camargo 2017,
+learnt from simulations; r is the estimate in seconds, n processors, s the submission, w the wait.
+"""
 
 from __future__ import annotations
 
-from policies.interface.queue import BatchJob, Draw, Order
+from collections.abc import Callable
+from math import exp, log, log2, log10, sqrt
+
+from attrs import define, field, frozen
+
+from policies.interface.queue import BatchJob, Draw, Moment, Order, TimedOrder
 
 
 def longest_time(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
@@ -66,3 +75,135 @@ PAPER_ORDERS: dict[str, Order] = {
     "RANDOM": random,
 }
 """The seven of rigid21, by the papers' names. Read only."""
+
+
+def urgent_first(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
+    """PRIORITY: the job of the highest priority first."""
+    return job.priority
+
+
+# --- orders that change with time ----------------------------------------------------------------
+
+Waiting = Callable[[float, float, int], float]
+"""(wait, estimate, processors) -> priority."""
+
+
+@frozen
+class ByWait:
+    """An order by how long a job has waited."""
+
+    priority: Waiting
+    half_life: float | None = field(default=None, init=False)
+
+    def at(self, moment: Moment) -> Order:
+        now, priority = moment.now, self.priority
+
+        def order(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
+            return priority(now - job.submitted, time, processors)
+
+        return order
+
+
+def wfp3(wait: float, time: float, processors: int) -> float:
+    """WFP3: the smallest -(w/r)^3 n first: large jobs and long waits."""
+    return (wait / time) ** 3 * processors
+
+
+def unicep(wait: float, time: float, processors: int) -> float:
+    """UNICEP: the smallest -w/(r log2 n) first, n at least 2: small jobs and long waits."""
+    return wait / (time * log2(max(processors, 2)))
+
+
+@frozen
+class FairShare:
+    """FAIR-SHARE: the user who has used the least processor-time first, each use counting half as
+    much after every half-life: usage(t) = sum over the user's runs of processors times the integral
+    of 2^(-(t - u) / half_life) du, runs under way included; first come, first served within a user.
+    """
+
+    half_life: float | None = 7 * 86_400.0
+
+    def at(self, moment: Moment) -> Order:
+        known: dict[str, float] = {}
+
+        def order(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
+            if job.user not in known:
+                known[job.user] = moment.used(job.user)
+            return -known[job.user]
+
+        return order
+
+
+# --- orders learnt from simulations --------------------------------------------------------------
+
+Learnt = Callable[[float, int], float]
+"""(estimate, processors) -> its part of the score."""
+
+LEARNT: dict[str, tuple[Learnt, float]] = {
+    "F1": (lambda r, n: log10(r) * n, 870),
+    "F2": (lambda r, n: sqrt(r) * n, 25_600),
+    "F3": (lambda r, n: r * n, 6_860_000),
+    "F4": (lambda r, n: r * sqrt(n), 530_000),
+}
+"""Name -> size's part, and the weight of log10(s). Read only."""
+
+
+@frozen
+class ByScore:
+    """F1 log10(r) n + 870 log10(s); F2 sqrt(r) n + 25600 log10(s); F3 r n + 6860000 log10(s);
+    F4 r sqrt(n) + 530000 log10(s)."""
+
+    size: Learnt
+    weight: float
+    first: float = 0.0
+    """When the log's first job was submitted: s counts from then, and is at least 1."""
+
+    def __call__(
+        self, job: BatchJob, processors: int, time: float, platform: int, draw: Draw
+    ) -> float:
+        return self.of(time, processors, job.submitted - self.first)
+
+    def of(self, time: float, processors: int, since: float) -> float:
+        """Larger is first."""
+        return -(self.size(time, processors) + self.weight * log10(max(since, 1)))
+
+
+TIMED: dict[str, TimedOrder] = {
+    "WFP3": ByWait(wfp3),
+    "UNICEP": ByWait(unicep),
+    "FAIR-SHARE": FairShare(),
+}
+"""Read only."""
+
+
+@define
+class _Account:
+    used: float = 0.0
+    """At `since`."""
+    since: float = 0.0
+    busy: int = 0
+    """Processors in use since then."""
+
+
+@define(eq=False)
+class Usage:
+    """Of each user, decayed: it halves in `half_life`, and grows by what runs."""
+
+    half_life: float
+    _accounts: dict[str, _Account] = field(factory=dict)
+
+    def of(self, user: str, now: float) -> float:
+        """Processor-time: busy / d + (used - busy / d) e^(-d t) after a time t, d = ln 2 over the
+        half-life."""
+        account = self._accounts.get(user)
+        if account is None:
+            return 0.0
+        decay = log(2) / self.half_life
+        limit = account.busy / decay
+        return limit + (account.used - limit) * exp(-decay * (now - account.since))
+
+    def change(self, user: str, processors: int, now: float) -> None:
+        """So many processors more are in use; fewer where negative."""
+        used = self.of(user, now)
+        account = self._accounts.setdefault(user, _Account())
+        account.used, account.since, account.busy = used, now, account.busy + processors

@@ -36,6 +36,7 @@ HANDLERS: dict[type[Event], Handler] = {
     e.MeasuresDescribed: inputs.describe,
     e.JobsLeftOut: inputs.describe,
     e.JobsChanged: inputs.describe,
+    e.LogReplayed: inputs.describe,
     e.WorkerPriced: inputs.describe,
     e.ChainsBelieved: inputs.describe,
     e.LinkDescribed: inputs.describe_link,

@@ -119,6 +119,7 @@ def submit(w: World, event: JobSubmitted, seq: int) -> Script:
     name = event.job
     known = name in w.jobs or name in w.gone
     must(not known and w.closed is None, Law.INPUT, "{} is submitted again, or after the end", name)
+    must((event.recorded_wait or 0) >= 0, Law.INPUT, "{}", event)
     yield event, 0
     described = yield None
     must(isinstance(described, JobDescribed), Law.MISSING, "the description of {} must come", name)

@@ -19,7 +19,7 @@ from actors.events import (
     TasksDealt,
     VerificationEnded,
 )
-from policies.maths.redistribution import round_count
+from policies.maths.cosched import round_count
 from sims.audit import ends, link, rules
 from sims.audit.facts import AT_SPEED, NEGLIGIBLE, Copy, Run, State
 from sims.audit.law import Broken, Causes, Law, must, same

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, TextIO
 
@@ -12,6 +13,7 @@ from attrs import define
 from actors.events import Outcome
 from actors.intervals import count_in
 from actors.runtime import Record
+from sims.exports.tables import FORMULA
 from sims.history import History, Listener, Run
 
 COLUMNS = (
@@ -56,7 +58,8 @@ class _Rows(Listener):
         job, start, allocated = run.job, run.start, run.event.processors
         asked = job.described.estimate if job.described else None
         execution, turnaround = end - start, end - job.submitted
-        name, workload = run_id(job.name, run.number), self.history.header.scenario
+        names = run_id(job.name, run.number), self.history.header.scenario
+        name, workload = (re.sub(FORMULA, r"'\1", it) for it in names)
         row = (
             *(name, workload, workload, job.submitted, count_in(allocated)),
             *(UNKNOWN if asked is None else asked, int(run.outcome is Outcome.COMPLETED)),

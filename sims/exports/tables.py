@@ -32,6 +32,8 @@ BATCH = 50_000
 """Rows in memory at once."""
 
 SUFFIXES = (".csv", ".parquet")
+FORMULA = r"^([=+\-@\t\r])"
+"""How a cell begins that a spreadsheet computes: a quotation mark before it makes it text."""
 
 Value = str | int | float | bool | None
 Row = tuple[Value, ...]
@@ -144,6 +146,7 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     told, written = iter(rows), 0
     schema = polars.Schema(columns)
     failed: list[BaseException] = []
+    guarded = polars.col(polars.String).str.replace(FORMULA, "'$1")
 
     def frames(*_: object) -> Iterator[pl.DataFrame]:
         # polars hands on what its source raises while threads of its own still write the file,
@@ -152,7 +155,8 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
         try:
             while batch := list(islice(told, BATCH)):
                 written += len(batch)
-                yield polars.DataFrame(batch, schema, orient="row")
+                table = polars.DataFrame(batch, schema, orient="row")
+                yield table.with_columns(guarded) if path.suffix == ".csv" else table
         except (Exception, KeyboardInterrupt) as error:
             failed.append(error)
 
@@ -160,11 +164,11 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     with replacing(path) as new:
         try:
             (lazy.sink_csv if path.suffix == ".csv" else lazy.sink_parquet)(new)
-        except polars.exceptions.ComputeError as error:
-            # What writes Parquet tells of a full disk in words of its own.
-            if "IO error: " not in str(error):
-                raise
-            raise OSError(str(error).partition("IO error: ")[2]) from None
+        except polars.exceptions.ComputeError:
+            # What writes Parquet tells of a full disk in words of its own, or in none.
+            with new.open("ab") as file:
+                file.write(bytes(BATCH))
+            raise
         if failed:
             raise failed[0]
     return written
@@ -177,6 +181,8 @@ def _polars() -> Any:
 def _event(record: Record) -> Row:
     event = record.event
     values = {name: getattr(event, name) for name in attrs.fields_dict(type(event))}
+    if values.get(event.optional, event) is None:
+        del values[event.optional]
     fields = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY).decode()
     return (
         *(record.seq, float(record.t), record.cause, type(event).__name__),

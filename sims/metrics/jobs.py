@@ -57,6 +57,8 @@ class Jobs:
     queues: tuple[str, ...]
     bound: float = BOUND
     """Time units, of bounded slowdown."""
+    recorded: Floats = field(factory=lambda: np.empty(0))
+    """How long each waited where the log that is replayed was kept; not a number: not known."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -86,6 +88,11 @@ class Jobs:
         """What each job has of its own, by name."""
         names = ("wait", "flowtime", "stretch", "bounded_slowdown")
         return {name: getattr(self, name) for name in names}
+
+    def recorded_quantities(self) -> dict[str, Floats]:
+        """Wait and bounded slowdown as the log that is replayed has them."""
+        slowdowns = bounded(self.recorded + self.own, self.own, self.bound)
+        return {"wait": self.recorded, "bounded_slowdown": slowdowns}
 
     @property
     def fairness(self) -> float | None:
@@ -158,19 +165,20 @@ class Starts(Listener):
     def job_ended(self, job: Job, record: Record) -> None:
         started = self._open.pop(job, None)
         if started is not None and not job.killed:
-            self._numbers.extend((job.seq, job.submitted, record.t, *started))
             it = job.event
+            recorded = nan if it.recorded_wait is None else it.recorded_wait
+            self._numbers.extend((job.seq, job.submitted, record.t, *started, recorded))
             self._words.append((it.job, intern(it.user), intern(it.group), intern(it.queue)))
 
     def jobs(self, bound: float) -> Jobs:
         """The completed jobs that started; `bound`: of bounded slowdown."""
-        rows = np.array(self._numbers).reshape(-1, 6)
+        rows = np.array(self._numbers).reshape(-1, 7)
         order = np.argsort(rows[:, 0], kind="stable")
-        _, submitted, completed, started, processors, own = rows[order].T
+        _, submitted, completed, started, processors, own, recorded = rows[order].T
         names, users, groups, queues = _columns((self._words[k] for k in order), 4)
         own[own == 0] = nan
-        times = submitted, started, completed, own
-        return Jobs(names, *times, processors.astype(np.int64), users, groups, queues, bound)
+        times, whose = (submitted, started, completed, own), (users, groups, queues)
+        return Jobs(names, *times, processors.astype(np.int64), *whose, bound, recorded)
 
 
 def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ...], ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import asdict, astuple, frozen
 
 from sims.metrics.jobs import Floats, Jobs, Mask
-from sims.telling import amount_of
+from sims.telling import amount_of, visible
 
 STATISTICS = ("mean", "median", "p90", "p95", "p99")
 """Of a Spread, by name."""
@@ -72,12 +72,13 @@ def table(classes: Mapping[str, JobClass]) -> Iterator[str]:
     """One line per class of jobs: how long they waited, and how much that slowed them down."""
     if not classes:
         return
-    width = max(16, *map(len, classes))
+    rows = {visible(name): told for name, told in classes.items()}
+    width = max(16, *map(len, rows))
     columns = [(name, it) for name in ("wait", "bounded_slowdown") for it in STATISTICS]
     yield f"{'':<{width + 9}}{'wait':<60}bounded slowdown".rstrip()
     heads = "".join(f"{it:>12}" for _, it in columns)
     yield f"{'':<{width}}{'jobs':>9}{heads}"
-    for name, told in classes.items():
+    for name, told in rows.items():
         spreads = ((told.spreads[quantity], it) for quantity, it in columns)
         cells = (f"{getattr(spread, it):,.6g}" if spread else "-" for spread, it in spreads)
         yield f"{name:<{width}}{told.jobs:>9,}" + "".join(f"{cell:>12}" for cell in cells)

@@ -25,12 +25,17 @@ LETTERS = 10.0
 """Letters of a title that fit into an inch."""
 
 
+def check_installed() -> None:
+    """Raises InputError, naming the pip command, where matplotlib is missing."""
+    imported("matplotlib", "pictures", "pip install 'holdfast[plot]'")
+
+
 def blank_figure(width: float = 9, height: float = 5) -> Figure:
     """A figure of `width` x `height` inches, without axes.
 
     Raises InputError, naming the pip command, where matplotlib is missing.
     """
-    imported("matplotlib", "pictures", "pip install 'holdfast[plot]'")
+    check_installed()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

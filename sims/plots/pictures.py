@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from actors.runtime import Record
-from sims.plots.figure import check_suffix, save
+from sims.plots.figure import check_installed, check_suffix, save
 from sims.plots.framing import Framing
 from sims.plots.gantt import draw_jobs, draw_processors
 from sims.plots.ledger import draw_ledger
@@ -52,7 +52,12 @@ DRAWN: Mapping[What, Callable[[Scene, Framing], Figure]] = MappingProxyType(
 def draw(records: Iterable[Record], what: What, framing: Framing = WHOLE) -> Figure:
     """The run that `records` tell, drawn. Raises InputError for what cannot be, and without
     matplotlib."""
-    return DRAWN[what](Scene.of(records, ledger=what is What.LEDGER), framing)
+    check_installed()
+    from matplotlib import rc_context
+
+    scene = Scene.of(records, ledger=what is What.LEDGER)
+    with rc_context({"text.parse_math": False}):  # a $ in a name is no formula
+        return DRAWN[what](scene, framing)
 
 
 def plot(records: Iterable[Record], what: What, path: Path, framing: Framing = WHOLE) -> Path:

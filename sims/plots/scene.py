@@ -35,6 +35,7 @@ from sims.plots.palette import (
     WENT_ON,
     Sign,
 )
+from sims.telling import visible
 
 INSET = 0.15
 """Part of a row above and below what a worker does that shows its state."""
@@ -58,7 +59,7 @@ class Scene:
     channels: int | None
     """n_com, where the log tells it."""
     jobs: tuple[str, ...]
-    """In order of submission."""
+    """Their names, to be seen, in order of submission."""
     uses: Columns
     """BOX: what was done, row = processor."""
     runs: Columns
@@ -97,7 +98,7 @@ class Scene:
         kept.close(history.now)
         assert history.header is not None
         return cls(
-            *(history.header, history.now, drawn.channels, tuple(drawn.rows)),
+            *(history.header, history.now, drawn.channels, tuple(map(visible, drawn.rows))),
             *(drawn.uses.columns(), drawn.in_rows(), marks.found.columns()),
             *(drawn.queue.columns(), kept),
         )

@@ -8,8 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from numpy.random import Generator
 from pydantic import Field
 
-from policies.maths.gain_table import tabulated_gain
-from policies.maths.gains import ConstantGain, FrozenTwoPoint, Gain
+from policies.maths.gains import ConstantGain, FrozenTwoPoint, Gain, tabulated_gain
 from policies.maths.speeds import (
     Change,
     ConstantSpeed,

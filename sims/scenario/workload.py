@@ -9,7 +9,7 @@ from typing import Self, cast
 
 from attrs import astuple, evolve, frozen
 
-from actors.events import DeciderKind, JobsChanged, JobsLeftOut
+from actors.events import DeciderKind, JobsChanged, JobsLeftOut, LogReplayed
 from actors.protection import Rules
 from actors.runtime import System
 from actors.worker_messages import Needs
@@ -83,6 +83,8 @@ class Workload:
     """(reason, jobs)."""
     changed: tuple[tuple[str, int], ...] = ()
     """(how, jobs)."""
+    begins: float | None = None
+    """Of a log's: seconds since 1970 at time 0."""
 
     def tell(self, system: System) -> None:
         """What the run's log begins with."""
@@ -90,6 +92,8 @@ class Workload:
             system.journal.record(system.origin, JobsLeftOut, reason, jobs)
         for how, jobs in self.changed:
             system.journal.record(system.origin, JobsChanged, how, jobs)
+        if self.begins is not None:
+            system.journal.record(system.origin, LogReplayed, self.begins)
 
 
 def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
@@ -139,7 +143,7 @@ def _workload(
 ) -> Workload:
     told = changes or Changes()
     submissions = tuple(Submission.of(scenario, job) for job in jobs)
-    return Workload(submissions, tuple(told.left_out), tuple(told.changed))
+    return Workload(submissions, tuple(told.left_out), tuple(told.changed), told.begins)
 
 
 def _one_source(section: JobSection) -> None:
@@ -215,9 +219,10 @@ def _of_log(section: RigidSection, scenario: Scenario, system: System, folder: P
             *(index, name, Rigid(processors, time), v),
             estimate if believed and estimate == estimate else None,
             *(submitted, "rigid", user, group, queue, priority),
+            None if waited != waited else waited,
         )
         for index, (name, submitted, time, processors, estimate, _, *whose) in enumerate(rows)
-        for user, group, queue, priority in (whose,)
+        for user, group, queue, priority, waited in (whose,)
     )
     return _workload(scenario, submissions, changes)
 

@@ -14,7 +14,7 @@ from sims.errors import InputError
 from sims.history import History, Job
 from sims.history.lines import Lines, skim
 from sims.log import LogFile
-from sims.telling import counted, in_units, moment, title_of
+from sims.telling import counted, in_units, moment, title_of, visible
 from sims.trace.look import Asked, Held, Look, Ranking, estimate_of
 
 TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
@@ -134,6 +134,7 @@ class Instant:
 
 def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     """Empty where there is no row."""
+    rows = [tuple(map(visible, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     told = (
         "  ".join(it.ljust(width) for it, width in zip(row, widths, strict=True))

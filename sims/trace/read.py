@@ -16,6 +16,7 @@ from actors.runtime import Record, rare_collections
 from sims.errors import InputError
 from sims.history.lines import Lines, skim, tells_of_holding
 from sims.log import LogFile
+from sims.telling import visible
 from sims.trace.account import FlowAccount
 from sims.trace.span import Span
 from sims.trace.tale import Tale
@@ -52,7 +53,7 @@ class Trace:
     def text(self) -> str:
         """The same for people."""
         lines = chain(self.root.lines(self.unit), ("",), self.account.lines(self.unit))
-        return "\n".join(lines)
+        return "\n".join(map(visible, lines))
 
     def __str__(self) -> str:
         return self.text

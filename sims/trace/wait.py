@@ -3,7 +3,9 @@ made it start; in words and as data."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 
 from attrs import define, field, frozen
 
@@ -39,6 +41,9 @@ class FreeWorkers:
     t: float
     before: int
     after: int
+    reserved: str | None
+    """Of the other jobs that have a reservation, the one that is promised the earliest start; None:
+    none has."""
 
 
 @define
@@ -85,6 +90,16 @@ class Wait:
         if asked is None or since is None:
             return []
         return [it.t for it in self.instants if it.t < since and it.before >= asked.processors]
+
+    def reserved(self, start: float, end: float) -> Counter[str | None]:
+        """At how many instants in [start, end) as many as it got were free and stayed so, by the
+        job whose reservation held them."""
+        wanted = self.asked.processors if self.asked else inf
+        return Counter(
+            it.reserved
+            for it in self.instants
+            if start <= it.t < end and wanted <= min(it.before, it.after)
+        )
 
     @property
     def ranking(self) -> Ranking:
@@ -186,13 +201,18 @@ class Wait:
         asked, possible, missed = self.asked, self.possible, self.missed
         if asked is None or possible is None:
             return
-        so_many = counted(asked.processors, "processor")
+        were = "was" if asked.processors == 1 else "were"
+        so_many = f"{counted(asked.processors, 'processor')} {were} free"
         if missed and self.started.decider is DeciderKind.QUEUE:
             times = counted(len(missed), "earlier instant")
-            first = self._moment(missed[0])
-            yield f"{so_many} were free at {times} too, first at {first}: others had them"
+            first, held = self._moment(missed[0]), self.reserved(self.since, possible)
+            taken, why = len(missed) - held.total(), "others had them"
+            if held:
+                why = f"{_holding(held)}{f'; at {taken:,} of them {why}' if taken else ''}"
+            yield f"{so_many} at {times} too, first at {first}: {why}"
         if possible < now:
-            yield f"{so_many} were free from {self._moment(possible)} on, but not for it"
+            why = _holding(self.reserved(possible, now))
+            yield f"{so_many} from {self._moment(possible)} on, but {why}"
         free = self.instants[-1].before
         are = f"{free:,} {_are(free)} free"
         yield f"possible now: {self._freed()}{are}, it takes {asked.processors:,}"
@@ -245,10 +265,21 @@ class Wait:
                 {"t": it.record.t, "start": it.start, "seq": it.record.seq} for it in self.promises
             ],
             "missed": self.missed,
+            "reserved": {job: n for job, n in self.reserved(self.since, inf).items() if job},
             "possible": self.possible,
             "freed": list(map(_data, self.freed)),
             "back": self.back,
         }
+
+
+def _holding(reserved: Counter[str | None]) -> str:
+    """Whose reservations held what was free: those that did so at the most instants."""
+    jobs = [job for job, _ in reserved.most_common() if job is not None]
+    if not jobs:
+        return "not for it"
+    others = counted(len(jobs) - NAMED, "other job") if len(jobs) > NAMED else ""
+    one = "a reservation" if len(jobs) == 1 else "reservations"
+    return f"{one} of {_joined([*jobs[:NAMED], others])} held them"
 
 
 def _data(held: Held) -> dict[str, object]:

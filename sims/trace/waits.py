@@ -38,6 +38,8 @@ class Waits(Listener):
     """How many workers were free before what is decided at this instant; None: nothing is yet."""
     _freed: list[Run] = field(factory=list)
     _back: list[int] = field(factory=list)
+    _reserved: dict[str, float] = field(factory=dict)
+    """Starts that are promised to other jobs that wait."""
 
     def __attrs_post_init__(self) -> None:
         self.history.listen(self)
@@ -87,6 +89,8 @@ class Waits(Listener):
         elif me is not None and self.history.header is not None:
             self._me, self._open, self._before = me, Wait(me, now, self.history.header), None
             self._freed, self._back = [], []
+            others = (job for job in self.history.queue if job is not me)
+            self._reserved = {it.name: it.promised for it in others if it.promised is not None}
 
     def _satisfy(self, wait: Wait, now: float) -> None:
         runs = [run for run in self.history.runs.values() if run.job is wait.me]
@@ -115,7 +119,9 @@ class Waits(Listener):
 
     def _decided(self, wait: Wait, now: float) -> None:
         before = self._look(wait)
-        wait.instants.append(FreeWorkers(now, before, self.history.free))
+        free, starts = self.history.free, self._reserved
+        whose = min(starts, key=starts.__getitem__) if free and starts else None
+        wait.instants.append(FreeWorkers(now, before, free, whose))
 
     def _look(self, wait: Wait) -> int:
         """All but the decisions of this instant is known; how many workers are free."""
@@ -131,6 +137,7 @@ class Waits(Listener):
         for it in self._unsettled:
             it.look.run_started(run, record)
         wait, job = self._open, run.job
+        self._reserved.pop(job.name, None)
         if wait is not None and job.seq > wait.me.seq and job.name not in wait.passed:
             wait.passed[job.name] = Asked.of(run)
 
@@ -148,6 +155,10 @@ class Waits(Listener):
         wait, start = self._open, event.start if isinstance(event, ReservationMade) else None
         if wait is None:
             return
+        if event.job != self.job:
+            self._reserved.pop(event.job, None)
+            if start is not None:
+                self._reserved[event.job] = start
         if event.job == self.job:
             ended = [] if start is None else held(self._freed)
             early = [it for it in ended if it.believed > record.t * ROUNDING]

@@ -91,7 +91,7 @@ class Page:
         seqs = (scene.uses.seq, scene.runs.seq, scene.marks.seq)
         data = {
             "jobs": scene.jobs,
-            "lives": [self.lives.told[job] for job in scene.jobs],
+            "lives": list(self.lives.told.values()),
             "events": self.story(np.unique(np.concatenate(seqs)).tolist()),
         }
         return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(

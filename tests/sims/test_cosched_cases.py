@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from actors.runtime import System
-from policies.maths.cosched import Checkpointing, costs, synthetic_times
-from policies.maths.redistribution import Link
+from policies.maths.cosched import Checkpointing, Link, costs, synthetic_times
 from policies.pack import LookAhead
 from sims.scenario.deciders.pack import application_costs, described
 from sims.scenario.workload import workload

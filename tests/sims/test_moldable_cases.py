@@ -32,12 +32,11 @@ from policies.maths.speedup import (
     roofline,
 )
 from policies.queue.allocation import LPA, MINAREA, MINTIME
+from policies.queue.allotments import Mixed, Programme
 from policies.queue.batches import Exact
 from policies.queue.chains import runs
 from policies.queue.lists import RList
-from policies.queue.mixed import Mixed
 from policies.queue.orders import PAPER_ORDERS
-from policies.queue.programmes import Programme
 from sims.bench.batch_runs import described, spawn
 from tests.case_files import case_file
 

@@ -15,7 +15,7 @@ from policies.queue.conservative import Conservative
 from policies.queue.estimates import Recent
 from policies.queue.lists import Reading, RList
 from policies.queue.names import FIELD, order_named
-from policies.queue.usage import Usage
+from policies.queue.orders import Usage
 from sims.audit.audit import audit
 from sims.scenario.loader import read
 from sims.world import run

@@ -11,7 +11,7 @@ from actors.deciders.queue.state import QueueState
 from actors.events import Outcome
 from policies.interface.queue import Moment, Queued, Run, TimedOrder
 from policies.queue.estimates import Estimates
-from policies.queue.usage import Usage
+from policies.queue.orders import Usage
 
 
 @define(eq=False)

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from actors.runtime import System
 from actors.runtime import stream as random_stream
-from policies.maths.gain_table import gain_at
-from policies.maths.gains import GainEstimate
+from policies.maths.gains import GainEstimate, gain_at
 from policies.maths.single_machine import (
     Capacity,
     mean_bound,

@@ -28,7 +28,7 @@ from statistics import median, stdev
 from typing import Any
 
 from actors.runtime import stream
-from policies.queue.site_orders import wfp3
+from policies.queue.orders import wfp3
 from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import SMALL, log_of

@@ -19,8 +19,7 @@ from actors.events import (
     ProtectionKind,
 )
 from policies.maths.checkpoint import daly_work, young_period
-from policies.maths.cosched import Checkpointing, Costs, costs
-from policies.maths.redistribution import Link
+from policies.maths.cosched import Checkpointing, Costs, Link, costs
 from sims.scenario.jobs.speedups import AnySpeedup, Application, Sizes, Times, durations
 from sims.scenario.policy import value_of
 from sims.scenario.protection import ProtectionSection

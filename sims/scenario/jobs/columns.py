@@ -23,9 +23,9 @@ Which = NDArray[np.bool_] | NDArray[np.intp]
 """A mask of jobs, or their places."""
 
 
-Row = tuple[str, float, float, int, float | None, str, str, str, str, float]
+Row = tuple[str, float, float, int, float | None, str, str, str, str, float, float | None]
 """A job's value in each of `JobColumns`; None: not known."""
-TYPES = (object, float, float, np.int64, float, object, object, object, object, float)
+TYPES = (object, float, float, np.int64, float, object, object, object, object, float, float)
 
 
 def _word(number: int | None) -> str:
@@ -49,6 +49,8 @@ class JobColumns:
     groups: Words
     queues: Words
     priorities: Times
+    waits: Times
+    """Seconds from submission to start where the log was kept."""
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> Self:
@@ -61,7 +63,7 @@ class JobColumns:
         """Jobs J1, J2, ... of nobody, without estimates."""
         rows = zip(submitted.tolist(), times.tolist(), processors.tolist(), strict=True)
         return cls.of(
-            (f"J{k}", *row, None, "unknown", "", "", "", 0.0) for k, row in enumerate(rows, 1)
+            (f"J{k}", *row, None, "unknown", "", "", "", 0.0, None) for k, row in enumerate(rows, 1)
         )
 
     @classmethod
@@ -72,12 +74,13 @@ class JobColumns:
 
         log = read_swf(path)
         changes.left_out += [(reason.value, jobs) for reason, jobs in log.skipped.items()]
+        changes.begins = log.header.whole("UnixStartTime")
         try:
             return cls.of(
                 (
                     *(f"J{it.number}", it.submit, it.run, it.processors),
                     *(it.requested_time or None, it.status.name.lower()),
-                    *(_word(it.user), _word(it.group), _word(it.queue), 0.0),
+                    *(_word(it.user), _word(it.group), _word(it.queue), 0.0, it.wait),
                 )
                 for it in log.jobs
             )
@@ -98,7 +101,7 @@ class JobColumns:
         return cls.of(
             (
                 *(it.id, it.submission_time, it.delay, it.processors, it.walltime or None),
-                *("unknown", it.user, it.group, it.queue, it.priority),
+                *("unknown", it.user, it.group, it.queue, it.priority, None),
             )
             for it in jobs
         )
@@ -112,10 +115,11 @@ class JobColumns:
         log = read_sacct(path, zone, limit)
         changes.left_out += log.left_out.items()
         changes.changed += log.changed.items()
+        changes.begins = log.begins
         return cls.of(
             (
                 *(it.name, it.submitted, it.run, it.processors, it.estimate, it.status),
-                *(it.user, it.group, it.queue, it.priority),
+                *(it.user, it.group, it.queue, it.priority, it.wait),
             )
             for it in log.jobs
         )
@@ -143,6 +147,8 @@ class Changes:
 
     left_out: list[tuple[str, int]] = field(factory=list)
     changed: list[tuple[str, int]] = field(factory=list)
+    begins: float | None = None
+    """When: seconds since 1970 at time 0; None: not known."""
 
     def keep(self, jobs: JobColumns, kept: NDArray[np.bool_], reason: str) -> JobColumns:
         """The jobs of a mask; the others are left out for `reason`."""
@@ -156,3 +162,8 @@ class Changes:
         """So many jobs were changed, if any."""
         if jobs:
             self.changed.append((how, jobs))
+
+    def unlike(self, jobs: JobColumns) -> JobColumns:
+        """The jobs, whose load or times are no longer those that the log's waits came of."""
+        self.begins = None
+        return attrs.evolve(jobs, waits=np.full(len(jobs), np.nan))

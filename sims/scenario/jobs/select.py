@@ -116,6 +116,8 @@ class Selection(Section):
         start, end = self.window
         kept = (start <= jobs.submitted) & (jobs.submitted < end)
         jobs = changes.keep(jobs, kept, f"not submitted from {start:g} to {end:g}")
+        if changes.begins is not None:
+            changes.begins += start
         return attrs.evolve(jobs, submitted=jobs.submitted - start) if start else jobs
 
     def _cleaned(self, jobs: JobColumns, changes: Changes) -> JobColumns:
@@ -181,7 +183,7 @@ class Scale(Section):
         scaled = self._scaled(jobs, factor)
         how = f"{self.by.value} scaled by {factor:.6g}: load {before:.4g} is now"
         changes.change(f"{how} {scaled.load(workers, cut):.4g}", len(jobs))
-        return scaled
+        return changes.unlike(scaled)
 
     def _scaled(self, jobs: JobColumns, factor: float) -> JobColumns:
         match self.by:
@@ -226,8 +228,6 @@ class Resample(Section):
         found = jobs.take(np.concatenate(blocks))
         how = f"{self.blocks} blocks of {self.length:g} drawn from {whole}"
         changes.change(f"{how}, which held {bounds[-1]:,} jobs", len(found))
-        return attrs.evolve(
-            found,
-            submitted=found.submitted + shift,
-            names=np.array(apart(found.names), dtype=object),
-        )
+        names = np.array(apart(found.names), dtype=object)
+        anew = attrs.evolve(found, submitted=found.submitted + shift, names=names)
+        return changes.unlike(anew)

@@ -10,8 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.maths.checkpoint import checkpoint_cost, expected_time, young_period
-from policies.maths.cosched import Checkpointing, Costs, costs, synthetic_times
-from policies.maths.redistribution import Link, round_count, rounds
+from policies.maths.cosched import (
+    Checkpointing,
+    Costs,
+    Link,
+    costs,
+    round_count,
+    rounds,
+    synthetic_times,
+)
 
 YEAR = 365 * 86400.0
 counts = st.integers(1, 40)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.maths.gain_table import tabulated_gain
 from policies.maths.gains import (
     ConstantGain,
     FrozenTwoPoint,
     Gain,
     GainFunction,
     SimulatedService,
+    tabulated_gain,
     two_state_gain,
 )
 from policies.maths.speeds import ConstantSpeed, OnOff, TwoPoint, UniformSlots

@@ -13,10 +13,9 @@ from policies.queue.allocation import (
     MINTIME,
     requested,
 )
+from policies.queue.allotments import Mixed, Programme
 from policies.queue.batches import Exact, Scaled
 from policies.queue.chains import Chain, Ties
-from policies.queue.mixed import Mixed
-from policies.queue.programmes import Programme
 
 EXAMPLE = (
     Table((11, 7, 5, 4)),

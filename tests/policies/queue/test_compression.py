@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from policies.interface.queue import BatchJob, Queued
 from policies.maths.speedup import Rigid
-from policies.queue.compression import Due, compress
+from policies.queue.conservative import Due, compress
 from policies.queue.free_profile import FreeProfile
 
 P, END = 6, 600

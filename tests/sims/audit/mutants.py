@@ -50,7 +50,7 @@ NAMES = frozenset(
     (
         *("scenario", "workers", "seed", "schema", "unit"),
         *("policy", "decider", "settings", "kinds", "reason"),
-        *("user", "group", "queue", "priority"),
+        *("user", "group", "queue", "priority", "recorded_wait"),
     )
 )
 """Fields that `ALTER` leaves alone: what people call the scenario, its workers and its unit; what

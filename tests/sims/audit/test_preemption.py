@@ -9,7 +9,7 @@ from attrs import evolve
 
 from actors.events import JobCompleted, Outcome, RunEnded
 from actors.runtime import Record
-from policies.queue.site_orders import TIMED
+from policies.queue.orders import TIMED
 from sims.audit.audit import audit
 from sims.audit.law import Law
 from tests.sims.audit.anything import records_of

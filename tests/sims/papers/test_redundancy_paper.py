@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from policies.maths.gain_table import gain_at
+from policies.maths.gains import gain_at
 from policies.maths.speeds import TwoPoint, UniformSlots
 from sims.campaign.engine import execute
 from sims.papers.catalogue import item

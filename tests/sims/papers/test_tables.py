@@ -29,6 +29,7 @@ RUN = {
     "rigid21/figure4b": "(4.8 ",
     "rigid21/table1": "(1.067)",
     "rigid21/proposition3": "(1.00005 in)",
+    "published/meta": "(0.684 ",
     "study/enrolment": "worth enrolling",
     "study/survive": "cut off",
     "volatile13/table2": "(-10.33 ",

@@ -33,7 +33,7 @@ NAN = float("nan")
 def columns(rows: list[tuple[float, float, int, float, str, str]]) -> JobColumns:
     """(submitted, time, processors, estimate, status, user) of each job."""
     rows = sorted(rows, key=lambda row: row[0])
-    return JobColumns.of((f"J{k}", *row, "", "", 0.0) for k, row in enumerate(rows, start=1))
+    return JobColumns.of((f"J{k}", *row, "", "", 0.0, None) for k, row in enumerate(rows, start=1))
 
 
 ROWS = st.tuples(

@@ -24,6 +24,8 @@ from tests.sims.kinds import KINDS, SCENARIOS, records_of, written
 DRAWN, GIVEN = "drawn", "given"
 RANKS = (0, 10, 100)
 """Whose waits are looked at: 0 waited longest."""
+JOBS = ((1, 2, 10), (2, 4, 5), (3, 2, 20))
+"""Number, processors, time."""
 
 
 @frozen
@@ -192,6 +194,23 @@ def test_the_queue_at_an_instant_is_who_was_submitted_and_had_not_started(
                 (it.names[j], it.start[j], it.end[j]) for j in running
             }
             assert found["free"] == it.free(t, decided=True)
+
+
+def test_a_trace_names_whose_reservation_held_what_was_free(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """J3 would last beyond J2's start, which is promised: two of four stay free from 0 to 10,
+    when J2 takes all."""
+    rows = [f"{k} 0 -1 {t} {w} -1 -1 {w} {t} -1 1{' -1' * 7}" for k, w, t in JOBS]
+    (tmp_path / "a.swf").write_text("\n".join(rows))
+    log, easy = str(tmp_path / "a.jsonl"), str(SCENARIOS / "batch-easy.toml")
+    sets = ("--set", f"job.swf.file={tmp_path / 'a.swf'}", "--set", "platform.workers=4")
+    assert main(["run", easy, "--log", log, *sets]) == 0
+    (wait,) = told(capsys, "trace", log, "J3")["waits"]
+    assert (wait["missed"], wait["reserved"]) == ([0, 10], {"J2": 1})
+    assert main(["trace", log, "J3"]) == 0
+    why = "a reservation of J2 held them; at 1 of them others had them"
+    assert f"free at 2 earlier instants too, first at 0 s: {why}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", KINDS)

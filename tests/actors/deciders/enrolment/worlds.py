@@ -35,7 +35,7 @@ from actors.worker import Worker
 from actors.worker_messages import Needs
 from actors.worker_registry import WorkerRegistry
 from policies.enrolment import named
-from policies.enrolment.fixed import FixedConfiguration
+from policies.enrolment.baselines import FixedConfiguration
 from policies.interface import (
     Configuration,
     Enrolment,

@@ -12,8 +12,7 @@ from actors.deciders.pack.checks import allocate, redistribute
 from actors.deciders.pack.views import Candidate, NewApplication, Occasion, Pack
 from actors.decisions import BadDecision
 from policies.interface.pack import Cause, Resize
-from policies.maths.cosched import costs
-from policies.maths.redistribution import Link
+from policies.maths.cosched import Link, costs
 
 COSTS = costs(np.array([4.0, 3.0, 2.0]), 8, 2, Link(), None)
 """On 2, 4 and 6 processors."""

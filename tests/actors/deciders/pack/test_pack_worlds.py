@@ -22,8 +22,7 @@ from actors.events import (
 )
 from actors.runtime import Event, Record
 from policies.interface.pack import Cause, RedistributionView, Resize
-from policies.maths.cosched import costs
-from policies.maths.redistribution import Link
+from policies.maths.cosched import Link, costs
 from policies.pack import NAMES
 from sims.audit.audit import audit
 from sims.scenario.loader import read

@@ -1,4 +1,5 @@
-"""Latest arrival processor sharing, with redundant copies and without (redundancy17, section V).
+"""Copies by arrival: first come first served, and latest arrival processor sharing (redundancy17,
+section V).
 
 The newest job is the last listed: of equal arrivals the one with the higher id. redundancy17's
 Algorithm 2 sorts by a_1 >= a_2 >= ... and calls n(t) the most recent: the printed order is
@@ -15,6 +16,16 @@ from attrs import field, frozen
 from numpy.random import Generator
 
 from policies.interface.copies import ActiveJobs, CopyAllocation, Counts, Sharing
+
+
+@frozen
+class Fcfs:
+    """The M oldest jobs, one machine each, kept until the job ends."""
+
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        order = np.arange(min(len(jobs), jobs.servers))
+        return CopyAllocation(order, np.ones_like(order), stay=True)
+
 
 HALF = Fraction(1, 2)
 
