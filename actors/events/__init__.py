@@ -54,9 +54,17 @@ from actors.events.pack import (
     RedistributionPlanned,
     WhyIgnored,
 )
-from actors.events.protection import CheckpointLost, CheckpointTaken, RestartedFromScratch
+from actors.events.protection import (
+    CheckpointingDescribed,
+    CheckpointLost,
+    CheckpointStarted,
+    CheckpointStored,
+    CheckpointTaken,
+    RestartedFromScratch,
+)
 from actors.events.queue import BatchOpened, ReservationDropped, ReservationMade, ShelfOpened
 from actors.events.runs import (
+    MemberReplaced,
     MembersJoined,
     MembersReleased,
     Outcome,
@@ -78,7 +86,14 @@ from actors.events.scenario import (
     ScenarioStarted,
     StaleMessage,
 )
-from actors.events.workers import WorkerChanged, WorkerPriced, WorkerSpeedChanged
+from actors.events.workers import (
+    FaultDetected,
+    NoticeGiven,
+    PlatformDescribed,
+    WorkerChanged,
+    WorkerPriced,
+    WorkerSpeedChanged,
+)
 from actors.runtime import Event
 
 __all__ = [
@@ -89,13 +104,17 @@ __all__ = [
     "BoundsDescribed",
     "ChainsBelieved",
     "CheckpointLost",
+    "CheckpointStarted",
+    "CheckpointStored",
     "CheckpointTaken",
+    "CheckpointingDescribed",
     "Compound",
     "CopiesPlaced",
     "CopiesSettled",
     "DeciderKind",
     "End",
     "EndExpected",
+    "FaultDetected",
     "FaultIgnored",
     "GainDescribed",
     "IterationCompleted",
@@ -109,14 +128,17 @@ __all__ = [
     "LinkDescribed",
     "LogReplayed",
     "MeasuresDescribed",
+    "MemberReplaced",
     "MembersChanged",
     "MembersJoined",
     "MembersPromised",
     "MembersReleased",
     "MessagesDescribed",
+    "NoticeGiven",
     "Outcome",
     "PackDescribed",
     "PeriodRule",
+    "PlatformDescribed",
     "ProtectionDescribed",
     "ProtectionKind",
     "RateChanged",
