@@ -41,6 +41,12 @@ HANDLERS: dict[type[Event], Handler] = {
     e.ChainsBelieved: inputs.describe,
     e.LinkDescribed: inputs.describe_link,
     e.PackDescribed: inputs.describe_pack,
+    e.PlatformDescribed: inputs.describe_platform,
+    e.CheckpointingDescribed: inputs.describe_checkpoints,
+    e.NoticeGiven: inputs.notice,
+    e.FaultDetected: copies.detect,
+    e.MemberReplaced: copies.replace,
+    e.CheckpointStarted: runs.learn,
     e.JobSubmitted: inputs.submit,
     e.WorkerChanged: inputs.change,
     e.WorkerSpeedChanged: inputs.speed,
@@ -98,6 +104,7 @@ def choose(w: World, event: ScenarioStarted) -> None:
         w.decider = Columns(w)
     w.copies_decide = event.decider is DeciderKind.COPIES
     w.after.extend((w.untold.clear, lambda: service.close(w), w.decider.close))
+    w.after.append(lambda: copies.close(w))
 
 
 def world() -> World:

@@ -24,8 +24,11 @@ CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
 
 def end(w: World, run: Run, outcome: Outcome, kept: bool = False) -> RunEnded:
     """It is over; what tells of it."""
-    if run.timer is not None:
-        run.timer.live = False
+    for it in (run, run.saving):
+        if it is not None and it.timer is not None:
+            it.timer.live = False
+    if run.saving is not None:
+        run.saving.over = True
     run.base = min(run.done(w.now), run.work)
     run.exposed, run.over, run.stage = run.expose(w.now), True, None
     return RunEnded(run.copy.job.name, run.number, outcome, run.base, kept)

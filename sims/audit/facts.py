@@ -8,6 +8,7 @@ from attrs import define, field, frozen
 
 from actors.events import (
     ApplicationDescribed,
+    CheckpointingDescribed,
     JobDescribed,
     MessagesDescribed,
     ProtectionDescribed,
@@ -24,6 +25,7 @@ UP = WorkerState.UP
 NEGLIGIBLE = 1e-12
 """Less than this part of a whole is nothing (WORLD.md, One instant)."""
 AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
+PLAINLY = CheckpointingDescribed("", False, True, 0, None, 0, None)
 
 
 @frozen
@@ -61,6 +63,8 @@ class Job(Teller):
     described: JobDescribed
     protection: ProtectionDescribed | None = None
     """None: a plain job, whose attempts are timers."""
+    manner: CheckpointingDescribed = PLAINLY
+    """How it takes checkpoints, and replaces members."""
     messages: MessagesDescribed | None = None
     tasks: TasksDescribed | None = None
     times: dict[int, float] = field(factory=dict)
@@ -78,8 +82,8 @@ class Job(Teller):
     """Of cancelled runs, where copies are what is decided: the furthest first."""
     works: dict[int, float] = field(factory=dict)
     """Members -> work of a run, where nothing but runs tell."""
-    learnt: dict[tuple[str, int], float] = field(factory=dict)
-    """(what, members) -> a time that nothing but runs tell."""
+    learnt: dict[tuple[int, int], float] = field(factory=dict)
+    """(members, their nodes) -> a period that nothing but runs tell."""
     draws: bool | None = None
     """Whether its errors are drawn; None: no verification has ended."""
     lost: int = 0
@@ -138,6 +142,14 @@ class Copy:
     promised: bool = False
     """Whether its members are given to others when it ends."""
     gone: bool = False
+    rings: list[list[int]] = field(factory=list)
+    """Members that keep each other's checkpoints; none: not known yet."""
+    struck: dict[int, tuple[float, int]] = field(factory=dict)
+    """Members that a fault took DOWN, which nobody has heard of -> when, and seq of that."""
+    taken: int = 0
+    """Checkpoints that were complete."""
+    stored: State | None = None
+    """As images of its buddies' checkpoints."""
 
     full: int = field(init=False)
     """How many members, promised ones included."""
@@ -147,7 +159,7 @@ class Copy:
 
     def change(self, spans: Spans, full: int) -> None:
         """These are its members now; the others of `full` it lacks."""
-        self.spans, self.full, self.text = spans, full, written(spans)
+        self.spans, self.full, self.text, self.rings = spans, full, written(spans), []
         self.lacking = full - extent(spans)
 
     @property
@@ -191,6 +203,12 @@ class Run(Parked):
     reports: bool = False
     """Whether the decider is told where it stands once it waits."""
     timer: Timer | None = None
+    saving: Run | None = None
+    """The account of a checkpoint that passes while it goes on."""
+    due: bool = False
+    """Whether another fell due meanwhile."""
+    beside: bool = False
+    """Whether it is such an account."""
     started: int = -1
     over: bool = False
 
@@ -238,6 +256,8 @@ class Worker(Teller):
     """When a fault's downtime is over."""
     changed: float = -1
     """When its state did last."""
+    away: tuple[float, int] | None = None
+    """When it went DOWN first since it was UP, and seq of that."""
     known: bool = False
     """Whether a state of it has been told."""
     speed: float = 1
@@ -260,6 +280,11 @@ class Worker(Teller):
     saving: bool = False
     wanted: tuple[float, int] = -1.0, -1
     """Since when, and since which event, it has wanted the message that it wants."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether its message only keeps its channel, as nobody has heard that it went DOWN."""
+        return self.passing is not None and not self.passing.live
 
     def leave(self) -> None:
         """Complete programs are what leaving a run leaves."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
+
+from attrs import evolve
 
 from actors.events import (
     SCHEMA,
     ApplicationDescribed,
+    CheckpointingDescribed,
     DeciderKind,
     End,
     IterationStarted,
@@ -17,7 +21,9 @@ from actors.events import (
     JobSubmitted,
     LinkDescribed,
     MessagesDescribed,
+    NoticeGiven,
     PackDescribed,
+    PlatformDescribed,
     ProtectionDescribed,
     ScenarioEnded,
     ScenarioStarted,
@@ -32,12 +38,12 @@ from policies.copies import named
 from policies.enrolment import CATALOGUE as ENROLMENT
 from policies.pack.names import NAMES
 from policies.queue.names import is_strategy
-from sims.audit import copies, link
-from sims.audit.facts import Job
+from sims.audit import copies, link, runs
+from sims.audit.facts import PLAINLY, Job, Worker
 from sims.audit.intervals import Free
 from sims.audit.law import Broken, Law, must, same, told
 from sims.audit.link import Service
-from sims.audit.turns import Phase, Script
+from sims.audit.turns import Phase, Script, Teller
 from sims.audit.world import World, by_worker
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -99,6 +105,15 @@ def describe_link(w: World, event: LinkDescribed, seq: int) -> Script:
     yield event, 0
 
 
+def describe_platform(w: World, event: PlatformDescribed, seq: int) -> Script:
+    """Nodes, spares, and when faults are heard of."""
+    must(not w.now and not w.jobs, Law.FRAME, "{} comes too late", event)
+    sound = event.node >= 1 and 0 <= event.spares < w.head.processors
+    must(sound and min(event.detections, default=0) >= 0, Law.INPUT, "{}", event)
+    w.platform, w.late = event, any(event.detections)
+    yield event, 0
+
+
 def describe_pack(w: World, event: PackDescribed, seq: int) -> Script:
     """malleable17's parameters."""
     must(not w.now and w.pack is None and not w.jobs, Law.FRAME, "{} comes too late", event)
@@ -147,9 +162,29 @@ def _more(w: World, job: Job, seq: int) -> Script:
         kinds.append(ApplicationDescribed)
     for kind in kinds:
         event = yield None
+        if kind is not ProtectionDescribed and isinstance(event, CheckpointingDescribed):
+            yield _manner(w, job, event, w.seq), seq
+            event = yield None
         must(isinstance(event, kind), Law.MISSING, "{} of {} must come", kind.__name__, job.name)
         LEARN[kind](w, job, event)
         yield evolved(event, job.name), seq
+
+
+def describe_checkpoints(w: World, event: CheckpointingDescribed, seq: int) -> Script:
+    """How a job's checkpoints are taken."""
+    job = w.jobs.get(event.job)
+    if job is None:
+        raise Broken(Law.INPUT, f"{told(event)} is of no job that waits")
+    yield _manner(w, job, event, seq), job.submitted
+
+
+def _manner(w: World, job: Job, event: CheckpointingDescribed, seq: int) -> Event:
+    first = job.protection is not None and seq == job.submitted + 3
+    times = event.image_cost, event.replace_after or 0
+    sound = min(times) >= 0 <= event.slowdown <= 1 and event.images_every != 0
+    must(first and sound and event != evolve(PLAINLY, job=job.name), Law.INPUT, "{}", event)
+    job.manner, w.replaces = event, w.replaces or event.replace_after is not None
+    return event
 
 
 def evolved(event: Any, name: str) -> Any:
@@ -206,6 +241,7 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     """A worker's owner, or a fault, changes its state (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
+    must(w.noticed != w.now, Law.ORDER, "{} after a notice", event)
     worker, state, now = w.worker(event.worker), event.state, w.now
     first = not worker.known and now == 0 and event.was is None
     must(state is not worker.state, Law.INPUT, "{}: it is that already", event)
@@ -215,10 +251,11 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     until = None
     if event.until is not None:
         w.downtime = event.until - now if w.downtime is None else w.downtime
-        sound = state is DOWN and w.downtime > 0
-        must(sound, Law.INPUT, "{}", event)
+        must(state is DOWN and w.downtime > -w.late, Law.INPUT, "{}", event)
         until = now + w.downtime
         w.decider.strikes(w, worker)
+    later = w.late and until is not None and (until > now or worker.state is not UP)
+    hidden = bool(later) and w.holder(event.worker) is not None
     line = WorkerChanged(event.worker, state, None if first else worker.state, until)
     cause = worker.seq if over else 0
     if worker.state is DOWN and worker.changed == now:
@@ -229,12 +266,30 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
         (w.free.give if state is UP else w.free.take)(event.worker, event.worker)
     worker.state, worker.seq, worker.known = state, seq, True
     worker.until, worker.changed = event.until, now
+    worker.away = None if state is UP else worker.away or (state is DOWN and (now, seq)) or None
     w.decider.turned(w, worker, copy, seq)
     if w.service is not None:
-        yield from link.turned(w, worker, seq)
+        yield from link.turned(w, worker, seq, hidden)
     if copy is not None:
-        turn = copies.changed(w, copy, event.worker, state, seq)
+        turn = copies.changed(w, copy, event.worker, state, seq, hidden)
         w.push(copy.job, Phase.STATES, 0, lambda: turn)
+
+
+def notice(w: World, event: NoticeGiven, seq: int) -> Script:
+    """An owner says when it will take a worker (O1)."""
+    w.settle(Phase.RESUME)
+    w.phase, w.noticed = Phase.RESUME, w.now
+    worker = w.worker(event.worker)
+    must(worker.state is not DOWN and event.time >= w.now, Law.INPUT, "{} at {}", event, w.now)
+    yield event, 0
+    w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
+    copy = w.holder(event.worker)
+    if copy is not None and copy.job.manner.on_notice:
+        w.push(copy.job, Phase.RESUME, -1, partial(runs.notice, w, copy, seq))
+
+
+def _taken(worker: Worker) -> None:
+    must(worker.state is DOWN, Law.MISSING, "worker {} is to be DOWN", worker.number)
 
 
 def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:

@@ -62,6 +62,16 @@ class Free:
     def __attrs_post_init__(self) -> None:
         self.count = sum(b - a + 1 for a, b in zip(self.firsts, self.lasts, strict=True))
 
+    @property
+    def spans(self) -> Spans:
+        """The gaps."""
+        return tuple(zip(self.firsts, self.lasts, strict=True))
+
+    def below(self, limit: int) -> Free:
+        """Those with lower numbers."""
+        kept = [(a, min(b, limit - 1)) for a, b in self.spans if a < limit]
+        return Free([a for a, _ in kept], [b for _, b in kept])
+
     def has(self, first: int, last: int) -> bool:
         """Whether all of these are."""
         at = bisect_right(self.firsts, first) - 1

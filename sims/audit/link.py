@@ -210,25 +210,34 @@ def _stop(worker: Worker) -> None:
 # --- what befalls it ------------------------------------------------------------------------------
 
 
-def turned(w: World, worker: Worker, cause: int) -> Script:
-    """A worker has changed its state."""
+def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
+    """A worker has changed its state; `hidden`: nobody hears of it."""
+    if worker.lost:
+        return
     if worker.state is DOWN:
-        if w.service.waiting.pop(worker, None) is not None:
-            w.service.stirred = True
-        kind, passing = worker.kind, worker.passing is not None
-        _stop(worker)
-        worker.kind = None
-        if kind is not None:
-            yield from _dropped(w, worker, kind, cause, passing)
-        worker.leave()
         worker.programs.clear()
-        worker.run, worker.saving = None, False
+        if hidden and worker.passing is not None:
+            worker.passing.live = False
+        else:
+            yield from _forget(w, worker, cause)
     elif worker.run is not None and worker.state is UP:
         _go_on(w, worker, cause)
     elif worker.passing is not None:
         yield from _suspended(w, worker, cause)
     elif w.service.waiting.pop(worker, None) is not None:
         w.service.stirred = True
+
+
+def _forget(w: World, worker: Worker, cause: int) -> Script:
+    if w.service.waiting.pop(worker, None) is not None:
+        w.service.stirred = True
+    kind, passing = worker.kind, worker.passing is not None
+    _stop(worker)
+    worker.kind = None
+    if kind is not None:
+        yield from _dropped(w, worker, kind, cause, passing)
+    worker.leave()
+    worker.run, worker.saving = None, False
 
 
 def passed(w: World, worker: Worker) -> Script:
@@ -258,18 +267,19 @@ def passed(w: World, worker: Worker) -> Script:
 def arrived(w: World, run: Run, worker: int, cause: int) -> None:
     """A member holds all that it needs, or has sent its image."""
     run.missing.discard(worker)
-    if run.over or run.stage not in (STAGING_IN, SAVING):
+    it = run.saving or run
+    if it.over or it.stage not in (STAGING_IN, SAVING):
         return
     missing = bool(run.missing)
 
     def go_on() -> Script | None:
-        if run.over or run.stage not in (STAGING_IN, SAVING):
+        if it.over or run.copy.struck or it.stage not in (STAGING_IN, SAVING):
             return None
         if missing:
             w.report(run.copy, cause)
             return None
-        run.cause, run.reports = cause, True
-        return run.script
+        it.cause, it.reports = cause, it is run
+        return it.script
 
     # Others that start at this instant do so first.
     phase = w.phase if w.phase >= Phase.RESUME else Phase.MESSAGES

@@ -18,7 +18,7 @@ from actors.events import (
 )
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
-from sims.audit.intervals import Spans, extent
+from sims.audit.intervals import Free, Spans, extent, joined, numbers
 from sims.audit.law import Causes, Law, must, same
 from sims.audit.turns import Script
 from sims.audit.world import World
@@ -95,7 +95,7 @@ class Queue(Decider):
         job, size = copy.job, copy.full
         self.renew()
         rule = RULES.get(self.placement)
-        if rule is not None and w.free.count >= size:
+        if rule is not None and _startable(w).count >= size:
             former = () if job.copies else self.former.get(job.name, ())
             due = rule(w, size, former)
             must(
@@ -223,7 +223,31 @@ def compact(w: World, wanted: int, former: Spans) -> Spans:
     """Those that its job had a moment ago, else the fewest gaps."""
     if extent(former) == wanted and all(w.free.has(a, b) for a, b in former):
         return former
-    return w.free.fewest_gaps(wanted)
+    return _startable(w).fewest_gaps(wanted)
 
 
-RULES: dict[str, Callable[[World, int, Spans], Spans]] = {"lowest": lowest, "compact": compact}
+def nodes(w: World, wanted: int, former: Spans) -> Spans:
+    """Whole nodes; then of the one with the fewest free but enough, else the lowest (N2)."""
+    size, by_node = w.platform.node, dict[int, list[int]]()
+    for n in numbers(_startable(w).spans):
+        by_node.setdefault(n // size, []).append(n)
+    taken = list[int]()
+    for node, free in list(by_node.items()):
+        whole = min(size, w.head.processors - w.platform.spares - node * size)
+        if len(free) == whole <= wanted - len(taken):
+            taken += by_node.pop(node)
+    left, others = wanted - len(taken), list(by_node.values())
+    enough = [free for free in others if len(free) >= left]
+    return joined(taken + min(enough, key=len, default=sum(others, []))[:left])
+
+
+def _startable(w: World) -> Free:
+    spares = w.platform.spares
+    return w.free.below(w.head.processors - spares) if spares else w.free
+
+
+RULES: dict[str, Callable[[World, int, Spans], Spans]] = {
+    "lowest": lowest,
+    "compact": compact,
+    "nodes": nodes,
+}

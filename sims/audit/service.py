@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from actors.events import TransferDropped, TransferStarted, TransferSuspended
 from sims.audit.facts import Worker
 from sims.audit.law import Broken, Law, must, told
@@ -30,7 +32,7 @@ def release_former(w: World) -> None:
 
 def _key(service: Service, worker: Worker, now: float) -> tuple[float, ...]:
     if service.order == LONGEST_FIRST:
-        return -lacks(worker, now), worker.number
+        return -inf if worker.lost else -lacks(worker, now), worker.number
     return worker.passing is None, worker.kind is None, worker.number
 
 

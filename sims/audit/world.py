@@ -13,6 +13,7 @@ from actors.events import (
     EndExpected,
     LinkDescribed,
     PackDescribed,
+    PlatformDescribed,
     ScenarioStarted,
     TransferDropped,
     TransferEnded,
@@ -31,6 +32,7 @@ TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, Transf
 INSTANT = 1e-12
 """Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
 UP = WorkerState.UP
+ALIKE = PlatformDescribed(1, 0, ())
 Handler = Callable[["World", Any, int], Script | None]
 """Makes the script of a line that nothing but its own decides, its first line that one."""
 
@@ -78,6 +80,13 @@ class World(Turns):
     untold: dict[str, Callable[[], None]] = field(factory=dict)
     """By job of a pack: what its decider would tell of a checkpoint of now, if speeds vary."""
     downtime: float | None = None
+    platform: PlatformDescribed = ALIKE
+    late: bool = False
+    """Whether faults are detected late."""
+    replaces: bool = False
+    """Whether members are replaced."""
+    noticed: float = -1
+    """When an owner gave notice last."""
     decider: Any = None
 
     # --- line after line ----------------------------------------------------------------------
