@@ -103,10 +103,10 @@ def release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone: 
     """The scheduler hears of the end."""
     w.give(copy, copy.spans)
     w.counts[2] += 1
-    w.decider.freed(w, copy, seq)
+    w.decider.freed(copy, seq)
     if not gone:
         w.decider.wants(copy.job, since)
-    w.decider.ended(w, copy, outcome, seq, gone)
+    w.decider.ended(copy, outcome, seq, gone)
 
 
 def complete(w: World, copy: Copy, cause: int) -> Script:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from attrs import define, field, frozen
+from attrs import Factory, define, field, frozen
 
 from actors.events import (
     ApplicationDescribed,
@@ -21,7 +21,7 @@ from policies.availability import WorkerState
 from sims.audit.intervals import Spans, extent, numbers, written
 from sims.audit.turns import Parked, Teller, Timer
 
-UP = WorkerState.UP
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
 NEGLIGIBLE = 1e-12
 """Less than this part of a whole is nothing (WORLD.md, One instant)."""
 AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
@@ -67,22 +67,22 @@ class Job(Teller):
     """How it takes checkpoints, and replaces members."""
     messages: MessagesDescribed | None = None
     tasks: TasksDescribed | None = None
-    times: dict[int, float] = field(factory=dict)
+    times: dict[int, float] = Factory(dict)
     """w_q by worker."""
-    bounds: dict[int, int] = field(factory=dict)
+    bounds: dict[int, int] = Factory(dict)
     """mu_q by worker."""
     application: ApplicationDescribed | None = None
     iteration: int = -1
-    copies: list[Copy] = field(factory=list)
+    copies: list[Copy] = Factory(list)
     """In the order of their placing."""
     next_run: int = 0
     saved: State | None = None
     """At the master (P3)."""
-    kept: list[State] = field(factory=list)
+    kept: list[State] = Factory(list)
     """Of cancelled runs, where copies are what is decided: the furthest first."""
-    works: dict[int, float] = field(factory=dict)
+    works: dict[int, float] = Factory(dict)
     """Members -> work of a run, where nothing but runs tell."""
-    learnt: dict[tuple[int, int], float] = field(factory=dict)
+    learnt: dict[tuple[int, int], float] = Factory(dict)
     """(members, their nodes) -> a period that nothing but runs tell."""
     draws: bool | None = None
     """Whether its errors are drawn; None: no verification has ended."""
@@ -120,11 +120,11 @@ class Copy:
     """The same, as logs write them."""
     placed: int = 0
     """Copies placed earlier have less."""
-    units: dict[int, int] = field(factory=dict)
+    units: dict[int, int] = Factory(dict)
     """Tasks by member, of an iterative job."""
     speeds: dict[int, float] | None = None
     """By member; None: all 1."""
-    absent: set[int] = field(factory=set)
+    absent: set[int] = Factory(set)
     """Members that are not UP."""
     run: Run | None = None
     last: int = -1
@@ -135,16 +135,16 @@ class Copy:
     """Members among which that, or the input, is spread."""
     cause: int = -1
     """seq of what its next run has waited for last."""
-    failed: set[int] = field(factory=set)
+    failed: set[int] = Factory(set)
     """Members that went DOWN since the last recovery was over."""
     lacking: int = 0
     """How many members others have promised, and still compute on."""
     promised: bool = False
     """Whether its members are given to others when it ends."""
     gone: bool = False
-    rings: list[list[int]] = field(factory=list)
+    rings: list[list[int]] = Factory(list)
     """Members that keep each other's checkpoints; none: not known yet."""
-    struck: dict[int, tuple[float, int]] = field(factory=dict)
+    struck: dict[int, tuple[float, int]] = Factory(dict)
     """Members that a fault took DOWN, which nobody has heard of -> when, and seq of that."""
     taken: int = 0
     """Checkpoints that were complete."""
@@ -194,7 +194,7 @@ class Run(Parked):
     """Whether it has begun to compute."""
     learns: bool = False
     """Whether its period is not known: its next checkpoint tells."""
-    missing: set[int] = field(factory=set)
+    missing: set[int] = Factory(set)
     """Members that lack a message, or have not sent theirs."""
     ahead: tuple[float, ...] = ()
     """Times of the parts between the present one and computing."""
@@ -261,7 +261,7 @@ class Worker(Teller):
     known: bool = False
     """Whether a state of it has been told."""
     speed: float = 1
-    programs: set[str] = field(factory=set)
+    programs: set[str] = Factory(set)
     data: int = 0
     image: bool = False
     kind: TransferKind | None = None

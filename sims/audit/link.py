@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attrs import define, field
+from attrs import Factory, define
 
 from actors.events import (
     Stage,
@@ -13,12 +13,10 @@ from actors.events import (
     TransferKind,
     TransferSuspended,
 )
-from policies.availability import WorkerState
-from sims.audit.facts import NEGLIGIBLE, Copy, Run, Worker
+from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Run, Worker
 from sims.audit.turns import Phase, Script, Teller
 from sims.audit.world import World
 
-UP, DOWN = WorkerState.UP, WorkerState.DOWN
 PROGRAM, DATA = TransferKind.PROGRAM, TransferKind.DATA
 IMAGE, SAVE = TransferKind.IMAGE, TransferKind.SAVE
 STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
@@ -33,15 +31,20 @@ class Service(Teller):
 
     channels: int
     order: str
-    waiting: dict[Worker, int] = field(factory=dict)
+    waiting: dict[Worker, int] = Factory(dict)
     """Who wants one or has one -> seq of what it wants it for."""
-    asked: dict[Worker, int] = field(factory=dict)
+    asked: dict[Worker, int] = Factory(dict)
     """The same of those who have asked since the channels were dealt out last."""
     freed: int = -1
     """seq of what freed a channel since then."""
     stirred: bool = False
     looks: float = -1
     """When an order that looks again in every time unit does so next."""
+
+    def quit(self, worker: Worker) -> None:
+        """It wants none any more."""
+        if self.waiting.pop(worker, None) is not None:
+            self.stirred = True
 
 
 # --- what a member wants --------------------------------------------------------------------------
@@ -160,14 +163,17 @@ def leave(
 
 def _drop(w: World, worker: Worker, cause: int) -> None:
     """What has passed of an incomplete message is lost."""
+    script = _lost(w, worker, cause)
+    if script is not None:
+        w.push(worker, Phase.STATES, 0, lambda: script)
+
+
+def _lost(w: World, worker: Worker, cause: int) -> Script | None:
     kind, passing = worker.kind, worker.passing is not None
     _stop(worker)
     worker.kind = None
-    if w.service.waiting.pop(worker, None) is not None:
-        w.service.stirred = True
-    if kind is not None:
-        script = _dropped(w, worker, kind, cause, passing)
-        w.push(worker, Phase.STATES, 0, lambda: script)
+    w.service.quit(worker)
+    return None if kind is None else _dropped(w, worker, kind, cause, passing)
 
 
 def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: bool) -> Script:
@@ -181,8 +187,8 @@ def _quit(w: World, worker: Worker, cause: int) -> None:
     if worker.passing is not None:
         script = _suspended(w, worker, cause)
         w.push(worker, Phase.STATES, 0, lambda: script)
-    elif w.service.waiting.pop(worker, None) is not None:
-        w.service.stirred = True
+    else:
+        w.service.quit(worker)
 
 
 def _suspended(w: World, worker: Worker, cause: int) -> Script:
@@ -219,25 +225,15 @@ def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
         if hidden and worker.passing is not None:
             worker.passing.live = False
         else:
-            yield from _forget(w, worker, cause)
+            yield from _lost(w, worker, cause) or ()
+            worker.leave()
+            worker.run, worker.saving = None, False
     elif worker.run is not None and worker.state is UP:
         _go_on(w, worker, cause)
     elif worker.passing is not None:
         yield from _suspended(w, worker, cause)
-    elif w.service.waiting.pop(worker, None) is not None:
-        w.service.stirred = True
-
-
-def _forget(w: World, worker: Worker, cause: int) -> Script:
-    if w.service.waiting.pop(worker, None) is not None:
-        w.service.stirred = True
-    kind, passing = worker.kind, worker.passing is not None
-    _stop(worker)
-    worker.kind = None
-    if kind is not None:
-        yield from _dropped(w, worker, kind, cause, passing)
-    worker.leave()
-    worker.run, worker.saving = None, False
+    else:
+        w.service.quit(worker)
 
 
 def passed(w: World, worker: Worker) -> Script:

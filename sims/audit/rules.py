@@ -52,16 +52,18 @@ def cost(w: World, job: Job, size: int) -> float | None:
     """Time of a checkpoint; None: every member sends its image to the master."""
     if job.kind is IMAGES and job.messages is not None:
         return None if job.messages.image else 0
-    if job.rules.cost is None and job.application is not None:
-        return w.decider.costs(job).saving(size)  # type: ignore[no-any-return]
-    return job.rules.cost or 0
+    return _told(w, job, size, job.rules.cost)
 
 
 def recovery(w: World, job: Job, size: int) -> float:
     """Time of a recovery."""
-    if job.rules.recovery is None and job.application is not None:
+    return _told(w, job, size, job.rules.recovery)
+
+
+def _told(w: World, job: Job, size: int, told: float | None) -> float:
+    if told is None and job.application is not None:
         return w.decider.costs(job).saving(size)  # type: ignore[no-any-return]
-    return job.rules.recovery or 0
+    return told or 0
 
 
 def placed(w: World, job: Job) -> Plan:

@@ -18,13 +18,12 @@ from actors.events import (
     RunStarted,
     Stage,
     StageStarted,
-    TasksDealt,
     VerificationEnded,
 )
 from policies.maths.cosched import round_count
-from sims.audit import ends, link, rules
+from sims.audit import ends, link, rules, starts
 from sims.audit.facts import AT_SPEED, NEGLIGIBLE, Copy, Run, State
-from sims.audit.law import Broken, Causes, Law, must, same
+from sims.audit.law import Causes, comes, follows, same
 from sims.audit.rules import Plan
 from sims.audit.turns import Phase, Script
 from sims.audit.world import World
@@ -45,76 +44,21 @@ def course(
     """A run from its start to its end; `line`: what tells of its start, where it was decided;
     `keeps`: the run before on members that were kept."""
     job = copy.job
-    run = begin(w, copy, plan, line)
+    run = starts.begin(w, copy, plan, line)
     run.spread = spread
-    cause = yield started(run, keeps), causes
+    cause = yield starts.started(run, keeps), causes
     run.started = cause
     if job.described.limit is not None:
         over = partial(ends.killed, w, run)
         w.at(w.now + job.described.limit, Phase.MESSAGES, job, run.number, over)
     if job.tasks is not None:
-        cause = yield from _dealt(w, run, line, cause)
+        cause = yield from starts.dealt(w, run, line, cause)
     elif any(stage is Stage.REDISTRIBUTING for stage, _ in plan.before):
         sizes = copy.holders, copy.full, round_count(copy.holders, copy.full)
         cause = yield RedistributionPlanned(job.name, run.number, *sizes), cause
     yield from _prepare(w, run, plan, cause)
     if not run.over:
         yield from _compute(w, run)
-
-
-def begin(w: World, copy: Copy, plan: Plan, line: RunStarted | None) -> Run:
-    """The next run of the copy\'s job, on its members."""
-    job, begins = copy.job, plan.begins
-    run = Run(copy, job.next_run, _work(w, copy, line), begins=begins, since=w.now)
-    job.next_run += 1
-    if begins is not None:
-        run.base, run.exposed = begins.of(run.work), begins.exposed
-    copy.run, copy.last = run, run.number
-    return run
-
-
-def started(run: Run, keeps: int | None) -> RunStarted:
-    """What tells of its start."""
-    begins, copy = run.begins, run.copy
-    source, saved = (begins.run, begins.done) if begins is not None else (None, 0)
-    numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
-    return RunStarted(copy.job.name, *numbers)
-
-
-def _work(w: World, copy: Copy, line: RunStarted | None) -> float:
-    """The whole work of a run on these members, as far as the log has told it before."""
-    job, size = copy.job, copy.full
-    if job.application is not None:
-        costs = w.decider.costs(job)
-        return costs.times[costs.row(size)]  # type: ignore[no-any-return]
-    if job.tasks is not None and line is None:
-        return max(units * job.times.get(n, 0) for n, units in copy.units.items())
-    if job.described.kind == "rigid":
-        must(size in job.works or not job.works, Law.DECISION, "{} has another size", job.name)
-        job.works[size] = job.described.work / size
-    if size not in job.works or job.tasks is not None:
-        assert line is not None
-        job.works[size] = line.work
-        if size == 1 and job.described.work:
-            job.works[size] = job.described.work
-    return job.works[size]
-
-
-def _dealt(w: World, run: Run, line: RunStarted | None, cause: int) -> Script:
-    """An iterative job's tasks: as the decider dealt them, or one by one round the members."""
-    copy, job = run.copy, run.copy.job
-    if line is not None:
-        event = yield None
-        if not isinstance(event, TasksDealt):
-            raise Broken(Law.MISSING, f"the tasks of run {run.number} of {job.name} must come")
-        w.decider.deal(job, copy, event)
-        work = max((x * job.times.get(n, 0) for n, x in event.tasks), default=0.0)
-        must(same(run.work, work), Law.FOLLOWS, "W is {!r} with {}, not {}", work, event, run.work)
-        run.work, reason = work, event.reason
-    else:
-        reason = None
-    tasks = tuple(copy.units.items())
-    return (yield TasksDealt(job.name, job.iteration, run.number, tasks, reason), cause)
 
 
 # --- its parts ------------------------------------------------------------------------------------
@@ -305,7 +249,7 @@ def _verdict(w: World, run: Run) -> Script:
     job, copy = run.copy.job, run.copy
     event = yield None
     drawn = isinstance(event, VerificationEnded)
-    must(job.draws in (None, drawn), Law.MISSING, "{}'s errors are drawn, or are not", job.name)
+    comes(job.draws in (None, drawn), "{}'s errors are drawn, or are not", job.name)
     job.draws = drawn
     if drawn:
         found = event.error
@@ -357,6 +301,6 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
             other.length = done - run.base
             _aim(w, other)
     reach = getattr(event, "done", done)
-    must(same(reach, done), Law.FOLLOWS, "{!r} is done by {}", done, event)
+    follows(same(reach, done), "{!r} is done by {}", done, event)
     script, run.reach = _cut(w, run), reach
     return script
