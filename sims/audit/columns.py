@@ -89,23 +89,20 @@ class Columns(Decider):
         self.service[n] += self.rates[n] * (now - self.times[n])
         self.times[n], self.rates[n] = now, worker.speed
         if self.placed is not None and not self.gains and not self._due():
-            if self.placed.event.width > 1:
-                end = self._rotated()
-            else:
-                self._end(n)
-                end = float(self.ends.min())
+            end = self._rotated() if self.placed.event.width > 1 else self._end(n)
             if self.timer is None or end != self.timer.due:
                 self._aim(end, seq)
 
     def _due(self) -> bool:
         return self.timer is not None and self.timer.due <= self.w.end
 
-    def _end(self, n: int) -> None:
+    def _end(self, n: int) -> float:
         assert self.placed is not None
         need, rate = float(self.placed.needs[n]), float(self.rates[n])
         left = need - float(self.service[n]) if need < inf else inf
         over = left <= need * INSTANT and need < inf
         self.ends[n] = self.w.now + (0 if over else left / rate if rate else inf)
+        return float(self.ends.min())
 
     def _rotated(self) -> float:
         assert self.placed is not None
@@ -139,7 +136,7 @@ class Columns(Decider):
         done = event.done
         readable(len(done) == len(placed.owners), "{} copies have ended", len(done))
         over = self._measure(placed, event)
-        due = CopiesSettled(was.jobs, was.runs, was.copies, done, over)
+        due = evolve(event, jobs=was.jobs, runs=was.runs, copies=was.copies, completed=over)
         cause = yield due, self.news[0] if self.news else self.aimed
         if self.timer is not None:
             self.timer.live = False
@@ -239,34 +236,30 @@ class Columns(Decider):
         elif event.width > 1:
             self._aim(self._rotated(), seq)
         else:
-            self.ends = np.full(size, inf)
-            np.divide(needs, self.rates, out=self.ends, where=self.rates > 0)
-            self.ends += w.now
+            with np.errstate(divide="ignore"):
+                self.ends = needs / self.rates + w.now
             self._aim(float(self.ends.min()), seq)
 
     def _served(self, name: str) -> Job:
         """The job, which is nothing but work."""
-        w, job = self.w, self.w.jobs.get(name)
-        if job is None or job.protection is None or w.started is None:
+        job = self.w.jobs.get(name)
+        if job is None or job.protection is None:
             raise Broken(Law.DECISION, f"{name} is placed, and does not wait")
-        rules, described = job.protection, job.described
-        told_ = rules.copies, rules.kind, rules.delay, described.estimate
-        bare = told_ == (w.head.processors, ProtectionKind.NONE, 0, None)
-        possible(bare and not described.verification, "{} is placed with others", name)
+        described = job.described
+        told_ = job.rules.copies, job.kind, job.rules.delay
+        bare = told_ == (self.w.head.processors, ProtectionKind.NONE, 0)
+        bare = bare and described.estimate is None and not described.verification
+        possible(bare, "{} is placed with others", name)
         return job
 
     def _share(self, event: CopiesPlaced, owners: list[int]) -> None:
         """A worker gives away no more than itself; copies of one job are on different ones."""
-        size = self.w.head.processors
+        rotates, given = event.width > 1, np.bincount(np.array(event.workers)) * event.share
         allowed(0 < event.share <= 1, "a share of {}", event.share)
-        if event.width > 1:
-            whole = not any(event.workers) and event.share * len(owners) <= 1 + ROUNDING
-            allowed(whole, "{} copies share {} of each worker", len(owners), event.share)
-            return
-        given = np.bincount(np.array(event.workers)) * event.share
-        whole = len(given) <= size and given.max() <= 1 + ROUNDING
-        allowed(whole, "{}: {} workers give away all of themselves", event, size)
-        apart = len(set(zip(owners, event.workers, strict=True))) == len(owners)
+        there = len(given) <= (1 if rotates else self.w.head.processors)
+        whole = there and given.max() <= 1 + ROUNDING
+        allowed(whole, "{}: workers give away more than themselves", event)
+        apart = rotates or len(set(zip(owners, event.workers, strict=True))) == len(owners)
         allowed(apart, "{}: two copies of a job are on one worker", event)
 
     def _begun(self, event: CopiesPlaced) -> tuple[tuple[float, ...], tuple[int | None, ...]]:

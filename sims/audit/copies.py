@@ -32,8 +32,7 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     most = job.rules.copies if job.protection is not None else 1
     allowed(len(job.copies) < most, "{} has {} copies already", job.name, len(job.copies))
     spans = spans_told(event.processors)
-    starts = spans[-1][1] < w.head.processors - w.platform.spares
-    allowed(starts and practice.replaceable(w) is None, "{}: spares replace first", event)
+    allowed(practice.replaceable(w) is None, "{}: others are to be replaced first", event)
     copy = Copy(job, spans, event.processors, seq)
     w.decider.placing(copy, event)
     causes = w.decider.why(job, copy, seq)

@@ -52,8 +52,8 @@ class Expectations(Decider):
     def describe(self, job: Job) -> None:
         """What its times are."""
         w = self.w
-        event, rules_, pack = job.application, job.protection, w.pack
-        assert event is not None and rules_ is not None and pack is not None
+        event, rules_, pack = job.application, job.rules, w.terms
+        assert event is not None
         image = job.messages.image if job.messages is not None else None
         try:
             expects = checkpointing(pack, event, rules_.kind, saving(rules_, image))

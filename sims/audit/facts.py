@@ -100,6 +100,12 @@ class Job(Teller):
         return self.protection
 
     @property
+    def sizes(self) -> MessagesDescribed:
+        """Of its messages, where there is a master."""
+        assert self.messages is not None
+        return self.messages
+
+    @property
     def kind(self) -> ProtectionKind:
         """Where it is saved."""
         return self.rules.kind if self.protection is not None else ProtectionKind.NONE

@@ -70,9 +70,8 @@ POLICIES: dict[DeciderKind, Callable[[str], bool]] = {
 def begin(w: World, event: ScenarioStarted, seq: int) -> Script:
     """The first line."""
     framed(w.started is None, "the scenario starts a second time")
-    sound = event.processors >= 1 and event.kinds and w.now == 0
-    framed(sound and event.schema == SCHEMA, "{} at {}", event, w.now)
-    framed(event.unit in ("s", "slot"), "unit {}", event.unit)
+    sound = event.processors >= 1 and event.kinds and event.unit in ("s", "slot")
+    framed(sound and w.now == 0 and event.schema == SCHEMA, "{} at {}", event, w.now)
     known = ":" in event.policy or POLICIES[event.decider](event.policy)
     framed(known, "{} is no policy of {}", event.policy, event.decider.value)
     only = KINDS.get(event.decider)
@@ -105,11 +104,14 @@ def _platform(w: World, event: PlatformDescribed) -> None:
     sound = event.node >= 1 and 0 <= event.spares < w.head.processors
     possible(sound and min(event.detections, default=0) >= 0, "{}", event)
     w.platform, w.late = event, any(event.detections)
+    if event.spares:
+        size = w.head.processors
+        w.spare = Free([(size - event.spares, size - 1)])
+        w.free.take(size - event.spares, size - 1)
 
 
 def _pack(w: World, event: PackDescribed) -> None:
-    packs = w.head.decider is DeciderKind.PACK
-    framed(packs, "{}, and no pack decides", event)
+    framed(w.head.decider is DeciderKind.PACK, "{}, and no pack decides", event)
     times = event.downtime, event.unit, event.latency, event.startup
     sound = event.pair >= 1 and min(times) >= 0 and (event.mtbf is None or event.mtbf > 0)
     possible(sound and not (event.releases and event.fatal), "{}", event)
@@ -244,7 +246,8 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     yield line, cause
     copy = w.holder(event.worker)
     if copy is None and UP in (state, worker.state):
-        (w.free.give if state is UP else w.free.take)(event.worker, event.worker)
+        free = w.pool(event.worker)
+        (free.give if state is UP else free.take)(event.worker, event.worker)
     worker.state, worker.seq, worker.known = state, seq, True
     worker.until, worker.changed = event.until, now
     worker.away = None if state is UP else worker.away or (state is DOWN and (now, seq)) or None

@@ -63,10 +63,6 @@ class Free:
     def __attrs_post_init__(self) -> None:
         self.count = extent(self.gaps)
 
-    def below(self, limit: int) -> Free:
-        """Those with lower numbers."""
-        return Free([(a, min(b, limit - 1)) for a, b in self.gaps if a < limit])
-
     def _at(self, number: int) -> int:
         return bisect_right(self.gaps, (number, inf)) - 1
 

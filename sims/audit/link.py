@@ -57,9 +57,7 @@ def wants(worker: Worker) -> TransferKind | None:
         return None
     if worker.saving:
         return SAVE
-    job = run.copy.job
-    messages = job.messages
-    assert messages is not None
+    messages = run.copy.job.sizes
     if messages.program and messages.label not in worker.programs:
         return PROGRAM
     if messages.data and worker.data < run.copy.units.get(worker.number, 1):
@@ -73,8 +71,7 @@ def lacks(worker: Worker, now: float) -> float:
     """Time of program and data that it lacks in all (n_q of volatile13, section V)."""
     run = worker.run
     assert run is not None
-    messages = run.copy.job.messages
-    assert messages is not None
+    messages = run.copy.job.sizes
     left = 0.0 if messages.label in worker.programs else messages.program
     left += max(run.copy.units.get(worker.number, 1) - worker.data, 0) * messages.data
     if worker.kind in (PROGRAM, DATA) and left:
@@ -242,11 +239,10 @@ def passed(w: World, worker: Worker) -> Script:
     assert run is not None and kind is not None
     seq = yield TransferEnded(worker.number, kind), worker.sent
     worker.kind, worker.passing = None, None
-    service, messages = w.service, run.copy.job.messages
+    service = w.service
     service.freed, service.stirred = seq, True
-    assert messages is not None
     if kind is PROGRAM:
-        worker.programs.add(messages.label)
+        worker.programs.add(run.copy.job.sizes.label)
         w.decider.programmed(seq)
     elif kind is DATA:
         worker.data += 1

@@ -94,16 +94,14 @@ class Pack(Expectations):
         return None
 
     def strikes(self, worker: Worker) -> None:
-        assert self.w.pack is not None
         self.renew()
-        if not self.w.pack.fatal and self._ignored(worker.number) is not None:
+        if not self.w.terms.fatal and self._ignored(worker.number) is not None:
             raise Broken(Law.FOLLOWS, f"a fault of worker {worker.number} changes nothing now")
 
     def ignore(self, event: FaultIgnored, seq: int) -> Script:
         """malleable17's own rule (section 6.1)."""
-        assert self.w.pack is not None
         self.renew()
-        follows(not self.w.pack.fatal, "{}, and every fault counts", event)
+        follows(not self.w.terms.fatal, "{}, and every fault counts", event)
         self.w.worker(event.worker)
         due, copy = self._ignored(event.worker), self.w.holder(event.worker)
         if copy is not None and copy.promised:
@@ -119,16 +117,15 @@ class Pack(Expectations):
 
     def placing(self, copy: Copy, event: object) -> None:
         w = self.w
-        assert w.pack is not None
         self.renew()
         size = copy.full
-        whole = size % w.pack.pair == 0 and size <= self.known[copy.job.name].most
+        whole = size % w.terms.pair == 0 and size <= self.known[copy.job.name].most
         allowed(
             whole,
             "{} gets {} workers, in groups of {}",
             copy.job.name,
             size,
-            w.pack.pair,
+            w.terms.pair,
         )
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
@@ -149,9 +146,8 @@ class Pack(Expectations):
     def decide(self, event: RedistributionDecided, seq: int) -> Script:
         """Sizes change."""
         self.renew()
-        w, pack = self.w, self.w.pack
+        w, pack = self.w, self.w.terms
         w.decides()
-        assert pack is not None
         causes = self._causes(event)
         allowed(causes and event.moves, "{} answers nothing of now", event)
         more = 0
@@ -243,10 +239,10 @@ class Pack(Expectations):
 
     def _release(self) -> None:
         """Who ends before the struck one computes again promises its workers (section 5)."""
-        pack, self.released = self.w.pack, True
+        pack, self.released = self.w.terms, True
         late = [it for it in self.struck if it in self.standing]
         late = [it for it in late if self.standing[it].since < inf and it.job.copies[0] is it]
-        if not late or pack is None or not pack.releases:
+        if not late or not pack.releases:
             return
         latest = max(late, key=lambda it: self.standing[it].since)
         for job in sorted(self.w.jobs.values(), key=_index):

@@ -17,7 +17,7 @@ from actors.events import (
 from actors.runtime import Event
 from sims.audit import ends, rules, runs
 from sims.audit.facts import DOWN, PLAINLY, Copy, Job, Worker
-from sims.audit.intervals import joined, numbers
+from sims.audit.intervals import joined
 from sims.audit.law import Broken, Law, comes, possible, told
 from sims.audit.turns import Phase, Script, Teller
 from sims.audit.world import World
@@ -96,15 +96,14 @@ def _latest(w: World, copy: Copy, worker: int) -> Script | None:
 
 def replaceable(w: World) -> tuple[int, Copy, int] | None:
     """Who is away for too long, the lowest first, and who takes its place now."""
-    if not w.replaces or not w.free.count:
+    free = w.spare.gaps or w.free.gaps
+    if not w.replaces or not free:
         return None
     copies = [copy for job in w.jobs.values() for copy in job.copies]
     found = [(n, it) for it in copies for n in it.absent - it.struck.keys() if _late(w, it, n)]
     if not found:
         return None
-    spare = w.head.processors - w.platform.spares
-    free = numbers(w.free.gaps)
-    return *min(found, key=lambda it: it[0]), next((n for n in free if n >= spare), free[0])
+    return *min(found, key=lambda it: it[0]), free[0][0]
 
 
 def _late(w: World, copy: Copy, worker: int) -> bool:

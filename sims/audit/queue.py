@@ -18,7 +18,7 @@ from actors.events import (
 )
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
-from sims.audit.intervals import Free, Spans, extent, joined, numbers
+from sims.audit.intervals import Spans, extent, joined, numbers
 from sims.audit.law import Causes, allowed, same
 from sims.audit.turns import Script
 from sims.audit.world import World
@@ -96,7 +96,7 @@ class Queue(Decider):
         job, size = copy.job, copy.full
         self.renew()
         rule = RULES.get(self.placement)
-        if rule is not None and _startable(w).count >= size:
+        if rule is not None and w.free.count >= size:
             former = () if job.copies else self.former.get(job.name, ())
             due = rule(w, size, former)
             allowed(
@@ -218,13 +218,13 @@ def compact(w: World, wanted: int, former: Spans) -> Spans:
     """Those that its job had a moment ago, else the fewest gaps."""
     if extent(former) == wanted and all(w.free.has(a, b) for a, b in former):
         return former
-    return _startable(w).fewest_gaps(wanted)
+    return w.free.fewest_gaps(wanted)
 
 
 def nodes(w: World, wanted: int, former: Spans) -> Spans:
     """Whole nodes; then of the one with the fewest free but enough, else the lowest (N2)."""
     size, by_node = w.platform.node, dict[int, list[int]]()
-    for n in numbers(_startable(w).gaps):
+    for n in numbers(w.free.gaps):
         by_node.setdefault(n // size, []).append(n)
     taken = list[int]()
     for node, free in list(by_node.items()):
@@ -234,11 +234,6 @@ def nodes(w: World, wanted: int, former: Spans) -> Spans:
     left, others = wanted - len(taken), list(by_node.values())
     enough = [free for free in others if len(free) >= left]
     return joined(taken + min(enough, key=len, default=[n for free in others for n in free])[:left])
-
-
-def _startable(w: World) -> Free:
-    spares = w.platform.spares
-    return w.free.below(w.head.processors - spares) if spares else w.free
 
 
 RULES: dict[str, Callable[[World, int, Spans], Spans]] = {

@@ -180,16 +180,14 @@ def fatal(w: World, copy: Copy, worker: int) -> bool:
 
 def rings(w: World, copy: Copy) -> list[list[int]]:
     """Neighbours by number; across nodes, if two are on one (N1)."""
-    size, members = w.pack.pair if w.pack is not None else 2, copy.members
-    half = len(members) // 2
-    if half and size == 2 and len({n // w.platform.node for n in members}) < len(members):
-        pairs = zip(members, members[half : 2 * half], strict=False)
-        found = [list(pair) for pair in pairs]
-        found[0] += members[2 * half :]
-        return found
-    found = [list(members[k : k + size]) for k in range(0, len(members), size)]
+    size, members = w.pack.pair if w.pack is not None else 2, list(copy.members)
+    across, half = size == 2 and len(members) > spread(w, copy)[1], len(members) // 2
+    if across:
+        members[: 2 * half] = [members[half * (k % 2) + k // 2] for k in range(2 * half)]
+    found = [members[k : k + size] for k in range(0, len(members), size)]
     if len(found) > 1 and len(found[-1]) < size:
-        found[-2:] = [found[-2] + found[-1]]
+        odd = found.pop()
+        found[0 if across else -1] += odd
     return found
 
 

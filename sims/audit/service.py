@@ -63,8 +63,7 @@ def _begun(w: World, worker: Worker, freed: int) -> Script:
     run, kind = worker.run, wants(worker)
     assert run is not None and kind is not None
     since, wanted = worker.wanted
-    messages = run.copy.job.messages
-    assert messages is not None
+    messages = run.copy.job.sizes
     if worker.kind is not kind:
         sizes = {PROGRAM: messages.program, DATA: messages.data}
         worker.kind, worker.left = kind, sizes.get(kind, messages.image)

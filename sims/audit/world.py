@@ -54,6 +54,7 @@ class World(Turns):
     """Of the jobs submitted so far."""
     workers: dict[int, Worker] = Factory(dict)
     free: Free = Factory(lambda: Free([]))
+    spare: Free = Factory(lambda: Free([]))
     sped: bool = False
     """Whether a speed has been told."""
     holders: dict[int, Copy] | None = None
@@ -94,6 +95,12 @@ class World(Turns):
         """The first line."""
         assert self.started is not None
         return self.started
+
+    @property
+    def terms(self) -> PackDescribed:
+        """Of the pack, where one decides."""
+        assert self.pack is not None
+        return self.pack
 
     def read(self, record: Record) -> None:
         """The next line. Raises Broken where a law is."""
@@ -167,9 +174,9 @@ class World(Turns):
     def take(self, copy: Copy, spans: Spans) -> None:
         """The copy holds these free workers."""
         for first, last in spans:
-            if not self.free.has(first, last):
+            if not self.pool(first).has(first, last):
                 raise Broken(Law.DECISION, f"{copy.job.name} gets {first}-{last}: not all are free")
-            self.free.take(first, last)
+            self.pool(first).take(first, last)
         if self.holders is not None:
             for first, last in spans:
                 self.holders.update(dict.fromkeys(range(first, last + 1), copy))
@@ -184,7 +191,11 @@ class World(Turns):
             for number in range(first, last + 1):
                 self.holders.pop(number, None)
                 if self.is_up(number):
-                    self.free.give(number, number)
+                    self.pool(number).give(number, number)
+
+    def pool(self, number: int) -> Free:
+        """Spares start no job (P10)."""
+        return self.free if number < self.head.processors - self.platform.spares else self.spare
 
     def is_up(self, number: int) -> bool:
         """Whether a worker is."""
