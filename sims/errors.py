@@ -33,7 +33,15 @@ class InputError(Exception):
     def __str__(self) -> str:
         where = f"{self.source}: {self.key}" if self.key else self.source
         line = f"{where}: {self.problem}"
-        return f"{line}; accepted: {self.accepted}" if self.accepted else line
+        return visible(f"{line}; accepted: {self.accepted}" if self.accepted else line)
+
+
+def visible(line: str) -> str:
+    """The line as a terminal may show it: what is no letter of it is escaped, so that a name that a
+    file brings cannot steer the terminal, or pass for a line of ours."""
+    if line.isprintable():
+        return line
+    return "".join(it if it.isprintable() else repr(it)[1:-1] for it in line)
 
 
 @contextmanager

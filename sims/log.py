@@ -11,15 +11,14 @@ from types import TracebackType
 from typing import BinaryIO, cast
 
 import orjson
-from attrs import define, field
 
 from actors.events import SCHEMA, ScenarioEnded, ScenarioStarted
 from actors.runtime import JsonLines, Record
 from sims.decoding import Misfit, decode
 from sims.errors import InputError
-from sims.packing import pack, save
+from sims.packing import save
 from sims.readers.files import UNREADABLE, open_binary
-from sims.writing import HeldBack, check_packing, forget_twin, refusing, set_aside
+from sims.writing import HeldBack, Late, check_packing, refusing
 
 BATCH = 64
 """Records that wait to be rendered, at most. Written 16 to 128 at a time a
@@ -30,48 +29,6 @@ OLDER = {"2": "Holdfast 0.1.0"}
 TICK = 0.45
 """Seconds of the day after which what waits is saved; what began to wait in between, after twice
 that time."""
-
-
-@define(eq=False)
-class _Late:
-    """A file that takes an older one's place when it is opened; until then this keeps its parts."""
-
-    path: Path
-    file: BinaryIO | None = None
-    kept: Path | None = None
-    """Where an older log of this name now lies; one that says the same is not kept."""
-    _parts: list[bytes] = field(init=False, factory=list)
-    """An empty one stands for a flush."""
-
-    def open(self) -> BinaryIO:
-        if self.file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.kept = set_aside(self.path)
-            self.file = pack(self.path)
-            for part in self._parts:
-                if part:
-                    self.file.write(part)
-                else:
-                    self.file.flush()
-            self._parts.clear()
-        return self.file
-
-    def write(self, data: bytes) -> None:
-        if self.file is not None:
-            self.file.write(data)
-        elif data:
-            self._parts.append(data)
-
-    def flush(self) -> None:
-        if self.file is not None:
-            self.file.flush()
-        else:
-            self._parts.append(b"")
-
-    def close(self) -> None:
-        if self.file is not None:
-            self.file.close()
-            self.kept = forget_twin(self.kept, self.path)
 
 
 class LogWriter:
@@ -88,11 +45,10 @@ class LogWriter:
 
     def __init__(self, path: Path) -> None:
         check_packing(path)
-        self.path = path
         self._waiting: list[Record] = []
         self._since = 0.0
         """When time has advanced: after this; inf: it has."""
-        self._file = _Late(path)
+        self._file = Late(path)
         self._lines = JsonLines(cast(BinaryIO, self._file))
         self._failed: Exception | None = None
         self._interrupt = HeldBack()
@@ -100,9 +56,17 @@ class LogWriter:
         self._saver = Thread(target=self._save_in_time, daemon=True)
 
     @property
-    def kept(self) -> Path | None:
-        """Where an older log of this name now lies; one that says the same is not kept."""
-        return self._file.kept
+    def path(self) -> Path:
+        """Where it is written: beside what was asked for, while another run writes that."""
+        return self._file.path
+
+    @property
+    def note(self) -> str | None:
+        """What its user has to know of other logs of this name."""
+        late = self._file
+        if late.path != late.asked:
+            return f"another run is writing {late.asked}: this log is {late.path}"
+        return None if late.kept is None else f"the earlier {late.path} is now {late.kept}"
 
     def __call__(self, record: Record) -> None:
         self._waiting.append(record)
@@ -158,14 +122,13 @@ class LogWriter:
             self._interrupt.__exit__(kind, error, trace)
 
     def _close(self, error: BaseException | None) -> None:
+        self._file.unwanted = error is not None and self._since == 0
         with closing(self._file):
             if self._failed is not None:
                 if error is None or not isinstance(self._failed, TypeError):
                     raise self._failed
             elif error is None or self._since > 0:
                 self._write(opens=True)
-        if error is not None and self._since == 0 and self._file.file is not None:
-            self.path.unlink()
 
 
 class LogFile:

@@ -7,6 +7,7 @@ word and what is accepted; `call` adds the option.
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -143,6 +144,17 @@ def picture(word: str) -> Path:
     return Path(word)
 
 
+def code_folder(word: str) -> Path:
+    """A folder in which, beside a file's own, code that it names is sought from now on: by this
+    process and those that it starts."""
+    from sims.scenario.policies import POLICIES
+
+    if not Path(word).is_dir():
+        raise refused(word, "a folder")
+    os.environ[POLICIES] = str(Path(word).absolute())
+    return Path(word)
+
+
 def one_of(words: Sequence[str]) -> Callable[[object], str]:
     """The kind of these words."""
     return kind(lambda word: words[words.index(word)], ", ".join(words))
@@ -187,5 +199,9 @@ Overrides = Annotated[
         "overrides one key, such as master.channels=2 (repeatable)",
         "--set",
     ),
+]
+Policies = Annotated[
+    Path | None,
+    option(code_folder, "PATH", "where modules are that the file names, beside its own folder"),
 ]
 AsJson = Annotated[bool, flag("--json", "print it as JSON")]

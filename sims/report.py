@@ -10,6 +10,7 @@ from attrs import define, field
 
 from actors.events import LinkDescribed, MeasuresDescribed, WorkerPriced
 from actors.runtime import Record, rare_collections
+from sims.errors import visible
 from sims.history import History
 from sims.ledger import Account, Ledger, Slices, Use
 from sims.metrics.costs import AWAY, Bills, cost, energy
@@ -17,7 +18,7 @@ from sims.metrics.jobs import BOUND, Jobs, Starts
 from sims.metrics.queue import Queue
 from sims.metrics.spread import SpreadNumbers, as_json
 from sims.summary import Summary
-from sims.telling import amount_of, counted, in_units, units, visible
+from sims.telling import HOUR, SECOND, amount_of, counted, in_units, units
 
 FAR = 2
 """Times by which recorded and simulated means may differ without a warning."""
@@ -206,10 +207,12 @@ class Report:
 
     def _shares(self) -> Iterator[str]:
         started = self.summary.started
-        yield f"  ledger      processors x {units(started.unit) if started else 'time'}"
+        unit = started.unit if started else "time"
+        hours = unit == SECOND and self.ledger.end >= HOUR
+        yield f"  ledger      {'processor-hours' if hours else f'processors x {units(unit)}'}"
         for use in Use:
             if self.ledger.total[use]:
-                amount = float(self.ledger.total[use])
+                amount = float(self.ledger.total[use]) / (HOUR if hours else 1)
                 yield f"    {use.value:<16}{amount_of(amount):>20}  {self.ledger.share(use):>6.1%}"
 
 

@@ -20,7 +20,7 @@ from sims.audit.law import Violation
 from sims.errors import InputError
 from sims.exports.tables import Frame, Library, frame
 from sims.log import LogFile, LogWriter
-from sims.plots.framing import Framing
+from sims.plots.figure import Framing
 from sims.plots.pictures import WHOLE, Picture, What, plot
 from sims.report import Report, amounts
 from sims.scenario.scenario import Scenario

@@ -1,4 +1,5 @@
-"""How the scripts beside `holdfast` run: errors and Ctrl-C are one line, tables are never cut."""
+"""What commands print, whatever names are in it, and how the scripts beside `holdfast` run: errors
+and Ctrl-C are one line, tables are never cut."""
 
 from __future__ import annotations
 
@@ -6,15 +7,13 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Column, Table
-from rich.text import Text
-
-from actors.runtime import RuntimeFault
-from sims.errors import COMMAND_LINE, InputError
+from sims.errors import COMMAND_LINE, InputError, visible
 from sims.options import call, command_of
+
+if TYPE_CHECKING:
+    from rich.table import Column, Table
 
 UNCUT = 10_000
 """Columns where nobody's terminal says how many there are: no table has more."""
@@ -46,6 +45,8 @@ def prepare_pictures(folder: Path) -> None:
 
 def guarded(program: str, body: Callable[[], object]) -> int:
     """Run `body`; the exit code, and one line on stderr where it is not 0."""
+    from actors.runtime import RuntimeFault
+
     try:
         body()
     except InputError as error:
@@ -66,10 +67,12 @@ def _told(line: str, code: int) -> int:
     return code
 
 
-def wide_console() -> Console:
-    """A console that cuts and wraps nothing where its output is piped or kept."""
+def show_table(table: Table) -> None:
+    """Print it; where the output is piped or kept, nothing is cut or wrapped."""
+    from rich.console import Console
+
     console = Console()
-    return console if console.is_terminal else Console(width=UNCUT)
+    (console if console.is_terminal else Console(width=UNCUT)).print(table)
 
 
 def grid(
@@ -79,10 +82,14 @@ def grid(
     title: str = "",
 ) -> Table:
     """A table of words on the left, and numbers on the right."""
+    from rich.box import SIMPLE
+    from rich.table import Column, Table
+    from rich.text import Text
+
     numbers = (Column(head, justify="right", no_wrap=True) for head in right)
-    table = Table(*left, *numbers, title=Text(title) if title else None, box=SIMPLE)
+    table = Table(*left, *numbers, title=Text(visible(title)) if title else None, box=SIMPLE)
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
+        table.add_row(*(Text(visible(str(cell))) for cell in row))
     return table
 
 
@@ -90,10 +97,14 @@ def list_pairs(pairs: Iterable[tuple[str, str]], indent: str = "") -> None:
     """Print names, and beside them what they are."""
     told = list(pairs)
     width = max(len(name) for name, _ in told)
-    for name, about in told:
-        print(f"{indent}{name:<{width}}  {about}")
+    show(*(f"{indent}{name:<{width}}  {about}" for name, about in told))
 
 
-def show(line: str) -> None:
-    """Print the line as it is, however long."""
-    wide_console().print(line, highlight=False, markup=False, soft_wrap=True)
+def show(*lines: object) -> None:
+    """Print the lines, each as one, however long, whatever names are in it."""
+    print(*(visible(str(line)) for line in lines), sep="\n")
+
+
+def note(line: object) -> None:
+    """Tell on stderr, in one line, what is no answer."""
+    print(f"holdfast: {visible(str(line))}", file=sys.stderr, flush=True)

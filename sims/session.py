@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
-from attrs import frozen
+from attrs import field, frozen
 from numpy.random import Generator
 from pydantic import SkipValidation
 
@@ -30,6 +30,7 @@ from sims.scenario.loader import Scenario, files_of, parse, put, read
 from sims.scenario.master import MasterSection
 from sims.scenario.platform import Platform
 from sims.scenario.policies import with_objects
+from sims.scenario.strangers import code_of, without_code
 from sims.telling import counted
 from sims.world import run as simulate
 from sims.writing import refuse_inputs
@@ -185,8 +186,8 @@ def _run(
 
 
 def _logged(scenario: Scenario, log: LogWriter) -> Result:
-    if log.kept is not None:
-        warnings.warn(f"the earlier {log.path} is now {log.kept}", stacklevel=4)
+    if log.note is not None:
+        warnings.warn(log.note, stacklevel=4)
     return Result(lambda: LogFile(log.path), log.path, scenario)
 
 
@@ -199,6 +200,10 @@ class Checked:
 
     scenario: Scenario
     jobs: int
+    code: Mapping[str, str] = field(factory=dict)
+    """What it names of its user's: key -> `package.module:Name`."""
+    loaded: bool = False
+    """Whether that was loaded."""
 
     @property
     def understood(self) -> str:
@@ -211,6 +216,8 @@ class Checked:
         who = f"{counted(header.processors, 'worker')}, {' and '.join(header.kinds)} jobs"
         decided = f"{header.policy} decides ({self.scenario.decider.value})"
         told = [f"{self.scenario.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
+        how = "loaded" if self.loaded else "not loaded: it is where it is sought"
+        told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
         told += [f"No effect: {key}: {why}." for key, why in idle(self.scenario)]
         return [*told, "", *self.understood.splitlines()]
 
@@ -220,14 +227,20 @@ class Checked:
     __repr__ = __str__
 
 
-def check(source: Source, changes: dict[str, Any] | None = None) -> Checked:
-    """Look at all of a scenario but its running: files that it names, and its policies, included.
+def check(
+    source: Source, changes: dict[str, Any] | None = None, *, load_code: bool = False
+) -> Checked:
+    """Look at all of a scenario but its running: files that it names included. Code that it names
+    has to be there; `load_code`: to be what it is used as, too.
 
     Raises InputError as a run would, before its first event.
     """
     scenario, folder = load(source, changes), folder_of(source)
     try:
-        return Checked(scenario, populate(scenario, System(scenario.seed, start=0), folder))
+        code = code_of(scenario)
+        bare = scenario if load_code else without_code(scenario, folder)
+        jobs = populate(bare, System(scenario.seed, start=0), folder)
+        return Checked(scenario, jobs, code, load_code)
     except InputError as error:
         named = isinstance(source, str | Path) and error.source == "scenario"
         raise (attrs.evolve(error, source=str(source)) if named else error) from None

@@ -10,6 +10,7 @@ import attrs
 
 from actors.events import ScenarioStarted
 from actors.runtime import Event
+from sims.errors import visible
 
 SLOT = "slot"
 """The unit of a log whose times are whole numbers."""
@@ -20,14 +21,6 @@ HOUR = 3600
 
 SHOWN = 8
 """Values of a column; of a longer one, how many there are is told beside the first ones."""
-
-
-def visible(text: str) -> str:
-    """The text in one line; what a terminal would obey rather than show is escaped: names are
-    strangers'."""
-    if text.isprintable():
-        return text
-    return "".join(it if it.isprintable() else repr(it)[1:-1] for it in text)
 
 
 def told(event: Event) -> str:

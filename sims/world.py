@@ -10,7 +10,7 @@ from attrs import frozen
 
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.limit import TimeLimit
-from actors.runtime import NOTHING, Sink, System
+from actors.runtime import NOTHING, ActorFailed, Sink, System
 from sims.errors import InputError
 from sims.scenario.build import populate
 from sims.scenario.policy import settings
@@ -60,7 +60,12 @@ def run(
         system.spawn(TimeLimit("--until", time_limit(until, header.unit)))
     if begins is not None:
         begins(jobs, lambda: system.loop.now)
-    system.run()
+    try:
+        system.run()
+    except ActorFailed as failed:
+        if isinstance(failed.error, InputError):  # of a trace that has ended
+            raise failed.error from None
+        raise
     end = system.result if isinstance(system.result, End) else End.COMPLETED
     system.journal.record(system.last, ScenarioEnded, end)
     return Ending(end, system.loop.now, system.journal.length)

@@ -1,5 +1,5 @@
-"""Files that commands write: whole or not at all, with one error for all mishaps; and Ctrl-C, held
-back meanwhile."""
+"""Files that commands write: whole or not at all, with one error for all mishaps; a log's name,
+which is one run's; and Ctrl-C, held back meanwhile."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ import os
 import shutil
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType, TracebackType
+from typing import Any, BinaryIO
+
+from attrs import define, field
 
 from sims.errors import InputError
+from sims.packing import pack
 from sims.readers.files import ARCHIVES
 
 PACKED = (".gz", ".xz", ".zst")
@@ -62,23 +66,129 @@ def replacing(path: Path) -> Iterator[Path]:
             _take_place(new, target)
 
 
-def set_aside(path: Path) -> Path | None:
-    """Where the log that is called so lies from now on: NAME.1.jsonl, or the next number that is
-    free; None where there is none."""
-    if not path.is_file() or path.stat().st_size == 0:
-        return None
+def _claim(path: Path) -> tuple[Path, Path | None, int]:
+    """A name for a new log: (its path, where an older log of this name now lies, a descriptor).
+
+    The file is there, empty, and nobody else's while the descriptor is open: a log that another run
+    is writing stays where it is, and this one's name is NAME.1.jsonl, or the next number that is
+    free. That is an older log's new name, too. Raises OSError where it cannot be written.
+    """
+    with _locked(path.parent):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)
+        if not _lock(descriptor):
+            os.close(descriptor)
+            path = _free(path)
+            return path, None, _created(path)
+        if os.fstat(descriptor).st_size == 0:
+            return path, None, descriptor
+        os.close(descriptor)
+        aside = _free(path)
+        os.close(_created(aside))
+        path.replace(aside)
+        return path, aside, _created(path)
+
+
+def _free(path: Path) -> Path:
     stem, dot, suffixes = path.name.partition(".")
-    free = (path.with_name(f"{stem}.{n}{dot}{suffixes}") for n in itertools.count(1))
-    aside = next(it for it in free if not it.exists())
-    return path.rename(aside)
+    names = (path.with_name(f"{stem}.{n}{dot}{suffixes}") for n in itertools.count(1))
+    return next(it for it in names if not it.exists())
 
 
-def forget_twin(older: Path | None, newer: Path) -> Path | None:
+def _created(path: Path) -> int:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    _lock(descriptor)
+    return descriptor
+
+
+def _lock(descriptor: int, wait: bool = False) -> bool:
+    """Whether nobody else has it. Where files have no locks, who creates one has it."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        pass
+    return True
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Within, no other run claims a name in it."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(descriptor, wait=True)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _forget_twin(older: Path | None, newer: Path) -> Path | None:
     """`older`, unless there is none or it says the same, byte for byte: then it goes."""
     if older is None or not filecmp.cmp(older, newer, shallow=False):
         return older
     older.unlink()
     return None
+
+
+@define(eq=False)
+class Late:
+    """A file that takes an older one's place when it is opened; until then this keeps its parts."""
+
+    asked: Path
+    path: Path = field(init=False)
+    """Where it lies: beside what was asked for, while another run writes that."""
+    file: BinaryIO | None = None
+    kept: Path | None = None
+    """Where an older log of this name now lies; one that says the same is not kept."""
+    unwanted: bool = False
+    """Whether it goes when it is closed."""
+    _held: int | None = None
+    """While it is open, no other run takes the name."""
+    _parts: list[bytes] = field(init=False, factory=list)
+    """An empty one stands for a flush."""
+
+    def __attrs_post_init__(self) -> None:
+        self.path = self.asked
+
+    def open(self) -> BinaryIO:
+        if self.file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.is_file() or not self.path.exists():
+                self.path, self.kept, self._held = _claim(self.path)
+            self.file = pack(self.path)
+            for part in self._parts:
+                if part:
+                    self.file.write(part)
+                else:
+                    self.file.flush()
+            self._parts.clear()
+        return self.file
+
+    def write(self, data: bytes) -> None:
+        if self.file is not None:
+            self.file.write(data)
+        elif data:
+            self._parts.append(data)
+
+    def flush(self) -> None:
+        if self.file is not None:
+            self.file.flush()
+        else:
+            self._parts.append(b"")
+
+    def close(self) -> None:
+        try:
+            if self.file is not None:
+                self.file.close()
+                self.kept = _forget_twin(self.kept, self.path)
+                if self.unwanted:
+                    self.path.unlink()
+        finally:
+            if self._held is not None:
+                os.close(self._held)
+                self._held = None
 
 
 def refuse_inputs(output: Path, option: str, *inputs: Path) -> None:
@@ -111,37 +221,51 @@ def check_packing(path: Path) -> None:
         raise InputError(str(path), "", problem, f"{', '.join(PACKED)}, or plain: .jsonl")
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a command as Ctrl-C does."""
+
+
+def terminate(*_: object) -> None:
+    """Handles SIGTERM: what is half done is put away, as with Ctrl-C."""
+    raise Terminated
+
+
 class HeldBack:
-    """Context manager: while `busy`, Ctrl-C waits for `settle`; otherwise it interrupts at once.
+    """Context manager: while `busy`, Ctrl-C and SIGTERM wait for `settle`; otherwise they are
+    handled at once, as before.
 
     Writing a log is such a thing: what a signal raises while orjson asks an enum for its value does
     not interrupt, it kills (orjson 3.13).
-    In another thread than the main one, where Ctrl-C never arrives, it does nothing; nor where
-    Ctrl-C is ignored.
+    In another thread than the main one, where signals never arrive, it does nothing; nor where one
+    is ignored, or ends the process.
     """
 
     def __init__(self) -> None:
         self.busy = False
-        """Set while it must not interrupt."""
-        self._pressed = False
-        self._before: signal._HANDLER = None
+        """Set while they must not interrupt."""
+        self._pressed: int | None = None
+        self._before: dict[int, Callable[[int, FrameType | None], Any]] = {}
 
     def settle(self) -> None:
-        """It may interrupt again. Raises KeyboardInterrupt where it was asked to meanwhile."""
+        """They may interrupt again. Raises what one that came meanwhile does, KeyboardInterrupt."""
         self.busy = False
-        if self._pressed:
-            self._pressed = False
-            raise KeyboardInterrupt
+        if self._pressed is not None:
+            number, self._pressed = self._pressed, None
+            self._before[number](number, None)
 
     def _press(self, number: int, frame: FrameType | None) -> None:
-        if not self.busy:
-            raise KeyboardInterrupt
-        self._pressed = True
+        if self.busy:
+            self._pressed = number
+        else:
+            self._before[number](number, frame)
 
     def __enter__(self) -> HeldBack:
-        heard = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-        if heard and threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._press)
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                before = signal.getsignal(number)
+                if callable(before):
+                    self._before[number] = before
+                    signal.signal(number, self._press)
         return self
 
     def __exit__(
@@ -150,5 +274,5 @@ class HeldBack:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+        for number, before in self._before.items():
+            signal.signal(number, before)

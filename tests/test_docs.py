@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sims.cli import main
-from sims.cli.main import COMMANDS
+from sims.cli.commands import COMMANDS
 from sims.docs.blocks import (
     PAGES,
     PICTURE,

@@ -13,7 +13,7 @@ from sims.bench import around, world
 from sims.bench.timing import Case, table
 from sims.errors import COMMAND_LINE, InputError
 from sims.options import call, command_of, positive_int
-from sims.script import guarded, wide_console
+from sims.script import guarded, show_table
 
 BENCHMARKS: dict[str, Callable[[float], Iterator[Case]]] = {
     "availability": world.availability,
@@ -39,7 +39,7 @@ def bench(
         raise InputError(COMMAND_LINE, "python -m sims.bench", given, ", ".join(BENCHMARKS))
     cases = BENCHMARKS[name]
     title = " ".join(inspect.cleandoc(cases.__doc__ or "").split())
-    wide_console().print(table(title, list(cases(size)), rounds))
+    show_table(table(title, list(cases(size)), rounds))
 
 
 def main(words: list[str]) -> int:

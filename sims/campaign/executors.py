@@ -160,6 +160,9 @@ def local(processes: int | None = None) -> Iterator[Workers]:
 def _begin() -> None:
     # Ctrl-C goes to the whole process group; what it ends is up to who started the campaign.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -183,11 +186,11 @@ def _at_once() -> Iterator[None]:
 
 @contextmanager
 def _born_deaf() -> Iterator[None]:
-    """To Ctrl-C, which would else hit new workers before they can ignore it."""
+    """To Ctrl-C and SIGTERM, which would else hit new workers with their parent's handlers."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:

@@ -28,6 +28,7 @@ import policies
 import sims
 from sims.errors import InputError
 from sims.scenario.loader import words
+from sims.scenario.policies import places
 from sims.scenario.scenario import Scenario
 
 OWN = re.compile(r"(?P<module>[A-Za-z_][\w.]*):[A-Za-z_]\w*")
@@ -92,7 +93,7 @@ def code() -> str:
 
 def kit_of(named: object, folder: Path) -> Kit:
     """What a scenario, or whatever else names files and modules in its strings, needs; files are
-    sought in `folder`, modules there and in the current one."""
+    sought in `folder`, modules there and in that of `--policies`."""
     table: dict[str, Any] = (
         named.model_dump(warnings=False) if isinstance(named, Scenario) else {"": named}
     )
@@ -100,7 +101,7 @@ def kit_of(named: object, folder: Path) -> Kit:
     paths = [folder / word for word in found if word not in (".", "..")]
     files = tuple((str(it), _content(it)) for it in paths if it.is_file() or it.is_dir())
     names = [match["module"] for word in found if (match := OWN.fullmatch(word))]
-    modules = {it.name: it for it in _modules(names, (folder, Path.cwd()))}
+    modules = {it.name: it for it in _modules(names, places(folder))}
     return Kit(code(), files, tuple(modules.values()))
 
 

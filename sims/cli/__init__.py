@@ -1,5 +1,13 @@
 """The command line: `holdfast run`, `summary`, `trace`, `policies`."""
 
-from sims.cli.main import main
+from collections.abc import Sequence
 
-__all__ = ["main"]
+from sims.cli.signals import heard
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    with heard():
+        from sims.cli.commands import run_command
+
+        return run_command(words)

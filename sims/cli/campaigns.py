@@ -21,8 +21,8 @@ from sims.campaign.tables import Form, draw
 from sims.cli.progress import bar, interruptible
 from sims.errors import InputError, naming
 from sims.exports import tables as exports
-from sims.options import argument, duration, flag, group, option, picture, positive_int
-from sims.script import grid, prepare_pictures, show, wide_console
+from sims.options import Policies, argument, duration, flag, group, option, picture, positive_int
+from sims.script import grid, prepare_pictures, show, show_table
 from sims.telling import counted
 from sims.writing import check_suffix
 
@@ -91,6 +91,7 @@ def run(
     patience: Patience = PATIENCE,
     processes: Processes = None,
     retry: Retry = False,
+    policies: Policies = None,
 ) -> None:
     """Run what is missing; print the table, draw the picture."""
     with _opened(file, results, size, replications) as (asked, store):
@@ -106,12 +107,12 @@ def run(
         _show(found, Form.LONG)
         raised = list(_raised(found, "raised  "))
         for line in raised[: 2 * SHOWN]:
-            print(line)
+            show(line)
         if len(raised) > 2 * SHOWN:
-            print(f"         and {len(raised) // 2 - SHOWN:,} more: `holdfast campaign status`")
-        print(f"results  {store.folder}: {counted(len(found.found), 'cell')}")
+            show(f"         and {len(raised) // 2 - SHOWN:,} more: `holdfast campaign status`")
+        show(f"results  {store.folder}: {counted(len(found.found), 'cell')}")
         if asked.picture is not None:
-            print(f"picture  {draw(found, store.folder / f'{asked.name}.png')}")
+            show(f"picture  {draw(found, store.folder / f'{asked.name}.png')}")
 
 
 @campaign.command()
@@ -124,6 +125,7 @@ def resume(
     patience: Patience = PATIENCE,
     processes: Processes = None,
     retry: Retry = False,
+    policies: Policies = None,
 ) -> None:
     """Go on with a campaign that has begun."""
     with _opened(file, results, size, replications) as (_, store):
@@ -155,17 +157,17 @@ def status(
     with _opened(file, results, size, replications) as (asked, store):
         found = Results.of(asked, store=store)
         missing, total = found.left(), found.asked()
-        print(f"{asked.name}: {total - missing:,} of {counted(total, 'cell')} finished")
+        show(f"{asked.name}: {total - missing:,} of {counted(total, 'cell')} finished")
         if changed := _changed(found, store):
-            print(f"  changed   {changed}")
+            show(f"  changed   {changed}")
         times = [path.stat().st_mtime for path in store.files()]
         if times:
-            print(f"  last      {time.time() - max(times):,.0f} s ago, in {store.folder}")
+            show(f"  last      {time.time() - max(times):,.0f} s ago, in {store.folder}")
         rate = store.recent(RECENT) / RECENT
         if missing and rate:
-            print(f"  rate      {rate:,.3g}/s, {missing / rate:,.0f} s left")
+            show(f"  rate      {rate:,.3g}/s, {missing / rate:,.0f} s left")
         for line in _raised(found, "  raised   "):
-            print(line)
+            show(line)
 
 
 @campaign.command()
@@ -187,7 +189,7 @@ def table(
         if output is None:
             _show(found, form)
         else:
-            print(f"{output}: {counted(tables.write(found, form, output), 'row')}")
+            show(f"{output}: {counted(tables.write(found, form, output), 'row')}")
 
 
 @contextmanager
@@ -206,9 +208,9 @@ def _finished(
 def _show(results: Results, form: Form) -> None:
     shown = tables.shown(results, form)
     left, right = shown.heads[: shown.keys], shown.heads[shown.keys :]
-    wide_console().print(grid(left, right, shown.rows, results.campaign.name))
-    for note in tables.notes(results, form):
-        show(note)
+    show_table(grid(left, right, shown.rows, results.campaign.name))
+    for line in tables.notes(results, form):
+        show(line)
 
 
 @campaign.command()
@@ -230,7 +232,7 @@ def plot(
 ) -> None:
     """Draw the picture that the file asks for."""
     with _finished(file, results, size, replications) as (found, folder):
-        print(f"picture  {draw(found, output or folder / f'{found.campaign.name}.png')}")
+        show(f"picture  {draw(found, output or folder / f'{found.campaign.name}.png')}")
 
 
 @campaign.command()
@@ -251,4 +253,4 @@ def export(
     with _finished(file, results, size, replications) as (found, _):
         frame = found.frame()
         write_frame(frame, output)
-        print(f"{output}: {counted(len(frame), 'run')}")
+        show(f"{output}: {counted(len(frame), 'run')}")

@@ -18,9 +18,18 @@ from sims.cli.progress import bar, interruptible
 from sims.durations import in_unit
 from sims.errors import InputError, naming
 from sims.metrics.measures import Measure
-from sims.options import Overrides, ScenarioFile, flag, moment, natural, option, positive_int
+from sims.options import (
+    Overrides,
+    Policies,
+    ScenarioFile,
+    flag,
+    moment,
+    natural,
+    option,
+    positive_int,
+)
 from sims.scenario.loader import load, split_override, value_of
-from sims.script import grid, show, wide_console
+from sims.script import grid, show, show_table
 
 VALUES = "KEY=V1,V2,..."
 
@@ -61,6 +70,7 @@ def compare(
         option(natural, "SEED", "the first seed; default: the scenario's"),
     ] = None,
     changes: Overrides = None,
+    policies: Policies = None,
     until: Annotated[
         float | None,
         option(moment, "TIME", "end every run then, in the scenario's unit, if not before"),
@@ -115,7 +125,7 @@ def _show(results: Results) -> None:
         shown = question.table(results, comparison)
         left, right = shown.heads[: shown.keys], shown.heads[shown.keys :]
         title = question.title(results, comparison)
-        wide_console().print(grid(left, right, shown.rows, title))
+        show_table(grid(left, right, shown.rows, title))
         for note in question.notes(comparison):
             show(note)
     many = corrected(comparisons)

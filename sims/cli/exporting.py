@@ -17,11 +17,11 @@ from sims.exports.batsim import write_batsim
 from sims.exports.chrome import write_chrome
 from sims.exports.tables import SUFFIXES, write_events, write_jobs
 from sims.options import Log, chosen, kind, moment, option
-from sims.plots.figure import DPI, check_suffix
+from sims.plots.figure import DPI, Framing, check_suffix
 from sims.plots.figure import SUFFIXES as PICTURES
-from sims.plots.framing import Framing
 from sims.plots.pictures import What
 from sims.plots.pictures import plot as drawn
+from sims.script import show
 from sims.telling import counted
 from sims.writing import refuse_inputs, replacing
 
@@ -85,7 +85,7 @@ def export(
     refuse_inputs(output, "--output", log)
     with reading(log) as file:
         rows = target.write(file, output)
-    print(f"{output}: {counted(rows, target.row)}")
+    show(f"{output}: {counted(rows, target.row)}")
 
 
 class Inches(NamedTuple):
@@ -149,7 +149,7 @@ def plot(
     since = in_unit(since, "--from", lambda: unit_of(log))
     until = in_unit(until, "--until", lambda: unit_of(log))
     with reading(log) as file:
-        print(drawn(file, what, output, Framing(title, since, until, unit, size, dpi)))
+        show(drawn(file, what, output, Framing(title, since, until, unit, size, dpi)))
 
 
 def view(
@@ -167,4 +167,4 @@ def view(
     refuse_inputs(output, "--output", log)
     with reading(log) as file:
         Page().write(file, output)
-    print(output)
+    show(output)

@@ -11,7 +11,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
 from sims.options import argument, flag
-from sims.script import list_pairs
+from sims.script import list_pairs, show
 
 if TYPE_CHECKING:
     from sims.scenario.keys import Key, KeyTable
@@ -79,7 +79,7 @@ REDUNDANCY = {
 def policies() -> None:
     """List the policies that scenarios can name."""
     for title, catalogue in _families():
-        print(title)
+        show(title)
         list_pairs(catalogue.items(), INDENT)
         print()
     print("anywhere: your own, as package.module:Name")

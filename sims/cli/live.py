@@ -13,6 +13,7 @@ from actors.intervals import spans_in
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.cli.progress import ShowProgress
+from sims.errors import visible
 from sims.history import HOLDING, History
 
 DRAWN = 400
@@ -91,4 +92,4 @@ class ShowLive(ShowProgress):
         waiting, running = self.waiting(), self._history.running
         more = ", ..." if len(waiting) > WAITING else ""
         who = f": {', '.join(waiting[:WAITING])}{more}" if waiting else ""
-        return Text(f"{running:,} running, {len(waiting):,} waiting{who}")
+        return Text(visible(f"{running:,} running, {len(waiting):,} waiting{who}"))

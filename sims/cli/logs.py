@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, islice
@@ -19,6 +18,7 @@ from sims.durations import in_unit
 from sims.errors import InputError
 from sims.log import LogFile
 from sims.options import AsJson, Log, argument, flag, moment, option, whole
+from sims.script import note, show
 from sims.telling import counted, told
 from sims.telling import moment as told_at
 
@@ -56,7 +56,7 @@ def note_if_early(log: LogFile) -> None:
     """Say on stderr that the log ends before its run did, where it does."""
     if log.cut or not log.ended:
         how = "the last line is cut" if log.cut else "the log stops early"
-        print(f"holdfast: {log.path}: {how}; read up to event {log.read - 1}", file=sys.stderr)
+        note(f"{log.path}: {how}; read up to event {log.read - 1}")
 
 
 def unit_of(log: Path) -> str:
@@ -102,7 +102,7 @@ def queue(
     at = in_unit(at, "--at", lambda: unit_of(log))
     with reading(log) as file:
         instant = read_instant(file, at)
-    print(json.dumps(instant.as_json()) if as_json else "\n".join(instant.lines()))
+    show(*([json.dumps(instant.as_json())] if as_json else instant.lines()))
 
 
 # --- causes -----------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def why(
     begun = chain[-1].event
     unit = begun.unit if isinstance(begun, ScenarioStarted) else ""
     lines = [_line(record, unit) for record in chain]
-    print("\n".join(lines if everything else folded(lines)))
+    show(*(lines if everything else folded(lines)))
 
 
 def folded(lines: Sequence[str]) -> Iterator[str]:
@@ -181,8 +181,8 @@ def audit(
         found = [{"law": v.law.name, "events": v.events, "why": v.why} for v in violations]
         print(json.dumps(found))
     elif violations:
-        print("\n".join(str(violation) for violation in islice(violations, SHOWN)))
-        print(f"{counted(len(violations), 'violation')} in {counted(file.read, 'event')}")
+        show(*islice(violations, SHOWN))
+        show(f"{counted(len(violations), 'violation')} in {counted(file.read, 'event')}")
     else:
-        print(f"{counted(file.read, 'event')}: every law holds")
+        show(f"{counted(file.read, 'event')}: every law holds")
     return 1 if violations else 0

@@ -10,11 +10,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import TextIOWrapper
 from math import inf
 from types import TracebackType
 from typing import Any, Self, TextIO, TypeVar, cast
 
 from sims.errors import InputError
+from sims.script import note
 
 T = TypeVar("T")
 
@@ -73,7 +75,7 @@ class Teller(ABC):
 
 def tell(seconds: float, line: str) -> None:
     """A line on stderr, after so many seconds."""
-    print(f"holdfast: {seconds:.0f} s: {line}", file=sys.stderr, flush=True)
+    note(f"{seconds:.0f} s: {line}")
 
 
 class Patience(Teller):
@@ -110,6 +112,9 @@ class Output:
 
     def __init__(self, name: str, stream: TextIO, hears: Callable[[], None]) -> None:
         self._name, self._stream, self._hears = name, stream, hears
+        if isinstance(stream, TextIOWrapper):
+            # What a terminal has no letter for is no reason to stop.
+            stream.reconfigure(errors="backslashreplace")
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +21,7 @@ from sims.papers.catalogue import ITEMS, SIZES, Item, current
 from sims.papers.catalogue import item as item_named
 from sims.papers.values import draw, table
 from sims.scenario.loader import split_override, value_of
-from sims.script import grid, prepare_pictures, show, wide_console
+from sims.script import grid, note, prepare_pictures, show, show_table
 from sims.telling import counted, in_units
 
 RESULTS = Path("logs/papers")
@@ -45,7 +44,7 @@ def listed(context: typer.Context) -> None:
         for one in ITEMS
         for seconds in (known.get(one.name, guard.Stored()).seconds,)
     )
-    wide_console().print(grid(("name", ""), SIZES, rows, "CPU time by --size"))
+    show_table(grid(("name", ""), SIZES, rows, "CPU time by --size"))
 
 
 def _told(seconds: float | None) -> str:
@@ -58,7 +57,7 @@ def _named(name: str) -> Item:
     """The one of that name. Says so on stderr if it is an old name. Raises InputError."""
     one = item_named(current(name))
     if one.name != name:
-        print(f"holdfast: {name} is an old name: write {one.name}", file=sys.stderr)
+        note(f"{name} is an old name: write {one.name}")
     return one
 
 
@@ -113,11 +112,11 @@ def run(
         more = {"replications": replications} if replications else {}
         found = _results(item, size, asked | more, folder)
     values = item.values(found)
-    wide_console().print(table(f"{item.name}: {item.about}", values))
+    show_table(table(f"{item.name}: {item.about}", values))
     show(LEGEND)
     picture = folder / f"{item.name.partition('/')[2]}.png"
     for path in draw(found, values, picture) if found else item.pictures(folder):
-        print(f"picture  {path}")
+        show(f"picture  {path}")
 
 
 def _changes(
@@ -128,8 +127,8 @@ def _changes(
     evidence: bool,
 ) -> dict[str, Any]:
     read = item.given(given) if given else {"set": {}, "axes": {}}
-    for line in item.evidence(given) if evidence else ():
-        print(line)
+    if evidence:
+        show(*item.evidence(given))
     sets = {key: value_of(text) for key, text in map(split_override, changes)}
     along = {it.key: list(it.values) for it in (axis(word, "--axis") for word in axes)}
     return {**read, "set": read["set"] | sets, "axes": read["axes"] | along}
@@ -162,11 +161,10 @@ def check(
             guard.store(items, workers)
             return 0
         wrong = sum(_differs(item, guard.said(item, workers)) for item in items)
-    print(f"{counted(len(items), 'table or figure', 'tables and figures')}, {wrong} differ")
+    show(f"{counted(len(items), 'table or figure', 'tables and figures')}, {wrong} differ")
     return 1 if wrong else 0
 
 
 def _differs(item: Item, lines: Sequence[str]) -> bool:
-    for line in lines:
-        print(f"{item.name}: {line}")
+    show(*(f"{item.name}: {line}" for line in lines))
     return bool(lines)

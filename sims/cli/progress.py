@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from actors.events import IterationCompleted, JobCompleted, JobKilled
 from actors.runtime import Record
 from sims.cli.output import Teller
+from sims.errors import visible
 from sims.telling import counted, units
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class ShowProgress(Teller):
 
         # A bar alone does not end its line.
         bar = Padding(ProgressBar(total=1, completed=self.part), 0)
-        return Group(Text(f"{self._title}: {self.line()}"), bar)
+        return Group(Text(visible(f"{self._title}: {self.line()}")), bar)
 
     # --- the thread ---------------------------------------------------------------------------
 
@@ -160,7 +161,7 @@ def bar(title: str, task: str = "run") -> Iterator[Watch]:
             return Text(f"{task.speed:,.3g}/s" if task.speed else "-/s")
 
     columns = (
-        progress.TextColumn(title),
+        progress.TextColumn(visible(title), markup=False),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         Rate(),
@@ -191,10 +192,10 @@ def tracked(results: Iterable[T], tasks: Collection[object], title: str) -> Iter
 
 @contextmanager
 def interruptible(more: str) -> Iterator[None]:
-    """Ctrl-C within says `more`."""
+    """Ctrl-C and SIGTERM within say `more`."""
     try:
         yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         # Whoever presses again while workers are stopped would only see a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt(f"; {more}") from None
+        raise type(interrupt)(f"; {more}") from None

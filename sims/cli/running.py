@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from math import inf
@@ -18,6 +17,7 @@ from sims.errors import COMMAND_LINE, InputError, naming
 from sims.options import (
     AsJson,
     Overrides,
+    Policies,
     ScenarioFile,
     Seed,
     argument,
@@ -30,6 +30,7 @@ from sims.options import (
 from sims.scenario.idle import warn_of_idle
 from sims.scenario.loader import Scenario, files_of, load, split_override, value_of
 from sims.scenario.scenario import SEEDS
+from sims.script import note, show
 from sims.summary import Summary
 from sims.world import Begins
 from sims.world import run as simulate
@@ -42,6 +43,7 @@ def run(
     file: ScenarioFile,
     seed: Seed = None,
     changes: Overrides = None,
+    policies: Policies = None,
     log: Annotated[
         str | None,
         option(str, "PATH", "where to log (.gz, .xz, .zst: packed); `none`: nowhere"),
@@ -61,7 +63,8 @@ def run(
         raise InputError(COMMAND_LINE, "--log", "'' names no file", "a path, or `none`")
     scenario = load(file, changes or (), seed)
     until = in_unit(until, "--until", lambda: scenario.times.value)
-    where = _log_path(scenario, log)
+    with naming(file):
+        where = _log_path(scenario, log)
     writer = None if where is None else _writer(where, [file, *files_of(scenario, file.parent)])
     summary = Summary()
     with ExitStack() as stack:
@@ -72,13 +75,13 @@ def run(
             sinks.append(stack.enter_context(writer))
         begins = _beginning(scenario, progress)
         simulate(scenario, sinks, file.parent, debug, until, begins)
+    written = None if writer is None else str(writer.path)
     if as_json:
-        told = summary.as_json() | {"log": str(where) if where else None}
-        print(json.dumps(told, sort_keys=True))
+        print(json.dumps(summary.as_json() | {"log": written}, sort_keys=True))
     else:
-        print(*summary.lines(), f"  log         {where or 'none'}", sep="\n")
-    if writer is not None and writer.kept is not None:
-        print(f"holdfast: the earlier {where} is now {writer.kept}", file=sys.stderr)
+        show(*summary.lines(), f"  log         {written or 'none'}")
+    if writer is not None and writer.note:
+        note(writer.note)
 
 
 def _writer(path: Path, inputs: Sequence[Path]) -> LogWriter:
@@ -93,6 +96,9 @@ def _log_path(scenario: Scenario, given: str | None) -> Path | None:
     asked = given or scenario.log
     if asked == "none":
         return None
+    if given is None and asked and not Path(asked).resolve().is_relative_to(Path.cwd()):
+        problem = f"{asked!r} is outside of the current folder"
+        raise InputError("scenario", "log", problem, f"a path in it, or --log {asked}")
     return Path(asked) if asked else Path("logs") / f"{scenario.name}.jsonl"
 
 
@@ -119,14 +125,18 @@ def _beginning(scenario: Scenario, progress: ShowProgress) -> Begins:
 def check(
     file: ScenarioFile,
     changes: Overrides = None,
+    policies: Policies = None,
+    load_code: Annotated[bool, flag("--load", "load the code that it names, too")] = False,
     as_json: Annotated[bool, flag("--json", "print the number of jobs as JSON")] = False,
 ) -> None:
-    """Check a scenario file without running it: what it means."""
+    """Check a scenario file without running it: what it means.
+
+    Code that the file names is not loaded without --load: it has to be there."""
     from sims.session import check as checked
 
     pairs = map(split_override, changes or ())
-    found = checked(file, {key: value_of(text) for key, text in pairs})
-    print(json.dumps({"jobs": found.jobs}) if as_json else found)
+    found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)
+    show(*([json.dumps({"jobs": found.jobs})] if as_json else found.lines()))
 
 
 def optimum(
@@ -143,4 +153,4 @@ def optimum(
     scenario = load(file, changes or (), seed)
     with naming(file):
         found = reference(scenario, slots, time_limit, file.parent)
-    print(json.dumps(attrs.asdict(found)) if as_json else "\n".join(found.lines()))
+    show(*([json.dumps(attrs.asdict(found))] if as_json else found.lines()))

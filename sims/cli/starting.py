@@ -12,7 +12,7 @@ from sims.errors import InputError
 from sims.examples import copy, example
 from sims.examples import examples as shipped
 from sims.options import argument, flag, natural, one_of, option
-from sims.script import list_pairs
+from sims.script import list_pairs, show
 from sims.writing import replacing
 
 SCENARIO, POLICY = "scenario", "policy"
@@ -69,7 +69,7 @@ def _write_schema(folder: Path) -> None:
 def _write(path: Path, text: str) -> None:
     with replacing(path) as new:
         new.write_text(text, encoding="utf-8")
-    print(path)
+    show(path)
 
 
 def examples(
@@ -88,4 +88,4 @@ def examples(
     for name in names or ():
         example(name)  # none is copied where one is unknown
     for name in known if everything else names or ():
-        print(*copy(name, output), sep="\n")
+        show(*copy(name, output))

@@ -13,6 +13,7 @@ from sims.metrics.spread import JobClass
 from sims.metrics.spread import table as class_table
 from sims.options import AsJson, Log, chosen
 from sims.report import Report, amounts, table
+from sims.script import show
 
 JOB, WORKER = "job", "worker"
 
@@ -31,18 +32,18 @@ def summary(
     """Tell a log's run in numbers: makespan, flowtimes, where the processor-time went."""
     with reading(log) as file:
         report = Report.of(file, workers=by == WORKER, jobs=by == JOB)
-        text = _summarised(report, by, as_json)
-    print(text)
+        lines = list(_summarised(report, by, as_json))
+    show(*lines)
 
 
-def _summarised(report: Report, by: str | None, as_json: bool) -> str:
+def _summarised(report: Report, by: str | None, as_json: bool) -> Iterable[str]:
     accounts, classes = _accounts(report, by), _classes(report, by)
     if not as_json:
         tables = (*(table(accounts) if accounts else ()), *class_table(classes))
-        return "\n".join((*report.lines(), *tables))
+        return (*report.lines(), *tables)
     each: dict[str, object] = {name: amounts(account) for name, account in accounts.items()}
     each |= {name: one.as_json() for name, one in classes.items()}
-    return json.dumps(report.as_json() | ({"by": each} if each else {}), sort_keys=True)
+    return [json.dumps(report.as_json() | ({"by": each} if each else {}), sort_keys=True)]
 
 
 def _classes(report: Report, by: str | None) -> dict[str, JobClass]:

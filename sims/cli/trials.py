@@ -24,6 +24,7 @@ from sims.errors import COMMAND_LINE, InputError, naming
 from sims.matrix import AXES, cell_named, meanings, text
 from sims.options import (
     Overrides,
+    Policies,
     ScenarioFile,
     argument,
     duration,
@@ -35,7 +36,7 @@ from sims.options import (
 from sims.scenario.loader import load, split_override, value_of
 from sims.scenario.policies import load_policy
 from sims.scenario.policy import PolicySection
-from sims.script import grid, show, wide_console
+from sims.script import grid, show, show_table
 from sims.telling import counted
 
 WORST, SHOWN = 5, 10
@@ -50,6 +51,7 @@ def chaos(
         option(natural, "SEED", "default: the scenario's"),
     ] = None,
     changes: Overrides = None,
+    policies: Policies = None,
     length: Annotated[
         float | None,
         option(
@@ -89,7 +91,7 @@ def chaos(
         show(f"baseline: {problem}")
     for trial, verdict in wrong[:SHOWN]:
         line = f"holdfast run {file} --seed {trial.scenario.seed} {trial.spelt()}"
-        show(f"{verdict.problems[0]}\n  {line}")
+        show(verdict.problems[0], f"  {line}")
     if wrong or baseline.problems:
         return 1
     show("every run ends, obeys every law, and keeps what was saved")
@@ -100,7 +102,7 @@ def _show_costs(baseline: Baseline, found: Found) -> None:
     by = {it: [verdict for trial, verdict in found if trial.injection is it] for it in Injection}
     rows = ((it.value, *_row(baseline, verdicts)) for it, verdicts in by.items() if verdicts)
     heads = ("runs", "sound", "makespan: mean", "most", "more work lost: mean", "most")
-    wide_console().print(grid(("injected failure",), heads, rows))
+    show_table(grid(("injected failure",), heads, rows))
     show(f"what cost most (baseline: {baseline.makespan:g})")
     for trial, verdict in sorted(found, key=_cost)[:WORST]:
         where = f"{trial.injection.value} worker {trial.worker} at {trial.time:g}"
@@ -142,7 +144,7 @@ def matrix(
     if cell is None:
         for axis in AXES:
             rows = ((it.value, attribute_docs(axis)[it.name]) for it in axis)
-            wide_console().print(grid((axis.__doc__ or "", ""), (), rows))
+            show_table(grid((axis.__doc__ or "", ""), (), rows))
         show("A cell is one of each: rigid/faults/images/master; every cell runs.")
         return
     try:
@@ -170,6 +172,7 @@ def check_policy(
             "--set",
         ),
     ] = None,
+    policies: Policies = None,
     views: Annotated[int, option(positive_int, "N", "how many are tried")] = 200,
     within: Annotated[
         float,
@@ -193,13 +196,15 @@ def check_policy(
     from sims.kit.trial import Trial, suits
 
     given = {key: value_of(text) for key, text in map(split_override, parameters or ())}
-    loaded = load_policy(PolicySection(name=policy, parameters=given), _no_paper, Path())
+    loaded = load_policy(
+        PolicySection(name=policy, parameters=given), _no_paper, policies or Path()
+    )
     kind = recognised(loaded, lambda it: suits(loaded, it), point)
     findings = Trial(loaded, kind, views, within).findings()
     for it in findings:
         print(f"{it.wrong.value}: {it.told}\nthe smallest view found:\n{it.view}\n")
     faults = counted(len(findings), "fault") if findings else "no fault"
-    print(f"{policy} as {kind.value}: {counted(views, 'view')}, {faults}")
+    show(f"{policy} as {kind.value}: {counted(views, 'view')}, {faults}")
     return 1 if findings else 0
 
 

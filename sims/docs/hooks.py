@@ -15,7 +15,7 @@ from mkdocs.utils import get_relative_url
 from sims.docs.blocks import PICTURE, ROOT, files
 from sims.docs.citations import linked
 from sims.examples import example, examples
-from sims.plots.framing import Framing
+from sims.plots.figure import Framing
 from sims.result import Result
 from sims.session import run
 

@@ -8,8 +8,9 @@ from functools import partial
 import numpy as np
 from attrs import asdict, astuple, frozen
 
+from sims.errors import visible
 from sims.metrics.jobs import Floats, Jobs, Mask
-from sims.telling import amount_of, visible
+from sims.telling import amount_of
 
 STATISTICS = ("mean", "median", "p90", "p95", "p99")
 """Of a Spread, by name."""

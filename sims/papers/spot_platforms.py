@@ -84,7 +84,7 @@ class SpotPlatform:
 
 
 def _letters(letters: str, start: int, ticks: int) -> Availability:
-    return Letters(states=turned_to(letters, start)[:ticks], then=After.REPEAT)
+    return Letters(states=turned_to(letters, start)[:ticks], after=After.REPEAT)
 
 
 def _chain(up: bool, lost: float, back: float) -> Availability:
@@ -115,7 +115,7 @@ def traced(path: Path) -> Iterator[tuple[str, float, dict[str, Timeline]]]:
     with spot_folder(path) as folder:
         for name, files in spot_groups(folder):
             zones = {file.stem: read_spot_trace(file) for file in files}
-            gap = next(iter(zones.values())).gap_seconds
+            gap = min(it.gap_seconds for it in zones.values())
             nodes = ((zone, enumerate(trace.nodes())) for zone, trace in zones.items())
             yield (
                 name,

@@ -1,5 +1,5 @@
-"""New figures, their axes and where they are saved: the only place that makes matplotlib's
-figures."""
+"""New figures, their axes and where they are saved: the only place that makes matplotlib's figures;
+and what a user may ask of any picture of a log."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from attrs import frozen
+
 from sims import writing
-from sims.errors import imported
+from sims.durations import SCALES
+from sims.errors import COMMAND_LINE, InputError, imported
+from sims.telling import SECOND, SLOT, time_axis, title_of
 from sims.writing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from sims.plots.scene import Scene
 
 SUFFIXES = (".png", ".svg", ".pdf")
 DPI = 150
@@ -23,6 +30,10 @@ PLAIN = "{x:,.10g}"
 """Ticks without powers of ten beside the axis."""
 LETTERS = 10.0
 """Letters of a title that fit into an inch."""
+WIDTH = 13.0
+"""Inches of a picture of a log."""
+LONG = 2 * SCALES["d"]
+"""Seconds from which on an axis counts days."""
 
 
 def check_installed() -> None:
@@ -31,10 +42,7 @@ def check_installed() -> None:
 
 
 def blank_figure(width: float = 9, height: float = 5) -> Figure:
-    """A figure of `width` x `height` inches, without axes.
-
-    Raises InputError, naming the pip command, where matplotlib is missing.
-    """
+    """A figure of `width` x `height` inches, without axes. Raises as `check_installed`."""
     check_installed()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -85,3 +93,93 @@ def legend_below(
         title=title,
         title_fontsize="small",
     )
+
+
+# --- pictures of a log ----------------------------------------------------------------------------
+
+
+@frozen
+class Framing:
+    """How a picture is framed; by default all of the log."""
+
+    title: str | None = None
+    """Default: scenario, seed and policy."""
+    since: float = 0
+    """Where the picture begins, in the log's unit."""
+    until: float | None = None
+    """Where it ends; default: at the log's end."""
+    unit: str | None = None
+    """What the axis of time counts, of a log in seconds: `s`, `min`, `h` or `d`; default: dates,
+    where the log knows them, else days of a long one."""
+    size: tuple[float, float] | None = None
+    """Inches, width and height; default: as many rows need."""
+    dpi: int = DPI
+    """Pixels per inch of a .png."""
+
+    def window(self, scene: Scene) -> tuple[float, float]:
+        """From when to when is drawn; a run of no time has one unit of it. Raises InputError for a
+        window without time."""
+        whole = scene.end or 1
+        start, end = self.since, whole if self.until is None else min(self.until, whole)
+        if not start < end:
+            problem = f"from {start:g} to {end:g} there is nothing to be drawn"
+            accepted = f"--from below --until, within 0 to {scene.end:g}"
+            raise InputError(COMMAND_LINE, "--from", problem, accepted)
+        return start, end
+
+    def figure(self, height: float) -> Figure:
+        """A blank figure of the size asked for, or of so many inches."""
+        return blank_figure(*(self.size or (WIDTH, height)))
+
+    def heading(self, scene: Scene) -> str:
+        """The title, in as many lines as it needs."""
+        title = self.title or title_of(scene.header)
+        return title_within(title, self.size[0] if self.size else WIDTH)
+
+    def label(self, axes: Axes, scene: Scene) -> None:
+        """Name the axis of time with its unit, and end it with the window; slots have whole
+        numbers. Raises InputError as `window`, and for a unit that the log's is not."""
+        logs, asked, (start, end) = scene.header.unit, self.unit, self.window(scene)
+        if asked is not None and logs == SLOT:
+            problem = f"{asked!r}: this log counts slots, whatever they last"
+            raise InputError(COMMAND_LINE, "--unit", problem, "none")
+        unit = asked or ("d" if logs == SECOND and end - start >= LONG else logs)
+        axes.set_xlim(start, end)
+        axes.set_xlabel(time_axis(unit))
+        axes.xaxis.set_major_formatter(PLAIN)
+        if logs == SLOT:
+            number_wholly(axes, "x")
+        elif asked is None and scene.begins is not None:
+            _date(axes, scene.begins)
+        elif asked or unit != logs:
+            _count_in(axes, SCALES[unit])
+
+
+def _count_in(axes: Axes, scale: float) -> None:
+    """Ticks at round numbers of `scale` seconds."""
+    from matplotlib.ticker import MaxNLocator
+
+    class Scaled(MaxNLocator):
+        """Places that are round in the other unit."""
+
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            return np.asarray(super().tick_values(vmin / scale, vmax / scale)) * scale
+
+    axes.xaxis.set_major_locator(Scaled("auto", steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_formatter(lambda t, _: PLAIN.format(x=t / scale))
+
+
+def _date(axes: Axes, begins: float) -> None:
+    """Ticks at days and hours: time 0 is so many seconds after 1970 began."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    day = SCALES["d"]
+    functions = (lambda t: (begins + t) / day, lambda date: date * day - begins)
+    dates = axes.secondary_xaxis("bottom", functions=functions)
+    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
+    dates.xaxis.set_major_locator(locator)
+    formatter = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+    dates.xaxis.set_major_formatter(formatter)
+    dates.set_xlabel("date, UTC")
+    axes.set_xlabel("")
+    axes.tick_params(axis="x", bottom=False, labelbottom=False)

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from attrs import frozen
 
-from sims.plots.boxes import Columns
-from sims.plots.chart import PIXELS, draw_boxes, draw_names
-from sims.plots.figure import legend_below, number_wholly
-from sims.plots.framing import Framing
+from sims.durations import SCALES
+from sims.plots.boxes import FEW, Columns, draw_boxes, draw_names
+from sims.plots.figure import PLAIN, Framing, legend_below, number_wholly
 from sims.plots.palette import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, WHITE, Paint, Sign
 from sims.plots.scene import Scene
-from sims.telling import row_of
+from sims.telling import SECOND, in_units, row_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,66 +22,14 @@ if TYPE_CHECKING:
 
 NAMED = 64
 """Rows that are named one by one; more have a numbered axis."""
-FAINT = 0.15
-"""How the boxes of many thousands of jobs are lifted: each covers but a part of a pixel."""
-COARSE = (300, 540)
-"""Rows and columns of an image of jobs: single runs among many thousands must be seen."""
 FEW_MARKS = 100
 """Up to so many signs are marked large."""
 MANY_MARKS = 300
 """More signs than this are counted in a strip below the chart."""
 STRIP = 200
 """Bars of that strip, at most."""
-
-
-@frozen(eq=False)
-class _Chart:
-    """Axes with named rows over a scene's time, and a strip below where signs are many."""
-
-    figure: Figure
-    marks: Columns
-    """What is marked, or counted."""
-    axes: Axes
-    strip: Axes | None
-
-    @classmethod
-    def of(cls, scene: Scene, framing: Framing, names: Sequence[str], what: str) -> _Chart:
-        start, end = framing.window(scene)
-        marks = signs(scene.marks[(scene.marks.t >= start) & (scene.marks.t <= end)])
-        figure = framing.figure(min(max(2.2 + 0.28 * len(names), 3.4), 8.0))
-        many = len(marks) > MANY_MARKS
-        grid = figure.add_gridspec(1 + many, 1, height_ratios=(6, 1)[: 1 + many])
-        axes = figure.add_subplot(grid[0])
-        strip = figure.add_subplot(grid[1], sharex=axes) if many else None
-        if len(names) <= NAMED:
-            axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize="small")
-            axes.set_ylabel(what)
-        else:
-            number_wholly(axes, "y")
-            axes.set_ylabel(f"{what} ({len(names):,})")
-        axes.set_ylim(max(len(names), 1), 0)
-        axes.set_title(framing.heading(scene))
-        framing.label(strip or axes, scene)
-        return cls(figure, marks, axes, strip)
-
-    def draw(
-        self,
-        boxes: Columns,
-        paints: Sequence[Paint],
-        marks: Columns,
-        pixels: tuple[int, int] = PIXELS,
-        faint: float = 1,
-    ) -> Figure:
-        """Draw the boxes, and mark or count the signs; say below what they mean."""
-        signs = (marks if self.strip is None else self.marks).kind.tolist()
-        draw_legend(self.figure, paints, boxes.kind.tolist(), signs, counted=self.strip is not None)
-        self.figure.draw_without_rendering()  # outlines and names need the axes' final size
-        draw_boxes(self.axes, boxes, paints, pixels, faint)
-        if self.strip is None:
-            _draw_marks(self.axes, marks)
-        else:
-            _draw_strip(self.strip, self.marks)
-        return self.figure
+CELLS = (160, 40)
+"""Columns and rows of a chart of so many jobs that they are counted."""
 
 
 def draw_processors(scene: Scene, framing: Framing) -> Figure:
@@ -91,14 +37,13 @@ def draw_processors(scene: Scene, framing: Framing) -> Figure:
     checkpoints are marked.
 
     A row per processor up to some thousands of boxes; beyond, rows and moments share pixels, whose
-    colour mixes what their area went to.
+    colour mixes what their area went to. Where all was of one kind, jobs are told apart instead.
     """
-    chart = _Chart.of(scene, framing, scene.workers, row_of(scene.header))
+    axes, strip, marks = _chart(scene, framing, scene.workers, row_of(scene.header))
     boxes = scene.rows_of_processors()
-    figure = chart.draw(boxes, USE_PAINTS, chart.marks)
+    figure = _fill(scene, (axes, strip), (boxes, USE_PAINTS), marks, marks)
     if len(scene.jobs) > 1:
-        marked = len(chart.marks) and chart.strip is None
-        draw_names(chart.axes, boxes, scene.jobs, _size(chart.marks) if marked else 0)
+        draw_names(axes, boxes, scene.jobs, _size(marks) if len(marks) and not strip else 0)
     return figure
 
 
@@ -106,15 +51,81 @@ def draw_jobs(scene: Scene, framing: Framing) -> Figure:
     """Jobs over time, in order of submission: in the system, and each run with its outcome.
 
     Copies that run at once lie side by side in their job's row. What is nobody's is not marked.
+    Some thousands of jobs are counted by when they came and how long they stayed.
     """
-    chart = _Chart.of(scene, framing, scene.jobs, "job, by submission")
+    if len(scene.jobs) > FEW:
+        return _count_jobs(scene, framing)
+    axes, strip, every = _chart(scene, framing, scene.jobs, "job, by submission")
     # Completed runs last: among many copies side by side the one that counts must be seen.
     boxes = scene.runs[np.argsort(-scene.runs.kind, kind="stable")]
     runs = zip(boxes.job, boxes.run, strict=True)
     middles = dict(zip(runs, (boxes.low + boxes.high) / 2, strict=True))
-    marks = chart.marks[chart.marks.job >= 0]
+    marks = every[every.job >= 0]
     marks.row = [middles[run] for run in zip(marks.job, marks.run, strict=True)]
-    return chart.draw(boxes, RUN_PAINTS, marks, COARSE, FAINT)
+    return _fill(scene, (axes, strip), (boxes, RUN_PAINTS), every, marks)
+
+
+def _count_jobs(scene: Scene, framing: Framing) -> Figure:
+    start, end = framing.window(scene)
+    stays = scene.runs[scene.runs.run < 0]
+    stays = stays[(stays.start >= start) & (stays.start <= end)]
+    spent, unit = np.maximum(stays.end - stays.start, 1), scene.header.unit
+    figure = framing.figure(6)
+    axes = figure.add_subplot()
+    drawn = axes.hexbin(stays.start, spent, gridsize=CELLS, bins="log", yscale="log", mincnt=1)
+    figure.colorbar(drawn, format=PLAIN, label=f"jobs ({len(stays):,} in all)")
+    axes.set(title=framing.heading(scene), ylabel="time in the system")
+    axes.yaxis.set_major_formatter(lambda t, _: in_units(t, unit))
+    if unit == SECOND:
+        axes.set_yticks([t for t in SCALES.values() if 1 <= t < spent.max(initial=0)], minor=False)
+    framing.label(axes, scene)
+    return figure
+
+
+def _chart(
+    scene: Scene, framing: Framing, names: Sequence[str], what: str
+) -> tuple[Axes, Axes | None, Columns]:
+    """Axes with named rows over a scene's time, a strip below where signs are many, and what is
+    marked there or counted here."""
+    start, end = framing.window(scene)
+    marks = signs(scene.marks[(scene.marks.t >= start) & (scene.marks.t <= end)])
+    figure = framing.figure(min(max(2.2 + 0.28 * len(names), 3.4), 8.0))
+    many = len(marks) > MANY_MARKS
+    grid = figure.add_gridspec(1 + many, 1, height_ratios=(6, 1)[: 1 + many])
+    axes = figure.add_subplot(grid[0])
+    strip = figure.add_subplot(grid[1], sharex=axes) if many else None
+    if len(names) <= NAMED:
+        axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize="small")
+        axes.set_ylabel(what)
+    else:
+        number_wholly(axes, "y")
+        axes.set_ylabel(f"{what} ({len(names):,})")
+    axes.set_ylim(max(len(names), 1), 0)
+    axes.set_title(framing.heading(scene))
+    framing.label(strip or axes, scene)
+    return axes, strip, marks
+
+
+def _fill(
+    scene: Scene,
+    chart: tuple[Axes, Axes | None],
+    drawn: tuple[Columns, Sequence[Paint]],
+    counted: Columns,
+    marks: Columns,
+) -> Figure:
+    """Draw the boxes, and mark or count the signs; say below what they mean."""
+    (axes, strip), (boxes, paints) = chart, scene.told_apart(*drawn)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    kinds = (marks if strip is None else counted).kind.tolist()
+    draw_legend(figure, paints, boxes.kind.tolist(), kinds, counted=strip is not None)
+    figure.draw_without_rendering()  # outlines and names need the axes' final size
+    draw_boxes(axes, boxes, paints)
+    if strip is None:
+        _draw_marks(axes, marks)
+    else:
+        _draw_strip(strip, counted)
+    return figure
 
 
 def signs(marks: Columns) -> Columns:

@@ -8,9 +8,8 @@ import numpy as np
 
 from sims.errors import InputError
 from sims.ledger import Use
-from sims.plots.chart import Raster, coverage
-from sims.plots.figure import number_wholly
-from sims.plots.framing import Framing
+from sims.plots.boxes import Raster, coverage
+from sims.plots.figure import Framing, number_wholly
 from sims.plots.gantt import draw_legend
 from sims.plots.palette import GREY, KIND, USE_PAINTS, USES
 from sims.plots.scene import Scene

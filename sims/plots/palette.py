@@ -15,6 +15,11 @@ YELLOW, BLUE, VERMILION, PURPLE, GREY = "#FFD92F", "#0072B2", "#D55E00", "#CC79A
 MINT, BROWN, SAND, WHITE, MIST = "#A8EBD6", "#6B3E12", "#F5E6B3", "#FFFFFF", "#E4E4E4"
 COAL, VIOLET, LEAF = "#303030", "#8040E0", "#C0F0C0"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
+SHOWN = len(CYCLE)
+CLASSES = (*CYCLE, GREY)
+"""Of so many users or queues, and of all others."""
+SHADES = (GREEN, SKY, YELLOW, VERMILION, BLACK)
+"""Of jobs that waited longer and longer."""
 
 
 @frozen

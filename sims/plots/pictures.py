@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from actors.runtime import Record
-from sims.plots.figure import check_installed, check_suffix, save
-from sims.plots.framing import Framing
+from sims.plots.figure import Framing, check_installed, check_suffix, save
 from sims.plots.gantt import draw_jobs, draw_processors
 from sims.plots.ledger import draw_ledger
 from sims.plots.scene import Scene

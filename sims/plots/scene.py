@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from math import inf
 
 import numpy as np
 from attrs import define, field, frozen
+from numpy.typing import NDArray
 
 from actors.events import (
     CheckpointLost,
     CheckpointTaken,
     FaultIgnored,
     LinkDescribed,
+    LogReplayed,
     Outcome,
     ScenarioStarted,
     WorkerChanged,
@@ -22,25 +25,41 @@ from actors.intervals import numbers_in, spans_in
 from actors.intervals import within as held_in
 from actors.runtime import Record
 from policies.availability import WorkerState
+from sims.errors import visible
 from sims.history import History, Job, Key, Listener, Run
 from sims.ledger import Ledger, Slice, Slices
-from sims.plots.boxes import BOX, Columns, Lanes, Table, side_by_side
+from sims.plots.boxes import BOX, Columns, Floats, Lanes, Table, side_by_side
 from sims.plots.palette import (
+    CLASSES,
     IN_SYSTEM,
     KIND,
     MESSAGES,
     RUN_KIND,
     RUN_PAINTS,
+    SHADES,
+    SHOWN,
     USE_PAINTS,
     WENT_ON,
+    Paint,
     Sign,
 )
-from sims.telling import visible
+from sims.telling import SECOND, counted
 
 INSET = 0.15
 """Part of a row above and below what a worker does that shows its state."""
 MARGIN = 0.1
 """Part of a job's row left free above and below."""
+
+MANY = 64
+"""More jobs than this are told apart by how long they waited, if by nothing else."""
+WAITS = {
+    0.0: "did not wait",
+    60.0: "waited up to 1 min",
+    3600.0: "up to 1 h",
+    86400.0: "up to 1 d",
+    inf: "longer",
+}
+"""Classes of jobs by their longest wait, in seconds."""
 
 MARK = {"t": float, "row": float, **dict.fromkeys(("kind", "job", "run", "seq"), int)}
 """A sign at time t, on the middle of the processor in `row`: the middle one of the largest interval
@@ -68,6 +87,12 @@ class Scene:
     """MARK."""
     queue: Columns
     """LEVEL."""
+    begins: float | None
+    """When time 0 is, in seconds since 1970; None: the log does not know."""
+    owners: Mapping[str, Sequence[str]]
+    """Each job's user and queue."""
+    waits: Floats
+    """How long each job waited for its first run; infinite: it had none."""
     ledger: Ledger
     """Kept only where asked for: exact sums cost as much as reading the log."""
 
@@ -84,6 +109,7 @@ class Scene:
         drawn = history.listen(_Drawn())
         marks = history.listen(_Marks(drawn.rows))
         history.on(LinkDescribed, drawn.link)
+        history.on(LogReplayed, drawn.date)
         history.on(WorkerChanged, marks.turned)
         history.on(CheckpointTaken, marks.taken)
         history.on(CheckpointLost, marks.lost)
@@ -100,7 +126,11 @@ class Scene:
         return cls(
             *(history.header, history.now, drawn.channels, tuple(map(visible, drawn.rows))),
             *(drawn.uses.columns(), drawn.in_rows(), marks.found.columns()),
-            *(drawn.queue.columns(), kept),
+            drawn.queue.columns(),
+            drawn.begins,
+            drawn.owners,
+            np.array(drawn.waits),
+            kept,
         )
 
     @property
@@ -119,6 +149,42 @@ class Scene:
             boxes.high -= inset
         return boxes
 
+    # --- jobs told apart --------------------------------------------------------------------------
+
+    def told_apart(
+        self, boxes: Columns, paints: Sequence[Paint]
+    ) -> tuple[Columns, Sequence[Paint]]:
+        """The same; where all that was done is of the first kind, of which one colour says nothing,
+        in the colours of the jobs' classes."""
+        kinds = np.unique(boxes.kind).tolist()
+        if [kind for kind in kinds if not paints[kind].state] != [0]:
+            return boxes, paints
+        which, classes = self._classes()
+        if not classes:
+            return boxes, paints
+        boxes, mine = boxes.copy(), boxes.kind == 0
+        boxes.kind[mine] = len(paints) + which[boxes.job[mine]]
+        return boxes, (*paints, *classes)
+
+    def _classes(self) -> tuple[NDArray[np.intp], Sequence[Paint]]:
+        """Each job's class, and how they are drawn: by user, the largest first, where there are
+        several, else by queue, else, of many jobs, by wait."""
+        uses = self.uses[self.uses.job >= 0]
+        areas = (uses.high - uses.low) * (uses.end - uses.start) * uses.share
+        of_jobs = np.bincount(uses.job, areas, len(self.jobs))
+        for what, words in self.owners.items():
+            names, which = np.unique(words, return_inverse=True)
+            if len(names) > 1:
+                order = np.argsort(-np.bincount(which, of_jobs), kind="stable")
+                shown = [f"{what} {visible(str(names[k])) or 'unknown'}" for k in order[:SHOWN]]
+                if len(names) > SHOWN:
+                    shown.append(counted(len(names) - SHOWN, f"other {what}"))
+                paints = list(map(Paint, shown, CLASSES))
+                return np.minimum(np.argsort(order)[which], SHOWN), paints
+        if self.header.unit != SECOND or len(self.jobs) <= MANY:
+            return np.zeros(len(self.jobs), np.intp), ()
+        return np.searchsorted([*WAITS], self.waits), list(map(Paint, WAITS.values(), SHADES))
+
 
 @define(eq=False)
 class _Drawn(Listener):
@@ -129,6 +195,9 @@ class _Drawn(Listener):
     uses: Table = field(factory=partial(Table, BOX))
     queue: Table = field(factory=partial(Table, LEVEL))
     channels: int | None = None
+    begins: float | None = None
+    owners: dict[str, list[str]] = field(factory=lambda: {"user": [], "queue": []})
+    waits: list[float] = field(factory=list)
     _runs: Table = field(factory=partial(Table, BOX))
     """low = lane."""
     _lanes: defaultdict[int, Lanes] = field(factory=partial(defaultdict, Lanes))
@@ -141,8 +210,15 @@ class _Drawn(Listener):
         """The master's link is described."""
         self.channels = event.channels
 
+    def date(self, record: Record, event: LogReplayed) -> None:
+        """The log that is replayed has a calendar."""
+        self.begins = event.begins
+
     def job_submitted(self, job: Job, record: Record) -> None:
         self.rows[job.name] = len(self.rows)
+        for what, words in self.owners.items():
+            words.append(getattr(job.event, what))
+        self.waits.append(inf)
 
     def job_over(self, job: Job, end: float) -> None:
         kind, row = RUN_PAINTS.index(IN_SYSTEM), self.rows[job.name]
@@ -154,6 +230,7 @@ class _Drawn(Listener):
     def run_started(self, run: Run, record: Record) -> None:
         row = self.rows[run.job.name]
         self._lane_of[run.key] = self._lanes[row].take()
+        self.waits[row] = min(self.waits[row], record.t - run.job.submitted)
         if run.event.source is not None:
             self._sources.add((row, run.event.source))
 

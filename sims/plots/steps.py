@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sims.errors import InputError
 from sims.ledger import Use
 from sims.plots.boxes import Floats
-from sims.plots.figure import legend_below, number_wholly
-from sims.plots.framing import Framing
+from sims.plots.figure import Framing, legend_below, number_wholly
 from sims.plots.palette import BLUE, GREEN, KIND, ORANGE, USE_PAINTS, VERMILION
 from sims.plots.scene import Scene
 from sims.telling import counted

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from math import inf
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, TypeVar, cast
 
 from attrs import evolve, field, frozen
 from numpy.random import Generator
@@ -15,7 +16,7 @@ from actors.runtime import stream
 from policies.maths.markov import MarkovChain
 from policies.maths.speeds import Change
 from sims.errors import InputError
-from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid
+from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid, Trace, TraceFile
 from sims.scenario.speeds import ConstantLaw, GainSection, Speed, process_of
 from sims.tables.fields import Accepts, Count, Duration, Natural, Positive
 from sims.tables.section import Section
@@ -136,6 +137,9 @@ class RandomWorkers(Section):
         )
 
 
+AnyWorker = TypeVar("AnyWorker", bound=WorkerFields)
+
+
 @frozen
 class Platform:
     """All workers, by number: the pool's first. Thousands of them alike cost nothing."""
@@ -153,10 +157,15 @@ class Platform:
         listed: tuple[WorkerSection, ...],
         drawn: RandomWorkers | None,
         reclaims: Sequence[tuple[float, float, int]] = (),
+        in_seconds: bool = True,
+        seed: int = 0,
     ) -> Platform:
-        """`count` unfolded. Raises InputError for a reclaim of a worker that there is not."""
-        first = pool.workers if pool else 0
-        own = tuple(_unfolded(listed, first))
+        """`count` unfolded, traces in the file's unit and from where the run's `seed` says. Raises
+        InputError for a trace in another unit, and a reclaim of a worker that there is not."""
+        share = float(stream(seed, "trace start").random())
+        placed = partial(_placed, in_seconds=in_seconds, share=share)
+        pool, first = pool and placed(pool), pool.workers if pool else 0
+        own = tuple(_unfolded(map(placed, listed), first))
         bare = cls(pool, (*own, *(drawn.draw(first + len(own) + 1) if drawn else ())))
         return evolve(bare, reclaimed=_reclaimed(bare, reclaims)) if reclaims else bare
 
@@ -226,7 +235,14 @@ def _taken_back(section: WorkerFields, spans: tuple[tuple[float, float], ...]) -
     return section.model_copy(update={"availability": overlaid})
 
 
-def _unfolded(listed: tuple[WorkerSection, ...], first: int) -> Iterator[WorkerSection]:
+def _placed(section: AnyWorker, in_seconds: bool, share: float) -> AnyWorker:
+    trace = section.availability
+    if not isinstance(trace, TraceFile):
+        return section
+    return section.model_copy(update={"availability": trace.placed(in_seconds, share)})
+
+
+def _unfolded(listed: Iterable[WorkerSection], first: int) -> Iterator[WorkerSection]:
     number = first
     for section in listed:
         for k in range(section.count):
@@ -234,6 +250,28 @@ def _unfolded(listed: tuple[WorkerSection, ...], first: int) -> Iterator[WorkerS
             base = section.name or f"P{number}"
             name = f"{base}.{k + 1}" if section.name and section.count > 1 else base
             yield section.model_copy(update={"name": name, "count": 1})
+
+
+# --- what traces say ------------------------------------------------------------------------------
+
+
+def refuse_mixed(platform: Platform, folder: Path) -> None:
+    """Raises InputError where the slots of two traces differ in length."""
+    traces = [it.availability for it in platform.sections]
+    files = [it for it in traces if isinstance(it, TraceFile)]
+    lengths = dict.fromkeys(it.seconds(folder) for it in files)
+    if len(lengths) > 1:
+        problem = f"slots of {' and '.join(f'{it:g} s' for it in lengths)} in one scenario"
+        accepted = f"slot = {min(lengths):g} for all of them: traces of other ticks are resampled"
+        raise InputError("scenario", "workers.availability.slot", problem, accepted)
+
+
+def measured_mtbf(platform: Platform, folder: Path) -> float:
+    """Time that a worker is UP until it goes DOWN, over all traces; inf: it never does."""
+    traces = [it.availability for it in platform.sections]
+    seen = [it.failures(folder) for it in traces if isinstance(it, Trace)]
+    downs = sum(it for _, it in seen)
+    return sum(up for up, _ in seen) / downs if downs else inf
 
 
 # --- what policies believe ------------------------------------------------------------------------

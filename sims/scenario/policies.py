@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+import re
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import entry_points
+from inspect import isfunction, signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import attrs
 from attrs import evolve
+from typing_extensions import get_protocol_members
 
 from actors.decisions import name_of
 from sims.errors import InputError
@@ -32,6 +37,11 @@ GROUP = "holdfast.policies"
 
 OWN = "package.module:Name"
 """How a scenario file names a user's own."""
+FORM = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+
+POLICIES = "HOLDFAST_POLICIES"
+"""Variable of the environment that says where else a user's modules are; `--policies` sets it, and
+the processes of a campaign inherit it."""
 
 
 class GivenPolicies(PolicySection):
@@ -47,21 +57,24 @@ def with_objects(section: PolicySection, objects: Mapping[str, Any]) -> PolicySe
     return GivenPolicies.model_construct(**dict(section) | named, given=dict(objects))
 
 
-def _given(section: PolicySection, key: str) -> Any:
+def given(section: PolicySection, key: str) -> Any:
+    """A program's own object at a key, if there is one."""
     return section.given.get(key) if isinstance(section, GivenPolicies) else None
 
 
-def load_policy(section: PolicySection, named: Callable[[str], Any], folder: Path) -> Any:
+def load_policy(
+    section: PolicySection, named: Callable[[str], Any], folder: Path, *serves: Any
+) -> Any:
     """The policy object that `section` asks for.
 
     `named` makes the papers' own (ValueError, with what is accepted, for others); `folder` is
-    where a user's module is looked for first. Raises InputError.
+    where a user's module is looked for first; it has to satisfy one of the Protocols `serves`.
+    Raises InputError.
     """
-    given = _given(section, "name")
-    if given is not None:
-        return given
+    if (object_ := given(section, "name")) is not None:
+        return object_
     if ":" in section.name:
-        return _own(section, folder)
+        return own(section.name, section.parameters, folder, "policy", *serves)
     if section.parameters:
         problem = f"{section.name} takes none, not {', '.join(section.parameters)}"
         raise InputError("scenario", "policy.parameters", problem, "no parameters")
@@ -74,54 +87,114 @@ def load_policy(section: PolicySection, named: Callable[[str], Any], folder: Pat
 
 
 def load_part(
-    section: PolicySection, key: str, default: str, named: Callable[[str], Any], folder: Path
+    section: PolicySection,
+    key: str,
+    default: str,
+    named: Callable[[str], Any],
+    folder: Path,
+    *serves: Any,
 ) -> Any:
     """As `load_policy`, for what `section` names at `key` beside the policy itself; it takes no
     parameters."""
-    given = _given(section, key)
-    if given is not None:
-        return given
+    if (object_ := given(section, key)) is not None:
+        return object_
+    part = PolicySection(name=getattr(section, key) or default)
     try:
-        return load_policy(PolicySection(name=getattr(section, key) or default), named, folder)
+        return load_policy(part, named, folder, *serves)
     except InputError as error:
         raise evolve(error, key=f"policy.{key}") from None
 
 
-def _own(section: PolicySection, folder: Path) -> Any:
-    policy, key = imported(section.name, folder, "policy.name"), "policy.parameters"
-    if attrs.has(policy):
-        return _called(policy, arguments_of(policy, section.parameters, "scenario", key))
-    if isinstance(policy, type):
-        return _called(policy, section.parameters)
-    if section.parameters:
-        raise InputError("scenario", key, f"{section.name} is a function", "none")
-    return policy
+# --- a user's own ---------------------------------------------------------------------------------
 
 
-def imported(name: str, folder: Path, key: str) -> Any:
-    """What `package.module:Name` names: in `folder`, else in the current one, else in an installed
-    package that declares itself by an entry point `holdfast.policies`, else of our own.
+def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *serves: Any) -> Any:
+    """What a table at `place` names, made with its parameters where it is a class; first it has to
+    have the methods of one of the Protocols `serves`. Raises InputError."""
+    found, key = imported(name, folder, f"{place}.name"), f"{place}.parameters"
+    if serves and not any(_has_methods(found, each) for each in serves):
+        methods = (
+            f"{each.__name__} has {method}({', '.join(arguments)})"
+            for each in serves
+            for method, arguments in _methods(each).items()
+        )
+        accepted = f"a class or function: {'; '.join(methods)}"
+        raise InputError("scenario", f"{place}.name", f"{name!r} cannot serve here", accepted)
+    if isinstance(found, type):
+        if attrs.has(found):
+            parameters = arguments_of(found, parameters, "scenario", key)
+        with _running(key, found.__name__, f"parameters of {found.__name__}"):
+            return found(**parameters)
+    if parameters:
+        raise InputError("scenario", key, f"{name} is a function", "none")
+    return found
+
+
+def _methods(protocol: Any) -> dict[str, tuple[str, ...]]:
+    """Names of a Protocol's methods, and of their parameters."""
+    found = {it: getattr(protocol, it) for it in sorted(get_protocol_members(protocol))}
+    return {
+        name: tuple(signature(it).parameters)[1:] for name, it in found.items() if isfunction(it)
+    }
+
+
+def _has_methods(value: Any, protocol: Any) -> bool:
+    """Whether it, or an instance of it, has them, for as many arguments."""
+    if isfunction(value):
+        methods: Mapping[str, Any] = {"__call__": value}
+    else:
+        kind = value if isinstance(value, type) else type(value)
+        methods = {name: it for base in reversed(kind.__mro__) for name, it in vars(base).items()}
+    asked = _methods(protocol).items()
+    return all(_takes(methods.get(name), isfunction(value), own) for name, own in asked)
+
+
+def _takes(method: Any, bound: bool, arguments: Sequence[str]) -> bool:
+    if not isfunction(method):
+        return isinstance(method, staticmethod | classmethod)
+    try:
+        signature(method).bind(*([] if bound else ["self"]), *arguments)
+    except TypeError:
+        return False
+    return True
+
+
+def located(name: str, folder: Path, key: str) -> Path | None:
+    """Where the module is that `package.module:Name` names: in `folder`, else in the one of
+    `--policies`; None: in an installed package that declares itself by an entry point
+    `holdfast.policies`, or of our own.
 
     A file of a stranger's may name anything: no other module is imported. Raises InputError at
     `key`.
     """
-    module, _, attribute = name.partition(":")
-    places = [folder, Path.cwd()]
-    file = next(filter(None, (_file_in(place, module) for place in places)), None)
+    module, _, _ = name.partition(":")
+    if not FORM.fullmatch(name):
+        raise InputError("scenario", key, f"{name!r} names no code", OWN)
+    file = next(filter(None, (_file_in(place, module) for place in places(folder))), None)
     if file is None and not _declared(module):
-        accepted = f"{OWN}, in the scenario's folder, in the current one, or of an installed "
+        accepted = f"{OWN}, in the scenario's folder, in that of --policies, or of an installed "
         accepted += f"package with an entry point {GROUP!r}"
         raise InputError("scenario", key, f"{name!r}: no such module there", accepted)
-    paths = list(map(str, places))
+    return file
+
+
+def places(folder: Path) -> list[Path]:
+    """Where a user's modules are sought, those of a scenario in `folder`."""
+    more = os.environ.get(POLICIES)
+    return [folder, *([Path(more)] if more else [])]
+
+
+def imported(name: str, folder: Path, key: str) -> Any:
+    """What `package.module:Name` names, where it is `located`. Raises InputError at `key`."""
+    file = located(name, folder, key)
+    module, _, attribute = name.partition(":")
+    paths = list(map(str, places(folder)))
     _beside_ours(module, name, paths, key)
     sys.path[:0] = paths
     try:
-        found = importlib.import_module(module)
-        value = getattr(found, attribute)
-    except Exception as error:  # whatever a user's module raises while it is imported
-        accepted = f"{OWN} that can be imported"
-        problem = f"{name!r}: {type(error).__name__}: {error}"
-        raise InputError("scenario", key, problem, accepted) from None
+        with _running(key, repr(name), f"{OWN} that can be imported"):
+            found = importlib.import_module(module)
+            value = getattr(found, attribute)
     finally:
         del sys.path[: len(paths)]
     if file is not None and _installed(found):
@@ -129,6 +202,18 @@ def imported(name: str, folder: Path, key: str) -> Any:
         problem = f"{name!r}: {module} is an installed module, {where}"
         raise InputError("scenario", key, problem, "another name for yours")
     return value
+
+
+@contextmanager
+def _running(key: str, name: str, accepted: str) -> Iterator[None]:
+    """Whatever a user's code raises, `sys.exit` included, is an InputError."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        problem = f"{name}: {type(error).__name__}: {error}"
+        raise InputError("scenario", key, problem, accepted) from None
 
 
 def _file_in(folder: Path, module: str) -> Path | None:
@@ -172,12 +257,3 @@ def _beside_ours(module: str, name: str, places: Sequence[str], key: str) -> Non
             )
         if theirs and not added:
             ours.append(str(folder))
-
-
-def _called(policy: type, parameters: Mapping[str, Any]) -> Any:
-    try:
-        return policy(**parameters)
-    except Exception as error:  # whatever a user's class makes of them
-        problem = f"{type(error).__name__}: {error}"
-        accepted = f"parameters of {policy.__name__}"
-        raise InputError("scenario", "policy.parameters", problem, accepted) from None

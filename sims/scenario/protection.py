@@ -52,10 +52,16 @@ class ProtectionSection(Section):
     delay: Time = 0
     """Time to fetch a clone without a master."""
     mtbf: DurationOrInf | None = None
-    """mu of one worker that formulas count with; default: that of [faults]."""
+    """mu of one worker that formulas count with; default: that of [faults], else that of the
+    workers' traces."""
     fatal: Fatal | None = None
     """Of a pack, whether every fault counts: `ignored` or `possible`; default: ignored where there
     is only what malleable17 has (buddies, and nothing but faults), elsewhere possible."""
+
+    @property
+    def by_formula(self) -> bool:
+        """Whether its period is worked out from an MTBF."""
+        return self.kind is not ProtectionKind.NONE and isinstance(self.period, str)
 
     @property
     def plain(self) -> bool:
@@ -107,7 +113,7 @@ class ProtectionSection(Section):
             return lambda members: period
         if mu == inf:
             problem = f"{period!r} needs to know how often workers fail"
-            accepted = "a number, or protection.mtbf, or faults with an mtbf"
+            accepted = "a number, or protection.mtbf, faults with an mtbf, or traces that go DOWN"
             raise InputError("scenario", "protection.period", problem, accepted)
         if not cost:
             problem = f"{period!r}: a checkpoint that costs nothing would be taken all the time"

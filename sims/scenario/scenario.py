@@ -172,7 +172,10 @@ class Scenario(HeadSection):
     @cached_property
     def full_platform(self) -> Platform:
         """All workers."""
-        return Platform.of(self.platform, self.workers, self.random_workers, self.reclaims)
+        return Platform.of(
+            *(self.platform, self.workers, self.random_workers, self.reclaims),
+            *(self.times is Unit.S, self.seed),
+        )
 
     @cached_property
     def decider(self) -> DeciderKind:

@@ -19,8 +19,7 @@ from policies.maths.speeds import (
     TwoPointSlots,
     UniformSlots,
 )
-from sims.errors import InputError
-from sims.scenario.policies import imported
+from sims.scenario.policies import own
 from sims.tables.fields import Accepts, Count, Positive, Timed
 from sims.tables.section import Held, OneOf, Section
 
@@ -77,13 +76,8 @@ class OwnLaw(Section):
 
     def process(self, folder: Path) -> SpeedProcess:
         """An instance of the class. Raises InputError."""
-        law = imported(self.name, folder, "speed.name")
-        try:
-            process: SpeedProcess = law(**self.parameters)
-        except (TypeError, ValueError) as error:
-            accepted = "parameters that its class takes"
-            raise InputError("scenario", "speed.parameters", str(error), accepted) from None
-        return process
+        law: SpeedProcess = own(self.name, self.parameters, folder, "speed", SpeedProcess)
+        return law
 
 
 Speed = Annotated[

@@ -10,11 +10,11 @@ from attrs import asdict, frozen
 
 from actors.events import ScenarioStarted
 from actors.intervals import intervals_of, text
-from sims.errors import InputError
+from sims.errors import InputError, visible
 from sims.history import History, Job
 from sims.history.lines import Lines, skim
 from sims.log import LogFile
-from sims.telling import counted, in_units, moment, title_of, visible
+from sims.telling import counted, in_units, moment, title_of
 from sims.trace.look import Asked, Held, Look, Ranking, estimate_of
 
 TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')

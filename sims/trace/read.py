@@ -13,10 +13,9 @@ from typing import Any
 from attrs import frozen
 
 from actors.runtime import Record, rare_collections
-from sims.errors import InputError
+from sims.errors import InputError, visible
 from sims.history.lines import Lines, skim, tells_of_holding
 from sims.log import LogFile
-from sims.telling import visible
 from sims.trace.account import FlowAccount
 from sims.trace.span import Span
 from sims.trace.tale import Tale

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sims.errors import imported
-from sims.plots.boxes import Columns
-from sims.plots.chart import Raster, image
-from sims.plots.gantt import FAINT, NAMED, signs
+from sims.plots.boxes import Columns, Raster, image
+from sims.plots.figure import LONG
+from sims.plots.gantt import NAMED, signs
 from sims.plots.palette import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, USES, Paint
 from sims.plots.scene import Scene
-from sims.telling import SLOT, counted, in_units, row_of, time_axis
+from sims.telling import SECOND, SLOT, counted, in_units, row_of, time_axis
 
 if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource, HoverTool
@@ -45,7 +45,7 @@ def processors(scene: Scene) -> Figure:
     row = row_of(scene.header)
     chart = _chart(scene, f"{row}s over time", row, scene.workers)
     raster = Raster(*IMAGE, len(scene.workers), scene.end or 1)
-    _draw(chart, scene.rows_of_processors(), USE_PAINTS, raster)
+    _draw(chart, *scene.told_apart(scene.rows_of_processors(), USE_PAINTS), raster)
     marks = signs(scene.marks)
     for kind in np.unique(marks.kind):
         sign, found = SIGNS[kind], marks[marks.kind == kind]
@@ -67,7 +67,7 @@ def jobs(scene: Scene, beside: Figure) -> Figure:
     chart = _chart(scene, "jobs over time", "job, by submission", scene.jobs)
     chart.x_range = beside.x_range
     raster = Raster(*IMAGE, max(len(scene.jobs), 1), scene.end or 1)
-    _draw(chart, scene.runs, RUN_PAINTS, raster, FAINT)
+    _draw(chart, *scene.told_apart(scene.runs, RUN_PAINTS), raster)
     _place_legend(chart)
     return chart
 
@@ -119,6 +119,8 @@ def _chart(scene: Scene, title: str, row: str, names: Sequence[str]) -> Figure:
         active_drag="pan",
     )
     chart.xaxis.formatter = NumeralTickFormatter(format="0,0.[000000]")
+    if scene.header.unit == SECOND and (scene.begins is not None or end >= LONG):
+        _count_days(chart, scene.begins)
     chart.yaxis.formatter = NumeralTickFormatter(format="0,0")
     if scene.header.unit == SLOT:
         chart.xaxis.ticker = BasicTicker(min_interval=1, mantissas=[1, 2, 5], num_minor_ticks=0)
@@ -130,11 +132,18 @@ def _chart(scene: Scene, title: str, row: str, names: Sequence[str]) -> Figure:
     return chart
 
 
-def _draw(
-    chart: Figure, boxes: Columns, paints: Sequence[Paint], raster: Raster, faint: float = 1
-) -> None:
+def _count_days(chart: Figure, begins: float | None) -> None:
+    from bokeh.models import AdaptiveTicker, CustomJSTickFormatter
+
+    code = "return window.holdfast.day(tick, begins)"
+    chart.xaxis.ticker = AdaptiveTicker(base=60, mantissas=[1, 6, 12, 24], num_minor_ticks=0)
+    chart.xaxis.formatter = CustomJSTickFormatter(args={"begins": begins}, code=code)
+    chart.xaxis.axis_label = time_axis("d") if begins is None else "date, UTC"
+
+
+def _draw(chart: Figure, boxes: Columns, paints: Sequence[Paint], raster: Raster) -> None:
     if len(boxes) > MOST:
-        _draw_image(chart, boxes, paints, raster, faint)
+        _draw_image(chart, boxes, paints, raster)
         return
     renderers = []
     for kind in sorted(np.unique(boxes.kind).tolist(), key=lambda kind: not paints[kind].state):
@@ -153,12 +162,10 @@ def _draw(
     chart.add_tools(_hover(renderers))
 
 
-def _draw_image(
-    chart: Figure, boxes: Columns, paints: Sequence[Paint], raster: Raster, faint: float
-) -> None:
+def _draw_image(chart: Figure, boxes: Columns, paints: Sequence[Paint], raster: Raster) -> None:
     from bokeh.models import ColumnDataSource
 
-    colours = (image(boxes, paints, raster, faint) * 255).astype(np.uint8)
+    colours = (image(boxes, paints, raster) * 255).astype(np.uint8)
     rgba = np.insert(colours, 3, 255, axis=2).view(np.uint32)[:, :, 0]
     source = ColumnDataSource({"image": [rgba]})
     for kind in np.unique(boxes.kind).tolist():

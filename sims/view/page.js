@@ -106,6 +106,13 @@ window.holdfast = (() => {
     return lines.map((line) => line.replace(/&/g, "&amp;").replace(/</g, "&lt;")).join("<br>");
   }
 
+  // An instant of a long log: its date, where the log has a calendar, else days and hours.
+  function day(t, begins) {
+    const whole = new Date(1000 * (t + (begins ?? 0))).toISOString();
+    const clock = whole.slice(11, 16);
+    return begins === null ? `${Math.floor(t / 86400)} d ${clock}` : `${whole.slice(0, 10)} ${clock}`;
+  }
+
   async function start() {
     await unpack();
     const names = data.jobs.slice(0, 2000).map((name) => new Option(name));
@@ -130,6 +137,7 @@ window.holdfast = (() => {
   return {
     picked,
     because,
+    day,
     follow,
     explain,
     sources,

@@ -8,7 +8,7 @@ from random import Random
 
 from attrs import frozen
 
-from sims.cli.main import COMMANDS
+from sims.cli.commands import COMMANDS
 from sims.examples import FOLDER
 from sims.matrix import cells
 from sims.matrix import text as cell_text

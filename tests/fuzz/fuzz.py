@@ -28,7 +28,7 @@ from types import FrameType
 
 from attrs import frozen
 
-from sims.cli.main import main
+from sims.cli import main
 from tests.fuzz.cases import Case, case
 
 TOLD, SILENT = 2.0, 14.0

@@ -24,7 +24,7 @@ TWO: dict[str, Any] = {
     "unit": "s",
     "platform": {
         "workers": 1,
-        "availability": {"kind": "letters", "states": "uurrd", "then": "hold"},
+        "availability": {"kind": "letters", "states": "uurrd", "after": "hold"},
     },
     "workers": [{"name": "calm"}],
     "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 3, "name": "a"}]},
@@ -74,7 +74,7 @@ def spot(then: str, folder: Path) -> dict[str, Any]:
     }
     (folder / "zone.json").write_text(json.dumps(trace))
     states = {"1": "u", "0": "r"}
-    owner = {"kind": "spot", "file": "zone.json", "states": states, "slot": 3600, "then": then}
+    owner = {"kind": "spot", "file": "zone.json", "states": states, "slot": 3600, "after": then}
     return TWO | {
         "unit": "slot",
         "platform": {"workers": 1, "availability": owner},

@@ -133,7 +133,7 @@ class RealWorker:
         """As a scenario has it, from slot `first` of the trace."""
         turned = turned_to(self.letters, first)
         chain = {"kind": "markov", "rows": self.fit.rows}
-        trace = {"kind": "letters", "states": turned, "then": "repeat"}
+        trace = {"kind": "letters", "states": turned, "after": "repeat"}
         life = trace if on == TRACE else chain | {"first": turned[0]}
         return {"name": self.name, "task_time": task_time, "availability": life, "belief": chain}
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sims.campaign.question import campaign, compare
     from sims.errors import InputError
     from sims.examples import example, examples
-    from sims.plots.framing import Framing
+    from sims.plots.figure import Framing
     from sims.plots.pictures import Picture
     from sims.result import Result
     from sims.scenario.scenario import Scenario
@@ -54,7 +54,7 @@ HOMES = {
     "Checked": "sims.session",
     "Deadlock": "actors.runtime",
     "FaultLaw": "sims.session",
-    "Framing": "sims.plots.framing",
+    "Framing": "sims.plots.figure",
     "InputError": "sims.errors",
     "Picture": "sims.plots.pictures",
     "Result": "sims.result",

@@ -90,7 +90,8 @@ def _happenings(scenario: Scenario) -> dict[str, bool]:
 
 def policy(scenario: Scenario, folder: Path) -> RedundancyPolicy:
     """Raises InputError where there is none of that name."""
-    return cast(RedundancyPolicy, load_policy(scenario.policy, named, folder))
+    found: RedundancyPolicy = load_policy(scenario.policy, named, folder, RedundancyPolicy)
+    return found
 
 
 def clones(policy: RedundancyPolicy) -> bool:

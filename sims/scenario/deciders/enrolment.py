@@ -97,16 +97,12 @@ def enrolment_policy(
     """
     if section.name == FIXED:
         return _fixed(section, workers, tasks)
-    policy = load_policy(section, _named, folder)
-    if not callable(policy):
-        accepted = "a function, or a class whose instances can be called"
-        raise _refused(section, "cannot be called", accepted)
+    policy: EnrolmentPolicy = load_policy(section, _named, folder, EnrolmentPolicy)
     wake = getattr(policy, "wake", Wake.NEVER)
     if not isinstance(wake, Wake):
-        accepted = ", ".join(str(member) for member in Wake)
-        raise _refused(section, f"wants to wake {wake!r}", accepted)
-    decides: EnrolmentPolicy = policy
-    return decides
+        problem = f"{section.name!r} wants to wake {wake!r}"
+        raise InputError("scenario", "policy.name", problem, ", ".join(map(str, Wake)))
+    return policy
 
 
 def _named(name: str) -> EnrolmentPolicy:
@@ -134,7 +130,3 @@ def _fixed(section: PolicySection, workers: Sequence[str], tasks: int) -> FixedC
         raise InputError("scenario", "policy.parameters.members", problem, accepted)
     index = {name: k for k, name in enumerate(workers)}
     return FixedConfiguration(tuple((index[name], tasks) for name, tasks in members.items()))
-
-
-def _refused(section: PolicySection, problem: str, accepted: str) -> InputError:
-    return InputError("scenario", "policy.name", f"{section.name!r} {problem}", accepted)

@@ -59,9 +59,13 @@ def policies_of(
     section: PolicySection, folder: Path
 ) -> tuple[AllocationPolicy, RedistributionPolicy]:
     """Who allocates at first, and who redistributes. Raises InputError for what there is not."""
-    policy = load_policy(section, partial(named, look=section.look), folder)
-    first = load_part(section, "allocation", "Opt-NoRedistrib", named_allocation, folder)
-    return cast(AllocationPolicy, first), cast(RedistributionPolicy, policy)
+    papers = partial(named, look=section.look)
+    policy: RedistributionPolicy = load_policy(section, papers, folder, RedistributionPolicy)
+    default = "allocation", "Opt-NoRedistrib"
+    first: AllocationPolicy = load_part(
+        section, *default, named_allocation, folder, AllocationPolicy
+    )
+    return first, policy
 
 
 def pair(scenario: Scenario) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from actors.deciders.queue import QueueDecider
 from actors.deciders.queue.placement import ByCriterion, Programmed
@@ -14,7 +14,14 @@ from actors.protection import ProtectionKind
 from actors.runtime import stream
 from actors.scheduler import Scheduler
 from policies.interface import Enrolment
-from policies.interface.queue import Allocation, BatchAllocation, BatchPolicy, Order, Strategy
+from policies.interface.queue import (
+    Allocation,
+    BatchAllocation,
+    BatchPolicy,
+    Order,
+    Strategy,
+    TimedOrder,
+)
 from policies.maths.markov import Belief
 from policies.maths.speedup import Asking
 from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
@@ -70,15 +77,16 @@ def _estimates(scenario: Scenario) -> Estimates | None:
 def _policy(scenario: Scenario, jobs: Workload, folder: Path) -> BatchPolicy:
     section = scenario.policy
     named = scenario.named_policy
-    strategy = load_policy(named, lambda name: strategy_named(name, section.reading), folder)
+    papers = partial(strategy_named, reading=section.reading)
+    strategy: Strategy = load_policy(named, papers, folder, Strategy)
     first = min(it.job.submitted for it in jobs.submissions)
     orders = partial(order_named, first=first)
     name = section.order or default_order(named.name)
-    order = cast(Order, load_part(section, "order", name, orders, folder))
+    order: Order = load_part(section, "order", name, orders, folder, Order, TimedOrder)
     if section.preemption:
-        strategy = Preemptive(cast(Strategy, strategy))
+        strategy = Preemptive(strategy)
     rule = _allocation(section, jobs, folder)
-    return BatchPolicy(order, cast(Strategy, strategy), rule, named.name)
+    return BatchPolicy(order, strategy, rule, named.name)
 
 
 def _allocation(section: PolicySection, jobs: Workload, folder: Path) -> Rule:
@@ -86,9 +94,11 @@ def _allocation(section: PolicySection, jobs: Workload, folder: Path) -> Rule:
     if section.allocation is None and all(asking):
         return requested
     papers = partial(allocation_named, allotment=section.allotment, eps=section.eps)
-    rule = load_part(section, "allocation", "LPA", papers, folder)
+    rule: Any = load_part(
+        *(section, "allocation", "LPA", papers, folder), Allocation, BatchAllocation
+    )
     if not any(asking):
-        return cast(Rule, rule)
+        return rule  # type: ignore[no-any-return]
     return BatchWhereAsked(rule) if hasattr(rule, "allot") else WhereAsked(rule)
 
 

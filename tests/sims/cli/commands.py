@@ -140,7 +140,7 @@ def spawn(*words: str | Path, cwd: Path, **more: str) -> subprocess.Popen[str]:
 def without(package: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command in a process of its own in which `package` is not installed."""
     code = (
-        f"import sys; sys.modules[{package!r}] = None; from sims.cli.main import main;"
+        f"import sys; sys.modules[{package!r}] = None; from sims.cli import main;"
         f"sys.exit(main({[str(word) for word in words]!r}))"
     )
     return subprocess.run(

@@ -19,6 +19,7 @@ from sims.campaign.intervals import NONE, Estimate
 from sims.campaign.store import Store
 from sims.campaign.tables import rounded
 from sims.cli import comparing
+from sims.scenario.policies import POLICIES
 from tests.sims.cli.commands import TINY, Shell, environment, spawn
 from tests.sims.kinds import SCENARIOS
 
@@ -50,8 +51,9 @@ def idle(view):
 
 
 @pytest.fixture
-def own(shell: Shell) -> Iterator[Shell]:
+def own(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     """The command line beside a file of policies."""
+    monkeypatch.setenv(POLICIES, "")
     shell.write(MINE, "mine.py")
     yield shell
     sys.modules.pop("mine", None)
@@ -144,7 +146,16 @@ def test_where_every_run_is_cut_off_there_are_dashes_for_makespans_but_shares_ar
 
 
 def test_a_policy_that_starves_its_jobs_is_left_out_by_name(own: Shell) -> None:
-    said = own("compare", RIGID, "--vary", "policy.name=R-LIST-0,mine:idle", "--runs", "2")
+    said = own(
+        "compare",
+        RIGID,
+        "--vary",
+        "policy.name=R-LIST-0,mine:idle",
+        "--runs",
+        "2",
+        "--policies",
+        ".",
+    )
     assert (said.code, said.err) == (0, "")
     note = "policy.name=mine:idle: 2 starved. A ratio is over the seeds on which both did, best"
     assert f"{note} over the 0 of 2 on which all did." in said.out
@@ -181,12 +192,14 @@ def test_figures_are_shown_to_two_digits_of_their_interval(
 # --- policies of one's own ------------------------------------------------------------------------
 
 
-def test_policies_beside_the_scenario_and_in_the_current_folder_work_in_workers(own: Shell) -> None:
+def test_policies_beside_the_scenario_and_of_the_command_work_in_workers(
+    own: Shell,
+) -> None:
     (own.folder / "deep").mkdir()
     path = own.write(TINY, "deep/tiny.toml")
     own.write(MINE, "deep/beside.py")
     words = ("--vary", "policy.name=mine:first,beside:first", "--runs", "2", "--json")
-    told = own("compare", path, *words).json()
+    told = own("compare", path, *words, "--policies", ".").json()
     sys.modules.pop("beside")
     assert [line["mean"]["mean"] for line in told["variants"]] == [28, 28]
 

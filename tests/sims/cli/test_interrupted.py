@@ -1,33 +1,44 @@
-"""Whatever stops a run, its log is readable up to there; in processes of their own."""
+"""Whatever stops a run, its log is readable up to there, and no other run's is lost; in processes
+of their own."""
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from actors.events import ScenarioEnded, ScenarioStarted
 from sims.log import LogFile
-from tests.sims.cli.commands import TINY, Shell, spawn
+from tests.sims.cli.commands import FEW, TINY, Shell, environment, spawn
 
 pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
 
 ENDLESS = TINY.replace("iterations = 3", "iterations = 1_000_000\ncap = inf")
 PATIENCE = 60.0
 """Seconds of wall time until a log must have begun to grow."""
+RUNS, AT_ONCE = 8, 4
 
 
 def start(shell: Shell, log: str) -> subprocess.Popen[str]:
     """A run that would take for ever, once some of its log is on disk."""
     process = spawn("run", shell.write(ENDLESS), "--log", log, cwd=shell.folder)
-    path, began = shell.folder / log, time.monotonic()
-    while not path.exists() or path.stat().st_size < 10_000:
-        assert process.poll() is None, process.communicate()
+    path = shell.folder / log
+    until(lambda: path.exists() and path.stat().st_size >= 10_000)
+    return process
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """Wait for it."""
+    began = time.monotonic()
+    while not happened():
         assert time.monotonic() - began < PATIENCE
         time.sleep(0.02)
-    return process
 
 
 def stop(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, str]:
@@ -38,10 +49,16 @@ def stop(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, s
 
 
 @pytest.mark.parametrize("log", ["run.jsonl", "run.jsonl.gz"])
-def test_control_c_ends_a_run_in_one_line_and_its_log_is_whole(shell: Shell, log: str) -> None:
-    code, err = stop(start(shell, log), signal.SIGINT)
-    assert code == 130
-    assert err == "holdfast: interrupted; what was logged so far is readable\n"
+@pytest.mark.parametrize(
+    "number, code, how",
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+    ids=["SIGINT", "SIGTERM"],
+)
+def test_a_signal_ends_a_run_in_one_line_and_its_log_is_whole(
+    shell: Shell, log: str, number: signal.Signals, code: int, how: str
+) -> None:
+    told = f"holdfast: {how}; what was logged so far is readable\n"
+    assert stop(start(shell, log), number) == (code, told)
     said = shell("summary", log)
     seen = sum(1 for _ in LogFile(Path(log)))
     note = f"the log stops early; read up to event {seen - 1}"
@@ -66,3 +83,42 @@ def test_a_killed_run_leaves_a_log_that_is_readable_up_to_where_it_is_cut(
     how = "the last line is cut" if file.cut else "the log stops early"
     assert said.err == f"holdfast: {log}: {how}; read up to event {seen[-1]}\n"
     assert shell("trace", log, "--job", "application").code == 0
+
+
+def test_a_command_that_is_terminated_leaves_no_folder_behind(shell: Shell) -> None:
+    os.mkfifo("pipe.jsonl")
+    process = spawn("export", "pipe.jsonl", "--to=chrome", "--output=a.json", cwd=shell.folder)
+    until(lambda: len(shell.files()) > 1)
+    assert stop(process, signal.SIGTERM)[0] == 143
+    assert shell.files() == {"pipe.jsonl"}
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1, 0.2])
+def test_control_c_while_a_command_starts_is_one_line(shell: Shell, seconds: float) -> None:
+    words = ["run", str(shell.write(ENDLESS)), "--log", "run.jsonl"]
+    code = f"from sims.cli import main; print(flush=True); exit(main({words!r}))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(seconds)
+    exit_code, err = stop(process, signal.SIGINT)
+    assert (exit_code, err.count("\n")) == (130, 1)
+    assert err.startswith("holdfast: interrupted")
+
+
+def test_runs_at_the_same_time_lose_no_log(shell: Shell) -> None:
+    file = shell.write(FEW, "few.toml")
+    for first in range(0, RUNS, AT_ONCE):
+        seeds = map(str, range(first, first + AT_ONCE))
+        runs = [spawn("run", file, "--seed", it, cwd=shell.folder) for it in seeds]
+        assert [(run.communicate(), run.returncode)[1] for run in runs] == [0] * AT_ONCE
+    told = [list(LogFile(path)) for path in Path("logs").glob("few.*jsonl")]
+    starts = [it.event for it, *_ in told]
+    assert all(isinstance(last.event, ScenarioEnded) for *_, last in told)
+    assert sorted(it.seed for it in starts if isinstance(it, ScenarioStarted)) == list(range(RUNS))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sims.cli.main import COMMANDS, load
+from sims.cli.commands import COMMANDS, load
 from tests.sims.cli.commands import FEW, TINY, Shell, environment
 
 PINNED = Path(__file__).with_name("commands.txt").read_text(encoding="utf-8").splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from tests.sims.cli.commands import TINY, Said, Shell, environment
+from sims.log import LogFile
+from tests.sims.cli.commands import FEW, TINY, Said, Shell, environment, spawn
 
 FULL = Path("/dev/full")
 
@@ -79,6 +81,74 @@ def test_a_reader_who_leaves_early_ends_the_command_quietly(
 ) -> None:
     said = into.nobody(*words)
     assert (said.code, said.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "closed, words, code",
+    [(">&-", "run tiny.toml --log none", 0), ("2>&-", "no", 2), (">&- 2>&-", "--help", 0)],
+)
+def test_closed_streams_are_no_reason_to_fail(
+    shell: Shell, closed: str, words: str, code: int
+) -> None:
+    shell.write(TINY)
+    line = f"{sys.executable} -m sims.cli {words} {closed}"
+    said = subprocess.run(line, shell=True, env=environment(), capture_output=True, text=True)
+    assert said.returncode == code
+    assert "Traceback" not in said.stderr
+
+
+def test_a_terminal_without_letters_beyond_ascii_has_them_spelt_out(shell: Shell) -> None:
+    shell.write(TINY.replace('"tiny"', '"t\u00efny"'))
+    words = ["compare", "tiny.toml", "--vary", "policy.name=IE,IY", "--runs", "2"]
+    process = spawn(*words, cwd=shell.folder, PYTHONIOENCODING="ascii", LC_ALL="C")
+    out, err = process.communicate()
+    assert (process.returncode, err) == (0, "")
+    assert "t\\xefny" in out
+
+
+def test_a_disk_that_is_full_under_a_log_is_one_line_and_what_fits_is_readable(
+    shell: Shell,
+) -> None:
+    file = shell.write(TINY.replace("iterations = 3", "iterations = 3000"))
+    line = f"ulimit -f 64; {sys.executable} -m sims.cli run {file} --log run.jsonl"
+    said = subprocess.run(line, shell=True, env=environment(), capture_output=True, text=True)
+    told = "holdfast: run.jsonl: cannot be written: File too large"
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr == f"{told}; accepted: a file in a folder of yours\n"
+    assert sum(1 for _ in LogFile(Path("run.jsonl"))) > 50
+
+
+JOB = "[[job.jobs]]"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run few.toml --log run.jsonl",
+        "check few.toml",
+        "compare few.toml --vary policy.order=FCFS,SPT --runs 2",
+        "chaos few.toml --length 10",
+        "summary run.jsonl --by job",
+        "trace run.jsonl NAME",
+        "trace run.jsonl nobody",
+        "why run.jsonl 7",
+        "queue run.jsonl --at 15",
+        "audit run.jsonl",
+    ],
+)
+def test_a_name_from_a_file_steers_no_terminal_and_makes_no_line(shell: Shell, words: str) -> None:
+    """Told of a job that is called so are as many lines as of one that is called J."""
+    told = {}
+    for name in (r"\u001b[2J\n", "J"):
+        shell.write(
+            FEW.replace('"few"', f'"{name}"').replace(JOB, f'{JOB}\nname = "{name}"', 1), "few.toml"
+        )
+        assert shell("run", "few.toml", "--log", "run.jsonl").code == 0
+        asked = [json.loads(f'"{name}"') if it == "NAME" else it for it in words.split()]
+        said = shell(*asked)
+        assert "\x1b" not in said.out + said.err
+        told[name] = said.code, len((said.out + said.err).splitlines())
+    assert len(set(told.values())) == 1
 
 
 def test_a_log_that_nobody_reads_ends_its_run_quietly(into: Into) -> None:

@@ -11,6 +11,7 @@ import pytest
 from attrs import field, frozen
 
 import policies
+from sims.scenario.policies import POLICIES
 from sims.tables.section import arguments_of
 from tests.sims.cli.commands import ROOT, TINY, Said, Shell
 
@@ -114,10 +115,29 @@ def test_classes_and_functions_of_a_module_beside_the_scenario_work(
     assert (told["makespan"], told["completed"]) == (2 + 2 + 6 + 2 + 2 * 8, True)
 
 
-def test_a_module_in_the_current_folder_works_for_a_scenario_elsewhere(own: Shell) -> None:
+def test_a_module_elsewhere_than_the_scenario_is_loaded_where_the_command_says_so(
+    own: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(POLICIES, "")  # and what --policies makes of it goes with the test
     (own.folder / "deep").mkdir()
     path = own.write(TINY.replace('name = "IE"', 'name = "mine:first"'), "deep/tiny.toml")
-    assert own("run", path, "--log", "none").code == 0
+    one_line(own("run", path, "--log", "none"), 2, "policy.name", "no such module there")
+    assert own("run", path, "--log", "none", "--policies", ".").code == 0
+
+
+def test_check_runs_no_code_without_load(own: Shell) -> None:
+    own.write(MINE + "print('it ran')\n", "mine.py")
+    path = own.write(TINY.replace('name = "IE"', 'name = "mine:number"'))
+    said = own("check", path)
+    assert said.code == 0
+    assert "policy.name = mine:number (not loaded" in said.out
+    assert "it ran" not in said.out
+    assert own("check", path, "--load").code == 2
+    path = own.write(TINY.replace('name = "IE"', 'name = "mine:first"'))
+    sys.modules.pop("mine")
+    said = own("check", path, "--load")
+    assert "it ran" in said.out
+    assert "policy.name = mine:first (loaded)" in said.out
 
 
 def test_a_parameter_of_the_policy_is_set_from_the_command_line(own: Shell) -> None:
@@ -132,10 +152,10 @@ def test_a_parameter_of_the_policy_is_set_from_the_command_line(own: Shell) -> N
     [
         (
             'name = "yours:Only"',
-            ["policy.name", "'yours:Only'", "no such module", "in the current one"],
+            ["policy.name", "'yours:Only'", "no such module", "that of --policies"],
         ),
         ('name = "mine:All"', ["policy.name", "'mine:All'", "'All'", "package.module:Name"]),
-        ('name = "mine:number"', ["policy.name", "'mine:number'", "cannot be called"]),
+        ('name = "mine:number"', ["policy.name", "'mine:number'", "cannot serve", "view, rng"]),
         ('name = "mine:Sleepy"', ["policy.name", "'mine:Sleepy'", "at noon", "Wake.EVERY_SLOT"]),
         ('name = ":Only"', ["policy.name", "':Only'", "package.module:Name"]),
         ('name = "mine:"', ["policy.name", "'mine:'", "package.module:Name"]),
@@ -164,6 +184,9 @@ def test_a_policy_that_cannot_be_had_is_refused_in_one_line(
         ("def first(:", ["SyntaxError", "broken.py"]),
         ("import nowhere", ["No module named 'nowhere'"]),
         ("1 / 0", ["ZeroDivisionError"]),
+        ("import sys; sys.exit(0)", ["SystemExit"]),
+        ("raise type('Odd', (BaseException,), {})", ["Odd"]),
+        ("from subprocess import Popen as first", ["cannot serve here", "(view, rng)"]),
     ],
 )
 def test_a_module_that_does_not_import_is_refused_in_one_line(
@@ -176,6 +199,12 @@ def test_a_module_that_does_not_import_is_refused_in_one_line(
 def test_an_error_inside_a_policy_is_told_in_one_line_with_its_place(own: Shell) -> None:
     line = 1 + MINE.splitlines().index('    return {}["nothing"]')
     one_line(run(own, 'name = "mine:broken"'), 2, "KeyError: 'nothing'", f"mine.py, line {line}")
+
+
+def test_a_policy_that_raises_what_is_no_exception_is_told_in_one_line(own: Shell) -> None:
+    raising = "def first(view, rng):\n    raise type('Odd', (BaseException,), {})('here')\n"
+    own.write(raising, "mine.py")
+    one_line(run(own, 'name = "mine:first"'), 2, "mine:first", "Odd: here", "mine.py, line 2")
 
 
 def test_a_decision_that_cannot_be_is_told_in_one_line(own: Shell) -> None:

@@ -111,7 +111,7 @@ def test_a_capped_run_says_so(shell: Shell) -> None:
     assert "not reached" in shell("run", path, "--set", "job.cap=5").out
 
 
-ENDS = '{ kind = "letters", states = "uuud", then = "hold" }'
+ENDS = '{ kind = "letters", states = "uuud", after = "hold" }'
 """A worker that never comes back: a trace that has ended says UP where it is not told to hold."""
 
 
@@ -180,6 +180,15 @@ def test_an_earlier_log_is_kept_under_a_number_unless_the_new_one_says_the_same(
     shell("run", path, "--seed", "6")
     assert {"logs/tiny.jsonl", "logs/tiny.1.jsonl", "logs/tiny.2.jsonl"} <= shell.files()
     assert Path("logs/tiny.1.jsonl").read_bytes() == first
+
+
+def test_a_file_says_no_log_outside_of_the_current_folder(shell: Shell) -> None:
+    outside = shell.folder.parent / "outside.jsonl"
+    path = shell.write(f'log = "{outside}"\n{TINY}')
+    assert "outside of the current folder; accepted: a path in it" in shell("run", path).complaint()
+    assert not outside.exists()
+    assert shell("run", path, "--log", outside).code == 0
+    assert shell("run", shell.write(f'log = "in/it.jsonl"\n{TINY}')).code == 0
 
 
 def test_what_is_read_is_never_written(shell: Shell) -> None:

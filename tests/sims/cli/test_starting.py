@@ -15,6 +15,7 @@ from sims.kit.points import Point
 from sims.matrix import CellKind, cells
 from sims.scenario.keys import tables
 from sims.scenario.loader import load, parse, read
+from sims.scenario.policies import POLICIES
 from sims.scenario.schema import FILE, schema
 from sims.world import run
 from tests.sims.cli.commands import TINY, Shell
@@ -97,7 +98,9 @@ def test_a_new_policy_runs_as_it_is_in_the_users_own_file(
     monkeypatch.delitem(sys.modules, "mine", raising=False)
     shell("new", "policy", point.value, "-o", "mine.py")
     name, setting = RUN_WITH[point]
-    said = shell("run", FOLDER / f"{name}.toml", "--set", setting, "--log", "none", "--json")
+    monkeypatch.setenv(POLICIES, "")
+    words = ("--set", setting, "--policies", ".", "--log", "none", "--json")
+    said = shell("run", FOLDER / f"{name}.toml", *words)
     monkeypatch.delitem(sys.modules, "mine")
     assert said.json()["completed"], said
 

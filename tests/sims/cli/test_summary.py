@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sims.cli.main import main
+from sims.cli import main
 from sims.cli.summary import in_order
 from sims.ledger import Account, Use
 from tests.sims.cli.commands import Shell

@@ -7,7 +7,7 @@ import pytest
 
 from actors.events import JobCompleted, JobSubmitted, Outcome, RunEnded, ScenarioStarted
 from actors.runtime import Record
-from sims.cli.main import main
+from sims.cli import main
 from sims.exports import tables
 from sims.exports.tables import write_events, write_jobs
 from sims.parts import parted

@@ -10,8 +10,17 @@ from matplotlib.collections import PolyCollection
 
 from actors.events import Outcome
 from sims.ledger import Use
-from sims.plots.boxes import BOX, Columns, Table
-from sims.plots.chart import Raster, coverage, draw_boxes, draw_names, image, rgb
+from sims.plots.boxes import (
+    BOX,
+    Columns,
+    Raster,
+    Table,
+    coverage,
+    draw_boxes,
+    draw_names,
+    image,
+    rgb,
+)
 from sims.plots.figure import blank_figure, save
 from sims.plots.palette import IN_SYSTEM, KIND, RUN_KIND, RUN_PAINTS, USE_PAINTS, USES
 from tests.sims.plots.made import boxes
@@ -95,22 +104,6 @@ def test_pixels_without_boxes_are_white() -> None:
     assert picture[1].tolist() == [[1, 1, 1], [1, 1, 1]]
     assert picture[0, 0].tolist() == [1, 1, 1]
     assert picture[0, 1].tolist() != [1, 1, 1]
-
-
-def test_faint_boxes_can_be_lifted_without_changing_what_is_full() -> None:
-    two, raster = boxes((0, 1, 0, 1, USEFUL), (0, 1, 100, 200, USEFUL)), Raster(1, 2, 1, 200)
-    plain, lifted = (image(two, USE_PAINTS, raster, faint) for faint in (1, 0.5))
-    assert (lifted[0, 0] < plain[0, 0]).any()
-    assert lifted[0, 1] == pytest.approx(plain[0, 1])
-
-
-def test_a_short_run_shows_before_the_state_that_lies_behind_it() -> None:
-    """A job's run of a thousandth of its wait would vanish in the wait's grey."""
-    short = boxes((0, 1, 0, 1000, BEHIND), (0, 1, 500, 501, COMPLETED))
-    pixel = image(short, RUN_PAINTS, Raster(1, 1, 1, 1000), faint=0.15)[0, 0]
-    lifted = 0.001**0.15
-    mixed = lifted * rgb(RUN_PAINTS[COMPLETED].colour) + (1 - lifted) * rgb(IN_SYSTEM.colour)
-    assert pixel == pytest.approx(mixed, abs=1e-6)
 
 
 def test_a_full_box_hides_the_state_behind_it() -> None:

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sims.plots.chart import rgb
+from sims.plots.boxes import rgb
 from sims.plots.palette import RUN_PAINTS, USE_PAINTS, Paint
 
 SEEN_BY = {

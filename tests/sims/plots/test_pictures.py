@@ -6,21 +6,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from attrs import evolve
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from actors.events import Outcome
-from sims.cli.main import main
+from actors.events import JobSubmitted, Outcome
+from actors.runtime import Record
+from sims.cli import main
 from sims.errors import InputError
 from sims.plots import gantt
-from sims.plots.chart import rgb
-from sims.plots.figure import blank_figure, title_within
-from sims.plots.framing import Framing
+from sims.plots.boxes import rgb
+from sims.plots.figure import Framing, blank_figure, title_within
 from sims.plots.palette import OUTCOMES
 from sims.plots.pictures import WHOLE, What, draw
 from sims.plots.scene import Scene
+from sims.scenario.loader import load
+from sims.world import run
 from tests.sims.cli.commands import without
-from tests.sims.kinds import KINDS, records_of, written
+from tests.sims.kinds import KINDS, SCENARIOS, records_of, written
 
 SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
@@ -64,7 +67,7 @@ def test_every_axis_has_a_label_that_tells_its_unit(what: str, name: str) -> Non
         assert f" {unit}" in figure.axes[0].get_xlabel()
         assert all(axes.get_xlabel() for axes in figure.axes)
     else:
-        assert f"time, {unit}" in labels
+        assert f"time, {'d' if name == 'malleable10' else unit}" in labels
         assert all(axes.get_ylabel() for axes in figure.axes)
 
 
@@ -77,6 +80,29 @@ def test_rows_are_workers_where_they_have_names_and_processors_where_they_have_n
 ) -> None:
     assert drawn("gantt", name).axes[0].get_ylabel() == row
     assert drawn("ledger", name).axes[1].get_xlabel() == row
+
+
+def test_jobs_of_one_colour_are_told_apart_and_dated_as_their_log_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records: list[Record] = []
+    run(load(SCENARIOS / "slurm.toml"), [records.append], SCENARIOS)
+    figure = draw(records, What.GANTT)
+    words = legend(figure)
+    assert len(words) == 8 and words[0].startswith("user ") and words[-1].endswith("other users")
+    dates = [it for axes in figure.axes for it in axes.child_axes]
+    assert [it.get_xlabel() for it in dates] == ["date, UTC"]
+    nobodys = [
+        evolve(it, event=evolve(it.event, user="", queue=""))
+        if isinstance(it.event, JobSubmitted)
+        else it
+        for it in records
+    ]
+    assert legend(draw(nobodys, What.GANTT))[0] == "did not wait"
+    monkeypatch.setattr(gantt, "FEW", 10)
+    counted = draw(records, What.JOBS).axes
+    assert counted[0].get_ylabel() == "time in the system"
+    assert counted[1].get_ylabel() == f"jobs ({len(Scene.of(records).jobs)} in all)"
 
 
 def test_few_processors_are_numbered_below_the_middles_of_their_bars() -> None:

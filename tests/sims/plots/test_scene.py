@@ -14,8 +14,7 @@ from actors.events import (
 )
 from sims.ledger import Use
 from sims.parts import parted
-from sims.plots.boxes import side_by_side
-from sims.plots.chart import Raster, coverage
+from sims.plots.boxes import Raster, coverage, side_by_side
 from sims.plots.palette import IN_SYSTEM, KIND, RUN_PAINTS, USE_PAINTS, WENT_ON, Sign
 from sims.plots.scene import Scene, middle
 from sims.plots.steps import averaged, channels_used

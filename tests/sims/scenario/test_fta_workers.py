@@ -19,7 +19,7 @@ UP, RECLAIMED, DOWN = WorkerState
 
 def changes(**keys: Any) -> list[tuple[int, WorkerState]]:
     """The first changes of a worker in slots of a second."""
-    table = {"kind": "fta", "file": "event_trace.tab", "slot": 1, **keys}
+    table = {"kind": "fta", "file": "event_trace.tab", "slot": 1, "after": "hold", **keys}
     worker = FtaFile.model_validate(table)
     return list(islice(worker.changes(np.random.default_rng(0), DATA), 5))
 

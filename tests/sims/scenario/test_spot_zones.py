@@ -14,7 +14,8 @@ import pytest
 
 from actors.events import WorkerChanged
 from actors.runtime import Record
-from sims.scenario.loader import load
+from sims.errors import InputError
+from sims.scenario.loader import load, parse, read
 from sims.trace.span import Span
 from sims.trace.tale import Tale
 from sims.world import run
@@ -67,7 +68,7 @@ def test_a_trace_is_held_at_its_end_or_repeated(folder: Path) -> None:
     """Twenty ticks are forty slots: from then on a is UP for ever, or DOWN again in 52 to 55."""
     many = "job.iterations=6"
     held = letters(records(folder, many))
-    again = [f'workers.{k}.availability.then="repeat"' for k in range(3)]
+    again = [f'workers.{k}.availability.after="repeat"' for k in range(3)]
     repeated = letters(records(folder, many, *again))
     assert all(held[zone][:42] == repeated[zone][:42] for zone in "abc")
     assert held["a"][42:] == "DICCCC" * 3
@@ -107,3 +108,48 @@ def test_the_life_of_the_job_tells_where_its_time_went() -> None:
 
 def titles(span: Span) -> list[str]:
     return [child.title for child in span.children]
+
+
+def test_the_file_says_how_long_a_tick_is(folder: Path) -> None:
+    """In seconds c is away from tick 3 to 6; `slot = 195` would be 195 times as fast."""
+    table = parse(folder / "three-zones.toml", ["job.iterations=500"]) | {"unit": "s"}
+    for worker in table["workers"]:
+        worker["availability"]["slot"] = 195
+    with pytest.raises(InputError, match=r"availability.slot: 195 s in a slot, and the unit is s"):
+        run(read(table, "spot"), folder=folder)
+    for unit, turns in (("s", [360, 840]), ("slot", [3, 7])):
+        for worker in table["workers"]:
+            worker["availability"].pop("slot", None)
+        seen: list[Record] = []
+        run(read(table | {"unit": unit}, "spot"), [seen.append], folder, until=1000)
+        changed = (it for it in seen if isinstance(it.event, WorkerChanged))
+        assert [it.t for it in changed if it.event.worker == 2] == turns
+
+
+def test_a_run_that_outlives_its_trace_is_refused_with_the_traces_length(folder: Path) -> None:
+    errors = [f'workers.{k}.availability.after="error"' for k in range(3)]
+    with pytest.raises(InputError, match=r"zone-.\.json: the trace ends at 2,400 s, and the run"):
+        records(folder, *errors)
+    assert records(folder, *errors, "job.iterations=2")
+
+
+def test_a_random_start_is_the_seeds_and_common_to_all_zones(folder: Path) -> None:
+    keys = 'start="random"', 'after="repeat"'
+    asked = [f"workers.{k}.availability.{it}" for k in range(3) for it in keys]
+    rows = [letters(records(folder, *asked, f"seed={seed}")) for seed in (1, 1, 2)]
+    assert rows[0] == rows[1] != rows[2]
+    fixed = [it.replace('"random"', "22") for it in asked]
+    assert letters(records(folder, *fixed))["b"].startswith("..")
+
+
+def test_slots_of_two_lengths_are_refused_with_the_remedy(folder: Path) -> None:
+    problem = "slots of 120 s and 60 s in one scenario; accepted: slot = 60"
+    with pytest.raises(InputError, match=problem):
+        records(folder, "workers.0.availability.slot=120")
+
+
+def test_young_and_daly_count_with_the_mtbf_of_the_traces(folder: Path) -> None:
+    """UP for 18, 17 and 16 ticks of two slots, and DOWN after an UP twice: 51 slots."""
+    asked = ["protection.kind=images", 'protection.period="young"', "master.image=1"]
+    assert records(folder, *asked) == records(folder, *asked, "protection.mtbf=51")
+    assert records(folder, *asked) != records(folder, *asked, "protection.mtbf=5")

@@ -12,7 +12,7 @@ import pytest
 
 from actors.events import JobCompleted, ScenarioStarted
 from actors.runtime import Record
-from sims.cli.main import main
+from sims.cli import main
 from sims.plots.scene import Scene
 from sims.view import charts
 from sims.view.page import Page

@@ -14,8 +14,10 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from sims.cli.output import printing
-from sims.errors import InputError
+from sims.cli.signals import INTERRUPTED, TERMINATED, hear
+from sims.errors import InputError, visible
 from sims.options import call, command_of
+from sims.script import FAILED, MISUSED, note
 
 COMMANDS = {
     "run": ("running", "Simulate a scenario file to its end, and log what happens."),
@@ -88,7 +90,9 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """As Typer's."""
         name, unloaded, rest = super().resolve_command(ctx, args)
-        return name, unloaded and load(name or ""), rest
+        loaded = unloaded and load(name or "")
+        hear()
+        return name, loaded, rest
 
 
 def load(name: str) -> Any:
@@ -132,8 +136,8 @@ def _command_line() -> Any:
     return get_command(line)
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
+def run_command(words: Sequence[str] | None) -> int:
+    """Run the command that the words, or the process's own, are of; returns the exit code."""
     warnings.formatwarning = _told
     # Looking for plug-ins of pydantic's reads what all installed packages say of themselves.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -147,8 +151,11 @@ def main(words: Sequence[str] | None = None) -> int:
         return _refused(str(error))
     except KeyboardInterrupt as interrupt:
         more = str(interrupt) or "; what was logged so far is readable"
-        print(f"holdfast: interrupted{more}", file=sys.stderr)
-        return 130
+        from sims.writing import Terminated
+
+        ended = isinstance(interrupt, Terminated)
+        note(f"{'terminated' if ended else 'interrupted'}{more}")
+        return TERMINATED if ended else INTERRUPTED
     except BrokenPipeError:
         return 0
     except MemoryError:
@@ -159,12 +166,12 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _told(message: Warning | str, *_: object, **__: object) -> str:
     """A warning as one line, without the place in our code."""
-    return f"holdfast: {message}\n"
+    return f"holdfast: {visible(str(message))}\n"
 
 
 def _refused(why: str) -> int:
-    print(f"holdfast: {why}", file=sys.stderr)
-    return 2
+    note(why)
+    return MISUSED
 
 
 def _failed(error: Exception) -> int:
@@ -176,9 +183,5 @@ def _failed(error: Exception) -> int:
         raise error
     if isinstance(error, ActorFailed) and isinstance(error.error, BadDecision):
         return _refused(str(error.error))
-    print(f"holdfast: the run failed: {error}", file=sys.stderr)
-    return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    note(f"the run failed: {error}")
+    return FAILED
