@@ -100,16 +100,6 @@ def _link(w: World, event: LinkDescribed) -> None:
     w.service = Service(event.channels, event.order)
 
 
-def _platform(w: World, event: PlatformDescribed) -> None:
-    sound = event.node >= 1 and 0 <= event.spares < w.head.processors
-    possible(sound and min(event.detections, default=0) >= 0, "{}", event)
-    w.platform, w.late = event, any(event.detections)
-    if event.spares:
-        size = w.head.processors
-        w.spare = Free([(size - event.spares, size - 1)])
-        w.free.take(size - event.spares, size - 1)
-
-
 def _pack(w: World, event: PackDescribed) -> None:
     framed(w.head.decider is DeciderKind.PACK, "{}, and no pack decides", event)
     times = event.downtime, event.unit, event.latency, event.startup
@@ -120,7 +110,7 @@ def _pack(w: World, event: PackDescribed) -> None:
 
 HEADS: dict[type[Event], Any] = {
     LinkDescribed: _link,
-    PlatformDescribed: _platform,
+    PlatformDescribed: practice.platform,
     PackDescribed: _pack,
 }
 """What is told at most once: the master, the platform, malleable17's parameters."""

@@ -13,14 +13,27 @@ from actors.events import (
     MemberReplaced,
     NoticeGiven,
     Outcome,
+    PlatformDescribed,
+    Stage,
 )
 from actors.runtime import Event
 from sims.audit import ends, rules, runs
-from sims.audit.facts import DOWN, PLAINLY, Copy, Job, Worker
-from sims.audit.intervals import joined
+from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job, Worker
+from sims.audit.intervals import Free, joined
 from sims.audit.law import Broken, Law, comes, possible, told
 from sims.audit.turns import Phase, Script, Teller
 from sims.audit.world import World
+
+
+def platform(w: World, event: PlatformDescribed) -> None:
+    """Nodes, spares, and when faults are heard of."""
+    sound = event.node >= 1 and 0 <= event.spares < w.head.processors
+    possible(sound and min(event.detections, default=0) >= 0, "{}", event)
+    w.platform, w.late = event, any(event.detections)
+    if event.spares:
+        size = w.head.processors
+        w.spare = Free([(size - event.spares, size - 1)])
+        w.free.take(size - event.spares, size - 1)
 
 
 def describe_checkpoints(w: World, event: CheckpointingDescribed, seq: int) -> Script:
@@ -51,7 +64,21 @@ def notice(w: World, event: NoticeGiven, seq: int) -> Script:
     w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
     copy = w.holder(event.worker)
     if copy is not None and copy.job.manner.on_notice:
-        w.push(copy.job, Phase.RESUME, -1, partial(runs.notice, w, copy, seq))
+        w.push(copy.job, Phase.RESUME, -1, partial(_save, w, copy, seq))
+
+
+def _save(w: World, copy: Copy, cause: int) -> Script | None:
+    """An owner says that it takes a member: a checkpoint is due if there is work to save (O1)."""
+    run = copy.run
+    if run is None or copy.struck or run.stage is not Stage.COMPUTING:
+        return None
+    if run.at(w.now) <= NEGLIGIBLE * run.work:
+        return None
+    if run.saving is not None:
+        run.due = True
+        return None
+    run.cause = cause
+    return runs.cut(w, run)
 
 
 def _taken(worker: Worker) -> None:

@@ -184,7 +184,7 @@ def _beside(w: World, run: Run, saving: Run) -> Script:
     run.saving = None
     left = run.work - run.done(w.now)
     if run.due and run.stage is COMPUTING and left > NEGLIGIBLE * run.work:
-        run.cause, script = saving.cause, _cut(w, run)
+        run.cause, script = saving.cause, cut(w, run)
         w.push(run.copy.job, w.phase, run.number, lambda: script)
     else:
         yield from review(w, run, saving.cause)
@@ -221,27 +221,13 @@ def _pass(w: World, run: Run, it: Run, cost: float | None) -> Script:
     yield from _wait(w, it)
 
 
-def _cut(w: World, run: Run) -> Script | None:
+def cut(w: World, run: Run) -> Script | None:
     """Its computing ends now."""
     run.reach = run.done(w.now)
     if run.timer is not None:
         run.timer.live = False
     script, run.script = run.script, None
     return script
-
-
-def notice(w: World, copy: Copy, cause: int) -> Script | None:
-    """An owner says that it takes a member: a checkpoint is due if there is work to save (O1)."""
-    run = copy.run
-    if run is None or copy.struck or run.stage is not COMPUTING:
-        return None
-    if run.at(w.now) <= NEGLIGIBLE * run.work:
-        return None
-    if run.saving is not None:
-        run.due = True
-        return None
-    run.cause = cause
-    return _cut(w, run)
 
 
 def _verdict(w: World, run: Run) -> Script:
@@ -302,5 +288,5 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
             _aim(w, other)
     reach = getattr(event, "done", done)
     follows(same(reach, done), "{!r} is done by {}", done, event)
-    script, run.reach = _cut(w, run), reach
+    script, run.reach = cut(w, run), reach
     return script
