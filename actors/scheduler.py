@@ -6,18 +6,19 @@ from __future__ import annotations
 from attrs import define, field
 
 from actors.cause_tracker import CauseTracker
+from actors.decider import Decider
 from actors.dispatcher import Dispatcher
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
 from actors.messages import (
     CapReached,
     CopyOver,
     Decide,
-    FaultComes,
     FormerMembersWait,
     JobOver,
+    MemberFaultHeard,
+    MemberHasNotice,
     MemberSpeedChanged,
     MemberStateChanged,
-    ProgramReceived,
     ProgressReport,
     ReleaseFormer,
     RunProgress,
@@ -26,74 +27,22 @@ from actors.messages import (
     StateSaved,
     Submit,
 )
+from actors.replacement import ReplacementWanted
 from actors.runtime import NOTHING, Actor, Phase, handles
-from actors.worker_messages import Fail, HoldingsChanged
+from actors.worker_messages import (
+    FaultComes,
+    FaultHeard,
+    HoldingsChanged,
+    OwnerGaveNotice,
+    ProgramReceived,
+)
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
 
-DECIDE, RELEASE_FORMER, STRIKE = Decide(), ReleaseFormer(), Fail()
+DECIDE, RELEASE_FORMER = Decide(), ReleaseFormer()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
-
-
-class Decider:
-    """What differs between schedulers: it keeps its books, asks its policies, and answers by
-    calling the scheduler's `start_some`, `start_on`, `resize` and `cancel_copy`.
-
-    `cause` is everywhere the number of the event that leads to the call.
-    """
-
-    __slots__ = ()
-
-    wants_holdings = False
-    """Whether workers are to report what they hold."""
-
-    @property
-    def wants_progress(self) -> bool:
-        """Whether jobs are to report how far their runs are; known once it is attached."""
-        return False
-
-    def attach(self, scheduler: Scheduler) -> None:
-        """Called once, before anything else."""
-
-    def submitted(self, job: BatchJob, cause: int) -> None:
-        """A job asks to be scheduled."""
-
-    def over(self, message: CopyOver, cause: int) -> None:
-        """A copy has ended; the pool has its workers back already."""
-
-    def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
-        """A worker changed state, and the pool knows; whether that calls for a decision."""
-        return False
-
-    def programmed(self, worker: int, label: str, cause: int) -> bool:
-        """A worker holds this program now; whether that calls for a decision."""
-        return False
-
-    def progress_reported(self, message: ProgressReport, cause: int) -> None:
-        """A malleable job reports its progress."""
-
-    def progressed(self, message: RunProgress) -> None:
-        """A job that reports tells how far a run is."""
-
-    def saved(self, message: StateSaved) -> None:
-        """A job that reports tells of a saved state."""
-
-    def speed_changed(self, worker: int, speed: float, cause: int) -> None:
-        """A worker changed speed, and the pool knows."""
-
-    def ignores(self, worker: int, cause: int) -> bool:
-        """Whether a fault of this worker changes nothing in its model; the log says so then."""
-        return False
-
-    def woken(self, cause: int) -> int | None:
-        """What a wake-up call leads to a decision for; None: it does not count, as the decision
-        that asked for it has been replaced, or the instant has been decided on."""
-        return None
-
-    def decide(self, cause: int) -> None:
-        """All of this instant is known."""
 
 
 @define(eq=False)
@@ -184,31 +133,56 @@ class Scheduler(Dispatcher):
             self.holdings.pop(worker, None)
             for workers in self.programmed.values():
                 workers.discard(worker)
-        elif state is UP and self.tracker is not None:
-            self.tracker.free(self.now, ((worker, worker),), cause)
-        copy = self.pool.holder(worker)
-        if copy >= 0:
-            job = self.actors.get(self.held[copy][0])
-            if job is not None:
-                self.send(job, MemberStateChanged(copy, worker, state), cause)
-        if self.decider.changed(worker, state, cause) and not self.deciding:
+        elif state is UP:
+            self.replaceable.pop(worker, None)
+            if self.tracker is not None:
+                self.tracker.free(self.now, ((worker, worker),), cause)
+        copy, job = self.held_by(worker)
+        if job is not None:
+            self.send(job, MemberStateChanged(copy, worker, state, message.hidden), cause)
+        if copy < 0 or not message.hidden:
+            self._call_decider(worker, state, cause)
+
+    def _call_decider(self, worker: int, state: WorkerState, cause: int) -> None:
+        """Deciders do not know spares."""
+        calls = worker < self.pool.size and self.decider.changed(worker, state, cause)
+        if (calls or self.replaceable) and not self.deciding:
             self.decide_soon(cause)
+
+    @handles(FaultHeard)
+    def hear_of_hidden_fault(self, message: FaultHeard, cause: int) -> None:
+        worker = message.index
+        copy, job = self.held_by(worker)
+        if job is not None:
+            self.send(job, MemberFaultHeard(copy, worker), cause)
+            self._call_decider(worker, DOWN, cause)
+
+    @handles(OwnerGaveNotice)
+    def hear_of_notice(self, message: OwnerGaveNotice, cause: int) -> None:
+        copy, job = self.held_by(message.index)
+        if job is not None:
+            self.send(job, MemberHasNotice(copy, message.index), cause)
+
+    @handles(ReplacementWanted)
+    def replace_soon(self, message: ReplacementWanted, cause: int) -> None:
+        if message.worker in self.pool.away:
+            self.replaceable[message.worker] = message.copy, cause
+            if not self.deciding:
+                self.decide_soon(cause)
 
     @handles(SpeedChanged)
     def worker_speed_changed(self, message: SpeedChanged, cause: int) -> None:
         self.pool.change_speed(message.index, message.speed)
-        copy = self.pool.holder(message.index)
-        if copy >= 0:
-            job = self.actors.get(self.held[copy][0])
-            if job is not None:
-                self.send(job, MemberSpeedChanged(copy, message.index, message.speed), cause)
+        copy, job = self.held_by(message.index)
+        if job is not None:
+            self.send(job, MemberSpeedChanged(copy, message.index, message.speed), cause)
         self.decider.speed_changed(message.index, message.speed, cause)
 
     @handles(FaultComes)
     def hear_of_fault(self, message: FaultComes, cause: int) -> None:
         if not self.decider.ignores(message.worker, cause):
             assert self.workers is not None
-            self.send(self.workers(message.worker), STRIKE, cause)
+            self.send(self.workers(message.worker), message.fault, cause)
 
     @handles(JobOver)
     def count_job_out(self, message: JobOver, cause: int) -> None:
@@ -252,6 +226,8 @@ class Scheduler(Dispatcher):
 
     @handles(Decide)
     def decide(self, message: Decide, cause: int) -> None:
+        for copy, numbers in self.replace_members() if self.replaceable else ():
+            self.decider.replaced(copy, numbers)
         if self.deciding:
             # Not this message's cause: a decider's wake of this instant may have come before.
             self.deciding = False

@@ -25,6 +25,7 @@ from sims.log import LogFile, LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario.build import populate
+from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
 from sims.scenario.idle import idle, warn_of_idle
 from sims.scenario.loader import Scenario, files_of, parse, put, read
 from sims.scenario.master import MasterSection
@@ -105,6 +106,8 @@ def run(
     scenario = load(source, changes, seed)
     scenario = with_policies(scenario, policy, order, allocation)
     if hazard is not None:
+        if not isinstance(hazard, FaultFields | SeveralFaults):
+            hazard = OwnFaults.model_construct(given=hazard, downtime=hazard.downtime)
         scenario = scenario.model_copy(update={"faults": hazard})
     if service is not None:
         scenario = _served(scenario, service)

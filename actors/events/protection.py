@@ -33,7 +33,8 @@ class CheckpointingDescribed(Event):
 
 @frozen
 class CheckpointStarted(Event):
-    """A checkpoint that does not block its run begins: work goes on until it is complete."""
+    """A checkpoint that does not block its run begins, or of one that buddies have the images begin
+    to be sent: work goes on until that is complete."""
 
     job: JobName
     run: RunNumber

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from sims.readers.spot import SpotTrace
 
 Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")]
-HOUR = 3600
-"""s."""
+HOUR = 3600  # s
 
 
 class After(enum.Enum):
@@ -47,7 +46,18 @@ class After(enum.Enum):
     """The trace again, from its start."""
 
 
-class AlwaysUp(Section):
+class _Owned(Section):
+    """What an owner who takes a worker away may do."""
+
+    notice: Time = 0
+    """How long before it takes the worker DOWN the owner says so."""
+
+    def notices(self, changes: Iterator[Change]) -> Iterator[tuple[float, float]]:
+        """(when it says so, when it takes the worker DOWN)."""
+        return ((max(0, t - self.notice), t) for t, state in changes if state is WorkerState.DOWN)
+
+
+class AlwaysUp(_Owned):
     """`"always"` or `{kind = "always"}`: never reclaimed, never down."""
 
     kind: Literal["always"] = "always"
@@ -61,7 +71,7 @@ class AlwaysUp(Section):
         return MarkovChain(((1.0, 0.0, 0.0),) * 3)
 
 
-class Markov(Section):
+class Markov(_Owned):
     """`{kind = "markov", rows = [[uu, ur, ud], [ru, rr, rd], [du, dr, dd]]}` (volatile13,
     section V.A)."""
 
@@ -83,7 +93,7 @@ class Markov(Section):
         return MarkovChain(self.rows)
 
 
-class Trace(Section):
+class Trace(_Owned):
     """Whatever has a timeline of slots."""
 
     after: After = After.UP
@@ -339,6 +349,15 @@ class Overlaid:
     under: Availability
     spans: tuple[tuple[float, float], ...]
     """[from, until), in any order."""
+
+    @property
+    def notice(self) -> float:
+        """Of the owner that takes it DOWN."""
+        return self.under.notice
+
+    def notices(self, changes: Iterator[Change]) -> Iterator[tuple[float, float]]:
+        """See _Owned."""
+        return self.under.notices(changes)
 
     def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
         """(time, state) from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md, W1)."""

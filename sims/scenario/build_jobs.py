@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isfinite
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from actors.attempts import JobOfAttempts
 from actors.events import DeciderKind
@@ -23,6 +23,7 @@ from policies.maths.cosched import Costs
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
+from sims.scenario.faults import Struck
 from sims.scenario.jobs.section import Overrun
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative
@@ -64,7 +65,9 @@ class Makers:
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
     """Whether nothing can change a run's rate or end but faults."""
-    return scenario.full_platform.plain and scenario.master is None and _whole(scenario, submission)
+    heard = not any(law.detection for law in scenario.faults.laws)
+    bare = heard and scenario.full_platform.plain and scenario.master is None
+    return bare and _whole(scenario, submission)
 
 
 def _whole(scenario: Scenario, submission: Submission) -> bool:
@@ -109,6 +112,7 @@ def _job_of_runs(
 ) -> JobOfRuns:
     job = submission.job
     _warn_of_single(submission)
+    node = scenario.full_platform.node
     make: Callable[..., JobOfRuns] = JobOfRuns
     if makers.costs is not None:
         from sims.scenario.deciders.applications import application
@@ -119,7 +123,10 @@ def _job_of_runs(
             *(job.verification, submission.image, costs, makers.fatal)
         )
     else:
-        rules = submission.rules(scenario.faults.mtbf)
+        faults = scenario.faults
+        failing = [(node if law.of is Struck.NODES else 1, law.mtbf) for law in faults.laws]
+        rules = submission.rules(faults.mtbf, failing)
+    rules = evolve(rules, node=node)
     if job.kind == "iterative":
         own = iterative(submission)
         times = own.times(job.index, scenario.full_platform)

@@ -70,8 +70,13 @@ class WorkerFields(Section):
 class PlatformSection(WorkerFields):
     """`[platform]`: workers alike, numbered from 0."""
 
-    workers: Annotated[int, _up_to(MOST)]
-    """P."""
+    workers: Annotated[int, Accepts(f"a whole number, 0 to {MOST:,}", {"ge": 0, "le": MOST})] = 0
+    """P; with `[[workers]]` those of the pool alone."""
+    node: Count = 1
+    """k: workers 0 to k - 1 are node 0, the next k node 1, and so on, `[[workers]]` too."""
+    spares: Natural = 0
+    """The last so many workers start no job; under `protection.replace_after` they replace members
+    that are away."""
     multitasking: bool = True
     """Whether a worker may run several copies at once, where a policy shares them
     (redundancy17)."""
@@ -180,9 +185,25 @@ class Platform:
         return self.alike + len(self.own)
 
     @property
+    def node(self) -> int:
+        """Workers of a node."""
+        return self.pool.node if self.pool else 1
+
+    @property
+    def nodes(self) -> list[range]:
+        """The workers of each; the last may have fewer."""
+        return [range(k, min(k + self.node, self.size)) for k in range(0, self.size, self.node)]
+
+    @property
+    def able(self) -> int:
+        """Workers that are no spares."""
+        return self.size - (self.pool.spares if self.pool else 0)
+
+    @property
     def sections(self) -> tuple[WorkerFields, ...]:
         """Each different section once."""
-        return (*((self.pool,) if self.pool else ()), *self.own, *self.reclaimed.values())
+        pool = (self.pool,) if self.pool and self.alike else ()
+        return (*pool, *self.own, *self.reclaimed.values())
 
     @cached_property
     def plain(self) -> bool:

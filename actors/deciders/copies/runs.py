@@ -10,13 +10,14 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.decider import Decider
 from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.deciders.copies.table import ActiveTable
 from actors.events import Stage
 from actors.messages import CopyOver, RunProgress, StateSaved
 from actors.progress import remaining
-from actors.scheduler import Decider, Scheduler
+from actors.scheduler import Scheduler
 from policies.availability import WorkerState
 from policies.interface.copies import Counts, RedundancyPolicy
 from policies.interface.queue import BatchJob

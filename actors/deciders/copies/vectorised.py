@@ -8,6 +8,7 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.decider import Decider
 from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.copies.mean import RunningMean
 from actors.deciders.copies.placed import Placed
@@ -20,7 +21,7 @@ from actors.deciders.copies.work_account import NEVER, WorkAccount
 from actors.events import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.messages import CopyOver, Decide, FirstCopyEnded
 from actors.runtime import Phase, Timer
-from actors.scheduler import Decider, Scheduler
+from actors.scheduler import Scheduler
 from policies.availability import WorkerState
 from policies.interface.copies import (
     WHOLE,

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.decider import Decider
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.enrolment.window import FREE, RunningConfiguration, Window
 from actors.events import BoundsDescribed, ChainsBelieved, End, Outcome
-from actors.intervals import grouped
+from actors.intervals import Intervals, grouped, members
 from actors.messages import CopyOver, Decide, RunProgress
 from actors.runtime import NOTHING, Phase
-from actors.scheduler import Decider, Scheduler
+from actors.scheduler import Scheduler
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
 from policies.interface import Configuration, Enrolment, EnrolmentPolicy, Reason, Wake
@@ -169,6 +170,16 @@ class EnrolmentDecider(Decider):
                 for label in self.holders:
                     self.holders[label] &= ~bit
         return self._call(cause) if self.alert else False
+
+    def replaced(self, copy: int, numbers: Intervals) -> None:
+        held = set(members(numbers))
+        for application in self.applications.values():
+            running = application.running
+            if running is not None and running.copy == copy:
+                tasks = dict(running.configuration.members)
+                (gone,), (came,) = tasks.keys() - held, held - tasks.keys()
+                tasks[came] = tasks.pop(gone)
+                running.configuration = Configuration(tuple(sorted(tasks.items())))
 
     def programmed(self, worker: int, label: str, cause: int) -> bool:
         self.holders[label] = self.holders.get(label, 0) | 1 << worker

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, field
 
+from actors.decider import Decider
 from actors.deciders.pack.checks import allocate, redistribute
 from actors.deciders.pack.state import ApplicationProgress, PackState
 from actors.deciders.pack.views import NewApplication, Occasion, Pack
@@ -19,7 +20,7 @@ from actors.events import (
     WhyIgnored,
 )
 from actors.messages import CopyOver, ProgressReport
-from actors.scheduler import Decider, Scheduler
+from actors.scheduler import Scheduler
 from policies.availability import WorkerState
 from policies.interface.pack import AllocationPolicy, Cause, RedistributionPolicy, Resize
 from policies.interface.queue import BatchJob

@@ -9,6 +9,7 @@ from typing import cast
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.decider import Decider
 from actors.deciders.queue.checks import checked
 from actors.deciders.queue.intake import Entries, Intake, intake
 from actors.deciders.queue.memory import QueueMemory
@@ -16,10 +17,11 @@ from actors.deciders.queue.promises import Promises
 from actors.deciders.queue.state import QueueState
 from actors.decisions import ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
+from actors.intervals import Intervals
 from actors.messages import CopyOver, Decide
 from actors.runtime import Home, Phase
 from actors.runtime.phases import after_instant
-from actors.scheduler import Decider, Scheduler
+from actors.scheduler import Scheduler
 from policies.availability import WorkerState
 from policies.interface.queue import (
     BatchJob,
@@ -132,6 +134,10 @@ class QueueDecider(Decider):
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         self.state.moved = True
         return True
+
+    def replaced(self, copy: int, numbers: Intervals) -> None:
+        end, index, processors, waiting, _, _ = self.state.runs[copy]
+        self.state.replace((end, index, processors, waiting, numbers, copy))
 
     # --- what it decides ----------------------------------------------------------------------
 

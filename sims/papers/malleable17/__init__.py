@@ -9,12 +9,12 @@ from typing import Any
 
 from policies.pack import LookAhead
 from sims.campaign.results import Results
+from sims.durations import YEAR
 from sims.papers.course import Course, CoursePoint
 from sims.papers.inputs import base
 from sims.papers.values import Place, Value, estimated, exactly, ratios
 from sims.plots.figure import PLAIN, blank_figure, legend_below, save
 from sims.plots.palette import CYCLE
-from sims.scenario.faults import YEAR
 from sims.scenario.loader import read
 from sims.world import run
 
