@@ -19,12 +19,13 @@ from actors.scheduler import Decider, Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Fail
 from actors.worker_registry import WorkerRegistry
-from sims.scenario.availability import Overlaid, SpotFile
+from sims.scenario.availability import Overlaid
 from sims.scenario.build_jobs import Makers
 from sims.scenario.faults import AnyFault, Struck
 from sims.scenario.jobs.entries import CAP, HAZARD, MASTER, SCHEDULER
 from sims.scenario.platform import Platform
 from sims.scenario.scenario import MeasuresSection, Scenario
+from sims.scenario.traces import SpotFile
 
 if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
