@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
@@ -89,7 +90,7 @@ def _deadline(submission: Submission) -> float:
 def _kinds(platform: Platform) -> dict[str, tuple[Offer, tuple[int, ...]]]:
     """Workers by the name of their table, the cheapest first."""
     found: dict[str, tuple[Offer, tuple[int, ...]]] = {}
-    for worker, own in enumerate(platform):
+    for worker, own in enumerate(islice(platform, platform.able)):  # spares start no job
         kind = own.name.partition(".")[0] if isinstance(own, WorkerSection) else POOL
         offer, others = found.get(kind, (Offer(kind, own.price or 0), ()))
         found[kind] = offer, (*others, worker)
