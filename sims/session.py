@@ -25,7 +25,7 @@ from sims.log import LogFile, LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario.build import populate
-from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
+from sims.scenario.faults import FaultFields, SeveralFaults
 from sims.scenario.idle import idle, warn_of_idle
 from sims.scenario.loader import Scenario, files_of, parse, put, read
 from sims.scenario.master import MasterSection
@@ -107,7 +107,7 @@ def run(
     scenario = with_policies(scenario, policy, order, allocation)
     if hazard is not None:
         if not isinstance(hazard, FaultFields | SeveralFaults):
-            hazard = OwnFaults.model_construct(given=hazard, downtime=hazard.downtime)
+            hazard = _OwnFaults.model_construct(given=hazard, downtime=hazard.downtime)
         scenario = scenario.model_copy(update={"faults": hazard})
     if service is not None:
         scenario = _served(scenario, service)
@@ -119,6 +119,22 @@ def run(
             own = [Path(source)] if isinstance(source, str | Path) else []
             refuse_inputs(writer.path, "log", *own, *files_of(scenario, where))
         return _run(scenario, where, until, writer, keep, debug)
+
+
+class _OwnFaults(FaultFields):
+    """A program's own, in place of what a file says."""
+
+    given: SkipValidation[Any]
+
+    @property
+    def mtbf(self) -> float:
+        """Mean time between the faults of one worker; inf: nobody knows."""
+        return float(self.given.mtbf)
+
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault, in order of time."""
+        found: Faults = self.given.faults(rng, workers)
+        return found
 
 
 class _Served(MasterSection):

@@ -64,6 +64,7 @@ PARENTS = {
     "job.stream": "rigid",
     "job.jobs": "iterative",
     "job.jobs.speedup": "malleable",
+    "faults.laws": "several",
 }
 """Table -> the kind of the one around it, where its own says nothing of that."""
 
@@ -78,7 +79,7 @@ def alone(table: KeyTable, inner: dict[str, Any]) -> dict[str, Any]:
     steps = table.place.split(".") if table.place else []
     for depth in range(len(steps), 0, -1):
         place, step = ".".join(steps[:depth]), steps[depth - 1]
-        found = {step: [found] if step in ("workers", "jobs") else found}
+        found = {step: [found] if step in ("workers", "jobs", "laws") else found}
         kind = PARENTS.get(place, None if own else table.kind)
         if kind and ".".join(steps[: depth - 1]) in OF_KINDS:
             found["kind"] = kind
