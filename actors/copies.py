@@ -118,7 +118,9 @@ class JobOfCopies(Job):
             return RunProgress(*whose, None, 0, 0, 0, 0, 0, NOTHING)
         part = run.part if run.stage is Stage.COMPUTING else IDLE
         account = part.done, part.rate, part.since
-        return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started)
+        kept = self.protection.saved
+        saved = kept.of(run.work) if kept else 0
+        return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started, saved)
 
     def saved(self, run: Run, state: State, cause: int) -> None:
         """A checkpoint is complete."""

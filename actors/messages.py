@@ -247,6 +247,8 @@ class RunProgress:
     since: float
     started: int
     """Number of the event with which the run started."""
+    saved: float = 0
+    """Work from which the job's next run begins, its members not kept."""
 
     def at(self, now: float) -> float:
         """Work done until `now`."""

@@ -13,6 +13,7 @@ from sims.errors import COMMAND_LINE, InputError, visible
 from sims.options import call, command_of
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Column, Table
 
 UNCUT = 10_000
@@ -67,7 +68,7 @@ def _told(line: str, code: int) -> int:
     return code
 
 
-def show_table(table: Table) -> None:
+def show_table(table: RenderableType) -> None:
     """Print it; where the output is piped or kept, nothing is cut or wrapped."""
     from rich.console import Console
 

@@ -20,6 +20,7 @@ from actors.events import (
 from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.events.enrolment import BoundsDescribed, ChainsBelieved, TasksDescribed
 from actors.events.jobs import (
+    DeadlineDescribed,
     IterationCompleted,
     IterationStarted,
     JobCompleted,
@@ -92,6 +93,7 @@ from actors.events.workers import (
     PlatformDescribed,
     WorkerChanged,
     WorkerPriced,
+    WorkerRented,
     WorkerSpeedChanged,
 )
 from actors.runtime import Event
@@ -111,6 +113,7 @@ __all__ = [
     "Compound",
     "CopiesPlaced",
     "CopiesSettled",
+    "DeadlineDescribed",
     "DeciderKind",
     "End",
     "EndExpected",
@@ -166,6 +169,7 @@ __all__ = [
     "WhyIgnored",
     "WorkerChanged",
     "WorkerPriced",
+    "WorkerRented",
     "WorkerSpeedChanged",
     "WorkloadEnded",
 ]

@@ -88,6 +88,15 @@ class WorkerPriced(Event):
     """After which they repeat; None: the last one lasts."""
 
 
+@frozen
+class WorkerRented(Event):
+    """What a worker costs while a run holds it, and only then, where its scenario says so."""
+
+    worker: WorkerNumber
+    price: Annotated[float, Quantity("per time")]
+    """Of a unit of time."""
+
+
 VOCABULARY: tuple[type[Event], ...] = (
     PlatformDescribed,
     WorkerChanged,
@@ -95,4 +104,5 @@ VOCABULARY: tuple[type[Event], ...] = (
     FaultDetected,
     WorkerSpeedChanged,
     WorkerPriced,
+    WorkerRented,
 )

@@ -25,6 +25,8 @@ class Rules:
     cost: float | BySize = 0
     """Time of a checkpoint, all members together."""
     recovery: float | BySize = 0
+    changeover: float = 0
+    """Time before a run computes, or recovers, on workers that its job did not hold."""
     group: int = 2
     """Members that are each other's buddies, in a ring."""
     fatal: bool = True
@@ -65,9 +67,9 @@ def begun(plan: Plan, rules: Rules, saved: State | None, furthest: State | None)
     furthest run under way, from that run's state if copies are cloned, or from scratch."""
     clone = furthest if rules.cloning and furthest and furthest.done else None
     if saved is not None and (clone is None or saved.beyond(clone)):
-        return _fetched(plan, rules, saved, on(rules.recovery, 1))
+        return _fetched(plan, rules, saved, on(rules.recovery, 1) + rules.changeover)
     if clone is not None:
-        return _fetched(plan, rules, clone, rules.delay)
+        return _fetched(plan, rules, clone, rules.delay + rules.changeover)
     return plan
 
 
@@ -111,6 +113,7 @@ class Protection:
         rules = self.rules
         image = None if rules.image else rules.image  # what has size 0 is with the master at once
         return Plan(
+            before=((Stage.RECOVERING, rules.changeover),) if rules.changeover else (),
             period=rules.period(members),
             cost=on(rules.cost, members),
             verification=rules.verification,

@@ -10,7 +10,7 @@ from contextlib import suppress
 from math import inf
 from typing import Any
 
-from attrs import define, field
+from attrs import Factory, define, field
 
 from actors.events import EndExpected
 from actors.runtime import Event
@@ -100,15 +100,15 @@ class Turns:
     want: Any = None
     teller: Teller | None = None
     """Whose script it is."""
-    pending: dict[Teller, Turn] = field(factory=dict)
+    pending: dict[Teller, Turn] = Factory(dict)
     """What must be told at this instant, by whom."""
-    waiting: dict[Teller, None] = field(factory=dict)
+    waiting: dict[Teller, None] = Factory(dict)
     """Who has a turn that nothing is known of yet."""
-    dues: list[tuple[float, int, int, Timer]] = field(factory=list)
+    dues: list[tuple[float, int, int, Timer]] = Factory(list)
     order: int = 0
     deciding: bool = False
     """Whether something has been decided at this instant."""
-    after: list[Callable[[], None]] = field(factory=list)
+    after: list[Callable[[], None]] = Factory(list)
     """What is so once an instant has passed, and once it is over."""
     cut: bool = False
     """Whether nothing more is due."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
-from sims.scenario.availability import Trace, TraceFile
 from sims.scenario.platform import Platform
+from sims.scenario.traces import Trace, TraceFile
 
 
 def refuse_mixed(platform: Platform, folder: Path) -> None:

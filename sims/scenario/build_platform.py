@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from attrs import astuple
 
-from actors.events import DeciderKind, LinkDescribed, PlatformDescribed, WorkerPriced
+from actors.events import DeciderKind, LinkDescribed, PlatformDescribed, WorkerPriced, WorkerRented
 from actors.hazards import Hazard, PaperFaults
 from actors.limit import Cap
 from actors.master import Master
@@ -19,12 +19,13 @@ from actors.scheduler import Decider, Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Fail
 from actors.worker_registry import WorkerRegistry
-from sims.scenario.availability import Overlaid, SpotFile
+from sims.scenario.availability import Overlaid
 from sims.scenario.build_jobs import Makers
 from sims.scenario.faults import AnyFault, Struck
 from sims.scenario.jobs.entries import CAP, HAZARD, MASTER, SCHEDULER
 from sims.scenario.platform import Platform
-from sims.scenario.scenario import Scenario
+from sims.scenario.scenario import MeasuresSection, Scenario
+from sims.scenario.traces import SpotFile
 
 if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
@@ -47,6 +48,7 @@ def spawn_platform(
     scheduler.workers, scheduler.linked = registry, master is not None
     if scenario.full_platform.varies:
         pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
+    _rent(scenario, system)
     for worker in _living(scenario):
         registry(worker)
     ignored = decider if scenario.decider is DeciderKind.PACK else None
@@ -126,12 +128,22 @@ def _maker(
             worker.owner = availability.changes(system.stream(stream), folder)
             if availability.notice:
                 worker.notices = availability.notices(system.stream(stream), folder)
-            _price(section.availability, index, system, folder)
+            if section.price is None:
+                _price(section.availability, index, system, folder)
         if section.varies:
             worker.speeds = section.speeds(system.stream(f"speed/{name}"), folder)
         return worker
 
     return make
+
+
+def _rent(scenario: Scenario, system: System) -> None:
+    platform, measures = scenario.full_platform, scenario.measures or MeasuresSection()
+    if any(section.price is not None for section in platform.sections):
+        hour = measures.hours(scenario.times, needed=True)
+        for worker, section in enumerate(platform):
+            if section.price is not None and hour:
+                system.journal.record(system.origin, WorkerRented, worker, section.price / hour)
 
 
 def _price(availability: object, worker: int, system: System, folder: Path) -> None:

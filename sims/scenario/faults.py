@@ -6,10 +6,11 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.random import Generator
+from pydantic import SkipValidation
 
 from actors.hazards import Faults, exponential_faults, weibull_faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
@@ -159,6 +160,22 @@ class SeveralFaults(Section):
     def downtime(self) -> float:
         """The longest."""
         return max((law.downtime for law in self.laws), default=0)
+
+
+class OwnFaults(FaultFields):
+    """A program's own, in place of what a file says."""
+
+    given: SkipValidation[Any]
+
+    @property
+    def mtbf(self) -> float:
+        """Mean time between the faults of one worker; inf: nobody knows."""
+        return float(self.given.mtbf)
+
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault, in order of time."""
+        found: Faults = self.given.faults(rng, workers)
+        return found
 
 
 AnyFaults = Annotated[

@@ -12,7 +12,7 @@ from sims.scenario.policy import Believed, PolicySection
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 
-QUEUE, ENROLMENT, PACK, COPIES = DeciderKind
+QUEUE, ENROLMENT, PACK, COPIES, DEADLINE = DeciderKind
 READERS: dict[str, tuple[DeciderKind, ...]] = {
     "order": (QUEUE,),
     "preemption": (QUEUE,),
@@ -27,6 +27,8 @@ READERS: dict[str, tuple[DeciderKind, ...]] = {
     "expectation": (QUEUE, ENROLMENT),
     "reuse": (ENROLMENT,),
     "look": (PACK,),
+    "changeover": (DEADLINE,),
+    "every": (DEADLINE,),
 }
 """Who reads each key of [policy]; what is not listed everyone does."""
 

@@ -14,9 +14,10 @@ from pydantic import Field
 from actors.runtime import stream
 from policies.maths.speeds import Change
 from sims.errors import InputError
-from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid, TraceFile
+from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid
 from sims.scenario.speeds import ConstantLaw, GainSection, Speed, process_of
-from sims.tables.fields import Accepts, Count, Duration, Natural, Positive
+from sims.scenario.traces import TraceFile
+from sims.tables.fields import Accepts, Count, Duration, Natural, NotNegative, Positive
 from sims.tables.section import Section
 
 MOST = 2**53
@@ -46,6 +47,9 @@ class WorkerFields(Section):
     """w_q: time units per task of iterative jobs."""
     memory: Natural | None = None
     """mu_q: the most tasks held at once; default: all of a job's, which never binds."""
+    price: NotNegative | None = None
+    """Of an hour of it, paid while a run holds it, in place of all other prices; default: as
+    [measures] or its availability's trace says."""
     belief: Markov | None = None
     """The chain that policies believe in; default: the true chain, or the one fitted to the
     availability."""

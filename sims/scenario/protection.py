@@ -5,17 +5,19 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from attrs import evolve
 
 from actors.protection import ProtectionKind, Rules
 from actors.protection.by_size import BySize
 from policies.maths.checkpoint import daly_work, young_work
-from policies.maths.cosched import Costs
 from sims.errors import InputError
 from sims.tables.fields import Accepts, Count, DurationOrInf, Part, Time
 from sims.tables.section import Section
+
+if TYPE_CHECKING:
+    from policies.maths.cosched import Costs
 
 
 class Fatal(enum.Enum):

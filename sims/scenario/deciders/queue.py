@@ -27,7 +27,6 @@ from policies.maths.speedup import Asking
 from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
 from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
-from policies.queue.preemption import Preemptive
 from sims.errors import InputError
 from sims.scenario.beliefs import chains
 from sims.scenario.platform import Platform
@@ -85,6 +84,8 @@ def _policy(scenario: Scenario, jobs: Workload, folder: Path) -> BatchPolicy:
     name = section.order or default_order(named.name)
     order: Order = load_part(section, "order", name, orders, folder, Order, TimedOrder)
     if section.preemption:
+        from policies.queue.preemption import Preemptive
+
         strategy = Preemptive(strategy)
     rule = _allocation(section, jobs, folder)
     return BatchPolicy(order, strategy, rule, named.name)

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 import sims.scenario
 from sims.errors import InputError
+from sims.scenario.faults import OwnFaults
 from sims.scenario.keys import KeyTable, tables, toml, type_words
 from sims.scenario.policies import GivenPolicies
 from sims.scenario.scenario import Scenario
@@ -37,7 +38,8 @@ def section_classes() -> Iterator[type[Section]]:
                 yield it
 
 
-CLASSES = {it.__name__: it for it in section_classes() if it is not GivenPolicies}
+GIVEN = (GivenPolicies, OwnFaults)
+CLASSES = {it.__name__: it for it in section_classes() if it not in GIVEN}
 
 
 def objects(hint: Any) -> Iterator[type]:
@@ -129,8 +131,10 @@ def lacking(table: KeyTable) -> set[str]:
 
 
 def written(place: str, table: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """(table's place, key) of all keys of a parsed file."""
+    """(table's place, key) of all keys of a parsed file but numbers, which are the user's."""
     for key, value in table.items():
+        if key.isdecimal():
+            continue
         yield place, key
         inner = f"{place}.{key}" if place else key
         for each in value if isinstance(value, list) else [value]:
