@@ -10,6 +10,7 @@ from pydantic import SkipValidation
 from actors.hazards import Faults
 from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import InputError
+from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
 from sims.scenario.master import MasterSection
 from sims.scenario.platform import Platform
 from sims.scenario.policies import with_objects
@@ -54,6 +55,8 @@ def with_given(
     if hazard is not None:
         if not all(hasattr(hazard, it) for it in ("faults", "downtime", "mtbf")):
             raise TypeError(f"hazard: {hazard!r} lacks faults(rng, workers), downtime or mtbf")
+        if not isinstance(hazard, FaultFields | SeveralFaults):
+            hazard = OwnFaults.model_construct(given=hazard, downtime=hazard.downtime)
         scenario = scenario.model_copy(update={"faults": hazard})
     return scenario if service is None else _served(scenario, service)
 

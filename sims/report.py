@@ -245,8 +245,9 @@ class Report:
         yield f"  ledger      {'processor-hours' if hours else f'processors x {units(unit)}'}"
         for use in Use:
             if self.ledger.total[use]:
-                amount = float(self.ledger.total[use]) / (HOUR if hours else 1)
-                yield f"    {use.value:<16}{amount_of(amount):>20}  {self.ledger.share(use):>6.1%}"
+                spent = float(self.ledger.total[use])
+                told = amount_of(spent / HOUR, 7) if hours else amount_of(spent)
+                yield f"    {use.value:<16}{told:>20}  {self.ledger.share(use):>6.1%}"
 
 
 def amounts(account: Account) -> dict[str, float]:

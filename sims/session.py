@@ -157,13 +157,13 @@ class Checked:
 
     def lines(self) -> list[str]:
         """For people."""
-        header = self.scenario.header()
-        who = f"{counted(header.processors, 'worker')}, {' and '.join(header.kinds)} jobs"
-        decided = f"{header.policy} decides ({self.scenario.decider.value})"
-        told = [f"{self.scenario.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
+        it = self.scenario
+        who = f"{counted(it.full_platform.size, 'worker')}, {' and '.join(it.kinds)} jobs"
+        decided = f"{it.policy_name} decides ({it.decider.value})"
+        told = [f"{it.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
         how = "loaded" if self.loaded else "not loaded: it is where it is sought"
         told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
-        told += [f"No effect: {key}: {why}." for key, why in idle(self.scenario)]
+        told += [f"No effect: {key}: {why}." for key, why in idle(it)]
         return [*told, "", *self.understood.splitlines()]
 
     def __str__(self) -> str:

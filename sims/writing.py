@@ -221,15 +221,6 @@ def check_packing(path: Path) -> None:
         raise InputError(str(path), "", problem, f"{', '.join(PACKED)}, or plain: .jsonl")
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM, which ends a command as Ctrl-C does."""
-
-
-def terminate(*_: object) -> None:
-    """Handles SIGTERM: what is half done is put away, as with Ctrl-C."""
-    raise Terminated
-
-
 class HeldBack:
     """Context manager: while `busy`, Ctrl-C and SIGTERM wait for `settle`; otherwise they are
     handled at once, as before.

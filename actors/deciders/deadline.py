@@ -22,13 +22,17 @@ class MovedJob:
     """The decider's state for one job."""
 
     due: DueJob
-    """As its policy saw it last."""
+    """As it is when it is submitted."""
     submitted: float
     processors: int
     pace: float
     """Time that a unit of work takes, with its checkpoints."""
+    waits: bool = False
+    """Whether it has no workers."""
     copy: int = -1
-    """-1: none runs."""
+    kind: str = ""
+    """Of its workers."""
+    saved: float = 0
 
 
 @define(eq=False)
@@ -39,15 +43,13 @@ class DeadlineDecider(Decider):
     policy: KindPolicy
     kinds: Mapping[str, tuple[Offer, tuple[int, ...]]]
     """Each kind's offer and workers, the cheapest first."""
-    planned: Mapping[int, MovedJob]
+    jobs: Mapping[int, MovedJob]
     """By job index."""
     every: float
     """Time between two questions."""
     until: float
     """After the last deadline time alone changes nothing: what waits for ever is found out."""
     scheduler: Scheduler = field(init=False, repr=False)
-    jobs: dict[int, MovedJob] = field(init=False, factory=dict)
-    """Those that are not over."""
     tick: float = field(init=False, default=0)
     """When policies are asked next, whatever happens."""
 
@@ -61,20 +63,18 @@ class DeadlineDecider(Decider):
     # --- what it hears of ---------------------------------------------------------------------
 
     def submitted(self, job: BatchJob, cause: int) -> None:
-        self.jobs[job.index] = self.planned[job.index]
+        self.jobs[job.index].waits = True
 
     def over(self, message: CopyOver, cause: int) -> None:
         job = self.jobs[message.index]
-        job.copy, job.due = -1, evolve(job.due, kind="")
-        if message.gone:
-            del self.jobs[message.index]
+        job.waits, job.copy, job.kind = message.waits, -1, ""
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         return True
 
     def progressed(self, message: RunProgress) -> None:
-        job = self.planned[message.index]
-        job.due = evolve(job.due, saved=message.saved * job.pace)
+        job = self.jobs[message.index]
+        job.saved = message.saved * job.pace
 
     def woken(self, cause: int) -> int | None:
         scheduler = self.scheduler
@@ -85,31 +85,31 @@ class DeadlineDecider(Decider):
     def decide(self, cause: int) -> None:
         scheduler = self.scheduler
         for index, job in self.jobs.items():
-            self._decide(index, job, cause)
+            if job.waits or job.kind:
+                self._decide(index, job, cause)
         tick = (floor(scheduler.due_by / self.every) + 1) * self.every
         if self.tick < tick <= self.until:
             self.tick = tick
             scheduler.at(tick, DECIDE, cause, Phase.DECISION)
 
     def _decide(self, index: int, job: MovedJob, cause: int) -> None:
-        free, scheduler = self._free(job), self.scheduler
-        offers = tuple(self.kinds[kind][0] for kind in free)
-        job.due = evolve(job.due, elapsed=scheduler.now - job.submitted, offers=offers)
-        kind = self.policy(job.due)
-        if kind == job.due.kind:
+        scheduler, found = self.scheduler, {kind: self._free(kind, job) for kind in self.kinds}
+        offers = tuple(self.kinds[kind][0] for kind, free in found.items() if free)
+        elapsed = scheduler.now - job.submitted
+        now = evolve(job.due, elapsed=elapsed, saved=job.saved, kind=job.kind, offers=offers)
+        kind = self.policy(now)
+        if kind == job.kind:
             return
-        if job.copy >= 0:
+        if job.kind:
             scheduler.cancel_copy(job.copy, cause)
-        elif kind in free:
-            job.copy = scheduler.start_on(index, free[kind], cause)
-            job.due = evolve(job.due, kind=kind)
+        elif found[kind]:
+            job.waits, job.kind = False, kind
+            job.copy = scheduler.start_on(index, found[kind], cause)
 
-    def _free(self, job: MovedJob) -> dict[str, list[int]]:
-        """Of each kind of which the job can have enough: workers that are UP, and free or its own,
-        the lowest first."""
+    def _free(self, kind: str, job: MovedJob) -> list[int]:
+        """As many workers as the job needs that are UP, and free or its own, the lowest first; none
+        where there are too few."""
         pool, needed, mine = self.scheduler.pool, job.processors, (-1, job.copy)
-        found = {
-            kind: [n for n in workers if n not in pool.away and pool.holder(n) in mine]
-            for kind, (_, workers) in self.kinds.items()
-        }
-        return {kind: free[:needed] for kind, free in found.items() if len(free) >= needed}
+        workers = self.kinds[kind][1]
+        free = [n for n in workers if n not in pool.away and pool.holder(n) in mine][:needed]
+        return free if len(free) == needed else []

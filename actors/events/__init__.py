@@ -55,9 +55,17 @@ from actors.events.pack import (
     RedistributionPlanned,
     WhyIgnored,
 )
-from actors.events.protection import CheckpointLost, CheckpointTaken, RestartedFromScratch
+from actors.events.protection import (
+    CheckpointingDescribed,
+    CheckpointLost,
+    CheckpointStarted,
+    CheckpointStored,
+    CheckpointTaken,
+    RestartedFromScratch,
+)
 from actors.events.queue import BatchOpened, ReservationDropped, ReservationMade, ShelfOpened
 from actors.events.runs import (
+    MemberReplaced,
     MembersJoined,
     MembersReleased,
     Outcome,
@@ -79,7 +87,15 @@ from actors.events.scenario import (
     ScenarioStarted,
     StaleMessage,
 )
-from actors.events.workers import WorkerChanged, WorkerPriced, WorkerRented, WorkerSpeedChanged
+from actors.events.workers import (
+    FaultDetected,
+    NoticeGiven,
+    PlatformDescribed,
+    WorkerChanged,
+    WorkerPriced,
+    WorkerRented,
+    WorkerSpeedChanged,
+)
 from actors.runtime import Event
 
 __all__ = [
@@ -90,7 +106,10 @@ __all__ = [
     "BoundsDescribed",
     "ChainsBelieved",
     "CheckpointLost",
+    "CheckpointStarted",
+    "CheckpointStored",
     "CheckpointTaken",
+    "CheckpointingDescribed",
     "Compound",
     "CopiesPlaced",
     "CopiesSettled",
@@ -98,6 +117,7 @@ __all__ = [
     "DeciderKind",
     "End",
     "EndExpected",
+    "FaultDetected",
     "FaultIgnored",
     "GainDescribed",
     "IterationCompleted",
@@ -111,14 +131,17 @@ __all__ = [
     "LinkDescribed",
     "LogReplayed",
     "MeasuresDescribed",
+    "MemberReplaced",
     "MembersChanged",
     "MembersJoined",
     "MembersPromised",
     "MembersReleased",
     "MessagesDescribed",
+    "NoticeGiven",
     "Outcome",
     "PackDescribed",
     "PeriodRule",
+    "PlatformDescribed",
     "ProtectionDescribed",
     "ProtectionKind",
     "RateChanged",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from statistics import median
 from time import perf_counter
@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 from attrs import frozen
-from rich.box import SIMPLE
-from rich.table import Column, Table
+from rich.table import Table
 
 from sims.errors import InputError
+from sims.script import grid
 
 SIMPY = "SimPy"
 Body = Callable[[], int]
@@ -72,23 +72,18 @@ def table(title: str, cases: Sequence[Case], rounds: int) -> Table:
     """A row for each case: medians over rounds, in each of which all take turns, SimPy first."""
     all_cases = (simpy_case(), *cases)
     found = [{case.name: spent(case) for case in all_cases} for _ in range(rounds)]
-    right = (Column(it, justify="right", no_wrap=True) for it in HEADS)
-    grid = Table("case", *right, title=title, box=SIMPLE)
-    for case in all_cases:
-        own, beside = ([it[name] for it in found] for name in (case.name, case.beside))
-        ratios = [ours.cpu / theirs.cpu for ours, theirs in zip(own, beside, strict=True)]
-        cpu, wall = (median(getattr(it, kind) for it in own) for kind in ("cpu", "wall"))
-        grid.add_row(
-            *(
-                case.name,
-                f"{own[0].units:,} {case.unit}",
-                f"{1e6 * cpu:,.2f}",
-                f"{1e6 * wall:,.2f}",
-            ),
-            f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
-            *(case.beside, "" if case.most is None else f"{case.most:g}"),
-        )
-    return grid
+    return grid(("case",), HEADS, (_row(case, found) for case in all_cases), title)
+
+
+def _row(case: Case, found: Sequence[Mapping[str, Spent]]) -> Iterator[str]:
+    own, beside = ([it[name] for it in found] for name in (case.name, case.beside))
+    ratios = [ours.cpu / theirs.cpu for ours, theirs in zip(own, beside, strict=True)]
+    yield from (case.name, f"{own[0].units:,} {case.unit}")
+    yield from (
+        f"{1e6 * median(it):,.2f}" for it in zip(*((s.cpu, s.wall) for s in own), strict=True)
+    )
+    yield f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+    yield from (case.beside, "" if case.most is None else f"{case.most:g}")
 
 
 # --- SimPy ------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ def check(campaign: Campaign, plan: Cells) -> None:
     for case in plan.looked_at():
         scenario = case.scenario(0)
         if campaign.until is not None:
-            time_limit(campaign.until, scenario.header().unit)
+            time_limit(campaign.until, scenario.times.value)
         run(scenario, folder=plan.folder, until=0)
 
 

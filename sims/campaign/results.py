@@ -53,7 +53,7 @@ class Results:
     @property
     def unit(self) -> str:
         """Of times: the scenarios'."""
-        return self.plan[0].scenario(0).header().unit
+        return self.plan[0].scenario(0).times.value
 
     # --- cells --------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from sims.cli.output import printing
-from sims.cli.signals import INTERRUPTED, TERMINATED, hear
+from sims.cli.signals import INTERRUPTED, TERMINATED, Terminated, hear
 from sims.errors import InputError, visible
 from sims.options import call, command_of
 from sims.script import FAILED, MISUSED, note
@@ -151,8 +151,6 @@ def run_command(words: Sequence[str] | None) -> int:
         return _refused(str(error))
     except KeyboardInterrupt as interrupt:
         more = str(interrupt) or "; what was logged so far is readable"
-        from sims.writing import Terminated
-
         ended = isinstance(interrupt, Terminated)
         note(f"{'terminated' if ended else 'interrupted'}{more}")
         return TERMINATED if ended else INTERRUPTED

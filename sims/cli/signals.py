@@ -14,6 +14,10 @@ INTERRUPTED, TERMINATED = 130, 143
 """Exit codes, as a shell has them."""
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a command as Ctrl-C does: what is half done is put away."""
+
+
 @contextmanager
 def heard() -> Iterator[None]:
     """Until `hear` is called, Ctrl-C ends the process: a module that is interrupted while it is
@@ -33,12 +37,10 @@ def heard() -> Iterator[None]:
 def hear() -> None:
     """All is imported: Ctrl-C is an exception from now on, and so is SIGTERM where it would end
     the process."""
-    from sims.writing import terminate
-
     _hear_ctrl_c()
     alone = threading.current_thread() is threading.main_thread()
     if alone and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, terminate)
+        signal.signal(signal.SIGTERM, _terminate)
 
 
 def _hear_ctrl_c() -> None:
@@ -50,3 +52,7 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
     with suppress(OSError):  # its stderr may be closed
         os.write(2, b"holdfast: interrupted\n")
     os._exit(INTERRUPTED)
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    raise Terminated

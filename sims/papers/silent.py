@@ -7,6 +7,9 @@ from functools import cache
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from actors.runtime import stream
 from policies.interface.queue import BatchJob, Draw
 from policies.maths.makespan_bounds import least, moldable_bound
@@ -17,7 +20,6 @@ from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import base, log_of
-from sims.papers.shelf_ratio import expected_ratio
 from sims.papers.values import Place, Value, estimated, exactly, largest, spread, without
 from sims.scenario.faults import ErrorSection
 from sims.scenario.jobs.entries import RigidJob
@@ -169,6 +171,40 @@ def _least(job: JobSection, processors: int) -> tuple[list[float], list[float], 
 
 
 # --- proposition 3 ------------------------------------------------------------------------------
+
+Floats = NDArray[np.float64]
+NEGLIGIBLE = 1e-18
+"""Probability of more failures than are summed over."""
+
+
+def expected_ratio(processors: int, rate: float, scale: float) -> float:
+    """E[T] / E[T_opt] of P uniprocessor jobs with t_j = scale/j and q_j = 1 - exp(-rate t_j).
+
+    The failures are drawn, unlike in the proposition. Shelf k lasts as long as the longest job that
+    fails at least k times; the optimum runs every chain on a processor of its own.
+    """
+    times = scale / np.arange(1, processors + 1)
+    fails = -np.expm1(-rate * times)
+    most = int(np.ceil(np.log(NEGLIGIBLE) / np.log(fails.max()))) + 1
+    return _shelves(times, fails, most) / _chains(times, fails, most)
+
+
+def _shelves(times: Floats, fails: Floats, most: int) -> float:
+    """Sum over k of E[longest job with at least k failures]; times are decreasing."""
+    reaches = fails ** np.arange(most)[:, None]
+    shorter = np.cumprod(1 - reaches, axis=1)
+    none_longer = np.hstack([np.ones((most, 1)), shorter[:, :-1]])
+    return float((none_longer * reaches * times).sum())
+
+
+def _chains(times: Floats, fails: Floats, most: int) -> float:
+    """E[max_j (f_j + 1) t_j], as the integral of the tail over the lengths that chains can have."""
+    lengths = np.unique(np.outer(np.arange(1, most + 1), times))
+    # A chain's length is at most x with floor(x / t_j) attempts; the tolerance is for x = k t_j.
+    attempts = np.floor(lengths[:, None] / times * (1 + 1e-12))
+    below = np.prod(1 - fails**attempts, axis=1)
+    return float(lengths[0] + ((1 - below[:-1]) * np.diff(lengths)).sum())
+
 
 RATES, SCALES = (1e-7, 1e-3), (1, 100, 1000)
 

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from sims.errors import visible
 from sims.plots.boxes import Columns
-from sims.plots.palette import BLACK, CYCLE, GREEN, GREY, SKY, VERMILION, YELLOW, Paint
+from sims.plots.palette import CYCLE, GREEN, GREY, PURPLE, SKY, VERMILION, YELLOW, Paint
 from sims.plots.scene import Scene
 from sims.telling import SECOND, counted
 
-SHOWN = len(CYCLE)
-"""So many users or queues have a colour of their own."""
+COLOURS = (*CYCLE[:-1], YELLOW)
+"""Of the largest users or queues: a job's name can be read on each."""
+SHOWN = len(COLOURS)
 MANY = 64
 """More jobs than this are told apart by how long they waited, if by nothing else."""
 WAITS = {
@@ -23,7 +24,7 @@ WAITS = {
     60.0: Paint("waited up to 1 min", SKY),
     3600.0: Paint("up to 1 h", YELLOW),
     86400.0: Paint("up to 1 d", VERMILION),
-    inf: Paint("longer", BLACK),
+    inf: Paint("longer", PURPLE),
 }
 """By the longest wait, in seconds."""
 
@@ -56,7 +57,7 @@ def _classes(scene: Scene) -> tuple[NDArray[np.intp] | None, Sequence[Paint]]:
             if len(names) > SHOWN:
                 shown.append(counted(len(names) - SHOWN, f"other {what}"))
             classes = np.minimum(np.argsort(order)[which], SHOWN)
-            return classes, list(map(Paint, shown, (*CYCLE, GREY)))
+            return classes, list(map(Paint, shown, (*COLOURS, GREY)))
     if scene.header.unit != SECOND or len(scene.jobs) <= MANY:
         return None, ()
     return np.searchsorted([*WAITS], scene.waits), [*WAITS.values()]

@@ -58,6 +58,8 @@ USE_PAINTS: tuple[Paint, ...] = (*USES.values(), *MESSAGES.values())
 _KINDS: tuple[Use | str, ...] = (*USES, *MESSAGES)
 KIND = {it: kind for kind, it in enumerate(_KINDS)}
 """Of a use, or of a message."""
+USE_OF = tuple(it if isinstance(it, Use) else Use.TRANSFER for it in _KINDS)
+"""Of a box's kind."""
 
 OUTCOMES: dict[Outcome | None, Paint] = {
     Outcome.COMPLETED: Paint("completed", GREEN),

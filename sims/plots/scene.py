@@ -26,14 +26,15 @@ from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.errors import visible
 from sims.history import History, Job, Key, Listener, Run
-from sims.ledger import Ledger, Slice, Slices
-from sims.plots.boxes import BOX, Columns, Floats, Lanes, Table, side_by_side
+from sims.ledger import Slice, Slices, Use
+from sims.plots.boxes import BOX, TINY, Columns, Floats, Lanes, Table, side_by_side
 from sims.plots.palette import (
     IN_SYSTEM,
     KIND,
     MESSAGES,
     RUN_KIND,
     RUN_PAINTS,
+    USE_OF,
     USE_PAINTS,
     WENT_ON,
     Sign,
@@ -76,19 +77,11 @@ class Scene:
     """Each job's user and queue."""
     waits: Floats
     """How long each job waited for its first run; infinite: it had none."""
-    ledger: Ledger
-    """Kept only where asked for: exact sums cost as much as reading the log."""
 
     @classmethod
-    def of(cls, records: Iterable[Record], *listeners: Listener, ledger: bool = False) -> Scene:
+    def of(cls, records: Iterable[Record], *listeners: Listener) -> Scene:
         """The scene that the records of one run, from the first on, tell; `listeners` hear it."""
-        history, kept = History(), Ledger(0)
-
-        def tell(it: Slice) -> None:
-            drawn.use(it)
-            if ledger:
-                kept.enter(it)
-
+        history = History()
         drawn = history.listen(_Drawn())
         marks = history.listen(_Marks(drawn.rows))
         history.on(LinkDescribed, drawn.link)
@@ -97,14 +90,12 @@ class Scene:
         history.on(CheckpointTaken, marks.taken)
         history.on(CheckpointLost, marks.lost)
         history.on(FaultIgnored, marks.ignored)
-        Slices(history, tell)
+        Slices(history, drawn.use)
         for listener in listeners:
             history.listen(listener)
         for record in records:
             history.apply(record)
         history.close()
-        kept.processors = history.processors
-        kept.close(history.now)
         assert history.header is not None
         return cls(
             *(history.header, history.now, drawn.channels, tuple(map(visible, drawn.rows))),
@@ -113,13 +104,23 @@ class Scene:
             drawn.begins,
             drawn.owners,
             np.array(drawn.waits),
-            kept,
         )
 
     @property
     def workers(self) -> tuple[str, ...]:
         """Their names, or the processors' numbers."""
         return self.header.workers or tuple(map(str, range(self.header.processors)))
+
+    def shares(self) -> dict[Use, float]:
+        """What went to each use that occurs, in % of the processors x the time; but for rounding,
+        which exact sums (`sims.ledger`) take as long to avoid as reading the log takes."""
+        boxes, capacity = self.uses, self.header.processors * self.end
+        areas = (boxes.high - boxes.low) * (boxes.end - boxes.start) * boxes.share
+        spent = dict.fromkeys(Use, 0.0)
+        for kind, area in enumerate(np.bincount(boxes.kind, areas).tolist()):
+            spent[USE_OF[kind]] += area
+        spent[Use.IDLE] = capacity - sum(spent.values())
+        return {use: 100 * it / capacity for use, it in spent.items() if it > TINY * capacity}
 
     def rows_of_processors(self) -> Columns:
         """Uses, those that share a processor beside each other; where states are told, the others

@@ -14,11 +14,11 @@ from actors.pool import Pool, compact, lowest
 from actors.runtime import System
 from actors.scheduler import Decider
 from sims.errors import InputError
+from sims.scenario.beliefs import measured_mtbf, refuse_mixed
 from sims.scenario.build_jobs import plain, spawn_jobs
-from sims.scenario.build_platform import spawn_platform
+from sims.scenario.build_platform import describe_platform, spawn_platform
 from sims.scenario.deciders import queue
 from sims.scenario.faults import NoFaults
-from sims.scenario.platform import measured_mtbf, refuse_mixed
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Workload, asked_of, workload
@@ -68,6 +68,7 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> int:
     jobs, platform = workload(scenario, system, folder), scenario.full_platform
     _warn_of_copies(jobs, platform.size)
     jobs.tell(system)
+    describe_platform(scenario, system)
     decider: Decider
     if scenario.decider is DeciderKind.PACK:
         from sims.scenario.deciders import pack
@@ -102,12 +103,14 @@ def _warn_of_copies(jobs: Workload, workers: int) -> None:
 
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     """Numbers are looked up only where they matter: to a hazard, a placement, a log."""
+    platform = scenario.full_platform
+    able, spares = platform.able, platform.size - platform.able
     if scenario.decider in (DeciderKind.ENROLMENT, DeciderKind.DEADLINE):
-        return Pool(scenario.full_platform.size, numbered=True, changing=True, named=True)
+        return Pool(able, numbered=True, changing=True, spares=spares, named=True)
     faults = not isinstance(scenario.faults, NoFaults)
-    changing = faults or not scenario.full_platform.plain
+    changing = faults or not platform.plain
     whole = all(plain(scenario, it) for it in jobs.submissions)
     placed = scenario.policy.placement not in (None, "lowest", "compact")
     numbered = changing or placed or not whole or system.journal.wants(RunStarted)
     take = compact if scenario.policy.placement == "compact" else lowest
-    return Pool(scenario.full_platform.size, numbered, changing, take)
+    return Pool(able, numbered, changing, take, spares)

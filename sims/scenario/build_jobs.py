@@ -21,6 +21,7 @@ from policies.interface.queue import BatchJob
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
+from sims.scenario.faults import Struck
 from sims.scenario.jobs.section import Overrun
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative
@@ -65,7 +66,9 @@ class Makers:
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
     """Whether nothing can change a run's rate or end but faults."""
-    return scenario.full_platform.plain and scenario.master is None and _whole(scenario, submission)
+    heard = not any(law.detection for law in scenario.faults.laws)
+    bare = heard and scenario.full_platform.plain and scenario.master is None
+    return bare and _whole(scenario, submission)
 
 
 def _whole(scenario: Scenario, submission: Submission) -> bool:
@@ -110,6 +113,7 @@ def _job_of_runs(
 ) -> JobOfRuns:
     job = submission.job
     _warn_of_single(submission)
+    node = scenario.full_platform.node
     make: Callable[..., JobOfRuns] = JobOfRuns
     if makers.costs is not None:
         from actors.malleable_job import MalleableJob
@@ -121,9 +125,12 @@ def _job_of_runs(
             *(job.verification, submission.image, costs, makers.fatal)
         )
     else:
-        rules = submission.rules(scenario.faults.mtbf)
+        faults = scenario.faults
+        failing = [(node if law.of is Struck.NODES else 1, law.mtbf) for law in faults.laws]
+        rules = submission.rules(faults.mtbf, failing)
         if scenario.decider is DeciderKind.DEADLINE:
             rules = evolve(rules, changeover=scenario.policy.changeover)
+    rules = evolve(rules, node=node)
     if job.kind == "iterative":
         from actors.iterative_job import IterativeJob
 

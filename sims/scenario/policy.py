@@ -87,7 +87,7 @@ class PolicySection(Section):
     """Of `scaled` and `programme`: 0.1 reproduces moldable21's Table 1, which states 0.3."""
     placement: str | None = None
     """Of a queue, which free workers a run gets: `lowest` (the default), `compact`, `programmed`,
-    `IP`, `IE`, `IY`, `IAY`; of copies: `uniform` (the default), `lowest`."""
+    `nodes`, `IP`, `IE`, `IY`, `IAY`; of copies: `uniform` (the default), `lowest`."""
     expectation: Expectation = Expectation.EXACT
     """Which E(S)(W) of volatile13, Theorem 5.1, enrolment computes with: `exact` or `printed`."""
     reuse: bool = True

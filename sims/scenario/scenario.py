@@ -9,7 +9,6 @@ from functools import cached_property
 from math import inf
 from typing import Annotated, Self
 
-from attrs import frozen
 from pydantic import Field
 
 from actors.events import DeciderKind, MeasuresDescribed
@@ -67,21 +66,6 @@ class HeadSection(Section):
     `none`: nowhere."""
     unit: Unit | None = None
     """Of every time in the file; default: `slot` where an enrolment policy decides, else `s`."""
-
-
-@frozen
-class Header:
-    """The platform in a line."""
-
-    kinds: tuple[str, ...]
-    """Of the jobs."""
-    policy: str
-    processors: int
-    """Size of the platform, in workers."""
-    workers: tuple[str, ...]
-    """Their names where they have some; empty for a numbered pool."""
-    unit: str
-    """Unit of every time: `s` or `slot`."""
 
 
 class ByState(Section):
@@ -222,9 +206,3 @@ class Scenario(HeadSection):
         if self.job.cap is not None:
             return self.job.cap
         return CAP if self.decider is DeciderKind.ENROLMENT else float("inf")
-
-    def header(self) -> Header:
-        """What the log's first record says."""
-        platform = self.full_platform
-        unit = self.times.value
-        return Header(self.kinds, self.policy_name, platform.size, platform.names, unit)

@@ -34,7 +34,7 @@ from sims.scenario.jobs.select import Rule, Selection
 from sims.scenario.jobs.speedups import Application
 from sims.scenario.jobs.stream import StreamSection, arrivals
 from sims.scenario.platform import Platform
-from sims.scenario.protection import ProtectionSection
+from sims.scenario.protection import Failing, ProtectionSection
 from sims.scenario.scenario import Scenario
 
 
@@ -63,10 +63,10 @@ class Submission:
         """What its program is known by."""
         return self.needs.label if self.needs else self.job.name
 
-    def rules(self, mtbf: float) -> Rules:
+    def rules(self, mtbf: float, failing: Failing = ()) -> Rules:
         """How it survives; `mtbf` of the faults. Raises InputError for a period that no formula
         gives."""
-        return self.protection.rules(self.job.verification, self.image, mtbf)
+        return self.protection.rules(self.job.verification, self.image, mtbf, failing)
 
     @property
     def image(self) -> float | None:
@@ -105,7 +105,7 @@ def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
     found = _all(scenario, system, folder)
     names = [submission.job.name for submission in found.submissions]
     _refuse_twins(names, scenario.full_platform)
-    fitting = _fitting(found, scenario.full_platform.size)
+    fitting = _fitting(found, scenario.full_platform.able)
     if not fitting.submissions:
         reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in fitting.left_out)
         problem = f"no job is left to schedule ({reasons or 'none is listed'})"
@@ -251,8 +251,8 @@ def _columns(
 def _from_stream(
     section: StreamSection, scenario: Scenario, system: System, folder: Path
 ) -> Workload:
-    coming = arrivals(section, scenario.full_platform.size, system, folder)
-    return _workload(scenario, coming.as_jobs(scenario.job.verification))
+    own = scenario.full_platform.size, system, folder, scenario.job.verification
+    return _workload(scenario, arrivals(section, *own)[0])
 
 
 def _pack(section: MalleableSection, workers: int) -> Iterator[BatchJob]:

@@ -78,9 +78,8 @@ def ledger(scene: Scene) -> Figure:
     from bokeh.models import DataRange1d, FactorRange
     from bokeh.plotting import figure
 
-    uses = [use for use in USES if scene.ledger.total[use]]
-    shares = [100 * scene.ledger.share(use) for use in uses]
-    names = [f"{use.value}  {share:.3g} %" for use, share in zip(uses, shares, strict=True)]
+    shares = scene.shares()
+    names = [f"{use.value}  {share:.3g} %" for use, share in shares.items()]
     chart = figure(
         title="Where the processor-time went",
         x_range=DataRange1d(start=0),
@@ -91,8 +90,8 @@ def ledger(scene: Scene) -> Figure:
         toolbar_location=None,
         tools="",
     )
-    colours = [USES[use].colour for use in uses]
-    chart.hbar(y=names, right=shares, height=0.8, color=colours, line_color=GREY)
+    colours = [USES[use].colour for use in shares]
+    chart.hbar(y=names, right=[*shares.values()], height=0.8, color=colours, line_color=GREY)
     header = scene.header
     platform = counted(header.processors, "processor")
     chart.xaxis.axis_label = f"% of {platform} x {in_units(scene.end, header.unit)}"

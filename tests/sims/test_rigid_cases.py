@@ -18,7 +18,7 @@ from policies.queue.lists import Reading
 from policies.queue.names import strategy_named
 from policies.queue.orders import PAPER_ORDERS
 from sims.bench.batch_runs import described, spawn
-from sims.papers.shelf_ratio import expected_ratio
+from sims.papers.silent import expected_ratio
 from tests.case_files import case_file
 from tests.sims.schedules import makespan
 

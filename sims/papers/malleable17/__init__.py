@@ -7,14 +7,17 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from attrs import define, field, frozen
+
+from actors.events import EndExpected, JobCompleted, Outcome, RunEnded
+from actors.runtime import Record
 from policies.pack import LookAhead
 from sims.campaign.results import Results
-from sims.papers.course import Course, CoursePoint
+from sims.durations import YEAR
 from sims.papers.inputs import base
 from sims.papers.values import Place, Value, estimated, exactly, ratios
 from sims.plots.figure import PLAIN, blank_figure, legend_below, save
 from sims.plots.palette import CYCLE
-from sims.scenario.faults import YEAR
 from sims.scenario.loader import read
 from sims.world import run
 
@@ -93,6 +96,53 @@ def _gain(found: list[Value], part: Place, who: str) -> Value:
 
 
 # --- figure 11: one run, fault by fault ---------------------------------------------------------
+
+
+@frozen
+class CoursePoint:
+    """The platform after the decision on one fault (malleable17, figure 11)."""
+
+    time: float
+    makespan: float
+    """The latest expected end, in s."""
+    spread: float
+    """Standard deviation of the running applications' sizes, in processors."""
+
+
+@define
+class Course:
+    """Expected makespan and spread of sizes after each fault that counted (malleable17,
+    figure 11)."""
+
+    wants: frozenset[type] = frozenset((JobCompleted, EndExpected, RunEnded))
+    moments: list[CoursePoint] = field(factory=list)
+    _expected: dict[str, float] = field(factory=dict)
+    _sizes: dict[str, int] = field(factory=dict)
+    _ended: float = 0.0
+    _fault: float | None = None
+
+    def __call__(self, record: Record) -> None:
+        if self._fault is not None and record.t > self._fault:
+            self._take(self._fault)
+        match record.event:
+            case RunEnded(outcome=Outcome.LOST):
+                self._fault = record.t
+            case EndExpected(job=job, processors=size, expected=expected):
+                self._sizes[job] = size
+                if expected is not None:
+                    self._expected[job] = expected
+            case JobCompleted(job=job):
+                self._ended = record.t
+                del self._expected[job], self._sizes[job]
+
+    def _take(self, time: float) -> None:
+        self._fault = None
+        sizes = list(self._sizes.values())
+        mean = sum(sizes) / len(sizes)
+        variance = sum((size - mean) ** 2 for size in sizes) / len(sizes)
+        latest = max(self._ended, *self._expected.values())
+        self.moments.append(CoursePoint(time, latest, variance**0.5))
+
 
 POLICIES = ("none", "IteratedGreedy-EndLocal", "ShortestApplicationsFirst-EndLocal")
 TITLE = "malleable17, figure 11: a single run, at each fault that counted"

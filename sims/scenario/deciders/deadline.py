@@ -28,18 +28,12 @@ def decider(
 ) -> DeadlineDecider:
     """Raises InputError for a policy that there is not, and for jobs that it cannot decide for."""
     section, policy = scenario.policy, load_policy(scenario.policy, _named, folder)
-    if not callable(policy):
-        problem = f"{section.name!r} cannot be called"
-        raise InputError("scenario", "policy.name", problem, "a function, or a class of callables")
     due = {it: _deadline(it) for it in jobs.submissions}
     every = section.every or section.changeover or min(due.values()) / 1000
-    planned = {
-        it.job.index: _moved(it, deadline, section.changeover, every, scenario.faults.mtbf)
-        for it, deadline in due.items()
-    }
+    moved = {it.job.index: _moved(scenario, it, at, every) for it, at in due.items()}
     last = max(it.job.submitted + deadline for it, deadline in due.items())
     kinds = _kinds(platform)
-    return DeadlineDecider(KindAmong(policy, kinds), kinds, planned, every, last)
+    return DeadlineDecider(KindAmong(policy, kinds), kinds, moved, every, last)
 
 
 @frozen
@@ -58,17 +52,16 @@ class KindAmong:
         raise refusal(self.policy, repr(kind), known, repr(job))
 
 
-def _moved(
-    submission: Submission, deadline: float, changeover: float, every: float, mtbf: float
-) -> MovedJob:
+def _moved(scenario: Scenario, submission: Submission, deadline: float, every: float) -> MovedJob:
     job, said, image = submission.job, submission.protection, submission.image
     width = cast(Asking, job.profile).processors
     cost, recovery = (said.cost or 0, said.recovery or 0) if image is None else (image, image)
     if said.verified:
         cost += job.verification
-    pace = 1 + cost / submission.rules(mtbf).period(width)
+    pace = 1 + cost / submission.rules(scenario.faults.mtbf).period(width)
     work = job.profile.time(width) * pace + job.verification
-    due = DueJob(0, deadline, work, 0, changeover + recovery, every, "", ())
+    changeover = scenario.policy.changeover + recovery
+    due = DueJob(0, deadline, work, 0, changeover, every, "", ())
     return MovedJob(due, job.submitted, width, pace)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from policies import interface
 from sims.result import Result
-from tests.sims.cli.commands import TINY, Shell, environment
+from tests.sims.cli.commands import FEW, TINY, Shell, environment
 
 ROOT = Path(__file__).parents[3]
 FACADE = ROOT / "sims" / "python"
@@ -158,3 +158,17 @@ def test_a_campaign_file_is_run_and_kept(shell: Shell) -> None:
     assert len(results.comparisons()) == 2
     assert holdfast.campaign(path, store="kept").frame().equals(results.frame())
     assert len(results.runs()) == 4
+
+
+def test_a_small_run_loads_at_most_150_modules_of_ours(shell: Shell) -> None:
+    path = shell.write(FEW)
+    code = f"""if True:
+        import sys
+        from sims.cli import main
+        main(["run", {str(path)!r}, "--log", "none"])
+        ours = ("actors", "policies", "sims")
+        print(sum(it.partition(".")[0] in ours for it in sys.modules))
+    """
+    words = [sys.executable, "-c", code]
+    said = subprocess.run(words, env=environment(), capture_output=True, text=True, check=True)
+    assert int(said.stdout.split()[-1]) <= 150
