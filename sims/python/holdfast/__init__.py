@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from sims.campaign.tables import Table
     from sims.errors import InputError
     from sims.examples import example, examples
+    from sims.given import FaultLaw
     from sims.plots.figure import Framing
     from sims.plots.pictures import Picture
     from sims.result import Result
     from sims.scenario.scenario import Scenario
     from sims.scenario.schema import schema
-    from sims.session import Checked, FaultLaw, check, load, run
+    from sims.session import Checked, check, load, run
 
 __all__ = [
     "ActiveJobs",
@@ -97,7 +98,7 @@ HOMES = {
     "BadDecision": "actors.decisions",
     "Checked": "sims.session",
     "Deadlock": "actors.runtime",
-    "FaultLaw": "sims.session",
+    "FaultLaw": "sims.given",
     "Faults": "actors.hazards",
     "Framing": "sims.plots.figure",
     "InputError": "sims.errors",
