@@ -11,6 +11,7 @@ from attrs import define, field
 
 from actors.copy import Copy
 from actors.events import (
+    CheckpointingDescribed,
     MembersReleased,
     MessagesDescribed,
     Outcome,
@@ -31,7 +32,8 @@ from actors.messages import (
 from actors.plan import Plan, State, furthest
 from actors.protection import Protection
 from actors.protection.by_size import alike
-from actors.run import IDLE, Run
+from actors.run import Run
+from actors.run_account import IDLE
 from actors.runtime import NOTHING, handles
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
@@ -79,6 +81,12 @@ class JobOfCopies(Job):
             rules.cloning,
             rules.delay,
         )
+        more = (
+            *(rules.on_notice, rules.blocking, rules.slowdown),
+            *(rules.images_every or None, rules.image_cost, rules.replace_after),
+        )
+        if more != (False, True, 0, None, 0, None):
+            self.record(cause, CheckpointingDescribed, self.name, *more)
         if self.needs is not None:
             needs = self.needs
             sizes = (needs.program, needs.data, needs.image, needs.label)
@@ -110,11 +118,13 @@ class JobOfCopies(Job):
             return RunProgress(*whose, None, 0, 0, 0, 0, 0, NOTHING)
         part = run.part if run.stage is Stage.COMPUTING else IDLE
         account = part.done, part.rate, part.since
-        return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started)
+        kept = self.protection.saved
+        saved = kept.of(run.work) if kept else 0
+        return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started, saved)
 
-    def saved(self, run: Run, cause: int) -> None:
+    def saved(self, run: Run, state: State, cause: int) -> None:
         """A checkpoint is complete."""
-        self.protection.save(run)
+        self.protection.save(run.copy, state)
 
     @abstractmethod
     def over(self, run: Run, outcome: Outcome, cause: int) -> int:
@@ -156,7 +166,9 @@ class JobOfCopies(Job):
             return None
         now = self.now
         return furthest(
-            copy.run.state(now) for copy in self.copies.values() if copy.run is not None
+            copy.run.state(now)
+            for copy in self.copies.values()
+            if copy.run is not None and not copy.unheard
         )
 
     def _start_run(

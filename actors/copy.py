@@ -9,6 +9,7 @@ from attrs import define, field
 
 from actors.intervals import members
 from actors.messages import ResizeCopy
+from actors.replacement import ReplaceMember
 from actors.worker_messages import LeaveRun, Needs, SendImage, StageIn
 from policies.availability import WorkerState
 
@@ -35,7 +36,8 @@ class Copy(Generic[R]):
     number: int
     """Unique in the system: by it the scheduler knows who holds a worker."""
     members: tuple[int, ...]
-    """Worker numbers, ascending."""
+    """Worker numbers; ascending, but that a replacement has the place of the one that it
+    replaces."""
     text: str
     units: tuple[int, ...]
     """By member: units of data, tasks of an iterative job."""
@@ -57,6 +59,18 @@ class Copy(Generic[R]):
     """Number of the event that its next run has waited for last."""
     failed_members: set[int] = field(init=False, factory=set)
     """Members that have gone DOWN since the last recovery ended."""
+    unheard: set[int] = field(init=False, factory=set)
+    """Members that have gone DOWN, though its job does not know yet (WORLD.md, F1)."""
+    fallen: dict[int, tuple[float, int]] = field(init=False, factory=dict)
+    """Members that have not been UP since they went DOWN -> when that was, and its seq."""
+    groups: Sequence[Sequence[int]] | None = field(init=False, default=None)
+    """Members that keep each other's checkpoints, once that was asked for."""
+    taken: int = field(init=False, default=0)
+    """Complete checkpoints."""
+    stored: State | None = field(init=False, default=None)
+    """The last one that is at the master too (WORLD.md, P9)."""
+    fetches: bool = field(init=False, default=False)
+    """Whether its next run begins from that, which its members then fetch."""
 
     def __attrs_post_init__(self) -> None:
         self.holders = len(self.members)
@@ -73,7 +87,27 @@ class Copy(Generic[R]):
             self.addresses = {**(self.addresses or {}), **came}
         self.absent.difference_update(left)
         self.failed_members.difference_update(left)
+        self.groups = None
         return left
+
+    def replace(self, message: ReplaceMember) -> None:
+        """Another worker takes a member's place, which stays one that went DOWN."""
+        worker, other = message.worker, message.replacement
+        place = self.members.index(worker)
+        self.members = (*self.members[:place], other, *self.members[place + 1 :])
+        self.text = message.text
+        if self.groups is not None:
+            self.groups = [[other if n == worker else n for n in it] for it in self.groups]
+        if worker in self.failed_members:
+            self.failed_members.add(other)
+        for gone in (self.absent, self.failed_members, self.unheard):
+            gone.discard(worker)
+        del self.fallen[worker]
+        if self.speeds is not None:
+            del self.speeds[worker]
+            self.speeds[other] = message.speeds[0] if message.speeds else 1
+        if self.addresses is not None:
+            self.addresses = {**self.addresses, other: message.addresses[0]}
 
     def speed(self) -> float:
         """The slowest member's (R1)."""
@@ -88,6 +122,7 @@ class Copy(Generic[R]):
         """A member changed state."""
         if state is UP:
             self.absent.discard(worker)
+            self.fallen.pop(worker, None)
         else:
             self.absent.add(worker)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
 from attrs import define, field
@@ -10,8 +10,15 @@ from attrs import define, field
 from actors.cause_tracker import CauseTracker
 from actors.events import RunStarted
 from actors.intervals import Intervals, intervals_of, members, text
-from actors.messages import CancelCopy, MembersArrived, PromiseCopy, ResizeCopy, StartCopy
+from actors.messages import (
+    CancelCopy,
+    MembersArrived,
+    PromiseCopy,
+    ResizeCopy,
+    StartCopy,
+)
 from actors.pool import Pool
+from actors.replacement import ReplaceMember
 from actors.runtime import NOTHING, Actor
 
 NO_WORKERS: Intervals = ()
@@ -35,6 +42,8 @@ class Dispatcher(Actor):
     another copy."""
     tracker: CauseTracker | None = field(init=False, default=None)
     """None: no sink records runs, so that causes are not needed."""
+    replaceable: dict[int, tuple[int, int]] = field(init=False, factory=dict)
+    """Members that are to be replaced -> their copy, seq of their going DOWN."""
     _copies: count[int] = field(init=False, factory=count)
 
     def start_some(
@@ -113,6 +122,34 @@ class Dispatcher(Actor):
         about = self._about(members(numbers))
         message = ResizeCopy(copy, numbers, self._present(numbers), *about)
         self.send(self.actors[index], message, cause)
+
+    def tell_job(self, cause: int, kind: Callable[..., object], worker: int, *more: object) -> bool:
+        """Send the job that holds it a message about this member of a copy; whether one does."""
+        copy = self.pool.holder(worker)
+        job = self.actors.get(self.held[copy][0]) if copy >= 0 else None
+        if job is not None:
+            self.send(job, kind(copy, worker, *more), cause)
+        return job is not None
+
+    def replace_members(self) -> Iterator[tuple[int, Intervals]]:
+        """Give those copies other workers, as far as there are any, the lowest member first
+        (WORLD.md, P10); yields each of them with all its members."""
+        for worker, (copy, cause) in sorted(self.replaceable.items()):
+            held = self.pool.holder(worker) == copy
+            other = self.pool.replacement() if held else None
+            if held and other is None:
+                return
+            del self.replaceable[worker]
+            if other is not None:
+                yield copy, self._replace(copy, worker, other, cause)
+
+    def _replace(self, copy: int, worker: int, other: int, cause: int) -> Intervals:
+        index, processors, held = self.held[copy]
+        numbers = self.pool.replace(copy, held, worker, other)
+        self.held[copy] = index, processors, numbers
+        named, about = self._present(numbers), self._about((other,))
+        self.send(self.actors[index], ReplaceMember(copy, worker, other, named, *about), cause)
+        return numbers
 
     def promise(self, copy: int, cause: int) -> None:
         """Release this copy's workers early: it computes on them to its end, and only then can

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import expm1, gamma
 
 import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.messages import FaultComes
 from actors.runtime import Actor, Phase, handles, message
-from actors.worker_messages import Fail
-
-STRIKE = Fail()
+from actors.worker_messages import Fail, FaultComes
 
 
 @define(eq=False)
@@ -92,9 +89,9 @@ def weibull_faults(rng: Generator, processors: int, mtbf: float, shape: float) -
 
 @message
 class FaultDue:
-    """A hazard to itself: this worker fails now."""
+    """A hazard to itself: this worker, or node, fails now."""
 
-    worker: int
+    struck: int
 
 
 @define(eq=False)
@@ -104,6 +101,10 @@ class Hazard(Actor):
     faults: Faults
     worker: Callable[[int], Actor]
     """The address of a worker, whose actor is made when something of its own begins."""
+    fault: Fail
+    """What each of them is."""
+    nodes: Sequence[Sequence[int]] | None = None
+    """The workers of each node, where nodes fail (WORLD.md, N1); None: workers do."""
 
     def started(self) -> None:
         self._await_fault()
@@ -111,23 +112,27 @@ class Hazard(Actor):
     def _await_fault(self) -> None:
         fault = next(self.faults, None)
         if fault is not None:
-            time, worker = fault
-            due = FaultDue(worker)
+            time, struck = fault
+            due = FaultDue(struck)
             self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
 
     @handles(FaultDue)
-    def fail_worker(self, message: FaultDue, cause: int) -> None:
+    def fail_workers(self, message: FaultDue, cause: int) -> None:
         self._await_fault()
-        self.send(self.worker(message.worker), STRIKE, cause)
+        struck = message.struck
+        for worker in self.nodes[struck] if self.nodes else (struck,):
+            self.fail_worker(worker, cause)
+
+    def fail_worker(self, worker: int, cause: int) -> None:
+        """It fails now."""
+        self.send(self.worker(worker), self.fault, cause)
 
 
 @define(eq=False)
 class PaperFaults(Hazard):
     """malleable17's own faults: what a fault changes is its scheduler's to say (section 6.1)."""
 
-    scheduler: Actor
+    scheduler: Actor = field(kw_only=True)
 
-    @handles(FaultDue)
-    def fail_worker(self, message: FaultDue, cause: int) -> None:
-        self._await_fault()
-        self.send(self.scheduler, FaultComes(message.worker), cause)
+    def fail_worker(self, worker: int, cause: int) -> None:
+        self.send(self.scheduler, FaultComes(worker, self.fault), cause)

@@ -52,7 +52,7 @@ class IterativeJob(JobOfRuns):
 
     def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
         wanted = self.system.journal.wants(TasksDealt)
-        tasks = tuple(zip(copy.members, copy.units, strict=True)) if wanted else ()
+        tasks = tuple(sorted(zip(copy.members, copy.units, strict=True))) if wanted else ()
         reason = message.reason if message is not None else None
         return self.record(cause, TasksDealt, self.name, self.iteration, copy.last, tasks, reason)
 

@@ -18,7 +18,7 @@ from actors.events import (
     Stage,
 )
 from actors.messages import MembersArrived, ProgressReport, PromiseCopy, ResizeCopy, StartCopy
-from actors.plan import Plan
+from actors.plan import Plan, State
 from actors.run import Run
 from actors.runs import JobOfRuns
 from actors.runtime import handles
@@ -134,11 +134,11 @@ class MalleableJob(JobOfRuns):
         report = self._kept(copy) if run is None else self._under_way(copy, run)
         self.send(self.scheduler, report, cause)
 
-    def saved(self, run: Run, cause: int) -> None:
+    def saved(self, run: Run, state: State, cause: int) -> None:
         """Where periods are not all alike, the next one is told of."""
-        super().saved(run, cause)
+        super().saved(run, state, cause)
         if run.plan.verified or run.copy.speeds is not None:
-            report = self._report(run.copy, self.now, (), run.base / run.work)
+            report = self._report(run.copy, self.now, (), run.done(self.now) / run.work)
             self.send(self.scheduler, report, cause)
 
     def _kept(self, copy: Copy[Run]) -> ProgressReport:

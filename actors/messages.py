@@ -101,6 +101,24 @@ class MemberStateChanged:
     copy: int
     worker: int
     state: WorkerState
+    hidden: bool = False
+    """Whether you do not know yet that it is DOWN."""
+
+
+@message
+class MemberFaultHeard:
+    """Scheduler to job: you know now that this member of the copy went DOWN."""
+
+    copy: int
+    worker: int
+
+
+@message
+class MemberHasNotice:
+    """Scheduler to job: the owner of a member of this copy will take it DOWN."""
+
+    copy: int
+    worker: int
 
 
 @message
@@ -229,6 +247,8 @@ class RunProgress:
     since: float
     started: int
     """Number of the event with which the run started."""
+    saved: float = 0
+    """Work from which the job's next run begins, its members not kept."""
 
     def at(self, now: float) -> float:
         """Work done until `now`."""
@@ -259,6 +279,8 @@ class StateChanged:
     state: WorkerState
     until: float | None
     """When it will be UP again, where that is known."""
+    hidden: bool = False
+    """Whether a job that holds me does not know yet that I am DOWN."""
 
 
 @message
@@ -267,21 +289,6 @@ class SpeedChanged:
 
     index: int
     speed: float
-
-
-@message
-class FaultComes:
-    """Hazard to scheduler: this worker fails now, unless your model of faults says otherwise."""
-
-    worker: int
-
-
-@message
-class ProgramReceived:
-    """Worker to scheduler: I hold this program now."""
-
-    index: int
-    label: str
 
 
 @message

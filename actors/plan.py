@@ -64,6 +64,16 @@ class Plan:
     verification: float = 0
     verified: bool = False
     """Whether a verification precedes each checkpoint."""
+    blocking: bool = True
+    """Whether a checkpoint takes the run's time; if not, work goes on meanwhile."""
+    slowdown: float = 0
+    """What the rate loses meanwhile."""
+    stores: int = 0
+    """k: each k-th checkpoint of the copy is sent to the master too; 0: none is."""
+    store_cost: float | None = None
+    """Time of that, as `cost`."""
+    on_notice: bool = False
+    """Whether a checkpoint is due when an owner announces that it takes a member away."""
     closes: bool = False
     """Whether a checkpoint closes what comes before computing: the saved state is spread among
     other members (malleable17, section 3.3.2)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from attrs import define, field
 
@@ -44,6 +45,8 @@ class Pool:
     changing: bool = False
     """Whether workers change state or speed; the copy that holds each worker is then recorded."""
     take: Take = lowest
+    spares: int = 0
+    """Workers from P on that are nobody's: they replace members that are away (WORLD.md, P10)."""
     named: bool = False
     """Whether the decider chooses a copy's workers itself. Intervals of free workers are then not
     kept: they would cost a tenth of the run of a volatile platform."""
@@ -63,7 +66,7 @@ class Pool:
         if (self.numbered or self.changing) and not self.named:
             self.numbers = Numbers(self.size)
         if self.changing:
-            self._holders = [-1] * self.size
+            self._holders = [-1] * (self.size + self.spares)
 
     # --- copies take workers, and give them back ----------------------------------------------
 
@@ -118,8 +121,8 @@ class Pool:
         """These workers are held no longer; those that are UP are free."""
         if self.changing:
             self._hold(taken, -1)
-        if self.away:
-            here = [n for n in members(taken) if n not in self.away]
+        if self.away or self.spares:
+            here = [n for n in members(taken) if n not in self.away and n < self.size]
             count = len(here)
             if self.numbers is not None:
                 taken = intervals_of(here)
@@ -142,7 +145,7 @@ class Pool:
         if state is UP:
             self._return(worker)
             return
-        if worker not in self.away and self._holders[worker] < 0:
+        if worker not in self.away and self._holders[worker] < 0 and worker < self.size:
             self.free -= 1
             if self.numbers is not None:
                 self.numbers.remove(((worker, worker),))
@@ -151,7 +154,7 @@ class Pool:
     def _return(self, worker: int) -> None:
         if self.away.pop(worker, None) is None:
             return
-        if self._holders[worker] < 0:
+        if self._holders[worker] < 0 and worker < self.size:
             self.free += 1
             if self.numbers is not None:
                 self.numbers.release(((worker, worker),))
@@ -159,9 +162,28 @@ class Pool:
     def change_speed(self, worker: int, speed: float) -> None:
         """The worker's speed from now on."""
         if not self.speeds:
-            self.speeds = [1.0] * self.size
+            self.speeds = [1.0] * (self.size + self.spares)
         self.speeds[worker] = speed
 
     def absent(self) -> list[tuple[int, float]]:
         """Workers that no copy holds and that are not UP, with when each is expected back."""
-        return [(n, until) for n, until in self.away.items() if self._holders[n] < 0]
+        away, size = self.away.items(), self.size
+        return [(n, until) for n, until in away if self._holders[n] < 0 and n < size]
+
+    # --- spares -------------------------------------------------------------------------------
+
+    def replacement(self) -> int | None:
+        """The lowest spare that is UP and free, else the lowest other worker that is."""
+        size = self.size
+        for worker in chain(range(size, size + self.spares), range(size if self.free else 0)):
+            if self._holders[worker] < 0 and worker not in self.away:
+                return worker
+        return None
+
+    def replace(self, copy: int, held: Intervals, worker: int, other: int) -> Intervals:
+        """`copy` holds `other`, which is free, in place of `worker`, which is not UP; returns all
+        that it holds."""
+        if other < self.size:
+            self.assign(copy, (other,))
+        self._holders[worker], self._holders[other] = -1, copy
+        return intervals_of(sorted({*members(held), other} - {worker}))

@@ -8,109 +8,62 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
+from actors.background import BackgroundCheckpoint, CheckpointDue
 from actors.events import (
+    CheckpointStarted,
+    CheckpointStored,
     CheckpointTaken,
     Outcome,
-    RateChanged,
     RunEnded,
     RunStarted,
     Stage,
     StageStarted,
     VerificationEnded,
 )
-from actors.messages import PartDue
-from actors.plan import Plan, State
+from actors.plan import State
 from actors.progress import NEGLIGIBLE, Progress, remaining
-from actors.runtime import NOTHING, Phase, Timer
+from actors.run_account import (
+    CHECKPOINTING,
+    COMPUTING,
+    IDLE,
+    RECOVERING,
+    SAVING,
+    STAGING_IN,
+    VERIFYING,
+    WAITING,
+    RunAccount,
+)
+from actors.runtime import NOTHING, Phase
 
 if TYPE_CHECKING:
-    from actors.copy import Copy
-    from actors.runtime import Actor, Event
-
-STAGING_IN, COMPUTING, VERIFYING = Stage.STAGING_IN, Stage.COMPUTING, Stage.VERIFYING
-SAVING, CHECKPOINTING, RECOVERING = Stage.SAVING, Stage.CHECKPOINTING, Stage.RECOVERING
-AT_SPEED = COMPUTING, VERIFYING
-"""Stages that advance at the members' speed; others take their time whatever it is."""
-WAITING = STAGING_IN, SAVING
-"""Stages that end when every member has reported."""
-IDLE = Progress(0)
-"""Progress of a part that does not advance; never changed."""
+    pass
 
 
 @define(eq=False, repr=False)
-class Run:
-    """The account of one run, and the timer of the part that it is in.
+class Run(RunAccount):
+    """One run, from part to part of its plan. Its job reports its members' changes to it, and is
+    called through `over` when it ends."""
 
-    Its rate follows from its members: a change settles the account and moves the timer. Its job
-    reports them to it, and is called through `over` when it ends.
-    """
-
-    actor: Actor
-    """Its job, whose timers and journal it uses."""
-    number: int
-    copy: Copy[Run]
-    work: float
-    plan: Plan
     finds_error: Callable[[float], bool]
+    """Whether a verification finds an error, by exposure."""
     logs_exposure: bool
     """Whether the log has each verification's exposure: errors are drawn by it."""
-    """Whether a verification finds an error, by exposure."""
-    saved: Callable[[Run, int], None]
+    saved: Callable[[Run, State, int], None]
     """What to do with a complete checkpoint."""
     recovered: Callable[[Run], None]
     """Called when the recovery is over."""
     over: Callable[[Run, Outcome, int], int]
-    stage: Stage = field(init=False, default=STAGING_IN)
-    part: Progress = field(init=False, default=IDLE)
-    base: float = field(init=False)
-    """Work done when the present part began."""
-    computes: bool = field(init=False, default=False)
-    """Whether it has begun to compute."""
-    exposed: float = field(init=False, default=0)
-    """Workers x computing time since the last verified point."""
     missing: set[int] = field(init=False, factory=set)
     """Members that lack a message (staging in), or have not sent theirs (saving)."""
-    timer: Timer | None = field(init=False, default=None)
-    due: float = field(init=False, default=math.inf)
-    phase: Phase = field(init=False, default=Phase.PARTS_END)
-    cause: int = field(init=False, default=NOTHING)
-    """Number of the event since which the timer is set."""
-    ended: bool = field(init=False, default=False)
     started: int = field(init=False, default=NOTHING)
     """Number of the event with which it started."""
-    _left: int = field(init=False, default=0)
-    """Parts of the plan before computing that are over."""
+    _storing: bool = field(init=False, default=False)
+    """The images of a checkpoint that buddies have are being sent (P9)."""
+    _overdue: bool = field(init=False, default=False)
+    """A checkpoint is due once that one is complete."""
     _reach: float = field(init=False, default=0)
     """Work done when the present computing ends. Not summed up then: base + (work - base) need not
     be work, and a checkpoint would be taken with nothing left."""
-
-    def __attrs_post_init__(self) -> None:
-        begins = self.plan.begins
-        self.base = begins.of(self.work) if begins else 0
-        self.exposed = begins.exposed if begins else 0
-
-    # --- what others ask ----------------------------------------------------------------------
-
-    def done(self, now: float) -> float:
-        """Work done until `now`."""
-        return self.base + self.part.at(now) if self.stage is COMPUTING else self.base
-
-    def state(self, now: float) -> State:
-        """What another copy would clone at `now`."""
-        return State(self.number, self.done(now), self.work, self._exposure(now))
-
-    def ahead(self) -> tuple[float, ...]:
-        """Times of the parts between the present one and computing."""
-        if self.computes:
-            return ()
-        if self.stage is CHECKPOINTING:
-            return ()
-        return self.plan.ahead(self._left)[self.stage is VERIFYING :]
-
-    def _exposure(self, now: float) -> float:
-        if self.stage is not COMPUTING or not self.part.rate:
-            return self.exposed
-        return self.exposed + len(self.copy.members) * (now - self.part.since)
 
     # --- from start to end --------------------------------------------------------------------
 
@@ -130,9 +83,33 @@ class Run:
     def member_ready(self, worker: int, cause: int) -> int:
         """This member holds all that it needs, or has sent its image."""
         self.missing.discard(worker)
-        if not self.missing and self.stage in WAITING and not self.ended:
+        if self.missing or self.ended:
+            return cause
+        if self.stage in WAITING:
             return self.advance(cause)
+        if self.background is not None and self.background.part is None:
+            return self.pass_background(cause)
         return cause
+
+    def hear_notice(self, cause: int) -> int:
+        """The owner of a member takes it DOWN: a checkpoint is due, if there is anything to save
+        (WORLD.md, O1)."""
+        now = self.actor.now
+        if not self.plan.on_notice or self.stage is not COMPUTING or self.copy.unheard:
+            return cause
+        return self._fall_due(cause) if self.part.at(now) > 0 else cause
+
+    def _fall_due(self, cause: int) -> int:
+        """A checkpoint is due in the midst of computing."""
+        if self.background is not None:
+            self._overdue = True
+            return cause
+        now = self.actor.now
+        self._settle_exposure()
+        self._stop()
+        self.base, self.part = self.done(now), IDLE
+        over, cause = self._secure(cause)
+        return self.advance(cause) if over else cause
 
     def advance(self, cause: int) -> int:
         """Go over to the next part; those of length 0 are passed at once. Returns the number of the
@@ -149,25 +126,12 @@ class Run:
             self._settle_exposure()
         return self.advance(cause)
 
-    def review(self, cause: int) -> int:
-        """Its members' states or speeds have changed."""
-        if self.ended or self.stage in WAITING:
-            return cause
-        rate = self._rate()
-        if rate == self.part.rate:
-            return cause
-        now = self.actor.now
-        if self.stage is COMPUTING:
-            self._settle_exposure()
-        self._stop()
-        self.part.change(now, rate)
-        cause = self._record(cause, RateChanged, rate, self.done(now))
-        self._aim(cause)
-        return cause
-
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
         """End the run with this outcome."""
         self._stop()
+        if self.background is not None:
+            self.background.stop(self.actor)
+            self.background = None
         self.ended = True
         self.base = self.done(self.actor.now)
         self.part = IDLE
@@ -182,9 +146,6 @@ class Run:
         state = self.state(now)
         return state, self.end(Outcome.CANCELLED, cause)
 
-    def _record(self, cause: int, kind: Callable[..., Event], *values: object) -> int:
-        return self.actor.record(cause, kind, self.actor.name, self.number, *values)
-
     # --- its parts ----------------------------------------------------------------------------
 
     def _next(self, cause: int) -> tuple[bool, int]:
@@ -197,9 +158,7 @@ class Run:
         if stage is VERIFYING:
             return self._verified(cause)
         if stage in (SAVING, CHECKPOINTING):
-            cause = self._record(cause, CheckpointTaken, self.base)
-            self.saved(self, cause)
-            return self._compute(cause)
+            return self._saved(cause)
         if stage is RECOVERING:
             self.recovered(self)
         if self._left < len(plan.before):
@@ -210,7 +169,8 @@ class Run:
 
     def _compute(self, cause: int) -> tuple[bool, int]:
         self.computes = True
-        left, period = remaining(self.work, self.base), self.plan.period
+        left = remaining(self.work, self.base)
+        period = math.inf if self._overdue else self.plan.period
         last = left - period <= NEGLIGIBLE * self.work
         self._reach = self.work if last else self.base + period
         return self._enter(COMPUTING, left if last else period, cause)
@@ -224,6 +184,9 @@ class Run:
 
     def _secure(self, cause: int) -> tuple[bool, int]:
         """Save the present state, after a verification where one precedes checkpoints."""
+        if self.background is not None:
+            self._overdue = True
+            return self._compute(cause)
         if self.plan.verified:
             return self._enter(VERIFYING, self.plan.verification, cause)
         return self._checkpoint(cause)
@@ -240,12 +203,82 @@ class Run:
         return self._checkpoint(cause)
 
     def _checkpoint(self, cause: int) -> tuple[bool, int]:
-        if self.plan.cost is not None:
-            return self._enter(CHECKPOINTING, self.plan.cost, cause)
+        if not self.plan.blocking:
+            cause = self._begin_background(cause)
+            return self._compute(cause)
+        return self._take(self.plan.cost, cause)
+
+    def _take(self, cost: float | None, cause: int) -> tuple[bool, int]:
+        """Have the members spend this time or, if None, send their images."""
+        if cost is not None:
+            return self._enter(CHECKPOINTING, cost, cause)
         self.missing = set(self.copy.members)
         _, cause = self._enter(SAVING, math.inf, cause)
         self.copy.send_images(self.actor, cause)
         return not self.missing, cause
+
+    def _saved(self, cause: int) -> tuple[bool, int]:
+        """A checkpoint that blocks is complete, with buddies or on shared storage."""
+        state = State(self.number, self.base, self.work, self.exposed)
+        cause = self._log_saved(state, self._storing, cause)
+        self._storing = self._stores_next(self._storing)
+        return self._take(self.plan.store_cost, cause) if self._storing else self._compute(cause)
+
+    def _log_saved(self, state: State, stored: bool, cause: int) -> int:
+        copy = self.copy
+        if stored:
+            copy.stored = state
+            return self._record(cause, CheckpointStored, state.done)
+        copy.taken += 1
+        cause = self._record(cause, CheckpointTaken, state.done)
+        self.saved(self, state, cause)
+        return cause
+
+    def _stores_next(self, stored: bool) -> bool:
+        """Whether the checkpoint that is complete is to be sent to the master too."""
+        every = self.plan.stores
+        return not stored and every > 0 and self.copy.taken % every == 0
+
+    # --- a checkpoint that does not block it --------------------------------------------------
+
+    def _begin_background(self, cause: int) -> int:
+        state = State(self.number, self.base, self.work, self.exposed)
+        cause = self._record(cause, CheckpointStarted, self.base)
+        return self._pass_beside(state, self.plan.cost, False, cause)
+
+    def _pass_beside(self, state: State, cost: float | None, stores: bool, cause: int) -> int:
+        due = CheckpointDue(self.copy.number, self.number)
+        self.background = background = BackgroundCheckpoint(state, due, stores)
+        if cost is None:
+            self.missing = set(self.copy.members)
+            self.copy.send_images(self.actor, cause)
+        elif cost:
+            background.begin(self.actor, cost, not self.copy.absent, cause)
+        else:
+            return self._complete_background(cause)
+        return cause
+
+    def pass_background(self, cause: int) -> int:
+        """The checkpoint beside its part is complete: what it slowed down goes on."""
+        cause = self._complete_background(cause)
+        if self.background is not None:
+            return cause
+        overdue, self._overdue = self._overdue, False
+        left = remaining(self.work, self.done(self.actor.now))
+        if overdue and left and self.stage is COMPUTING:
+            return self._fall_due(cause)
+        return self.review(cause)
+
+    def _complete_background(self, cause: int) -> int:
+        background = self.background
+        assert background is not None
+        background.stop(self.actor)
+        self.background = None
+        cause = self._log_saved(background.state, background.stores, cause)
+        if self._stores_next(background.stores):
+            cause = self._record(cause, CheckpointStarted, background.state.done)
+            return self._pass_beside(background.state, self.plan.store_cost, True, cause)
+        return cause
 
     def _enter(
         self, stage: Stage, length: float, cause: int, at_once: bool = True
@@ -261,33 +294,7 @@ class Run:
         else:
             rate = self._rate()
             self.part = Progress(length, 0, rate, self.actor.now)
-        if length:
+        if length and not (self._overdue and stage is COMPUTING):
             cause = self._record(cause, StageStarted, stage, rate, self.base)
         self._aim(cause)
         return False, cause
-
-    # --- its rate and its timer ---------------------------------------------------------------
-
-    def _rate(self) -> float:
-        copy = self.copy
-        if copy.absent:
-            return 0
-        return copy.speed() if self.stage in AT_SPEED else 1
-
-    def _settle_exposure(self) -> None:
-        now = self.actor.now
-        self.exposed = self._exposure(now)
-
-    def _aim(self, cause: int) -> None:
-        part = self.part
-        end = part.end() if part.work else part.since
-        if end is None or end == math.inf or part is IDLE:
-            return
-        self.due, self.cause = end, cause
-        due = PartDue(self.copy.number, self.number)
-        self.timer = self.actor.at(end, due, cause, self.phase)
-
-    def _stop(self) -> None:
-        if self.timer is not None:
-            self.actor.cancel(self.timer)
-            self.timer, self.due = None, math.inf

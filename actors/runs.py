@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from attrs import define, field
 
+from actors.background import CheckpointDue
 from actors.copies import AT_WORK, GONE, JobOfCopies
 from actors.copy import Copy
 from actors.events import (
     CheckpointLost,
+    FaultDetected,
+    MemberReplaced,
     Outcome,
     RestartedFromScratch,
 )
 from actors.job import Life
 from actors.messages import (
+    MemberFaultHeard,
+    MemberHasNotice,
     MemberSaved,
     MemberSpeedChanged,
     MemberStaged,
@@ -20,6 +25,7 @@ from actors.messages import (
     PartDue,
     Resume,
 )
+from actors.replacement import ReplaceMember, ReplacementDue, ReplacementWanted
 from actors.run import Run
 from actors.runtime import NOTHING, Phase, handles
 from policies.availability import WorkerState
@@ -43,13 +49,33 @@ class JobOfRuns(JobOfCopies):
             return
         copy.move(message.worker, message.state)
         if message.state is DOWN:
-            cause = self._lose(copy, message.worker, cause)
+            self._await_replacement(copy, message.worker, cause)
+            cause = self._lose(copy, message.worker, cause, message.hidden)
         elif copy.run is not None:
             cause = copy.run.review(cause)
         else:
             copy.cause = cause
             self._resume_soon()
         self.report_progress(copy, cause)
+
+    @handles(MemberFaultHeard, during=AT_WORK)
+    def hear_of_fault(self, message: MemberFaultHeard, cause: int) -> None:
+        copy, worker = self.copies.get(message.copy), message.worker
+        if copy is None or worker not in copy.unheard:
+            return
+        copy.unheard.discard(worker)
+        since, _ = copy.fallen[worker]
+        self.ask_replacement(ReplacementDue(copy.number, worker, since), cause)
+        cause = self.record(cause, FaultDetected, self.name, copy.last, worker)
+        if copy.run is not None:
+            cause = self._end_run(copy, LOST, cause)
+        self.report_progress(copy, cause)
+
+    @handles(MemberHasNotice, during=AT_WORK)
+    def hear_of_notice(self, message: MemberHasNotice, cause: int) -> None:
+        copy = self.copies.get(message.copy)
+        if copy is not None and copy.run is not None:
+            self.report_progress(copy, copy.run.hear_notice(cause))
 
     @handles(MemberSpeedChanged, during=AT_WORK)
     def member_speed_changed(self, message: MemberSpeedChanged, cause: int) -> None:
@@ -73,16 +99,63 @@ class JobOfRuns(JobOfCopies):
         if copy is not None and copy.run is not None and copy.run.number == run:
             self.report_progress(copy, copy.run.member_ready(worker, cause))
 
+    # --- members that are replaced ------------------------------------------------------------
+
+    def _await_replacement(self, copy: Copy[Run], worker: int, cause: int) -> None:
+        after = self.protection.rules.replace_after
+        since, _ = copy.fallen.setdefault(worker, (self.now, cause))
+        if after is not None and since == self.now:
+            due = ReplacementDue(copy.number, worker, since)
+            self.at(since + after, due, cause, Phase.RUNS_RESUME)
+
+    @handles(ReplacementDue)
+    def ask_replacement(self, message: ReplacementDue, _: int) -> None:
+        """It is asked for once the member's fault is known, and time is up."""
+        copy, worker = self.copies.get(message.copy), message.worker
+        after = self.protection.rules.replace_after
+        if copy is None or after is None or worker in copy.unheard:
+            return
+        since, fall = copy.fallen.get(worker, (-1, NOTHING))
+        if since == message.since and since + after <= self.due_by:
+            self.send(self.scheduler, ReplacementWanted(copy.number, worker), fall)
+
+    @handles(ReplaceMember, during=AT_WORK)
+    def replace_member(self, message: ReplaceMember, cause: int) -> None:
+        copy = self.copies[message.copy]
+        copy.replace(message)
+        who = message.worker, message.replacement
+        copy.cause = self.record(cause, MemberReplaced, self.name, copy.last, *who)
+        self.report_progress(copy, copy.cause)
+        if not copy.absent:
+            self._start_run(copy, self.resumed(copy), copy.cause, keeps=copy.last)
+
+    @handles(CheckpointDue)
+    def pass_checkpoints(self, message: CheckpointDue, cause: int) -> None:
+        """All its checkpoints beside runs' parts that are complete at this instant, by run."""
+        due_by = self.due_by
+        runs = [copy.run for copy in self.copies.values() if copy.run is not None]
+        for run in sorted(runs, key=lambda run: run.number):
+            background = run.background
+            if background is not None and background.end is not None and background.end <= due_by:
+                self.report_progress(run.copy, run.pass_background(background.cause))
+
     @handles(MemberStateChanged, during=(Life.WAITING, *GONE))
     @handles(MemberSpeedChanged, during=(Life.WAITING, *GONE))
     @handles(MemberStaged, during=(Life.WAITING, *GONE))
     @handles(MemberSaved, during=(Life.WAITING, *GONE))
+    @handles(MemberFaultHeard, during=(Life.WAITING, *GONE))
+    @handles(MemberHasNotice, during=(Life.WAITING, *GONE))
     def too_late(self, message: object, cause: int) -> None:
         """The copy ended at the same instant."""
 
-    def _lose(self, copy: Copy[Run], worker: int, cause: int) -> int:
+    def _lose(self, copy: Copy[Run], worker: int, cause: int, hidden: bool) -> int:
         lost, end = self.protection.member_failed(copy, worker), cause
-        if copy.run is not None:
+        if hidden:
+            copy.unheard.add(worker)
+            if copy.run is not None:
+                copy.run.missing.add(worker)  # it waits, whatever others do
+                end = copy.run.review(cause)
+        elif copy.run is not None:
             end = self._end_run(copy, LOST, cause)
         if lost is None:
             return end

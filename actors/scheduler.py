@@ -8,16 +8,17 @@ from attrs import define, field
 from actors.cause_tracker import CauseTracker
 from actors.dispatcher import Dispatcher
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
+from actors.intervals import Intervals
 from actors.messages import (
     CapReached,
     CopyOver,
     Decide,
-    FaultComes,
     FormerMembersWait,
     JobOver,
+    MemberFaultHeard,
+    MemberHasNotice,
     MemberSpeedChanged,
     MemberStateChanged,
-    ProgramReceived,
     ProgressReport,
     ReleaseFormer,
     RunProgress,
@@ -26,12 +27,19 @@ from actors.messages import (
     StateSaved,
     Submit,
 )
+from actors.replacement import ReplacementWanted
 from actors.runtime import NOTHING, Actor, Phase, handles
-from actors.worker_messages import Fail, HoldingsChanged
+from actors.worker_messages import (
+    FaultComes,
+    FaultHeard,
+    HoldingsChanged,
+    OwnerGaveNotice,
+    ProgramReceived,
+)
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
 
-DECIDE, RELEASE_FORMER, STRIKE = Decide(), ReleaseFormer(), Fail()
+DECIDE, RELEASE_FORMER = Decide(), ReleaseFormer()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -70,6 +78,9 @@ class Decider:
     def programmed(self, worker: int, label: str, cause: int) -> bool:
         """A worker holds this program now; whether that calls for a decision."""
         return False
+
+    def replaced(self, copy: int, numbers: Intervals) -> None:
+        """A member of a copy was replaced: it has these now."""
 
     def progress_reported(self, message: ProgressReport, cause: int) -> None:
         """A malleable job reports its progress."""
@@ -184,31 +195,47 @@ class Scheduler(Dispatcher):
             self.holdings.pop(worker, None)
             for workers in self.programmed.values():
                 workers.discard(worker)
-        elif state is UP and self.tracker is not None:
-            self.tracker.free(self.now, ((worker, worker),), cause)
-        copy = self.pool.holder(worker)
-        if copy >= 0:
-            job = self.actors.get(self.held[copy][0])
-            if job is not None:
-                self.send(job, MemberStateChanged(copy, worker, state), cause)
-        if self.decider.changed(worker, state, cause) and not self.deciding:
+        elif state is UP:
+            self.replaceable.pop(worker, None)
+            if self.tracker is not None:
+                self.tracker.free(self.now, ((worker, worker),), cause)
+        held = self.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
+        if not (held and message.hidden):
+            self._call_decider(worker, state, cause)
+
+    def _call_decider(self, worker: int, state: WorkerState, cause: int) -> None:
+        """Deciders do not know spares."""
+        calls = worker < self.pool.size and self.decider.changed(worker, state, cause)
+        if (calls or self.replaceable) and not self.deciding:
             self.decide_soon(cause)
+
+    @handles(FaultHeard)
+    def hear_of_hidden_fault(self, message: FaultHeard, cause: int) -> None:
+        if self.tell_job(cause, MemberFaultHeard, message.index):
+            self._call_decider(message.index, DOWN, cause)
+
+    @handles(OwnerGaveNotice)
+    def hear_of_notice(self, message: OwnerGaveNotice, cause: int) -> None:
+        self.tell_job(cause, MemberHasNotice, message.index)
+
+    @handles(ReplacementWanted)
+    def replace_soon(self, message: ReplacementWanted, cause: int) -> None:
+        if message.worker in self.pool.away:
+            self.replaceable[message.worker] = message.copy, cause
+            if not self.deciding:
+                self.decide_soon(cause)
 
     @handles(SpeedChanged)
     def worker_speed_changed(self, message: SpeedChanged, cause: int) -> None:
         self.pool.change_speed(message.index, message.speed)
-        copy = self.pool.holder(message.index)
-        if copy >= 0:
-            job = self.actors.get(self.held[copy][0])
-            if job is not None:
-                self.send(job, MemberSpeedChanged(copy, message.index, message.speed), cause)
+        self.tell_job(cause, MemberSpeedChanged, message.index, message.speed)
         self.decider.speed_changed(message.index, message.speed, cause)
 
     @handles(FaultComes)
     def hear_of_fault(self, message: FaultComes, cause: int) -> None:
         if not self.decider.ignores(message.worker, cause):
             assert self.workers is not None
-            self.send(self.workers(message.worker), STRIKE, cause)
+            self.send(self.workers(message.worker), message.fault, cause)
 
     @handles(JobOver)
     def count_job_out(self, message: JobOver, cause: int) -> None:
@@ -252,6 +279,8 @@ class Scheduler(Dispatcher):
 
     @handles(Decide)
     def decide(self, message: Decide, cause: int) -> None:
+        for copy, numbers in self.replace_members() if self.replaceable else ():
+            self.decider.replaced(copy, numbers)
         if self.deciding:
             # Not this message's cause: a decider's wake of this instant may have come before.
             self.deciding = False

@@ -15,7 +15,7 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.memory import INPUT, Memory
-from actors.messages import MemberSaved, MemberStaged, ProgramReceived
+from actors.messages import MemberSaved, MemberStaged
 from actors.runtime import NOTHING, Actor, Timer, handles
 from actors.worker_messages import (
     AskForChannel,
@@ -24,6 +24,7 @@ from actors.worker_messages import (
     LeaveRun,
     NeedNoChannel,
     Preempted,
+    ProgramReceived,
     SendImage,
     StageIn,
     TransferDue,
@@ -67,14 +68,23 @@ class TransferClient(Actor):
     """Since when, and since which event, it has wanted the message that it wants."""
     _asking: bool = field(init=False, default=False)
     """The master knows that it wants a channel."""
+    _orphaned: bool = field(init=False, default=False)
+    """It holds a channel for a message that is lost, until its run ends."""
 
-    def moved(self, state: WorkerState, cause: int) -> None:
-        """Its state has changed; called only where there is a master."""
+    def moved(self, state: WorkerState, cause: int, hidden: bool) -> None:
+        """Its state has changed; called only where there is a master. Where its run's job does not
+        know yet, a message that passes is lost, but keeps its channel (WORLD.md, F1)."""
         if state is DOWN:
             # Its run is lost (R2). One that is back at once must not tell it that nothing is
             # missing: it would hear that before it hears of the loss, and save what is lost.
-            self._drop(cause)
+            kind = self.memory.kind
+            if hidden and self._transfer is not None:
+                self.cancel(self._transfer)
+                self._orphaned = True
+            elif not self._orphaned:
+                self._drop(cause)
             self.memory.forget()
+            self.memory.kind = kind if self._orphaned else None
             self.request, self.saving = None, False
         elif self.request is not None:
             self._go_on(self.request, cause) if state is UP else self._quit_channel(cause)
@@ -83,6 +93,7 @@ class TransferClient(Actor):
 
     @handles(StageIn, during=(UP,))
     def join(self, request: StageIn, cause: int) -> None:
+        self._drop_orphan(cause)
         former, self.request = self.request, request
         if former is not None:
             self._stay(former, request, cause)
@@ -114,6 +125,7 @@ class TransferClient(Actor):
 
     @handles(LeaveRun)
     def leave(self, message: LeaveRun, cause: int) -> None:
+        self._drop_orphan(cause)
         held = self.memory.data or self.memory.kind in INPUT
         if self.request is not None:
             if self.request.copy != message.copy:
@@ -232,6 +244,11 @@ class TransferClient(Actor):
             cause = self.record(cause, TransferDropped, self.index, self.memory.kind)
             self.memory.drop()
         self._need_no_channel(cause)
+
+    def _drop_orphan(self, cause: int) -> None:
+        if self._orphaned:
+            self._orphaned = False
+            self._drop(cause)
 
     def waits_for(self) -> str | None:
         request = self.request

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from attrs import define, field
 
-from actors.events import WorkerChanged, WorkerSpeedChanged
+from actors.events import NoticeGiven, WorkerChanged, WorkerSpeedChanged
 from actors.messages import SpeedChanged, StateChanged
 from actors.runtime import Phase, handles
 from actors.transfer_client import TransferClient
-from actors.worker_messages import Fail, SpeedDue, Turn
+from actors.worker_messages import Fail, FaultHeard, NoticeDue, OwnerGaveNotice, SpeedDue, Turn
 from policies.availability import WorkerState
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -37,8 +37,8 @@ class Worker(TransferClient):
     """(time, state), times increasing, the first at the start of the run."""
     speeds: Iterator[tuple[float, float]] | None = None
     """(time, speed), likewise; None: always 1."""
-    downtime: float = 0
-    """How long a fault keeps it DOWN."""
+    notices: Iterator[tuple[float, float | None]] = field(factory=lambda: iter(()))
+    """(when its owner says so, when it takes it DOWN), by the former; None: it does not."""
     _owned: WorkerState = field(init=False, default=UP)
     """The owner's state."""
     _next: Change | None = field(init=False, default=None)
@@ -47,14 +47,18 @@ class Worker(TransferClient):
     """End of the last fault's downtime."""
     _fallen: tuple[float, int] = field(init=False, default=(-1, -1))
     """When its last DOWN ends, if that was logged, and the seq of that event."""
-    _failing: bool = field(init=False, default=False)
-    """A fault strikes at this instant."""
+    _failing: Fail | None = field(init=False, default=None)
+    """A fault that strikes at this instant."""
+    _hidden: tuple[float, int] | None = field(init=False, default=None)
+    """Until when at the latest a job that holds it does not know of its fault, and the seq of its
+    going DOWN (WORLD.md, F1)."""
     _speed: float = field(init=False, default=1)
 
     def started(self) -> None:
         _, self._owned = next(self.owner)
         origin = self.system.origin
         self._await_owner()
+        self._await_notice()
         if self._owned is not UP:
             self.become(self._owned)
             cause = self.record(origin, WorkerChanged, self.index, self._owned, None, None)
@@ -69,9 +73,26 @@ class Worker(TransferClient):
         if following is not None:
             self.at(following[0], TURN, self.system.origin, STATES_CHANGE)
 
+    def _await_notice(self) -> None:
+        following = next(self.notices, None)
+        if following is not None:
+            told, time = following
+            self.at(told, NoticeDue(time), self.system.origin, Phase.NOTICES)
+
+    @handles(NoticeDue)
+    def give_notice(self, message: NoticeDue, cause: int) -> None:
+        self._await_notice()
+        if message.time is not None and self.state is not DOWN:
+            cause = self.record(cause, NoticeGiven, self.index, message.time)
+            self.send(self.scheduler, OwnerGaveNotice(self.index), cause)
+
     @handles(Fail)
-    def fail(self, _: Fail, cause: int) -> None:
-        self._failing = True
+    def fail(self, message: Fail, cause: int) -> None:
+        other = self._failing
+        if other is not None:
+            longest = max(message.downtime, other.downtime)
+            message = Fail(longest, min(message.detection, other.detection))
+        self._failing = message
         self.later(TURN, cause, STATES_CHANGE)
 
     @handles(Turn)
@@ -83,34 +104,46 @@ class Worker(TransferClient):
             self._await_owner()
         owned = self._owned
         down = owned is DOWN or due_by < self._until
-        if self._failing:
-            self._failing = False
+        fault = self._failing
+        if fault is not None:
+            self._failing = None
             if not down:
-                self._fail(self.now)
+                self._fail(self.now, fault)
                 down = due_by < self._until
         state = DOWN if down else owned
+        if self._hidden is not None:
+            latest, fall = self._hidden
+            if latest <= due_by or state is UP or owned is DOWN:
+                self._hidden = None
+                self.send(self.scheduler, FaultHeard(self.index), fall)
         if state is not self.state:
             self._change(state)
 
-    def _fail(self, now: float) -> None:
-        self._until = now + self.downtime
-        if self.downtime:
+    def _fail(self, now: float, fault: Fail) -> None:
+        due_by = self.due_by
+        self._until, known = now + fault.downtime, now + fault.detection
+        if fault.downtime:
             self.at(self._until, TURN, self.system.origin, STATES_CHANGE)
         if self.state is not DOWN:
-            self._fallen = self._until, self._change(DOWN)
+            back = self._owned is UP and self._until <= due_by
+            hidden = known > due_by and not back
+            until = self._until if fault.detection or self._until > due_by else None
+            fall = self._change(DOWN, until, hidden)
+            self._fallen = self._until, fall
+            if hidden and self._hidden is None:
+                self._hidden = known, fall
+                self.at(known, TURN, self.system.origin, STATES_CHANGE)
 
-    def _change(self, state: WorkerState) -> int:
+    def _change(self, state: WorkerState, until: float | None = None, hidden: bool = False) -> int:
         """Its state from now on; the number of that event."""
-        loop, was, until = self.system.loop, self.state, None
+        loop, was = self.system.loop, self.state
         due_by, (over, fall) = loop.due_by, self._fallen
         cause = fall if was is DOWN and loop.now <= over <= due_by else self.system.origin
-        if state is DOWN and self._until > due_by:
-            until = self._until
         self.become(state)
         cause = self.record(cause, WorkerChanged, self.index, state, was, until)
-        self.send(self.scheduler, StateChanged(self.index, state, until), cause)
+        self.send(self.scheduler, StateChanged(self.index, state, until, hidden), cause)
         if self.master is not None:
-            self.moved(state, cause)
+            self.moved(state, cause, hidden)
         return cause
 
     @handles(SpeedDue)

@@ -23,6 +23,19 @@ class SpeedDue:
 class Fail:
     """Hazard to worker: you fail now, unless you are DOWN already."""
 
+    downtime: float = 0
+    """How long that keeps it DOWN."""
+    detection: float = 0
+    """After which time its run's job hears of it, at the latest."""
+
+
+@message
+class NoticeDue:
+    """A worker to itself: so long before its owner's next change the owner announces it."""
+
+    time: float | None
+    """When it takes the worker DOWN; None: it does not."""
+
 
 @frozen
 class Needs:
@@ -79,6 +92,39 @@ class Preempted:
 @message
 class TransferDue:
     """Worker to itself: the message has passed whole."""
+
+
+# --- to the scheduler --------------------------------------------------------------------------
+
+
+@message
+class FaultHeard:
+    """Worker to scheduler: what made me go DOWN, and was hidden, is known now."""
+
+    index: int
+
+
+@message
+class OwnerGaveNotice:
+    """Worker to scheduler: my owner will take me DOWN."""
+
+    index: int
+
+
+@message
+class FaultComes:
+    """Hazard to scheduler: this worker fails now, unless your model of faults says otherwise."""
+
+    worker: int
+    fault: Fail
+
+
+@message
+class ProgramReceived:
+    """Worker to scheduler: I hold this program now."""
+
+    index: int
+    label: str
 
 
 # --- to the master ----------------------------------------------------------------------------

@@ -14,7 +14,16 @@ from actors.events import End
 from actors.runtime import Record, RuntimeFault, stream
 from sims.audit.audit import audit
 from sims.ledger import Use, account
-from sims.scenario.faults import ListedFaults, NoFaults
+from sims.scenario.faults import (
+    AnyFaults,
+    ExponentialFaults,
+    ListedFaults,
+    NoFaults,
+    OwnFaults,
+    SeveralFaults,
+    Struck,
+    Weibull,
+)
 from sims.scenario.scenario import Scenario, Unit
 from sims.world import run
 
@@ -51,6 +60,7 @@ class InjectedRun:
             spans = (*self.scenario.reclaims, span)
             return self.scenario.model_copy(update={"reclaims": spans})
         strike, faults = (self.time, self.worker), self.scenario.faults
+        assert not isinstance(faults, SeveralFaults | OwnFaults)
         if isinstance(faults, NoFaults):
             faults = ListedFaults(strikes=(strike,), downtime=self.length)
         else:
@@ -64,7 +74,7 @@ class InjectedRun:
             spans = [*self.scenario.reclaims, (self.time, self.time + self.length, self.worker)]
             return f"--set 'reclaims={[list(span) for span in spans]}'"
         faults = self.injected().faults
-        assert not isinstance(faults, NoFaults)
+        assert isinstance(faults, ExponentialFaults | Weibull | ListedFaults)
         strikes = f"--set 'faults.strikes={[list(strike) for strike in faults.strikes]}'"
         if not isinstance(self.scenario.faults, NoFaults):
             return strikes
@@ -125,11 +135,17 @@ def trials(
         for time in baseline.instants
         for worker in range(scenario.full_platform.size)
         for injection in Injection
+        if injection is Injection.RECLAIM or _takes_more(scenario.faults)
     ]
     if len(found) <= most:
         return found
     drawn = stream(scenario.seed, "chaos").choice(len(found), most, replace=False)
     return [found[k] for k in sorted(drawn.tolist())]
+
+
+def _takes_more(faults: AnyFaults) -> bool:
+    """Whether one more fault of a worker can be listed beside them."""
+    return not isinstance(faults, SeveralFaults) and faults.of is Struck.WORKERS
 
 
 def usual_length(scenario: Scenario, baseline: Baseline) -> float:

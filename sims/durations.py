@@ -13,7 +13,9 @@ from sims.errors import COMMAND_LINE, InputError
 
 T = TypeVar("T", float, float | None)
 
-SCALES = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001}
+YEAR = 365 * 86400.0
+"""Seconds in a year, as malleable17 counts them."""
+SCALES = {"y": YEAR, "w": 604800.0, "d": 86400.0, "h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001}
 """Seconds in each unit that a time can name."""
 NUMBER = r"[0-9]+(\.[0-9]+)?"
 TIME = re.compile("".join(("^(?=.)", *(f"({NUMBER} *{unit} *)?" for unit in SCALES), "$")))

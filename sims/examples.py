@@ -31,6 +31,7 @@ CELLS: Mapping[str, str] = MappingProxyType(
 HEADING = re.compile(r"\[+([a-z_.]+)\]+")
 KIND = re.compile(r'^kind = "(.*)"$', re.MULTILINE)
 WIDTH = 100
+HAZARD = "hazard"
 STARTERS = Path(__file__).parent / "docs" / "starters"
 
 
@@ -107,11 +108,12 @@ def scenario_file(what: str, seed: int = 0) -> str:
 
 
 def policy_file(point: str) -> str:
-    """A file with a policy for a decision point. Raises InputError."""
+    """A file with a policy for a decision point, or with a hazard. Raises InputError."""
     from sims.kit.points import Point
 
-    if point not in [it.value for it in Point]:
-        accepted = ", ".join(it.value for it in Point)
+    known = [*(it.value for it in Point), HAZARD]
+    if point not in known:
+        accepted = ", ".join(known[:-1])
         raise InputError(COMMAND_LINE, "POINT", f"{point!r} is none", accepted)
     return (STARTERS / f"{point}.py.txt").read_text(encoding="utf-8")
 

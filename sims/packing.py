@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK = 1 << 17
+PIECE = 1 << 12
+"""Bytes unpacked at a time: zeros grow thirty-thousandfold."""
 
 Pack = Callable[[bytearray], bytes]
 """Compresses a whole stream."""
@@ -111,7 +113,7 @@ class Frames(io.RawIOBase):
 
     def _fill(self) -> bool:
         """Unpack a bit more; False at the end of the file."""
-        packed = self._packed or self._file.read(CHUNK)
+        packed = self._packed or self._file.read(PIECE)
         if not packed:
             if self._frame is not None:
                 raise EOFError("Compressed file ended before the end of its last frame")

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, partial
+from math import inf
 from typing import Any
 
 from attrs import define, field
 
-from actors.events import LinkDescribed, MeasuresDescribed, WorkerPriced
+from actors.events import (
+    DeadlineDescribed,
+    LinkDescribed,
+    MeasuresDescribed,
+    WorkerPriced,
+    WorkerRented,
+)
 from actors.runtime import Record, rare_collections
 from sims.errors import visible
 from sims.history import History
@@ -23,6 +30,8 @@ from sims.telling import HOUR, SECOND, amount_of, counted, in_units, units
 FAR = 2
 """Times by which recorded and simulated means may differ without a warning."""
 WASTED = (Use.LOST, Use.REDUNDANT)
+SAME = 1 + 1e-9
+"""A time so little after a deadline is that deadline: sums of decimals differ by less."""
 
 
 @define
@@ -40,6 +49,8 @@ class Report:
     """What the scenario says of how it is measured."""
     channels: int | None = field(init=False, default=None)
     """n_com, where a master has a link."""
+    deadlines: dict[str, float] = field(init=False, factory=dict)
+    """By job, from its submission."""
     _history: History = field(init=False, factory=History)
     _starts: Starts = field(init=False)
     _bills: Bills = field(init=False)
@@ -51,7 +62,13 @@ class Report:
         Slices(history, self.ledger.enter)
         for kind in self.summary.wants:
             history.on(kind, lambda record, _: self.summary(record))
-        for kind in (LinkDescribed, MeasuresDescribed, WorkerPriced):
+        for kind in (
+            DeadlineDescribed,
+            LinkDescribed,
+            MeasuresDescribed,
+            WorkerPriced,
+            WorkerRented,
+        ):
             history.on(kind, self._describe)
 
     @classmethod
@@ -73,7 +90,9 @@ class Report:
                 self.channels = event.channels
             case MeasuresDescribed():
                 self.measures = event
-            case WorkerPriced():
+            case DeadlineDescribed():
+                self.deadlines[event.job] = event.deadline
+            case WorkerPriced() | WorkerRented():
                 self.ledger.workers = True  # the scenario's prices are not this worker's
 
     def close(self) -> None:
@@ -119,6 +138,13 @@ class Report:
         return cost(self.ledger, self.measures, self._bills)
 
     @property
+    def late(self) -> int | None:
+        """Jobs that were not completed by their deadlines; None where there are none."""
+        took = dict(zip(self.jobs.names, self.jobs.flowtime.tolist(), strict=True))
+        due = self.deadlines.items()
+        return sum(took.get(job, inf) > at * SAME for job, at in due) if due else None
+
+    @property
     def energy(self) -> float | None:
         """kWh, at the scenario's watts; None where it has none."""
         return energy(self.ledger, self.measures)
@@ -152,6 +178,7 @@ class Report:
             "fairness": self.jobs.fairness,
             "cost": self.cost,
             "energy": self.energy,
+            "late": self.late,
             "utilisation": self.utilisation,
             "wasted": self.wasted,
             "bandwidth": self.bandwidth,
@@ -185,15 +212,21 @@ class Report:
         yield from self._unlike(unit)
         if (fairness := self.jobs.fairness) is not None:
             yield f"  fairness    {fairness:.4f} (Jain's index of users' mean bounded slowdowns)"
-        if self.cost is not None:
-            yield f"  cost        {self.cost:,.8g}"
-        if self.energy is not None:
-            yield f"  energy      {self.energy:,.8g} kWh"
+        yield from self._paid()
         yield f"  utilisation {self.utilisation:.1%}, of which {self.wasted:.1%} wasted"
         mean = counted(self.queue.mean, "job", digits=6)
         yield f"  queue       mean {mean}, at most {self.queue.longest:,}"
         if self.bandwidth is not None and self.channels is not None:
             yield f"  bandwidth   {self.bandwidth:.1%} of {counted(self.channels, 'channel')} used"
+
+    def _paid(self) -> Iterator[str]:
+        if self.cost is not None:
+            yield f"  cost        {self.cost:,.8g}"
+        if self.energy is not None:
+            yield f"  energy      {self.energy:,.8g} kWh"
+        if self.late is not None:
+            due = counted(len(self.deadlines), "job")
+            yield f"  late        {self.late} of {due} with a deadline"
 
     def _unlike(self, unit: str) -> Iterator[str]:
         """Warns where what was recorded is far from what is simulated."""
@@ -212,8 +245,9 @@ class Report:
         yield f"  ledger      {'processor-hours' if hours else f'processors x {units(unit)}'}"
         for use in Use:
             if self.ledger.total[use]:
-                amount = float(self.ledger.total[use]) / (HOUR if hours else 1)
-                yield f"    {use.value:<16}{amount_of(amount):>20}  {self.ledger.share(use):>6.1%}"
+                spent = float(self.ledger.total[use])
+                told = amount_of(spent / HOUR, 7) if hours else amount_of(spent)
+                yield f"    {use.value:<16}{told:>20}  {self.ledger.share(use):>6.1%}"
 
 
 def amounts(account: Account) -> dict[str, float]:

@@ -105,8 +105,7 @@ class Result:
     def frame(self, what: Frame | str, library: Library | str | None = None) -> Any:
         """`jobs` or `events` as a frame of `polars` or `pandas`. Raises InputError for another,
         and where the library is missing."""
-        which = None if library is None else chosen(Library, library)
-        return frame(self.records(), chosen(Frame, what), which)
+        return frame(self.records(), chosen(Frame, what), library)
 
     def trace(self, job: str) -> Trace:
         """One job's life: print it. Raises InputError where there is no such job."""

@@ -25,6 +25,7 @@ from sims.log import LogFile, LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario.build import populate
+from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
 from sims.scenario.idle import idle, warn_of_idle
 from sims.scenario.loader import Scenario, files_of, parse, put, read
 from sims.scenario.master import MasterSection
@@ -56,9 +57,13 @@ class FaultLaw(Protocol):
 
 
 def load(
-    source: Source, changes: Mapping[str, Any] | None = None, seed: int | None = None
+    source: Source,
+    changes: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    folder: Path | None = None,
 ) -> Scenario:
-    """The scenario that `source` is or holds; `changes`: dotted key -> value, as `--set` has them.
+    """The scenario that `source` is or holds; `changes`: dotted key -> value, as `--set` has them;
+    a log that it replays is sought in `folder`, by default that of the file.
 
     Raises InputError, naming file, key, value and what would be accepted.
     """
@@ -72,7 +77,8 @@ def load(
         put(table, key, value, "changes")
     if seed is not None:
         table["seed"] = seed
-    return read(table, "scenario" if isinstance(source, Mapping) else str(source))
+    name = "scenario" if isinstance(source, Mapping) else str(source)
+    return read(table, name, folder or folder_of(source))
 
 
 def run(
@@ -100,15 +106,11 @@ def run(
     running, too, as in a notebook.
 
     Raises InputError for what cannot be run, BadDecision for what a policy may not do, and what
-    the runtime raises (ActorFailed, Deadlock).
+    the runtime raises (ActorFailed, Deadlock); TypeError, naming the argument, for another object.
     """
-    scenario = load(source, changes, seed)
-    scenario = with_policies(scenario, policy, order, allocation)
-    if hazard is not None:
-        scenario = scenario.model_copy(update={"faults": hazard})
-    if service is not None:
-        scenario = _served(scenario, service)
     where = Path(folder) if folder is not None else folder_of(source)
+    objects = (policy, order, allocation, hazard, service)
+    scenario = with_given(load(source, changes, seed, where), *objects)
     with naming(Path(source)) if isinstance(source, str | Path) else nullcontext():
         warn_of_idle(scenario)
         writer = None if log is None else LogWriter(Path(log))
@@ -116,6 +118,34 @@ def run(
             own = [Path(source)] if isinstance(source, str | Path) else []
             refuse_inputs(writer.path, "log", *own, *files_of(scenario, where))
         return _run(scenario, where, until, writer, keep, debug)
+
+
+def with_given(
+    scenario: Scenario,
+    policy: Any = None,
+    order: Any = None,
+    allocation: Any = None,
+    hazard: FaultLaw | None = None,
+    service: ServiceOrder | None = None,
+) -> Scenario:
+    """The scenario with these objects, where they are not None. Raises TypeError, naming the
+    argument."""
+    for name, it in {
+        "policy": policy,
+        "order": order,
+        "hazard": hazard,
+        "service": service,
+    }.items():
+        if isinstance(it, type):
+            raise TypeError(f"{name}: {it.__name__} is a class; accepted: an object, as it makes")
+    scenario = with_policies(scenario, policy, order, allocation)
+    if hazard is not None:
+        if not all(hasattr(hazard, it) for it in ("faults", "downtime", "mtbf")):
+            raise TypeError(f"hazard: {hazard!r} lacks faults(rng, workers), downtime or mtbf")
+        if not isinstance(hazard, FaultFields | SeveralFaults):
+            hazard = OwnFaults.model_construct(given=hazard, downtime=hazard.downtime)
+        scenario = scenario.model_copy(update={"faults": hazard})
+    return scenario if service is None else _served(scenario, service)
 
 
 class _Served(MasterSection):
@@ -149,6 +179,10 @@ def folder_of(source: Source) -> Path:
 
 def with_policies(scenario: Scenario, policy: Any, order: Any, allocation: Any) -> Scenario:
     """The scenario with these objects in its `[policy]`, where they are not None."""
+    if policy is not None and not (callable(policy) or isinstance(policy, BatchPolicy)):
+        raise TypeError(
+            f"policy: {policy!r} is none; accepted: a function, or an object of a policy"
+        )
     given = {"name": policy, "order": order, "allocation": allocation}
     if isinstance(policy, BatchPolicy):
         given = {"name": policy.strategy, "order": policy.order, "allocation": policy.allocation}
@@ -212,13 +246,13 @@ class Checked:
 
     def lines(self) -> list[str]:
         """For people."""
-        header = self.scenario.header()
-        who = f"{counted(header.processors, 'worker')}, {' and '.join(header.kinds)} jobs"
-        decided = f"{header.policy} decides ({self.scenario.decider.value})"
-        told = [f"{self.scenario.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
+        it = self.scenario
+        who = f"{counted(it.full_platform.size, 'worker')}, {' and '.join(it.kinds)} jobs"
+        decided = f"{it.policy_name} decides ({it.decider.value})"
+        told = [f"{it.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
         how = "loaded" if self.loaded else "not loaded: it is where it is sought"
         told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
-        told += [f"No effect: {key}: {why}." for key, why in idle(self.scenario)]
+        told += [f"No effect: {key}: {why}." for key, why in idle(it)]
         return [*told, "", *self.understood.splitlines()]
 
     def __str__(self) -> str:

@@ -47,17 +47,17 @@ def run(
     Deadlock).
     """
     system = System(scenario.seed, sinks, debug, start=0)
-    header = scenario.header()
+    platform, unit = scenario.full_platform, scenario.times.value
     system.origin = system.journal.record(
         NOTHING,
         ScenarioStarted,
-        *(SCHEMA, scenario.name, scenario.seed, header.kinds, header.policy),
-        *(header.processors, header.workers, header.unit, settings(scenario.policy)),
+        *(SCHEMA, scenario.name, scenario.seed, scenario.kinds, scenario.policy_name),
+        *(platform.size, platform.names, unit, settings(scenario.policy)),
         scenario.decider,
     )
     jobs = populate(scenario, system, folder)
     if until is not None:
-        system.spawn(TimeLimit("--until", time_limit(until, header.unit)))
+        system.spawn(TimeLimit("--until", time_limit(until, unit)))
     if begins is not None:
         begins(jobs, lambda: system.loop.now)
     try:

@@ -20,6 +20,7 @@ from actors.events import (
 from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.events.enrolment import BoundsDescribed, ChainsBelieved, TasksDescribed
 from actors.events.jobs import (
+    DeadlineDescribed,
     IterationCompleted,
     IterationStarted,
     JobCompleted,
@@ -54,9 +55,17 @@ from actors.events.pack import (
     RedistributionPlanned,
     WhyIgnored,
 )
-from actors.events.protection import CheckpointLost, CheckpointTaken, RestartedFromScratch
+from actors.events.protection import (
+    CheckpointingDescribed,
+    CheckpointLost,
+    CheckpointStarted,
+    CheckpointStored,
+    CheckpointTaken,
+    RestartedFromScratch,
+)
 from actors.events.queue import BatchOpened, ReservationDropped, ReservationMade, ShelfOpened
 from actors.events.runs import (
+    MemberReplaced,
     MembersJoined,
     MembersReleased,
     Outcome,
@@ -78,7 +87,15 @@ from actors.events.scenario import (
     ScenarioStarted,
     StaleMessage,
 )
-from actors.events.workers import WorkerChanged, WorkerPriced, WorkerSpeedChanged
+from actors.events.workers import (
+    FaultDetected,
+    NoticeGiven,
+    PlatformDescribed,
+    WorkerChanged,
+    WorkerPriced,
+    WorkerRented,
+    WorkerSpeedChanged,
+)
 from actors.runtime import Event
 
 __all__ = [
@@ -89,13 +106,18 @@ __all__ = [
     "BoundsDescribed",
     "ChainsBelieved",
     "CheckpointLost",
+    "CheckpointStarted",
+    "CheckpointStored",
     "CheckpointTaken",
+    "CheckpointingDescribed",
     "Compound",
     "CopiesPlaced",
     "CopiesSettled",
+    "DeadlineDescribed",
     "DeciderKind",
     "End",
     "EndExpected",
+    "FaultDetected",
     "FaultIgnored",
     "GainDescribed",
     "IterationCompleted",
@@ -109,14 +131,17 @@ __all__ = [
     "LinkDescribed",
     "LogReplayed",
     "MeasuresDescribed",
+    "MemberReplaced",
     "MembersChanged",
     "MembersJoined",
     "MembersPromised",
     "MembersReleased",
     "MessagesDescribed",
+    "NoticeGiven",
     "Outcome",
     "PackDescribed",
     "PeriodRule",
+    "PlatformDescribed",
     "ProtectionDescribed",
     "ProtectionKind",
     "RateChanged",
@@ -144,6 +169,7 @@ __all__ = [
     "WhyIgnored",
     "WorkerChanged",
     "WorkerPriced",
+    "WorkerRented",
     "WorkerSpeedChanged",
     "WorkloadEnded",
 ]

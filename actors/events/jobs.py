@@ -61,6 +61,15 @@ class JobDescribed(Event):
     """How long a run may last before its job is killed, verification included; None: for ever."""
 
 
+@frozen
+class DeadlineDescribed(Event):
+    """When a job is to be completed, where its scenario says so."""
+
+    job: JobName
+    deadline: Time
+    """From its submission."""
+
+
 class ProtectionKind(enum.Enum):
     """Where checkpoints are kept."""
 
@@ -180,6 +189,7 @@ class WorkloadEnded(Event):
 VOCABULARY: tuple[type[Event], ...] = (
     JobSubmitted,
     JobDescribed,
+    DeadlineDescribed,
     ProtectionDescribed,
     MessagesDescribed,
     JobCompleted,

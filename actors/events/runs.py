@@ -142,6 +142,19 @@ class MembersReleased(Event):
 
 
 @frozen
+class MemberReplaced(Event):
+    """Another worker takes the place of a member that has been away for long, in a copy whose
+    members are kept after `run`: its tasks, and its place among the buddies."""
+
+    job: JobName
+    run: RunNumber
+    worker: WorkerNumber
+    """The one that leaves."""
+    replacement: WorkerNumber
+    """The one that joins."""
+
+
+@frozen
 class MembersJoined(Event):
     """Members that had been promised to a run, or to the members kept after it, join it
     (malleable17, section 5)."""
@@ -172,6 +185,7 @@ VOCABULARY: tuple[type[Event], ...] = (
     VerificationEnded,
     RunEnded,
     MembersReleased,
+    MemberReplaced,
     MembersJoined,
     TasksDealt,
 )

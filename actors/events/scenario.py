@@ -39,6 +39,8 @@ class DeciderKind(enum.Enum):
     """Jobs that started together exchange workers (malleable17)."""
     COPIES = "copies"
     """All workers serve copies of jobs, allotted anew at each arrival and end (redundancy17)."""
+    DEADLINE = "deadline"
+    """Each job with a deadline is moved from one kind of worker to another (Wu et al. 2024)."""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Workers: their states, speeds and prices (WORLD.md, W1)."""
+"""Workers: their nodes, states, speeds and prices (WORLD.md, W1, N1, O1, F1)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,30 @@ from typing import Annotated
 
 from attrs import frozen
 
-from actors.events.quantities import Quantity, Speed, Time, WorkerNumber
+from actors.events.quantities import (
+    JobName,
+    Quantity,
+    RunNumber,
+    Speed,
+    Time,
+    WorkerCount,
+    WorkerNumber,
+)
 from actors.runtime import Event
 from policies.availability import WorkerState
+
+
+@frozen
+class PlatformDescribed(Event):
+    """Nodes, spares and what is known of failures and when, where that is more than workers that
+    fail one by one and are missed at once; once, at the start."""
+
+    node: WorkerCount
+    """k: workers 0 to k - 1 are node 0, and so on."""
+    spares: WorkerCount
+    """The last so many workers start no job; they replace members that are DOWN."""
+    detections: tuple[Time, ...]
+    """After which times faults of held workers are detected, one for each kind of faults."""
 
 
 @frozen
@@ -22,7 +43,27 @@ class WorkerChanged(Event):
     was: WorkerState | None
     """Its state before; None at the start."""
     until: Time | None
-    """When it will be back, where a fault took it DOWN and that is known; None: not known."""
+    """When it will be back, where a fault took it DOWN and that is known; None: not known. Where
+    faults are detected late, every fault has it, also one without a downtime."""
+
+
+@frozen
+class NoticeGiven(Event):
+    """A worker's owner announces that it takes the worker DOWN."""
+
+    worker: WorkerNumber
+    time: Time
+    """When it will."""
+
+
+@frozen
+class FaultDetected(Event):
+    """A fault that struck a member some time ago is noticed; until then its run only waits."""
+
+    job: JobName
+    run: RunNumber
+    """The run that is, or was last, on its copy's members."""
+    worker: WorkerNumber
 
 
 @frozen
@@ -47,4 +88,21 @@ class WorkerPriced(Event):
     """After which they repeat; None: the last one lasts."""
 
 
-VOCABULARY: tuple[type[Event], ...] = (WorkerChanged, WorkerSpeedChanged, WorkerPriced)
+@frozen
+class WorkerRented(Event):
+    """What a worker costs while a run holds it, and only then, where its scenario says so."""
+
+    worker: WorkerNumber
+    price: Annotated[float, Quantity("per time")]
+    """Of a unit of time."""
+
+
+VOCABULARY: tuple[type[Event], ...] = (
+    PlatformDescribed,
+    WorkerChanged,
+    NoticeGiven,
+    FaultDetected,
+    WorkerSpeedChanged,
+    WorkerPriced,
+    WorkerRented,
+)

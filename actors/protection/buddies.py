@@ -24,9 +24,19 @@ def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
     return rings
 
 
-def buddies(members: Sequence[int], worker: int, size: int = 2) -> set[int]:
+def across(members: Sequence[int], node: int) -> list[tuple[int, ...]]:
+    """Pairs on different nodes of so many workers, wherever that can be done; an odd last member
+    joins the first pair (WORLD.md, N1)."""
+    half = len(members) // 2
+    if not half or len({n // node for n in members}) == len(members):
+        return groups(members)
+    pairs = [*zip(members[:half], members[half:], strict=False)]
+    return [(*pairs[0], *members[2 * half :]), *pairs[1:]]
+
+
+def buddies(rings: Sequence[Sequence[int]], worker: int) -> set[int]:
     """Who keeps a copy of this member's state, or whose copy it keeps: its neighbours."""
-    ring = next(ring for ring in groups(members, size) if worker in ring)
+    ring = next(ring for ring in rings if worker in ring)
     place = ring.index(worker)
     return {ring[place - 1], ring[(place + 1) % len(ring)]} - {worker}
 
@@ -45,31 +55,45 @@ class Buddies(Protection):
     def resumed(self, copy: Copy[Run]) -> Plan:
         """A recovery takes its time even if nothing is saved."""
         before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
-        return evolve(self.plan(copy), begins=copy.saved, before=before)
+        return evolve(self.plan(copy), begins=copy.saved, image=copy.fetches, before=before)
 
-    def save(self, run: Run) -> None:
-        run.copy.saved = State(run.number, run.base, run.work, run.exposed)
-        run.copy.holders = len(run.copy.members)
+    def save(self, copy: Copy[Run], state: State) -> None:
+        copy.saved, copy.holders = state, len(copy.members)
 
     def member_failed(self, copy: Copy[Run], worker: int) -> float | None:
         """A second failure of the same member is not fatal, unless it has no buddy."""
         copy.failed_members.add(worker)
         if not self.rules.fatal:
             return None
-        others = buddies(copy.members, worker, self.rules.group)
+        others = buddies(self._groups(copy), worker)
         if others and copy.failed_members.isdisjoint(others):
             return None
         return self._discard(copy)
 
+    def _groups(self, copy: Copy[Run]) -> Sequence[Sequence[int]]:
+        if copy.groups is None:
+            rules, members = self.rules, copy.members
+            spread = rules.node > 1 and rules.group == 2
+            copy.groups = across(members, rules.node) if spread else groups(members, rules.group)
+        return copy.groups
+
     def recovered(self, copy: Copy[Run]) -> None:
         copy.failed_members.clear()
+        copy.fetches = False
 
     def failed(self, copy: Copy[Run]) -> float | None:
         """Discards what this copy has saved, unless it was verified (P4)."""
-        return None if self.rules.verified else self._discard(copy)
+        if self.rules.verified:
+            return None
+        lost = copy.saved or copy.stored
+        copy.stored = None
+        self._discard(copy)
+        return lost.done if lost else 0
 
     @staticmethod
     def _discard(copy: Copy[Run]) -> float:
-        lost = copy.saved.done if copy.saved else 0
-        copy.saved, copy.holders = None, len(copy.members)
+        """What remains is its last image, if it has one (P9)."""
+        lost = copy.saved.done if copy.saved and not copy.stored else 0
+        copy.saved, copy.holders = copy.stored, len(copy.members)
+        copy.fetches = copy.stored is not None
         return lost

@@ -23,8 +23,7 @@ class Images(Protection):
         # What has size 0 is with the master at once; else every member sends its own.
         return evolve(plan, cost=None if image else 0)
 
-    def save(self, run: Run) -> None:
-        state = State(run.number, run.base, run.work, run.exposed)
+    def save(self, copy: Copy[Run], state: State) -> None:
         if self.saved is None or state.beyond(self.saved):
             self.saved = state
 

@@ -7,7 +7,7 @@ import math
 from attrs import define, evolve
 
 from actors.copy import Copy
-from actors.plan import Plan
+from actors.plan import Plan, State
 from actors.protection.rules import Protection
 from actors.run import Run
 
@@ -20,7 +20,7 @@ class ReExecution(Protection):
         """Nothing is saved, whatever the period says."""
         return evolve(super().plan(copy), period=math.inf)
 
-    def save(self, run: Run) -> None:
+    def save(self, copy: Copy[Run], state: State) -> None:
         raise AssertionError("nothing is saved under re-execution")
 
     def failed(self, copy: Copy[Run]) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from attrs import define, evolve, field, frozen
@@ -24,6 +25,8 @@ class Rules:
     cost: float | BySize = 0
     """Time of a checkpoint, all members together."""
     recovery: float | BySize = 0
+    changeover: float = 0
+    """Time before a run computes, or recovers, on workers that its job did not hold."""
     group: int = 2
     """Members that are each other's buddies, in a ring."""
     fatal: bool = True
@@ -41,6 +44,22 @@ class Rules:
     """Time to fetch a clone without a master."""
     image: float | None = None
     """Time that an image is on a channel; None: there is no master."""
+    blocking: bool = True
+    """Whether a checkpoint takes the run's time (P8)."""
+    slowdown: float = 0
+    """What work loses of its rate while one that does not is under way."""
+    images_every: int = 0
+    """k: each k-th checkpoint of buddies is sent to the master too (P9); 0: none is."""
+    image_cost: float = 0
+    """Time of that without a master."""
+    on_notice: bool = False
+    """Whether an owner's notice makes a checkpoint due (O1)."""
+    replace_after: float | None = None
+    """How long a kept member is away before it is replaced (P10); None: for ever."""
+    node: int = 1
+    """Workers of a node, with whom buddies share none if they can (N1)."""
+    period_of: Callable[[Sequence[int]], float] | None = None
+    """In place of `period`, by members, where it depends on which of them fail together (N1)."""
 
 
 def begun(plan: Plan, rules: Rules, saved: State | None, furthest: State | None) -> Plan:
@@ -48,9 +67,9 @@ def begun(plan: Plan, rules: Rules, saved: State | None, furthest: State | None)
     furthest run under way, from that run's state if copies are cloned, or from scratch."""
     clone = furthest if rules.cloning and furthest and furthest.done else None
     if saved is not None and (clone is None or saved.beyond(clone)):
-        return _fetched(plan, rules, saved, on(rules.recovery, 1))
+        return _fetched(plan, rules, saved, on(rules.recovery, 1) + rules.changeover)
     if clone is not None:
-        return _fetched(plan, rules, clone, rules.delay)
+        return _fetched(plan, rules, clone, rules.delay + rules.changeover)
     return plan
 
 
@@ -84,20 +103,31 @@ class Protection:
 
     def plan(self, copy: Copy[Run]) -> Plan:
         """A run from scratch."""
-        rules, members = self.rules, len(copy.members)
+        members, by_members = len(copy.members), self.rules.period_of
         plan = self._plans.get(members)
         if plan is None:
-            plan = self._plans[members] = Plan(
-                period=rules.period(members),
-                cost=on(rules.cost, members),
-                verification=rules.verification,
-                verified=rules.verified,
-            )
-        return plan
+            plan = self._plans[members] = self._plan(members)
+        return plan if by_members is None else evolve(plan, period=by_members(copy.members))
+
+    def _plan(self, members: int) -> Plan:
+        rules = self.rules
+        image = None if rules.image else rules.image  # what has size 0 is with the master at once
+        return Plan(
+            before=((Stage.RECOVERING, rules.changeover),) if rules.changeover else (),
+            period=rules.period(members),
+            cost=on(rules.cost, members),
+            verification=rules.verification,
+            verified=rules.verified,
+            blocking=rules.blocking,
+            slowdown=rules.slowdown,
+            stores=rules.images_every,
+            store_cost=rules.image_cost if rules.image is None else image,
+            on_notice=rules.on_notice,
+        )
 
     @abstractmethod
-    def save(self, run: Run) -> None:
-        """A checkpoint of `run` is complete."""
+    def save(self, copy: Copy[Run], state: State) -> None:
+        """A checkpoint of a copy's run is complete."""
 
     def member_failed(self, copy: Copy[Run], worker: int) -> float | None:
         """A member went DOWN: the saved work that this destroys; None: none is."""

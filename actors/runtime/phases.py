@@ -39,11 +39,13 @@ class Phase(enum.IntEnum):
     """Workers hear of faults, before they change state: two reasons for one change are one."""
     STATES_CHANGE = 4
     """Workers change state; runs are lost."""
-    RUNS_RESUME = 5
+    NOTICES = 5
+    """Owners announce that they take workers away."""
+    RUNS_RESUME = 6
     """A job that kept its workers starts its next run if all of them are UP."""
-    DECISION = 6
+    DECISION = 7
     """The scheduler decides, once."""
-    SERVICE = 7
+    SERVICE = 8
     """What a decision asked for is served: the master deals out its channels."""
 
 

@@ -8,6 +8,7 @@ One module per family of decisions.
 """
 
 from policies.interface.copies import ActiveJobs, CopyAllocation, RedundancyPolicy, Sharing
+from policies.interface.deadline import DueJob, KindPolicy, Offer
 from policies.interface.enrolment import (
     Configuration,
     Enrolment,
@@ -22,7 +23,6 @@ from policies.interface.pack import (
     AllocationView,
     CandidateView,
     Cause,
-    FaultAware,
     RedistributionPolicy,
     RedistributionView,
     Resize,
@@ -59,10 +59,12 @@ __all__ = [
     "CopyAllocation",
     "Decision",
     "Draw",
+    "DueJob",
     "Enrolment",
     "EnrolmentPolicy",
     "EnrolmentView",
-    "FaultAware",
+    "KindPolicy",
+    "Offer",
     "Order",
     "Queued",
     "Reason",

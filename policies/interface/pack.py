@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from attrs import frozen
 
@@ -17,6 +17,16 @@ class Cause(enum.Enum):
     """Applications ended and gave their processors back."""
     FAULT = "fault"
     """A processor of an application failed, which delays it."""
+
+
+class LookAhead(enum.Enum):
+    """When an application counts as improvable (malleable17 leaves it open)."""
+
+    ANY = "any"
+    """Some number of the available pairs would make it end earlier: the test can see past what a
+    redistribution costs at once."""
+    NEXT_PAIR = "next-pair"
+    """The next pair alone would: closest to the figures of malleable17."""
 
 
 @frozen
@@ -117,20 +127,9 @@ class RedistributionPolicy(Protocol):
     """Redistributes processors at an event; answers the sizes that change (none: nothing does).
 
     The world checks that only candidates are resized, to positive multiples of the pair size, and
-    that no more processors are given than there are.
+    that no more processors are given than there are. A policy that redistributes at ends only says
+    so by an attribute `acts_at_faults = False`: under all others, applications that end before the
+    struck one computes again release their processors at the fault (malleable17, section 5).
     """
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]: ...
-
-
-@runtime_checkable
-class FaultAware(Protocol):
-    """A redistribution policy that says whether it redistributes at faults. One that does not say
-    is taken to.
-
-    Only under one that does, applications that end before the struck one computes again release
-    their processors at the fault (malleable17, section 5).
-    """
-
-    @property
-    def acts_at_faults(self) -> bool: ...

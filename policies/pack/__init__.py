@@ -1,8 +1,8 @@
 """Policies for malleable applications that share a platform (malleable17)."""
 
+from policies.interface.pack import LookAhead
 from policies.pack.allocation import GreedySpeedupProfile, OptNoRedistrib
 from policies.pack.names import ALLOCATIONS, CATALOGUE, NAMES, named, named_allocation
-from policies.pack.plan import LookAhead
 from policies.pack.redistribution import (
     Combined,
     EndLocal,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from policies.interface.pack import AllocationView
-from policies.pack.plan import LookAhead, Share, grow, share
+from policies.interface.pack import AllocationView, LookAhead
+from policies.pack.plan import Share, grow, share
 
 
 def _smallest(view: AllocationView) -> list[Share]:

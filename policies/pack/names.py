@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from policies.interface.pack import AllocationPolicy, RedistributionPolicy
+from policies.interface.pack import AllocationPolicy, LookAhead, RedistributionPolicy
 from policies.pack.allocation import GreedySpeedupProfile, OptNoRedistrib
-from policies.pack.plan import LookAhead
 from policies.pack.redistribution import (
     Combined,
     EndLocal,

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import enum
 from bisect import insort
 from collections.abc import Iterable, Sequence
 
 from attrs import define
 
-from policies.interface.pack import CandidateView, Resize
-
-
-class LookAhead(enum.Enum):
-    """When an application counts as improvable (malleable17 leaves it open)."""
-
-    ANY = "any"
-    """Some number of the available pairs would make it end earlier: the test can see past what a
-    redistribution costs at once."""
-    NEXT_PAIR = "next-pair"
-    """The next pair alone would: closest to the figures of malleable17."""
+from policies.interface.pack import CandidateView, LookAhead, Resize
 
 
 @define(eq=False)

@@ -9,17 +9,17 @@ from attrs import frozen
 
 from policies.interface.pack import (
     Cause,
-    FaultAware,
+    LookAhead,
     RedistributionPolicy,
     RedistributionView,
     Resize,
 )
-from policies.pack.plan import LookAhead, Share, changes, give_pair, grow, share
+from policies.pack.plan import Share, changes, give_pair, grow, share
 
 
 def acts_at_faults(policy: RedistributionPolicy) -> bool:
     """Whether it redistributes at faults, as far as it says."""
-    return not isinstance(policy, FaultAware) or policy.acts_at_faults
+    return bool(getattr(policy, "acts_at_faults", True))
 
 
 @frozen

@@ -10,7 +10,7 @@ from actors.events import DeciderKind, ScenarioStarted
 from actors.runtime import Event, Record, rare_collections
 from sims.audit import copies, inputs, runs, service
 from sims.audit.columns import Columns
-from sims.audit.deciding import Enrolment
+from sims.audit.deciding import Decider, Enrolment
 from sims.audit.law import Broken, Law, Violation, must, told
 from sims.audit.pack import Pack
 from sims.audit.queue import Queue
@@ -38,6 +38,8 @@ HANDLERS: dict[type[Event], Handler] = {
     e.JobsChanged: inputs.describe,
     e.LogReplayed: inputs.describe,
     e.WorkerPriced: inputs.describe,
+    e.WorkerRented: inputs.describe,
+    e.DeadlineDescribed: inputs.describe,
     e.ChainsBelieved: inputs.describe,
     e.LinkDescribed: inputs.describe_link,
     e.PackDescribed: inputs.describe_pack,
@@ -94,6 +96,8 @@ def choose(w: World, event: ScenarioStarted) -> None:
         w.decider, w.reuses = Enrolment(w), said.get("reuse") != "False"
     elif event.decider is DeciderKind.PACK:
         w.decider = Pack(w)
+    elif event.decider is DeciderKind.DEADLINE:
+        w.decider, w.changeover = Decider(w), float(said.get("changeover", 0))
     else:
         w.decider = Columns(w)
     w.copies_decide = event.decider is DeciderKind.COPIES

@@ -29,6 +29,7 @@ from actors.events import (
 from actors.runtime import Event
 from policies.availability import WorkerState
 from policies.copies import named
+from policies.deadline import NAMED as DEADLINE
 from policies.enrolment import CATALOGUE as ENROLMENT
 from policies.pack.names import NAMES
 from policies.queue.names import is_strategy
@@ -45,6 +46,7 @@ KINDS = {
     DeciderKind.ENROLMENT: "iterative",
     DeciderKind.PACK: "malleable",
     DeciderKind.COPIES: "rigid",
+    DeciderKind.DEADLINE: "rigid",
 }
 """By decider, the jobs that it decides for; a queue takes all kinds."""
 
@@ -60,6 +62,7 @@ POLICIES: dict[DeciderKind, Callable[[str], bool]] = {
     DeciderKind.ENROLMENT: {*ENROLMENT, "FIXED"}.__contains__,
     DeciderKind.PACK: NAMES.__contains__,
     DeciderKind.COPIES: _of_copies,
+    DeciderKind.DEADLINE: DEADLINE.__contains__,
 }
 """By decider, whether a name is that of a policy of it."""
 

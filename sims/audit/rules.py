@@ -71,8 +71,10 @@ def placed(w: World, job: Job) -> Plan:
         clone = None
     saved = job.saved
     if saved is not None and (clone is None or saved.beyond(clone)):
-        return _fetched(job, saved, recovery(w, job, 1))
-    return SCRATCH if clone is None else _fetched(job, clone, rules.delay)
+        return _fetched(w, job, saved, recovery(w, job, 1))
+    if clone is not None:
+        return _fetched(w, job, clone, rules.delay)
+    return Plan(before=((Stage.RECOVERING, w.changeover),)) if w.changeover else SCRATCH
 
 
 def _preempted(w: World, job: Job) -> State | None:
@@ -98,11 +100,12 @@ def best(states: Sequence[State]) -> State | None:
     return found
 
 
-def _fetched(job: Job, state: State, time: float) -> Plan:
-    """Through the master where there is one, else in `time`."""
-    if job.messages is not None:
-        return Plan(state, True)
-    return Plan(state, before=((Stage.RECOVERING, time),))
+def _fetched(w: World, job: Job, state: State, time: float) -> Plan:
+    """Through the master where there is one, else in `time`; each run on other workers begins with
+    a changeover."""
+    linked = job.messages is not None
+    before = ((Stage.RECOVERING, w.changeover + (0 if linked else time)),)
+    return Plan(state, linked, before)
 
 
 def resumed(w: World, copy: Copy) -> Plan:

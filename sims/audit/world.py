@@ -72,6 +72,8 @@ class World(Turns):
     """Members of runs that ended at this instant, who may be -> their copy, seq of that end."""
     copies_decide: bool = False
     """Whether what is decided is copies, each a run on one worker (redundancy17)."""
+    changeover: float = 0
+    """Time before a run does anything on workers that its job did not hold."""
     pack: PackDescribed | None = None
     reporters: dict[str, Teller] = field(factory=dict)
     """By job of a pack: what tells when it is expected to end."""

@@ -5,9 +5,10 @@
     from sims.campaign.store import Store
 
     results = execute(load_campaign(Path("mine.toml")), store=Store(Path("results")))
-    results.frame()                             # polars; `.to_pandas()` makes it the other kind
-    results.comparisons()                       # by cell: means, differences, ratios, verdicts
-    draw(results, Path("mine.png"))             # sims.campaign.tables
+    results.runs()                              # a row per run
+    results.comparisons()                       # by cell: means, ratios, verdicts
+    Table(results).frame()                      # the same as a frame (sims.campaign.tables)
+    draw(results, Path("mine.png"))             # sims.campaign.picture
 
 `load_campaign` reads a campaign file (`Campaign` says what may stand in it), `execute` runs what is
 missing on the cores of this machine or on any `concurrent.futures.Executor` (`executors`), and

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 from attrs import frozen
 
+from actors.decisions import name_of
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.loader import split_override, value_of
 from sims.tables.fields import Unacceptable
@@ -21,6 +22,21 @@ LISTED = "a list of values, or a range: {first, last, step} or {first, last, cou
 
 Settings = tuple[tuple[str, Any], ...]
 """(dotted key, value) in the order in which they are set."""
+
+OBJECTS = {
+    "policy.name": "policy",
+    "policy.order": "order",
+    "policy.allocation": "allocation",
+    "faults": "hazard",
+    "master.order": "service",
+}
+"""Keys whose value a program may give as an object, and what `holdfast.run` calls that."""
+
+
+def objects(settings: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Those of the values that are objects, by argument."""
+    given = dict(settings).items()
+    return {OBJECTS[k]: it for k, it in given if k in OBJECTS and not isinstance(it, str | dict)}
 
 
 @frozen
@@ -138,7 +154,7 @@ def told(settings: Settings) -> str:
 
 
 def as_toml(value: object) -> str:
-    """A value as it may be written on the command line."""
+    """A value as it may be written on the command line; what a program gave has a name."""
     match value:
         case bool():
             return str(value).lower()
@@ -146,4 +162,6 @@ def as_toml(value: object) -> str:
             return f"{{{', '.join(f'{key}={as_toml(it)}' for key, it in value.items())}}}"
         case list():
             return f"[{', '.join(map(as_toml, value))}]"
-    return str(value)
+        case str() | int() | float():
+            return str(value)
+    return name_of(value)

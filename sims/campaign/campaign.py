@@ -12,8 +12,10 @@ from pydantic import Field
 
 from sims.campaign.axes import axes_of, flat
 from sims.campaign.cells import Gauge, gauge
+from sims.campaign.comparing import Effect
 from sims.campaign.intervals import LEVEL
 from sims.errors import COMMAND_LINE, InputError
+from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.scenario.loader import parse
 from sims.scenario.scenario import Name, Seed
@@ -25,7 +27,7 @@ from sims.tables.fields import (
     Positive,
     Unacceptable,
 )
-from sims.tables.refusals import section_of
+from sims.tables.refusals import not_accepted, section_of
 from sims.tables.section import Section
 
 AtLeastOne = Annotated[int, Accepts("a whole number from 1", {"ge": 1})]
@@ -137,6 +139,10 @@ class Campaign(Section):
     """Name -> keys of the scenario. Every variant is run in every cell, on the same seeds."""
     baseline: str | None = None
     """The variant that others are compared with in each cell; default: the first."""
+    effect: Effect = "ratio"
+    """What they are compared by: the ratio of their means, or the difference."""
+    by: Literal["size", "time", "user", "group", "queue"] | None = None
+    """Compare anew for the jobs of each user, say; measures are then those of jobs."""
     picture: PictureSection | None = None
     folder: str = "."
     """Where `scenario` and modules are sought; default: the campaign file's folder."""
@@ -146,6 +152,10 @@ class Campaign(Section):
     def check(self) -> None:
         for name in self.measures:
             _check_measure(name)
+            ours = gauge(name).ours
+            if self.by and not (ours and ours.quantity):
+                known = ", ".join(it.value for it in Measure if it.quantity)
+                raise Unacceptable("measures", name, f"measures of jobs, for `by`: {known}")
         if not self.variants:
             raise Unacceptable("variants", {}, "at least one, or none of this section")
         for key, value, accepted in self._choices():
@@ -170,6 +180,11 @@ class Campaign(Section):
     def gauges(self) -> tuple[Gauge, ...]:
         """The measures."""
         return tuple(gauge(name, self.higher_is_better) for name in self.measures)
+
+    @property
+    def classes(self) -> By | None:
+        """What jobs are told apart by."""
+        return None if self.by is None else By(self.by)
 
     @property
     def reference(self) -> str:
@@ -204,6 +219,9 @@ def load_campaign(
     except InputError as error:
         raise evolve(error, accepted="a campaign file") from None
     sizes = table.pop("sizes", {})
+    if not isinstance(sizes, dict) or not all(isinstance(it, dict) for it in sizes.values()):
+        accepted = "a table of tables: `[sizes.small]` and keys of the campaign"
+        raise InputError(str(path), "sizes", not_accepted(sizes), accepted)
     if size is not None and size not in sizes:
         known = ", ".join(sizes) or "none: the file has no [sizes]"
         raise InputError(str(path), "sizes", f"{size!r} is not there", known)

@@ -22,6 +22,7 @@ from sims.campaign.kit import OWN, Kit, unpack
 from sims.errors import InputError
 from sims.metrics.blocks import by_block
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
+from sims.metrics.jobs import By
 from sims.metrics.measures import Measure, of_report, of_summary
 from sims.report import Report
 from sims.scenario.loader import Scenario
@@ -125,8 +126,9 @@ class CellResult:
     error: str | None = None
     values: dict[str, float | None] = field(factory=dict)
     """By measure; None: not defined for that run."""
-    blocks: dict[str, list[float]] = field(factory=dict)
-    """By measure of jobs, a number for each block of time (sims/metrics/blocks.py)."""
+    blocks: dict[str, dict[str, list[float]]] = field(factory=dict)
+    """By measure of jobs and class of them: its value, then a number for each block of time
+    (sims/metrics/blocks.py). The class of all jobs has no name."""
     speaks: str = ""
     """What intervals over those blocks rest on, and what they speak for."""
 
@@ -138,6 +140,8 @@ class Batch:
     cells: tuple[tuple[str, Scenario, int], ...]
     """(key, scenario, seed); a scenario that several share is sent once."""
     gauges: tuple[Gauge, ...]
+    by: By | None
+    """What jobs are told apart by, if they are."""
     until: float | None
     folder: Path
     """Where scenarios' files are sought."""
@@ -186,7 +190,7 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
     for kind in set(kinds.values()) - {Summary, Report}:
         folds[kind] = FlowtimeFold() if kind is Flowtimes else kind()
     report = Report(summary=summary)
-    whole = Report in kinds.values()
+    whole = Report in kinds.values() or batch.by is not None
     heard = folds | ({Summary: report} if whole else {})
     try:
         ending = run(scenario, list(heard.values()), batch.folder, until=batch.until)
@@ -218,11 +222,11 @@ def _value(function: Callable[[Any], float | None], told: Any) -> float | None:
 
 def _by_block(
     batch: Batch, scenario: Scenario, report: Report, whole: bool
-) -> tuple[dict[str, list[float]], str]:
-    """Of each measure of jobs; and what they speak for."""
+) -> tuple[dict[str, dict[str, list[float]]], str]:
+    """Of each measure of jobs, by class; and what blocks speak for."""
     blocks = (scenario.measures or MeasuresSection()).blocks(scenario.times)
     asked = [it.ours for it in batch.gauges if it.ours and it.ours.quantity]
-    if blocks is None or not asked:
+    if (blocks is None and batch.by is None) or not asked:
         return {}, ""
     if whole:
         submitted, quantities = report.jobs.submitted, report.jobs.quantities()
@@ -231,11 +235,23 @@ def _by_block(
         told = [then for job, then in report.summary.submitted.items() if job in done]
         submitted = np.array(told, dtype=float)
         quantities = {"flowtime": np.array(report.summary.flowtimes, dtype=float)}
-    of = blocks.of(submitted)
-    numbers = {
-        it.value: by_block(it.summed, quantities[str(it.quantity)], of).tolist() for it in asked
-    }
-    return numbers, blocks.told(submitted, units(scenario.times.value))
+    of = np.full(len(submitted), -1) if blocks is None else blocks.of(submitted)
+    classes = [("", np.full(len(submitted), True))]
+    classes += report.jobs.classes(batch.by) if batch.by else []
+    found: dict[str, dict[str, list[float]]] = {}
+    for it in asked:
+        values = quantities[str(it.quantity)]
+        kept = [(name, which & ~np.isnan(values)) for name, which in classes]
+        found[it.value] = {
+            name: [
+                it.summed(values[which]),
+                *by_block(it.summed, values[which], of[which]).tolist(),
+            ]
+            for name, which in kept
+            if which.any()
+        }
+    speaks = "" if blocks is None else blocks.told(submitted, units(scenario.times.value))
+    return found, speaks
 
 
 def _told(error: Exception) -> str:

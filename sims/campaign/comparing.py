@@ -4,21 +4,24 @@ Every variant is run with the same seeds, and what failures, arrivals, speeds an
 comes from streams of their own (actors/runtime/streams.py): a variant's run is compared with the
 baseline's of the same seed, which met the same platform. A run that did not complete has no
 value that could be compared; its seed is left out where it would be paired. Runs of different sets
-of jobs are not compared at all.
+of jobs are not compared at all; runs in which no seed makes a difference count once.
+
+The verdict is what the printed interval says: those of a table hold all together (Bonferroni).
 """
 
 from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 import attrs
 from attrs import frozen
 
 from sims.campaign.axes import Settings
 from sims.campaign.cells import CellResult, Gauge, RunStatus
-from sims.campaign.intervals import LEVEL, Estimate, holm, mean_of, p_value, ratio_of
+from sims.campaign.intervals import LEVEL, Estimate, difference_of, mean_of, ratio_of
 
 
 @frozen
@@ -42,8 +45,8 @@ Runs = Mapping[str, Sequence[Compared]]
 """Of each variant."""
 
 
-def run_of(result: CellResult, gauge: Gauge, until: float | None) -> Compared:
-    """A run from its result: whether it completed, and then its value.
+def run_of(result: CellResult, gauge: Gauge, until: float | None, of: str = "") -> Compared:
+    """A run from its result: whether it completed, and then its value, or that of a class of jobs.
 
     Where jobs were killed, or `until` cut the run off, only what is a mean over time is known.
     """
@@ -51,9 +54,12 @@ def run_of(result: CellResult, gauge: Gauge, until: float | None) -> Compared:
     cut = status is RunStatus.CAPPED and result.time == until
     partly = (cut or status is RunStatus.KILLED) and not gauge.wants_all_done
     known = status is RunStatus.COMPLETED or partly
-    value = result.values.get(gauge.name) if known else None
-    blocks = tuple(result.blocks.get(gauge.name, ()))
-    return Compared(result.seed, status, value, result.work, blocks, result.speaks)
+    numbers = result.blocks.get(gauge.name, {}).get(of, [])
+    value = next(iter(numbers), None) if of else result.values.get(gauge.name)
+    blocks = tuple(numbers[1:])
+    return Compared(
+        result.seed, status, value if known else None, result.work, blocks, result.speaks
+    )
 
 
 def over_blocks(runs: Runs) -> dict[str, list[Compared]] | None:
@@ -70,17 +76,23 @@ def over_blocks(runs: Runs) -> dict[str, list[Compared]] | None:
     }
 
 
+Effect = Literal["ratio", "difference"]
+"""What two variants are compared by: of their means, paired by seed."""
+NONE = {"ratio": 1.0, "difference": 0.0}
+"""Where there is none."""
+
+
 class Verdict(enum.Enum):
     """What a comparison with the baseline comes to, all those of a table taken together."""
 
     BETTER = "better"
+    """The interval of the ratio excludes 1, that of a difference 0."""
     WORSE = "worse"
-    TIE = "tie"
-    """The interval of the difference covers 0."""
+    NOT_SHOWN = "no difference shown"
     UNLIKE = "unlike"
     """They had different sets of jobs."""
-    UNKNOWN = "unknown"
-    """Too few seeds pair."""
+    UNKNOWN = "no verdict"
+    """Fewer than two seeds pair, or no seed makes a difference."""
     BASELINE = "baseline"
     """It is what others are compared with."""
 
@@ -88,21 +100,16 @@ class Verdict(enum.Enum):
 @frozen
 class Line:
     """A variant's figures in a cell. What compares it with the baseline is over the seeds on which
-    both completed, and at the level at which Holm's procedure tests it."""
+    both completed."""
 
     variant: str
     runs: tuple[Compared, ...]
     """By seed."""
     mean: Estimate
     """Of its runs that completed."""
-    verdict: Verdict
-    difference: Estimate | None = None
-    """Mean of its value less the baseline's; the baseline has none."""
-    ratio: Estimate | None = None
-    """Its mean over the baseline's; the baseline's own is 1. None where that is 0."""
-    wins: int = 0
-    """Seeds on which it was better than the baseline."""
-    losses: int = 0
+    verdict: Verdict = Verdict.UNKNOWN
+    effect: Estimate | None = None
+    """Against the baseline, whose own is none. None where nothing pairs, or the ratio is to 0."""
     best: int = 0
     """On how many of the seeds, or blocks, that pair no other variant was better."""
 
@@ -117,9 +124,19 @@ class Line:
         return Counter(run.status for run in self.runs if run.value is None)
 
     @property
-    def p(self) -> float:
-        """Of no difference to the baseline, by itself."""
-        return p_value(self.difference.sample, 0) if self.difference else 1.0
+    def tested(self) -> bool:
+        """Whether there is an interval to read a verdict off."""
+        return self.verdict is Verdict.UNKNOWN and self.effect is not None and self.effect.size > 1
+
+    def judged(self, gauge: Gauge, effect: Effect, level: float) -> Line:
+        """The same, its interval and so its verdict at this level."""
+        assert self.effect is not None
+        told, none = self.effect.at(level), NONE[effect]
+        verdict = Verdict.NOT_SHOWN
+        if not told.low <= none <= told.high:
+            more = told.low > none
+            verdict = Verdict.BETTER if more is gauge.higher_is_better else Verdict.WORSE
+        return attrs.evolve(self, verdict=verdict, effect=told)
 
 
 @frozen
@@ -128,6 +145,7 @@ class Comparison:
 
     point: Settings
     gauge: Gauge
+    effect: Effect
     paired: tuple[int, ...]
     """Seeds on which every variant completed, with the same jobs; or blocks."""
     lines: tuple[Line, ...]
@@ -142,18 +160,23 @@ class Comparison:
     @property
     def alike(self) -> bool:
         """Whether no seed made a difference to any variant, and all completed."""
-        spread = [{run.value for run in line.runs} for line in self.lines]
-        return self.seeds > 1 and all(len(it) == 1 and None not in it for it in spread)
+        return self.seeds > 1 and all(_once([run.value for run in it.runs]) for it in self.lines)
 
 
-Observed = Mapping[int, tuple[float, str]]
-"""Seed or block -> value, and which jobs it is of."""
+def _once(values: Sequence[float | None]) -> bool:
+    """Whether they are one observation: no seed made a difference."""
+    return len(set(values)) == 1 and None not in values
 
 
 def compare(
-    point: Settings, gauge: Gauge, runs: Runs, baseline: str, level: float = LEVEL
+    point: Settings,
+    gauge: Gauge,
+    runs: Runs,
+    baseline: str,
+    effect: Effect = "ratio",
+    level: float = LEVEL,
 ) -> Comparison:
-    """The figures of runs by variant and seed, each comparison as if it were the only one."""
+    """The figures of runs by variant and seed, each interval at `level` by itself."""
     blocks = over_blocks(runs)
     seen = {
         name: {run.seed: (run.value, run.work) for run in row if run.value is not None}
@@ -163,55 +186,50 @@ def compare(
     shared = sorted(set(rows[0]).intersection(*rows))
     paired = [seed for seed in shared if len({row[seed][1] for row in rows}) == 1]
     best = max if gauge.higher_is_better else min
-    first = [best(row[seed][0] for row in rows) for seed in paired]
+    least = [best(row[seed][0] for row in rows) for seed in paired]
     lines = []
     for name, row in seen.items():
-        line = _line(name, tuple(runs[name]), row, seen[baseline], gauge, level)
-        ties = zip(_values(row, paired), first, strict=True)
-        lines.append(attrs.evolve(line, best=sum(value == least for value, least in ties)))
+        mean = mean_of(_values(row, row), level)
+        wins = sum(a == b for a, b in zip(_values(row, paired), least, strict=True))
+        line = Line(name, tuple(runs[name]), mean, best=wins)
+        lines.append(_against(line, row, seen[baseline], effect, level, not blocks))
     speaks = runs[baseline][0].speaks if blocks else ""
-    return Comparison(point, gauge, tuple(paired), tuple(lines), speaks)
+    return Comparison(point, gauge, effect, tuple(paired), tuple(lines), speaks)
+
+
+Observed = Mapping[int, tuple[float, str]]
+"""Seed or block -> value, and which jobs it is of."""
 
 
 def _values(row: Observed, seeds: Iterable[int]) -> list[float]:
     return [row[seed][0] for seed in seeds]
 
 
-def _line(
-    name: str,
-    runs: tuple[Compared, ...],
-    row: Observed,
-    base: Observed,
-    gauge: Gauge,
-    level: float,
+def _against(
+    line: Line, row: Observed, base: Observed, effect: Effect, level: float, seeded: bool
 ) -> Line:
-    mean, seeds = mean_of(_values(row, row), level), [seed for seed in base if seed in row]
-    ours, theirs = _values(row, seeds), _values(base, seeds)
+    """The line beside the baseline's; `seeded`: observations are runs."""
+    seeds = [seed for seed in base if seed in row]
     if any(row[seed][1] != base[seed][1] for seed in seeds):
-        return Line(name, runs, mean, Verdict.UNLIKE)
-    ratio = ratio_of(ours, theirs, level)
-    if row is base:
-        return Line(name, runs, mean, Verdict.BASELINE, ratio=ratio)
-    gains = [a - b for a, b in zip(ours, theirs, strict=True)]
-    above, below = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
-    wins, losses = (above, below) if gauge.higher_is_better else (below, above)
-    difference = mean_of(gains, level) if gains else None
-    return Line(name, runs, mean, Verdict.UNKNOWN, difference, ratio, wins, losses)
-
-
-# --- all cells together -----------------------------------------------------------------------
+        return attrs.evolve(line, verdict=Verdict.UNLIKE)
+    ours, theirs = _values(row, seeds), _values(base, seeds)
+    if seeded and _once(ours) and _once(theirs):
+        ours, theirs = ours[:1], theirs[:1]
+    found = {"ratio": ratio_of, "difference": difference_of}[effect](ours, theirs, level)
+    verdict = Verdict.BASELINE if row is base else Verdict.UNKNOWN
+    return attrs.evolve(line, verdict=verdict, effect=found)
 
 
 def judged(comparisons: Sequence[Comparison], level: float) -> list[Comparison]:
-    """The same, of one measure, with verdicts that hold all together at `level` (Holm): intervals
-    are at the levels of their tests, so that one covers 0 just where the verdict is a tie."""
-    tests = [it for it in _compared(comparisons) if it.difference and it.difference.size > 1]
-    levels = dict(zip(map(id, tests), holm([it.p for it in tests], 1 - level), strict=True))
+    """The same, of one measure, with intervals, and verdicts, that hold all together at `level`
+    (Bonferroni)."""
+    many = sum(line.tested for cell in comparisons for line in cell.lines)
+    each = 1 - (1 - level) / max(many, 1)
     return [
         attrs.evolve(
             cell,
             lines=tuple(
-                _judged(line, cell.gauge, levels[id(line)]) if id(line) in levels else line
+                line.judged(cell.gauge, cell.effect, each) if line.tested else line
                 for line in cell.lines
             ),
         )
@@ -219,22 +237,7 @@ def judged(comparisons: Sequence[Comparison], level: float) -> list[Comparison]:
     ]
 
 
-def _judged(line: Line, gauge: Gauge, level: float) -> Line:
-    assert line.difference is not None
-    difference, ratio = line.difference.at(level), line.ratio and line.ratio.at(level)
-    up = difference.mean > 0
-    verdict = Verdict.BETTER if up is gauge.higher_is_better else Verdict.WORSE
-    if difference.low <= 0 <= difference.high:
-        verdict = Verdict.TIE
-    return attrs.evolve(line, verdict=verdict, difference=difference, ratio=ratio)
-
-
-def _compared(comparisons: Sequence[Comparison]) -> Iterator[Line]:
-    lines = (line for cell in comparisons for line in cell.lines)
-    return (it for it in lines if it.verdict is not Verdict.BASELINE)
-
-
 def corrected(comparisons: Sequence[Comparison]) -> int:
     """How many comparisons were judged together."""
-    unknown = (Verdict.UNLIKE, Verdict.UNKNOWN)
-    return sum(it.verdict not in unknown for it in _compared(comparisons))
+    known = (Verdict.BETTER, Verdict.WORSE, Verdict.NOT_SHOWN)
+    return sum(line.verdict in known for cell in comparisons for line in cell.lines)

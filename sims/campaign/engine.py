@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import Executor, Future
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -18,7 +18,6 @@ from sims.campaign.executors import Workers, opened
 from sims.campaign.plan import Case, Cells
 from sims.campaign.results import Results
 from sims.campaign.store import Store
-from sims.errors import InputError
 from sims.scenario.scenario import Scenario
 from sims.world import run, time_limit
 
@@ -77,7 +76,7 @@ def check(campaign: Campaign, plan: Cells) -> None:
     for case in plan.looked_at():
         scenario = case.scenario(0)
         if campaign.until is not None:
-            time_limit(campaign.until, scenario.header().unit)
+            time_limit(campaign.until, scenario.times.value)
         run(scenario, folder=plan.folder, until=0)
 
 
@@ -109,14 +108,10 @@ class Engine:
         self._left = self.asked - before
         self.watch(before, self.asked)
         flight = Flight(simulate_batch, self.workers, Batch.halves)
-        try:
-            for batch, future in flight.over(self._batches()):
-                died = self.workers.died(future)
-                self._keep(list(map(_killer, batch.cells)) if died else future.result())
-                self.watch(len(found), self.asked)
-        except CancelledError:
-            problem = "the cluster is gone; what is finished is kept"
-            raise InputError("cluster", "", problem, "`holdfast campaign resume`") from None
+        for batch, future in flight.over(self._batches()):
+            died = self.workers.died(future)
+            self._keep(list(map(_killer, batch.cells)) if died else future.result())
+            self.watch(len(found), self.asked)
         return len(found) > before
 
     def _keep(self, fresh: list[CellResult]) -> None:
@@ -150,7 +145,9 @@ class Engine:
         campaign, plan = self.results.campaign, self.results.plan
         listed = tuple((key, it.made(k).scenario, it.seed(k)) for it, k, key in cells)
         home = Path(campaign.folder).absolute()
-        return Batch(listed, campaign.gauges, campaign.until, plan.folder, home, plan.kit)
+        return Batch(
+            listed, campaign.gauges, campaign.classes, campaign.until, plan.folder, home, plan.kit
+        )
 
 
 def _killer(cell: tuple[str, Scenario, int]) -> CellResult:

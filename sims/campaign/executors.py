@@ -19,13 +19,22 @@ Ctrl-C ends all at once: workers never see it, and are stopped in the middle of 
 
 from __future__ import annotations
 
+import json
+import logging
 import multiprocessing
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from concurrent.futures import ProcessPoolExecutor as Pool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from multiprocessing.connection import wait as wait_for
@@ -212,23 +221,34 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     except ImportError:
         accepted = "pip install 'holdfast[cluster]'"
         raise InputError("cluster", "--scheduler", "dask is missing", accepted) from None
-    where = {"address": scheduler} if "://" in scheduler else {"scheduler_file": scheduler}
-    if "scheduler_file" in where and not Path(scheduler).is_file():
-        accepted = "tcp://HOST:PORT, or a file that `dask scheduler --scheduler-file FILE` wrote"
-        raise InputError("command line", "--scheduler", f"{scheduler!r} is no file", accepted)
+    address = scheduler if "://" in scheduler else _address_in(scheduler)
     try:
-        client = Client(**where, timeout=JOINING, set_as_default=False)
+        client = Client(address, timeout=JOINING, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         accepted = "a scheduler that runs"
         raise InputError("command line", "--scheduler", f"{scheduler}: {error}", accepted) from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells of a lost scheduler, too
     attendance = Attendance(lambda: len(client.scheduler_info()["workers"]), patience)
-    with client, client.get_executor(pure=False) as executor:
-        while not attendance.look():
-            time.sleep(GLANCE)
-        slots = sum(client.nthreads().values())
-        deaths = (BrokenExecutor, KilledWorker)
-        try:
-            yield Workers(executor, slots, deaths=deaths, attendance=attendance)
-        except BaseException:
-            executor.shutdown(wait=False)  # nobody may be there to end what was begun
-            raise
+    try:
+        with client, client.get_executor(pure=False) as executor:
+            while not attendance.look():
+                time.sleep(GLANCE)
+            slots = sum(client.nthreads().values())
+            deaths = (BrokenExecutor, KilledWorker)
+            try:
+                yield Workers(executor, slots, deaths=deaths, attendance=attendance)
+            except BaseException:
+                executor.shutdown(wait=False)  # nobody may be there to end what was begun
+                raise
+    except (CancelledError, OSError):
+        problem, accepted = "the scheduler is gone; what is finished is kept", "the same command"
+        raise InputError("cluster", "", problem, accepted) from None
+
+
+def _address_in(file: str) -> str:
+    try:
+        return str(json.loads(Path(file).read_text(encoding="utf-8"))["address"])
+    except (OSError, ValueError, LookupError, TypeError):
+        accepted = "tcp://HOST:PORT, or a file that `dask scheduler --scheduler-file FILE` wrote"
+        problem = f"{file!r} is no file of a scheduler's"
+        raise InputError("command line", "--scheduler", problem, accepted) from None

@@ -7,7 +7,6 @@ skewed, the bias-corrected and accelerated bootstrap (BCa: Efron 1987). Both are
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Sequence
 from functools import lru_cache
 from math import inf, nan, sqrt
@@ -43,24 +42,6 @@ def interval(sample: Sample, level: float) -> tuple[float, float]:
         return float(found.low), float(found.high)
     mean, half = np.mean(sample), stdtrit(len(sample) - 1, 0.5 + level / 2) * _error(sample)
     return float(mean - half), float(mean + half)
-
-
-def p_value(sample: Sample, null: float) -> float:
-    """Two-sided: 1 - p is the level at which an end of the interval is `null`. A bootstrap knows it
-    to 1 / (RESAMPLES + 1), from twice that on: it may be less than is told."""
-    from scipy.special import stdtr
-
-    if len(sample) == 1 or _constant(sample):
-        return 1.0 if len(sample) == 1 or sample[0] == null else 0.0
-    if not _skewed(sample):
-        away = abs(np.mean(sample) - null) / _error(sample)
-        return float(2 * stdtr(len(sample) - 1, -away))
-
-    def holds(rank: int) -> bool:
-        low, high = interval(sample, rank / (RESAMPLES + 1))
-        return low <= null <= high
-
-    return 1 - bisect(range(1, RESAMPLES), False, key=holds) / (RESAMPLES + 1)
 
 
 def _constant(sample: Sample) -> bool:
@@ -132,31 +113,28 @@ def mean_of(values: Sequence[float], level: float) -> Estimate:
 
 
 def ratio_of(values: Sequence[float], base: Sequence[float], level: float) -> Estimate | None:
-    """mean(values) / mean(base), paired, by its linear form; None where the base's mean is 0.
+    """mean(values) / mean(base), paired, by its linear form; None where the base's mean is 0 or
+    less.
 
     A mean of the pairs' ratios would call each of two equally good, noisy policies the worse one.
     """
     ours, theirs = np.array(values, float), np.array(base, float)
-    if not len(theirs) or not theirs.mean():
+    if not len(theirs) or not theirs.mean() > 0:
         return None
     ratio = float(ours.mean() / theirs.mean())
     linear = ratio + (ours - ratio * theirs) / theirs.mean()
     return _estimate(ratio, tuple(linear.tolist()), level)
 
 
+def difference_of(values: Sequence[float], base: Sequence[float], level: float) -> Estimate | None:
+    """mean(values) - mean(base), paired; None without any pair."""
+    gains = [ours - theirs for ours, theirs in zip(values, base, strict=True)]
+    return mean_of(gains, level) if gains else None
+
+
 def _estimate(mean: float, sample: Sample, level: float) -> Estimate:
-    return Estimate(mean, *interval(sample, level), len(sample), sample)
-
-
-def holm(ps: Sequence[float], alpha: float) -> list[float]:
-    """The level at which Holm's procedure tests each of several hypotheses, so that with
-    probability 1 - alpha none that is true is rejected: an interval at that level holds the null
-    just where it is not rejected."""
-    order = sorted(range(len(ps)), key=ps.__getitem__)
-    levels, stopped = [0.0] * len(ps), 0.0
-    for rank, index in enumerate(order):
-        own = stopped or alpha / (len(ps) - rank)
-        levels[index] = 1 - own
-        if ps[index] > own:
-            stopped = own
-    return levels
+    low, high = interval(sample, level)
+    if low == high:  # of a ratio, rounding may have moved it
+        low = high = mean
+    # An end of BCa's interval can lie beyond the mean of a sample that is skewed enough.
+    return Estimate(mean, min(low, mean), max(high, mean), len(sample), sample)

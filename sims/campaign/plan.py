@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 from attrs import define, field, frozen
 
-from sims.campaign.axes import Settings, told
+from sims.campaign.axes import Settings, objects, told
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.kit import OWN, Kit, digest, kit_of
@@ -190,23 +190,42 @@ class Cells(Sequence[Case]):
             _refuse_seed(campaign, first + campaign.most - 1)
             kit = kit_of(scenario, self.folder) | self._of_measures
             self.kit |= kit
-        asked = (campaign.until, campaign.gauges, kit.code, sorted(kit.digests().values()))
+        own = list(map(id, objects(self[number].settings()).values()))
+        asked = (
+            own,
+            campaign.until,
+            campaign.gauges,
+            campaign.by,
+            kit.code,
+            sorted(kit.digests().values()),
+        )
         with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
             root = digest(repr((seeded(scenario, 0), *asked)).encode())
         return Made(scenario, root, first, kit)
 
     def _scenario(self, given: Settings, index: int) -> Scenario:
+        own = objects(given)
+        plain = tuple((key, it) for key, it in given if not objects([(key, it)]))
+        scenario = self._told(plain, index)
+        if not own:
+            return scenario
+        from sims.session import with_given  # which pictures and traces come with
+
+        return with_given(scenario, **own)
+
+    def _told(self, given: Settings, index: int) -> Scenario:
+        """The scenario that a file, or a function, tells."""
         campaign, function = self.campaign, self.function
         if function is None:
             source = str(Path(campaign.folder, campaign.scenario))
-            return _read(self._base, given, campaign, source)
+            return _read(self._base, given, campaign, source, self.folder)
         arguments = {key: value for key, value in given if key in self._arguments}
         rest = tuple((key, value) for key, value in given if key not in self._arguments)
         if self.by_seed:
             arguments["seed"] = (campaign.seed or 0) + index
         made = function(**arguments)
         if isinstance(made, dict):
-            return _read(made, rest, campaign, campaign.scenario)
+            return _read(made, rest, campaign, campaign.scenario, self.folder)
         if not isinstance(made, Scenario) or rest:
             problem = f"{rest[0][0]} is no argument of it" if rest else f"it made {made!r:.60}"
             raise InputError(campaign.source, "scenario", problem, "a scenario file's table")
@@ -220,7 +239,9 @@ def _refuse_seed(campaign: Campaign, last: int) -> None:
         raise InputError(campaign.source, key, problem, accepted)
 
 
-def _read(table: dict[str, Any], given: Settings, campaign: Campaign, source: str) -> Scenario:
+def _read(
+    table: dict[str, Any], given: Settings, campaign: Campaign, source: str, folder: Path
+) -> Scenario:
     own = deepcopy(table)
     option = "--vary" if campaign.source == COMMAND_LINE else "set, axes or variants"
     for key, value in given:
@@ -228,4 +249,4 @@ def _read(table: dict[str, Any], given: Settings, campaign: Campaign, source: st
             put(own, key, value, option)
         except InputError as error:
             raise attrs.evolve(error, source=campaign.source) from None
-    return read(own, source)
+    return read(own, source, folder)

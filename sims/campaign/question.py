@@ -1,54 +1,66 @@
-"""The short form of a campaign, variants of one scenario file on the same seeds; and its answers: a
-table for each cell, notes on it, and all of it as data."""
+"""The short form of a campaign: variants of one scenario file on the same seeds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite
+import multiprocessing
+import pickle
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from sims.campaign.axes import Axis, as_toml, points, refuse_twice, told
+from sims.campaign.axes import Axis, Settings, as_toml, objects, points, refuse_twice, told
 from sims.campaign.campaign import Campaign, load_campaign
-from sims.campaign.cells import RunStatus
-from sims.campaign.comparing import Comparison, Line, Verdict
+from sims.campaign.comparing import Effect
 from sims.campaign.engine import execute
-from sims.campaign.intervals import Estimate
-from sims.campaign.results import Results
+from sims.campaign.executors import Workers, given
 from sims.campaign.store import Store
-from sims.campaign.tables import Grid, completed, rounded
-from sims.errors import COMMAND_LINE, InputError
+from sims.campaign.tables import Table
+from sims.errors import COMMAND_LINE, InputError, naming
+from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
+from sims.result import chosen
 from sims.scenario.loader import parse, put, read
 from sims.scenario.scenario import SEEDS
-from sims.telling import units
+from sims.session import FaultLaw
 
 
 def question(
     file: Path,
-    vary: Sequence[Axis] = (),
+    variants: Sequence[Settings],
     across: Sequence[Axis] = (),
     *,
     changes: Mapping[str, Any] | None = None,
     baseline: str | None = None,
     runs: int = 10,
     measure: Measure = Measure.MAKESPAN,
+    effect: Effect = "ratio",
+    by: By | None = None,
     seed: int | None = None,
     until: float | None = None,
 ) -> Campaign:
-    """All combinations of `vary`, held against `baseline` (default: the first), anew at every
-    combination of `across`. Raises InputError for what cannot be asked."""
-    refuse_twice([*vary, *across])
+    """Variants, held against `baseline` (default: the first), anew at every combination of
+    `across`. Raises InputError for what cannot be asked."""
+    if not any(variants):
+        problem, accepted = "nothing is varied", "--vary KEY=V1,V2; `holdfast run` runs the file"
+        raise InputError(COMMAND_LINE, "--vary", problem, accepted)
+    if by and not measure.quantity:
+        problem, known = (
+            f"{measure.value} is none of each job's",
+            (it.value for it in Measure if it.quantity),
+        )
+        raise InputError(COMMAND_LINE, "--by", problem, f"--measure {', '.join(known)}")
     table, changed = parse(file), dict(changes or {})
     for key, value in changed.items():
-        put(table, key, value)
-    scenario = read(table, str(file))
+        if not objects([(key, value)]):
+            put(table, key, value)
+    scenario = read(table, str(file), file.parent)
     first = scenario.seed if seed is None else seed
     for option, number in (("--seed", first), ("--runs", first + runs - 1)):
         if number not in SEEDS:
             accepted = "seeds of 0 or above, below 2**64"
             raise InputError(COMMAND_LINE, option, f"{number} is no seed", accepted)
-    variants = _variants(vary)
+    named = _named(variants)
     return Campaign(
         name=scenario.name,
         scenario=str(file),
@@ -58,16 +70,24 @@ def question(
         measures=(measure.value,),
         set=changed,
         axes={it.key: it.values for it in across},
-        variants=variants,
-        baseline=baseline and _baseline(baseline, variants),
+        variants=named,
+        baseline=baseline and _baseline(baseline, named),
+        effect=effect,
+        by=by and by.value,
     )
 
 
-def _variants(varied: Sequence[Axis]) -> dict[str, dict[str, Any]]:
-    """All combinations by name; what is asked for twice has two names."""
+def combined(vary: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Settings]:
+    """All combinations of what is varied. Raises InputError where a key is varied twice."""
+    refuse_twice([*vary, *across])
+    return points(vary)
+
+
+def _named(variants: Sequence[Settings]) -> dict[str, dict[str, Any]]:
+    """By name; what is asked for twice has two names."""
     found: dict[str, dict[str, Any]] = {}
-    names = [told(settings) for settings in points(varied)]
-    for k, settings in enumerate(points(varied)):
+    names = list(map(told, variants))
+    for k, settings in enumerate(variants):
         again = names[: k + 1].count(names[k])
         found[names[k] if again == 1 else f"{names[k]} ({again})"] = dict(settings)
     return found
@@ -85,157 +105,94 @@ def _baseline(word: str, variants: Mapping[str, Mapping[str, Any]]) -> str:
 
 def compare(
     file: str | Path,
-    vary: Mapping[str, Sequence[Any]],
+    vary: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]],
     *,
     across: Mapping[str, Sequence[Any]] | None = None,
     changes: Mapping[str, Any] | None = None,
+    policy: Any = None,
+    hazard: FaultLaw | None = None,
     baseline: str | None = None,
     runs: int = 10,
     measure: str | Measure = Measure.MAKESPAN,
+    difference: bool = False,
+    by: str | By | None = None,
     seed: int | None = None,
     until: float | None = None,
     store: str | Path | None = None,
-) -> Results:
+) -> Table:
     """Run variants of a scenario file on the same seeds, on this machine's cores.
 
-    `vary`, `across`: dotted key -> its values; `changes`: keys of all variants; `store`: a folder
-    of results to go on from. `.comparisons()` and `.frame()` of what is returned tell the rest.
-    Raises InputError for what cannot be run.
+    `vary`: dotted key -> its values, all combinations of which are compared, or a list of variants,
+    each dotted key -> value. Values of `policy.name`, `policy.order`, `faults` and others may be
+    objects, as `run` takes them. `across`: compare anew at each of these; `changes`, `policy`,
+    `hazard`: of all variants; `difference`: of means, not their ratio; `by`: `user`, `group`,
+    `queue`, `size` or `time`, compare the jobs of each; `store`: a folder of results to go on from.
+
+    Raises TypeError, naming the argument, for what has another type, InputError for what cannot be
+    run.
     """
+    _expect("file", file, str | Path, "a path")
+    _expect("runs", runs, int, "a whole number from 1")
+    if runs < 1:
+        raise InputError("call", "runs", f"{runs} is not accepted", "a whole number from 1")
+    axes = _axes("across", across or {})
+    if isinstance(vary, Mapping):
+        variants = combined(_axes("vary", vary), axes)
+    else:
+        _expect("vary", vary, list | tuple, "{key: values}, or a list of {key: value}")
+        for it in vary:
+            _expect("vary", it, Mapping, "a list of {key: value}")
+        variants = [tuple(it.items()) for it in vary]
+    own = {"policy.name": policy, "faults": hazard}
+    changed = {**(changes or {}), **{key: it for key, it in own.items() if it is not None}}
     asked = question(
         Path(file),
-        [Axis(key, tuple(values)) for key, values in vary.items()],
-        [Axis(key, tuple(values)) for key, values in (across or {}).items()],
-        changes=changes,
+        variants,
+        axes,
+        changes=changed,
         baseline=baseline,
         runs=runs,
-        measure=Measure(measure),
+        measure=chosen(Measure, measure),
+        effect="difference" if difference else "ratio",
+        by=None if by is None else chosen(By, by),
         seed=seed,
         until=until,
     )
-    return execute(asked, store=Store(Path(store)) if store else None)
+    given = [*changed.items(), *(pair for it in variants for pair in it)]
+    mine = [it for pair in given for it in objects([pair]).values()]
+    if mine and store:
+        problem = "results of objects are not known again"
+        raise InputError("call", "store", problem, "policies as package.module:Name")
+    with naming(Path(file)):
+        return Table(execute(asked, _near(mine), Store(Path(store)) if store else None))
+
+
+def _axes(name: str, asked: Mapping[str, Sequence[Any]]) -> list[Axis]:
+    _expect(name, asked, Mapping, "{key: values}")
+    for key, values in asked.items():
+        _expect(f"{name}[{key!r}]", values, list | tuple | range, "a list of values")
+    return [Axis(key, tuple(values)) for key, values in asked.items()]
+
+
+def _expect(name: str, value: object, kind: Any, accepted: str) -> None:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"{name}: {value!r} is not accepted; accepted: {accepted}")
+
+
+def _near(mine: Sequence[Any]) -> Workers | None:
+    """Where a program's own objects can be run: by processes that begin as copies of this one, if
+    they know them there, else here."""
+    try:
+        forked = pickle.dumps(mine) and multiprocessing.get_start_method() == "fork"
+    except Exception:  # of what is no module's: a lambda, say
+        forked = False
+    return None if forked or not mine else given(ThreadPoolExecutor(1), slots=1)
 
 
 def campaign(
     file: str | Path, *, size: str | None = None, store: str | Path | None = None
-) -> Results:
+) -> Table:
     """Run a campaign file, on this machine's cores; `size`: one of its [sizes]; `store`: a folder
     of results to go on from. Raises InputError for what cannot be run."""
     asked = load_campaign(Path(file), size)
-    return execute(asked, store=Store(Path(store)) if store else None)
-
-
-# --- answers ----------------------------------------------------------------------------------
-
-
-def _seeds(asked: Campaign) -> range:
-    first = asked.seed or 0
-    return range(first, first + asked.replications)
-
-
-def _unit(results: Results) -> str:
-    """The measure's, or nothing."""
-    return results.unit if results.campaign.gauges[0].timed else ""
-
-
-def table(results: Results, comparison: Comparison) -> Grid:
-    """A row for each variant in a cell."""
-    variants, [measure] = results.campaign.variants, results.campaign.measures
-    keys = (*next(iter(variants.values())),) or ("variant",)
-    unit = _unit(results)
-    figure = f"{measure}, {units(unit)}" if unit else measure
-    pairs = len(comparison.paired)
-    rows = [
-        (
-            *(list(map(as_toml, variants[line.variant].values())) or ["as it is"]),
-            *(completed(line), rounded(line.mean), rounded(line.ratio)),
-            *(f"{line.best} of {pairs}" if pairs else "-", line.verdict.value),
-        )
-        for line in comparison.lines
-    ]
-    return Grid((*keys, "completed", figure, "ratio", "best", ""), rows, len(keys))
-
-
-def title(results: Results, comparison: Comparison) -> str:
-    """What is compared in a cell."""
-    asked = results.campaign
-    place = f", {told(comparison.point)}" if comparison.point else ""
-    first, last = _seeds(asked)[0], _seeds(asked)[-1]
-    seeds = f"seeds {first} to {last}" if first < last else f"seed {first}"
-    return f"{asked.name}{place}: {asked.measures[0]}, {seeds}, 95 % intervals"
-
-
-def notes(comparison: Comparison) -> Iterator[str]:
-    """What a reader has to know of the figures, a line each."""
-    measure, lines = comparison.gauge.name, comparison.lines
-    if out := [line for line in lines if line.left_out]:
-        paired, seeds = len(comparison.paired), comparison.seeds
-        said = "; ".join(f"{line.variant}: {_left_out(line, measure)}" for line in out)
-        yield (
-            f"Not completed, and in no mean: {said}. A ratio is over the seeds on which both "
-            f"did, best over the {paired} of {seeds} on which all did."
-        )
-    if unlike := [it.variant for it in lines if it.verdict is Verdict.UNLIKE]:
-        yield (
-            f"Unlike, and not compared: {'; '.join(unlike)}: other jobs than the baseline's, as "
-            "some are left out, say."
-        )
-    base = next(line for line in lines if line.verdict is Verdict.BASELINE)
-    if base.ratio is None and base.as_asked:
-        yield f"No ratio: the baseline's mean {measure} is 0."
-    if comparison.seeds == 1 and not comparison.speaks:
-        yield "One run each: no intervals."
-    if comparison.alike:
-        yield "All runs of a variant are alike: the seed changes nothing in this scenario."
-    if comparison.speaks:
-        yield comparison.speaks
-
-
-def _left_out(line: Line, measure: str) -> str:
-    without = {RunStatus.COMPLETED: f"without a {measure}"}
-    return ", ".join(f"{n} {without.get(it, it.value)}" for it, n in line.left_out.items())
-
-
-def as_json(results: Results) -> dict[str, object]:
-    """All of it, with every run's value."""
-    asked, [gauge] = results.campaign, results.campaign.gauges
-    cells = [_cell_as_json(results, it) for it in results.comparisons()]
-    shared = {
-        "scenario": asked.name,
-        "measure": gauge.name,
-        "unit": _unit(results) or None,
-        "higher_is_better": gauge.higher_is_better,
-        "until": asked.until,
-        "seeds": list(_seeds(asked)),
-        "baseline": asked.reference,
-    }
-    return shared | ({"cells": cells} if asked.axes else cells[0])
-
-
-def _cell_as_json(results: Results, cell: Comparison) -> dict[str, object]:
-    lines = [_line_as_json(results, line) for line in cell.lines]
-    place = {"at": dict(cell.point)} if cell.point else {}
-    blocks = {"blocks": len(cell.paired), "speaks_for": cell.speaks} if cell.speaks else {}
-    paired = list(_seeds(results.campaign)) if cell.speaks else list(cell.paired)
-    return {**place, **blocks, "paired": paired, "variants": lines}
-
-
-def _line_as_json(results: Results, line: Line) -> dict[str, object]:
-    case = next(it for it in results.plan if it.variant == line.variant)
-    return {
-        "settings": results.campaign.variants[line.variant],
-        "policy": case.scenario(0).policy.name,
-        "as_asked": line.as_asked,
-        **{it: _estimate_as_json(getattr(line, it)) for it in ("mean", "ratio", "difference")},
-        "verdict": line.verdict.value,
-        "best": line.best,
-        "runs": [{"seed": it.seed, "end": it.status.value, "value": it.value} for it in line.runs],
-    }
-
-
-def _estimate_as_json(it: Estimate | None) -> dict[str, object] | None:
-    if it is None or not it.size:
-        return None
-    ends = {"half": it.half, "low": it.low, "high": it.high}
-    known = {key: value if isfinite(value) else None for key, value in ends.items()}
-    return {"mean": it.mean, **known, "size": it.size}
+    return Table(execute(asked, store=Store(Path(store)) if store else None))

@@ -14,7 +14,7 @@ from attrs import define, field
 from sims.campaign.axes import as_toml
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import CellResult, Gauge, RunStatus
-from sims.campaign.comparing import Compared, Comparison, compare, judged, run_of
+from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of
 from sims.campaign.intervals import mean_of
 from sims.campaign.kit import OWN
 from sims.campaign.plan import Case, Cells
@@ -53,7 +53,7 @@ class Results:
     @property
     def unit(self) -> str:
         """Of times: the scenarios'."""
-        return self.plan[0].scenario(0).header().unit
+        return self.plan[0].scenario(0).times.value
 
     # --- cells --------------------------------------------------------------------------------
 
@@ -121,18 +121,34 @@ class Results:
 
     # --- answers ------------------------------------------------------------------------------
 
-    def comparisons(self, gauge: Gauge | None = None) -> list[Comparison]:
-        """Of one measure (default: the first), a comparison for each cell that has results; their
-        verdicts hold all together."""
-        gauge, level, found = gauge or self.campaign.gauges[0], self.campaign.level, []
-        for _, cells in groupby(self.finished(), lambda it: it[0][0].place):
-            runs = {name: list[Compared]() for name in self.campaign.variants}
-            for (case, _), result in cells:
-                runs[case.variant].append(run_of(result, gauge, self.campaign.until))
-            found.append(compare(case.point, gauge, runs, self.campaign.reference, level))
+    def comparisons(
+        self, gauge: Gauge | None = None, effect: Effect | None = None
+    ) -> list[Comparison]:
+        """Of one measure (default: the first), a comparison for each cell that has results, and
+        within it for each class of jobs; their intervals hold all together."""
+        campaign, found = self.campaign, []
+        gauge, effect, level = (
+            gauge or campaign.gauges[0],
+            effect or campaign.effect,
+            campaign.level,
+        )
+        for _, group in groupby(self.finished(), lambda it: it[0][0].place):
+            cells = list(group)
+            for of in self._classes(gauge, [result for _, result in cells]):
+                runs = {name: list[Compared]() for name in campaign.variants}
+                for (case, _), result in cells:
+                    runs[case.variant].append(run_of(result, gauge, campaign.until, of))
+                at = (*cells[0][0][0].point, *([(campaign.by, of)] if campaign.by else ()))
+                found.append(compare(at, gauge, runs, campaign.reference, effect, level))
         return judged(found, level)
 
-    def frame(self) -> pl.DataFrame:
+    def _classes(self, gauge: Gauge, results: list[CellResult]) -> Iterable[str]:
+        """The classes of jobs that are compared; without `by`, that of all."""
+        if self.campaign.by is None:
+            return [""]
+        return dict.fromkeys(of for it in results for of in it.blocks.get(gauge.name, ()) if of)
+
+    def runs(self) -> pl.DataFrame:
         """A row for each finished cell: its place on the axes, its variant, and what was measured.
         `.to_pandas()` makes it the other kind. Raises InputError without polars."""
         polars, found = polars_or_error(), list(self.finished())

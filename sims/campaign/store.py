@@ -54,7 +54,10 @@ def _hear_of_interrupts() -> None:
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
     """As CSV or Parquet, by its suffix. Raises InputError where it cannot be written."""
     with replacing(path) as new:
-        (frame.write_csv if path.suffix == ".csv" else frame.write_parquet)(new)
+        try:
+            (frame.write_csv if path.suffix == ".csv" else frame.write_parquet)(new)
+        except polars_or_error().exceptions.PolarsError as error:  # of a full disk, say
+            raise OSError(str(error).splitlines()[0]) from None
         _hear_of_interrupts()
 
 

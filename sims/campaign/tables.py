@@ -1,49 +1,29 @@
-"""A campaign's answers: tables for people, CSV, Parquet and LaTeX, long and wide; and its picture,
-curves with intervals over an axis, in panels."""
+"""What a campaign, or a comparison, answers: a table for people, with what they have to know of it;
+the same as a frame, as JSON and in a notebook; and its picture."""
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Iterable, Iterator
+from functools import cached_property
+from html import escape
 from math import floor, isfinite, log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from attrs import frozen
+from attrs import define, frozen
 
-from sims.campaign.axes import as_toml
-from sims.campaign.campaign import Campaign, PictureSection
+from sims.campaign.axes import as_toml, told
 from sims.campaign.cells import Gauge
-from sims.campaign.comparing import Comparison, Line, Verdict, corrected
+from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.intervals import Estimate
+from sims.campaign.notes import notes
+from sims.campaign.picture import draw
 from sims.campaign.results import Results, plain
-from sims.campaign.store import polars_or_error, write_frame
-from sims.errors import InputError
-from sims.plots.panels import draw_panels
-from sims.telling import counted, units
-from sims.writing import check_suffix, replacing
-
-if TYPE_CHECKING:
-    import polars as pl
-
-SUFFIXES = (".csv", ".parquet", ".tex")
-SIGNS = {
-    Verdict.BETTER: "+",
-    Verdict.WORSE: "-",
-    Verdict.TIE: "=",
-    Verdict.UNLIKE: "unlike",
-    Verdict.UNKNOWN: "?",
-}
-"""Behind a mean in a wide table."""
-
-
-class Form(enum.Enum):
-    """What a row is."""
-
-    LONG = "long"
-    """A variant in a cell, and a measure."""
-    WIDE = "wide"
-    """A cell: all its variants."""
+from sims.errors import InputError, imported
+from sims.exports.tables import Library, library_or_default
+from sims.plots.panels import draw_spreads
+from sims.plots.pictures import Picture
+from sims.telling import amount_of, in_units, units
 
 
 @frozen
@@ -72,229 +52,237 @@ def rounded(estimate: Estimate | None) -> str:
     return f"{mean:,.{places}f} [{low:,.{places}f}, {high:,.{places}f}]"
 
 
-def completed(line: Line) -> str:
-    """How many of its runs have a value."""
-    return f"{line.as_asked} of {len(line.runs)}"
+@define(slots=False, repr=False)
+class Table:
+    """The variants of a campaign in each cell, beside the baseline, with 95 % intervals. A notebook
+    shows it, `print` prints it; numbers are in `frame`, and `results` has every run."""
+
+    results: Results
+
+    @cached_property
+    def cells(self) -> list[tuple[Gauge, Comparison]]:
+        """By measure and cell."""
+        found = self.results
+        return [(it, cell) for it in found.campaign.gauges for cell in found.comparisons(it)]
+
+    def comparisons(self) -> list[Comparison]:
+        """Of the first measure, a comparison for each cell."""
+        return [cell for gauge, cell in self.cells if gauge == self.results.campaign.gauges[0]]
+
+    def runs(self) -> Any:
+        """A row for each run, as a frame of polars."""
+        return self.results.runs()
+
+    # --- for people ---------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """What is compared."""
+        asked = self.results.campaign
+        told = f"{asked.name}: {', '.join(asked.measures)}"
+        if asked.seed is None or asked.precision is not None:
+            return f"{told}, 95 % intervals"
+        first, last = asked.seed, asked.seed + asked.replications - 1
+        seeds = f"seeds {first} to {last}" if first < last else f"seed {first}"
+        return f"{told}, {seeds}, 95 % intervals"
+
+    @cached_property
+    def grid(self) -> Grid:
+        """A row for each variant in a cell, and measure."""
+        asked, many = self.results.campaign, len(self.results.campaign.gauges) > 1
+        settled = _settings(asked.variants)
+        blocks = sorted({len(cell.paired) for _, cell in self.cells if cell.speaks})
+        rows: list[tuple[str, ...]] = []
+        for gauge, cell in self.cells:
+            place = (*(as_toml(value) for _, value in cell.point), *([gauge.name] if many else []))
+            for line in cell.lines:
+                who = map(as_toml, asked.variants[line.variant].values())
+                of = (*place, *(who if settled else [line.variant]))
+                mean, *more = _figures(cell, line)
+                runs = f"{line.as_asked} of {len(line.runs)}"
+                whole = [self._whole(gauge, line)] if blocks else []
+                rows.append((*of, runs, mean, *whole, *more))
+        classes, measure = ([asked.by] if asked.by else []), (["measure"] if many else [])
+        keys = (*asked.axes, *classes, *measure, *(settled or ["variant"]))
+        told = (f"{'/'.join(map(str, blocks))} blocks", "all jobs") if blocks else ()
+        figure = ", ".join(filter(None, (self._figure, *told[:1])))
+        heads = (*keys, "completed", figure, *told[1:])
+        compared = (asked.effect, "best", "") if len(asked.variants) > 1 else ()
+        return Grid((*heads, *compared), [it[: len(heads + compared)] for it in rows], len(keys))
+
+    def _whole(self, gauge: Gauge, line: Line) -> str:
+        """Of all jobs of its first run, as `summary` tells it."""
+        value = line.runs[0].value
+        if value is None:
+            return "-"
+        timed = gauge.timed
+        return in_units(value, self.results.unit, 6) if timed else amount_of(value, 6)
+
+    @property
+    def _figure(self) -> str:
+        """What is estimated, and its unit."""
+        gauges = self.results.campaign.gauges
+        unit = f", {units(self.results.unit)}" if gauges[0].timed else ""
+        return "mean" if len(gauges) > 1 else gauges[0].name + unit
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader has to know of the figures, a line each."""
+        return list(notes(self.results, self.comparisons()))
+
+    def __rich__(self) -> Any:
+        from rich.console import Group
+        from rich.text import Text
+
+        from sims.errors import visible
+        from sims.script import grid
+
+        heads, keys = self.grid.heads, self.grid.keys
+        shown = grid(heads[:keys], heads[keys:], self.grid.rows, self.title)
+        return Group(shown, *(Text(visible(it)) for it in self.notes))
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        from sims.script import UNCUT
+
+        console = Console(width=UNCUT)
+        with console.capture() as told:
+            console.print(self)
+        return told.get()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        def row(cells: tuple[str, ...], tag: str) -> str:
+            return f"<tr>{''.join(f'<{tag}>{escape(it)}</{tag}>' for it in cells)}</tr>"
+
+        rows = "".join(row(it, "td") for it in self.grid.rows)
+        notes = "".join(f"<p>{escape(it)}</p>" for it in self.notes)
+        head = f"<b>{escape(self.title)}</b>"
+        return f"{head}<table>{row(self.grid.heads, 'th')}{rows}</table>{notes}"
+
+    # --- for programs -------------------------------------------------------------------------
+
+    def frame(self, library: Library | str | None = None) -> Any:
+        """A row for each variant in each cell, and measure, with the ends of intervals: of polars,
+        or of pandas if asked or where polars is missing. Raises InputError without either."""
+        rows = [
+            {key: plain(value) for key, value in cell.point}
+            | {"measure": gauge.name}
+            | _row(cell, it)
+            for gauge, cell in self.cells
+            for it in cell.lines
+        ]
+        if library_or_default(library) is Library.PANDAS:
+            return imported("pandas", "tables", "pip install pandas").DataFrame(rows)
+        polars = imported("polars", "tables", "pip install 'holdfast[results]'")
+        frame = polars.DataFrame(rows, infer_schema_length=None, strict=False)
+        return frame.cast({polars.Null: polars.Float64})
+
+    def as_json(self) -> dict[str, object]:
+        """All of it, with every run's value; of the first measure."""
+        asked, gauge = self.results.campaign, self.results.campaign.gauges[0]
+        first = asked.seed or 0
+        cells = [self._cell_as_json(it) for it in self.comparisons()]
+        shared = {
+            "scenario": asked.name,
+            "measure": gauge.name,
+            "unit": self.results.unit if gauge.timed else None,
+            "higher_is_better": gauge.higher_is_better,
+            "until": asked.until,
+            "seeds": list(range(first, first + asked.replications)),
+            "baseline": asked.reference,
+        }
+        return shared | ({"cells": cells} if asked.axes or asked.by else cells[0])
+
+    def _cell_as_json(self, cell: Comparison) -> dict[str, object]:
+        lines = [self._line_as_json(cell, line) for line in cell.lines]
+        place = {"at": dict(cell.point)} if cell.point else {}
+        blocks = {"blocks": len(cell.paired), "speaks_for": cell.speaks} if cell.speaks else {}
+        paired = [it.seed for it in cell.lines[0].runs] if cell.speaks else list(cell.paired)
+        return {**place, **blocks, "paired": paired, "variants": lines}
+
+    def _line_as_json(self, cell: Comparison, line: Line) -> dict[str, object]:
+        case = next(it for it in self.results.plan if it.variant == line.variant)
+        settings = self.results.campaign.variants[line.variant]
+        runs = [{"seed": it.seed, "end": it.status.value, "value": it.value} for it in line.runs]
+        return {
+            "settings": settings,
+            "policy": case.scenario(0).policy.name,
+            "as_asked": line.as_asked,
+            "mean": _estimate_as_json(line.mean),
+            cell.effect: _estimate_as_json(line.effect),
+            "verdict": line.verdict.value,
+            "best": line.best,
+            "runs": runs,
+        }
+
+    # --- pictures -----------------------------------------------------------------------------
+
+    def plot(self, path: str | Path | None = None) -> Picture | Path:
+        """Draw what the campaign's file asks for; else the distribution of the first measure over
+        runs, or blocks, for each variant. To `path`, or for the notebook to show.
+
+        Raises InputError without matplotlib, and where nothing is there to draw.
+        """
+        if path is None:
+            with TemporaryDirectory(prefix="holdfast-") as folder:
+                new = self.plot(Path(folder, "picture.png"))
+                assert isinstance(new, Path)
+                return Picture(new.read_bytes())
+        if self.results.campaign.picture is not None:
+            return draw(self.results, Path(path))
+        panels = {
+            told(cell.point) if cell.point else "": {
+                it.variant: _values(cell, it) for it in cell.lines
+            }
+            for cell in self.comparisons()
+        }
+        if not any(values for panel in panels.values() for values in panel.values()):
+            raise InputError("picture", "", "no run has a value", "finished runs")
+        each = "block" if any(cell.speaks for cell in self.comparisons()) else "run"
+        return draw_spreads(panels, Path(path), self.title, f"{self._figure}, of each {each}")
 
 
-# --- for people -------------------------------------------------------------------------------
+def _settings(variants: dict[str, dict[str, Any]]) -> tuple[str, ...]:
+    """The keys that variants differ in, where they are called by them: a column for each."""
+    keys = {tuple(settings) for settings in variants.values()}
+    own = all(name == told(tuple(it.items())) for name, it in variants.items())
+    return next(iter(keys)) if own and len(keys) == 1 else ()
 
 
-def shown(results: Results, form: Form) -> Grid:
-    """Figures as they are read, with their intervals."""
-    campaign = results.campaign
-    many = len(campaign.gauges) > 1
-    rows: list[tuple[str, ...]] = []
-    for gauge, cell in _cells(results):
-        place = (*(as_toml(value) for _, value in cell.point), *([gauge.name] if many else []))
-        if form is Form.WIDE:
-            rows.append((*place, *(_signed(line) for line in cell.lines)))
-        else:
-            rows += [(*place, line.variant, *_figures(line)) for line in cell.lines]
-    keys = (*campaign.axes, *(["measure"] if many else []))
-    if form is Form.WIDE:
-        return Grid((*keys, *campaign.variants), rows, len(keys))
-    unit = f", {units(results.unit)}" if campaign.gauges[0].timed and not many else ""
-    figure = "mean" if many else campaign.measures[0]
-    heads = (*keys, "variant", "completed", f"{figure}{unit}")
-    if len(campaign.variants) == 1:
-        return Grid(heads, [row[: len(heads)] for row in rows], len(keys) + 1)
-    return Grid((*heads, "difference", "ratio", "won", "verdict"), rows, len(keys) + 1)
+def _figures(cell: Comparison, line: Line) -> tuple[str, ...]:
+    # Runs that are all the same are one observation.
+    mean = f"{line.mean.mean:,.8g}" if cell.alike and not cell.speaks else rounded(line.mean)
+    pairs = len(cell.paired)
+    best = f"{line.best} of {pairs}" if pairs else "-"
+    return mean, rounded(line.effect), best, line.verdict.value
 
 
-def _cells(results: Results) -> Iterator[tuple[Gauge, Comparison]]:
-    for gauge in results.campaign.gauges:
-        yield from ((gauge, cell) for cell in results.comparisons(gauge))
+def _row(cell: Comparison, line: Line) -> dict[str, Any]:
+    counts = {"runs": len(line.runs), "as_asked": line.as_asked}
+    effect = None if line.verdict is Verdict.BASELINE else line.effect
+    ends = _ends("mean", line.mean) | _ends(cell.effect, effect)
+    return {"variant": line.variant, **counts, **ends, "verdict": line.verdict.value}
 
 
-def _signed(line: Line) -> str:
-    return f"{rounded(line.mean)} {SIGNS.get(line.verdict, '')}".rstrip()
-
-
-def _figures(line: Line) -> tuple[str, ...]:
-    if line.verdict is Verdict.BASELINE:
-        return completed(line), rounded(line.mean), "", "", "", "baseline"
-    difference, ratio = line.difference, rounded(line.ratio)
-    won = f"{line.wins} of {difference.size}" if difference else "-"
-    return completed(line), rounded(line.mean), rounded(difference), ratio, won, line.verdict.value
-
-
-def notes(results: Results, form: Form) -> Iterator[str]:
-    """What a reader has to know of the figures, a line each."""
-    campaign = results.campaign
-    first = results.comparisons()
-    if many := corrected(first):
-        signs = f"; {', '.join(f'{s} {v.value}' for v, s in SIGNS.items())}"
-        yield (
-            f"± and [ ] are 95 % intervals. Against {campaign.reference}, in each cell on the same "
-            f"seeds: {counted(many, 'comparison')} of a measure hold at 95 % all together (Holm); "
-            f"a tie's interval covers no difference{signs if form is Form.WIDE else ''}."
-        )
-    if campaign.precision is not None:
-        looks = len(campaign.precision.looks())
-        yield (
-            f"Replications ended when intervals were narrow enough: all are at "
-            f"{campaign.level:.2%}, for {looks} looks to hold at 95 % (Bonferroni)."
-        )
-    if any(line.verdict is Verdict.UNLIKE for cell in first for line in cell.lines):
-        yield "Unlike, and not compared: other jobs than the baseline's, as some are left out, say."
-    yield from dict.fromkeys(cell.speaks for _, cell in _cells(results) if cell.speaks)
-    missing, raised = results.left(), sum(1 for _ in results.raised())
-    if missing:
-        yield f"Unfinished: {counted(missing, 'cell')} of {results.asked():,} to go."
-    if raised:
-        yield f"{counted(raised, 'cell')} raised an error, and are in no figure."
-
-
-# --- for programs -----------------------------------------------------------------------------
-
-
-def data(results: Results, form: Form) -> pl.DataFrame:
-    """Numbers. Raises InputError without polars."""
-    rows = [
-        {key: plain(value) for key, value in cell.point} | {"measure": gauge.name} | figures
-        for gauge, cell in _cells(results)
-        for figures in ([_wide(cell)] if form is Form.WIDE else map(_long, cell.lines))
-    ]
-    polars = polars_or_error()
-    frame: pl.DataFrame = polars.DataFrame(rows, infer_schema_length=None, strict=False)
-    return frame.cast({polars.Null: polars.Float64})
-
-
-def _wide(cell: Comparison) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for line in cell.lines:
-        verdict = {f"{line.variant} verdict": line.verdict.value}
-        found |= _ends(line.variant, line.mean, " ") | verdict
-    return found
-
-
-def _long(line: Line) -> dict[str, Any]:
-    base = line.verdict is Verdict.BASELINE
-    counts = {"wins": line.wins, "losses": line.losses, "p": line.p}
-    return {
-        "variant": line.variant,
-        "runs": len(line.runs),
-        "as_asked": line.as_asked,
-        **_ends("mean", line.mean),
-        **_ends("difference", line.difference),
-        **_ends("ratio", None if base else line.ratio),
-        **(dict.fromkeys(counts) if base else counts),
-        "verdict": line.verdict.value,
-    }
-
-
-def _ends(name: str, it: Estimate | None, gap: str = "_") -> dict[str, float | None]:
+def _ends(name: str, it: Estimate | None) -> dict[str, float | None]:
     values = (it.mean, it.low, it.high) if it else (None,) * 3
-    heads = (name, f"{name}{gap}low", f"{name}{gap}high")
     known = (value if value is not None and isfinite(value) else None for value in values)
-    return dict(zip(heads, known, strict=True))
+    return dict(zip((name, f"{name}_low", f"{name}_high"), known, strict=True))
 
 
-def write(results: Results, form: Form, path: Path) -> int:
-    """Write the table; its suffix says how: numbers for .csv and .parquet, what people read for
-    .tex. Returns how many rows. Raises InputError for another suffix, without polars, and where it
-    cannot be written."""
-    check_suffix(path, "table", SUFFIXES)
-    if path.suffix == ".tex":
-        table = shown(results, form)
-        with replacing(path) as new:
-            new.write_text(latex(table), encoding="utf-8")
-        return len(table.rows)
-    frame = data(results, form)
-    write_frame(frame, path)
-    return len(frame)
+def _estimate_as_json(it: Estimate | None) -> dict[str, object] | None:
+    if it is None or not it.size:
+        return None
+    ends = {"half": it.half, "low": it.low, "high": it.high}
+    known = {key: value if isfinite(value) else None for key, value in ends.items()}
+    return {"mean": it.mean, **known, "size": it.size}
 
 
-ESCAPES = str.maketrans(
-    {**{sign: f"\\{sign}" for sign in "&%$#_{}"}, "~": r"\textasciitilde{}", "±": r"$\pm$"}
-    | {"^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
-)
-
-
-def latex(table: Grid) -> str:
-    """A tabular, with booktabs' rules."""
-    heads, *rows = (
-        " & ".join(cell.translate(ESCAPES) for cell in row) + r" \\"
-        for row in (table.heads, *table.rows)
-    )
-    columns = "l" * table.keys + "r" * (len(table.heads) - table.keys)
-    body = (r"\toprule", heads, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}")
-    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, ""])
-
-
-# --- the picture ------------------------------------------------------------------------------
-
-VARIANT = "variant"
-SHOWN = {"mean": ("", None), "ratio": (" / {0}'s", 1.0), "difference": (" less {0}'s", 0.0)}
-"""What is shown of a measure: beside its name, and where there is no difference to the baseline."""
-LEFT_OUT = "left out: places where a run did not complete"
-Panels = dict[str, dict[str, list[tuple[float, Estimate]]]]
-
-
-def draw(results: Results, path: Path) -> Path:
-    """Draw it. Raises InputError where the campaign file asks for none, without matplotlib, and
-    where nothing is there to draw. Returns `path`."""
-    campaign, picture = results.campaign, results.campaign.picture
-    if picture is None:
-        raise InputError(campaign.source, "picture", "missing", "[picture] with x")
-    name = picture.measure or campaign.measures[0]
-    gauge = next(it for it in campaign.gauges if it.name == name)
-    cells = results.comparisons(gauge)
-    panels = panels_of(campaign, picture, cells)
-    if not panels:
-        raise InputError(campaign.source, "picture", "no cell has a value", "finished cells")
-    names, (told, level) = picture.labels, SHOWN[picture.show]
-    unit = f", {units(results.unit)}" if gauge.timed and picture.show != "ratio" else ""
-    baseline = names.get(campaign.reference, campaign.reference)
-    return draw_panels(
-        panels,
-        path,
-        picture.title or campaign.name,
-        names.get(picture.x, picture.x),
-        names.get(name, name) + told.format(baseline) + unit,
-        columns=min(picture.columns, len(panels)),
-        log_x=picture.log_x,
-        log_y=picture.log_y,
-        line=level,
-        note=LEFT_OUT if any(line.left_out for cell in cells for line in cell.lines) else "",
-    )
-
-
-def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Comparison]) -> Panels:
-    """By panel and line: (x, what is shown). What the picture does not tell apart is refused.
-
-    Raises InputError where an axis is in neither x, lines nor panels, or x is no number.
-    """
-    found: Panels = {}
-    for cell in cells:
-        for line in cell.lines:
-            estimate = getattr(line, picture.show)
-            base = line.verdict is Verdict.BASELINE and picture.show != "mean"
-            if base or estimate is None or not estimate.size or line.left_out:
-                continue  # a mean of those runs alone that were short enough to end
-            place = dict(cell.point) | {VARIANT: line.variant}
-            panel = _named(picture.panels, place, picture) if picture.panels else ""
-            curves = found.setdefault(panel, {})
-            curve = curves.setdefault(_named(picture.lines, place, picture), [])
-            at = _number(place[picture.x], campaign.source, picture)
-            if any(at == other for other, _ in curve):
-                problem = "several values at one place: an axis, or `variant`, is in no key"
-                raise InputError(campaign.source, "picture", problem, "x, lines, panels with all")
-            curve.append((at, estimate))
-            curve.sort(key=lambda point: point[0])
-    return found
-
-
-def _named(key: str, place: dict[str, Any], picture: PictureSection) -> str:
-    value = as_toml(place[key])
-    told = picture.labels.get(value, value)
-    return told if key == VARIANT else f"{picture.labels.get(key, key)} = {told}"
-
-
-def _number(value: object, source: str, picture: PictureSection) -> float:
-    if not isinstance(value, int | float):
-        raise InputError(source, "picture.x", f"{picture.x} = {value!r} is no number", "numbers")
-    if picture.log_x and value <= 0:
-        raise InputError(source, "picture.log_x", f"{picture.x} = {value}", "values above 0")
-    return float(value)
+def _values(cell: Comparison, line: Line) -> list[float]:
+    """What is observed of a variant."""
+    if cell.speaks:
+        return list(line.runs[0].blocks)
+    return [run.value for run in line.runs if run.value is not None]

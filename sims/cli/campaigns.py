@@ -7,24 +7,27 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sims.campaign import tables
 from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import PATIENCE, cluster, local
+from sims.campaign.picture import draw
 from sims.campaign.results import Results
 from sims.campaign.store import Store, write_frame
-from sims.campaign.tables import Form, draw
+from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
-from sims.errors import InputError, naming
+from sims.errors import FAILED, InputError, naming, show
 from sims.exports import tables as exports
 from sims.options import Policies, argument, duration, flag, group, option, picture, positive_int
-from sims.script import grid, prepare_pictures, show, show_table
+from sims.script import prepare_pictures, show_table
 from sims.telling import counted
 from sims.writing import check_suffix
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FOLDER = Path("logs/campaigns")
 RECENT = 60
@@ -104,7 +107,7 @@ def run(
         workers = cluster(scheduler, patience) if scheduler else local(processes)
         with interruptible(kept), workers as ready, bar(asked.name) as watch:
             found = run_campaign(asked, ready, store, watch=watch, retry=retry)
-        _show(found, Form.LONG)
+        show_table(Table(found))
         raised = list(_raised(found, "raised  "))
         for line in raised[: 2 * SHOWN]:
             show(line)
@@ -113,6 +116,8 @@ def run(
         show(f"results  {store.folder}: {counted(len(found.found), 'cell')}")
         if asked.picture is not None:
             show(f"picture  {draw(found, store.folder / f'{asked.name}.png')}")
+        if raised:
+            raise typer.Exit(FAILED)
 
 
 @campaign.command()
@@ -176,20 +181,17 @@ def table(
     results: Folder = None,
     size: Size = None,
     replications: Replications = None,
-    form: Annotated[
-        Form, typer.Option(help="long: a row per variant; wide: a row per cell")
-    ] = Form.LONG,
     output: Annotated[
         Path | None,
-        option(Path, "FILE", f"write it: {', '.join(tables.SUFFIXES)}", "-o", "--output"),
+        option(Path, "FILE", f"write it: {', '.join(exports.SUFFIXES)}", "-o", "--output"),
     ] = None,
 ) -> None:
     """Every variant in every cell, beside the baseline."""
     with _finished(file, results, size, replications) as (found, _):
         if output is None:
-            _show(found, form)
+            show_table(Table(found))
         else:
-            show(f"{output}: {counted(tables.write(found, form, output), 'row')}")
+            _write(Table(found).frame("polars"), output, "row")
 
 
 @contextmanager
@@ -205,12 +207,10 @@ def _finished(
         yield found, store.folder
 
 
-def _show(results: Results, form: Form) -> None:
-    shown = tables.shown(results, form)
-    left, right = shown.heads[: shown.keys], shown.heads[shown.keys :]
-    show_table(grid(left, right, shown.rows, results.campaign.name))
-    for line in tables.notes(results, form):
-        show(line)
+def _write(frame: pl.DataFrame, output: Path, row: str) -> None:
+    check_suffix(output, "table", exports.SUFFIXES)
+    write_frame(frame, output)
+    show(f"{output}: {counted(len(frame), row)}")
 
 
 @campaign.command()
@@ -249,8 +249,5 @@ def export(
     replications: Replications = None,
 ) -> None:
     """Write all runs as a table."""
-    check_suffix(output, "table", exports.SUFFIXES)
     with _finished(file, results, size, replications) as (found, _):
-        frame = found.frame()
-        write_frame(frame, output)
-        show(f"{output}: {counted(len(frame), 'run')}")
+        _write(found.runs(), output, "run")

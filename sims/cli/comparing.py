@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
-from sims.campaign import question
 from sims.campaign.axes import axis
-from sims.campaign.comparing import corrected
 from sims.campaign.engine import execute as run_campaign
-from sims.campaign.results import Results
+from sims.campaign.question import combined, question
 from sims.campaign.store import Store
+from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
 from sims.durations import in_unit
-from sims.errors import InputError, naming
+from sims.errors import InputError, naming, note, show
+from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.options import (
     Overrides,
@@ -26,10 +26,11 @@ from sims.options import (
     moment,
     natural,
     option,
+    picture,
     positive_int,
 )
 from sims.scenario.loader import load, split_override, value_of
-from sims.script import grid, show, show_table
+from sims.script import show_table
 
 VALUES = "KEY=V1,V2,..."
 
@@ -59,6 +60,13 @@ def compare(
         ),
     ] = None,
     runs: Annotated[int, option(positive_int, "N", "of every variant, a seed each")] = 10,
+    by: Annotated[
+        By | None,
+        typer.Option(help="the jobs of each user, say: who gains, who loses; a measure of jobs"),
+    ] = None,
+    difference: Annotated[
+        bool, flag("--difference", "compare by the difference of means, not their ratio")
+    ] = False,
     measure: Annotated[
         Measure,
         typer.Option(
@@ -80,6 +88,12 @@ def compare(
         option(Path, "DIR", "folder of results: an interrupted comparison goes on from it"),
     ] = None,
     as_json: Annotated[bool, flag("--json", "print it as JSON, with every run's value")] = False,
+    output: Annotated[
+        Path | None,
+        option(
+            *(picture, "FILE", "draw the distribution of each variant's runs"), "-o", "--output"
+        ),
+    ] = None,
 ) -> None:
     """Run variants of a scenario on the same seeds: which is better, and how surely.
 
@@ -87,19 +101,23 @@ def compare(
     ... Failures, availability, speeds and arrivals draw from streams of their own, apart from what
     the policy draws, so that variants meet the same ones; what a file draws with a seed of its own,
     such as random_workers, is the same in all runs, and the intervals speak for it alone. The ratio
-    is a variant's mean over the baseline's, over the seeds on which both completed; it is a
-    tie where its difference to the baseline may be none, all comparisons taken together (Holm).
-    Ties are best for all who tie.
+    is a variant's mean over the baseline's, over the seeds on which both completed. Its interval
+    is what is tested: intervals hold at 95 % all together (Bonferroni), and better or worse is one
+    that excludes 1. Runs in which nothing is random count once. Where some are equally good, all of
+    them are best.
     """
     until = in_unit(until, "--until", lambda: load(file, changes or (), seed).times.value)
-    asked = question.question(
+    places = [axis(word, "--across") for word in across or ()]
+    asked = question(
         file,
-        [axis(word) for word in vary or ()],
-        [axis(word, "--across") for word in across or ()],
+        combined([axis(word) for word in vary or ()], places),
+        places,
         changes={key: value_of(text) for key, text in map(split_override, changes or ())},
         baseline=baseline,
         runs=runs,
         measure=measure,
+        effect="difference" if difference else "ratio",
+        by=by,
         seed=seed,
         until=until,
     )
@@ -113,21 +131,11 @@ def compare(
         results = run_campaign(asked, store=where, watch=watch)
     for (case, _), result in results.raised():
         raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
+    table = Table(results)
     if as_json:
-        print(json.dumps(question.as_json(results), default=str))
+        print(json.dumps(table.as_json(), default=str))
     else:
-        _show(results)
-
-
-def _show(results: Results) -> None:
-    comparisons = results.comparisons()
-    for comparison in comparisons:
-        shown = question.table(results, comparison)
-        left, right = shown.heads[: shown.keys], shown.heads[shown.keys :]
-        title = question.title(results, comparison)
-        show_table(grid(left, right, shown.rows, title))
-        for note in question.notes(comparison):
-            show(note)
-    many = corrected(comparisons)
-    if many > 1:
-        show(f"Intervals of ratios, and ties, are those of {many} comparisons at once (Holm).")
+        show_table(table)
+    if output is not None:
+        path = table.plot(output)
+        (note if as_json else show)(f"picture  {path}")

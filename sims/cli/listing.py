@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
+from sims.errors import show
 from sims.options import argument, flag
-from sims.script import list_pairs, show
+from sims.script import list_pairs
 
 if TYPE_CHECKING:
     from sims.scenario.keys import Key, KeyTable
@@ -86,7 +87,7 @@ def policies() -> None:
 
 
 def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
-    from policies import enrolment, pack
+    from policies import deadline, enrolment, pack
     from policies.queue.names import ORDERS
 
     yield "of a queue: policy.name", QUEUE
@@ -95,6 +96,7 @@ def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
     yield "of a queue: policy.placement", PLACEMENT
     yield "of enrolment: policy.name (volatile13, section VI)", {**enrolment.CATALOGUE, **FIXED}
     yield "of a pack: policy.name (malleable17, section 5)", pack.CATALOGUE
+    yield "of deadlines: policy.name, where jobs have one", _documented(deadline.NAMED)
     yield "of copies: policy.name (redundancy17)", REDUNDANCY
 
 

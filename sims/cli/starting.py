@@ -8,44 +8,53 @@ from typing import Annotated
 
 import typer
 
-from sims.errors import InputError
-from sims.examples import copy, example
+from sims.errors import COMMAND_LINE, InputError, show
+from sims.examples import HAZARD, copy, example
 from sims.examples import examples as shipped
 from sims.options import argument, flag, natural, one_of, option
-from sims.script import list_pairs, show
+from sims.script import list_pairs
 from sims.writing import replacing
 
 SCENARIO, POLICY = "scenario", "policy"
+WHAT = (SCENARIO, POLICY, HAZARD)
 
 
 def new(
     what: Annotated[
         str,
         typer.Argument(
-            metavar=f"{SCENARIO}|{POLICY}",
-            parser=one_of((SCENARIO, POLICY)),
-            autocompletion=lambda: [SCENARIO, POLICY],
+            metavar="|".join(WHAT),
+            parser=one_of(WHAT),
+            autocompletion=lambda: list(WHAT),
             help="what to begin",
         ),
     ],
-    name: Annotated[str, argument(str, "KIND|CELL|POINT", "of which kind: see above")],
+    name: Annotated[
+        str | None, argument(str, "KIND|CELL|POINT", "of which kind: see above; a hazard has none")
+    ] = None,
     seed: Annotated[int, option(natural, "SEED", "which example of a cell")] = 0,
     output: Annotated[
         Path | None,
         option(Path, "FILE", "where to; not printed", "-o", "--output"),
     ] = None,
 ) -> None:
-    """Print a starting file: a scenario of some kind, or a policy for a decision point.
+    """Print a starting file: a scenario, a policy for a decision point, or a hazard.
 
     `holdfast new scenario KIND` (rigid, moldable, malleable, iterative), or CELL of `holdfast
     matrix`, prints a scenario file with every key explained; with -o, the editors' schema is put
     beside it. `holdfast new policy POINT` prints a policy in a file of its own. Points: of a queue
     strategy, order, allocation, batch_allocation; enrolment; of a pack pack_allocation,
-    redistribution; copies; of a master service.
+    redistribution; copies; of a master service. `holdfast new hazard` prints a law of faults.
     """
     from sims.examples import policy_file, scenario_file
 
     begun = what == SCENARIO
+    if what == HAZARD:
+        name = HAZARD
+    if name is None or (what == POLICY and name == HAZARD):
+        raise InputError(
+            COMMAND_LINE, f"new {what}", "lacks what kind of it", "see `holdfast new -h`"
+        )
     text = scenario_file(name, seed) if begun else policy_file(name)
     if output is None:
         print(text, end="")

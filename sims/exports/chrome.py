@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import BinaryIO
@@ -16,12 +15,11 @@ from actors.runtime import Record
 from sims.exports.batsim import run_id
 from sims.history import History, Job, Key, Listener, Run
 from sims.ledger import Slice, Slices
-from sims.parts import parts
 from sims.plots.boxes import Lanes
 
 Json = dict[str, object]
 
-PROCESSORS, JOBS, EVENTS = 1, 2, 3
+PROCESSORS, JOBS = 1, 2
 """Process numbers."""
 
 
@@ -31,8 +29,8 @@ def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
     Times are whole microseconds, a unit of virtual time being a second. Process 1 has a thread per
     processor (the first of each interval) with a complete event for each use; what shares a
     processor is asynchronous. Process 2 has runs, in as few threads as are needed so that none
-    overlap, jobs as asynchronous events and the queue as a counter. Flow arrows lead to each run
-    from what caused it: the run that ended, or an event of process 3.
+    overlap, jobs as asynchronous events and the queue as a counter. A run's arguments name its
+    event and that which caused it.
     """
     written = 0
     file.write(b'{"displayTimeUnit": "ms", "traceEvents": [')
@@ -44,93 +42,42 @@ def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
     return written
 
 
-def _wholes() -> array[int]:
-    return array("q")
-
-
-@define
-class _Arrows:
-    """An arrow begins in the slice of the run whose end was the cause, else in a slice of one
-    microsecond on the thread of the cause's kind: viewers drop arrows that touch no slice."""
-
-    tails: dict[int, tuple[int, int]] = field(factory=dict)
-    """Event that ended runs -> thread and last microsecond of the slice of one of them."""
-    _times: array[int] = field(factory=_wholes)
-    _kinds: array[int] = field(factory=_wholes)
-    """Time and kind of each event, by seq."""
-    _threads: dict[str, int] = field(factory=dict)
-    _ids: Iterator[int] = field(factory=count)
-    _shown: set[tuple[int, int]] = field(factory=set)
-    _named: set[int] = field(factory=set)
-
-    def note(self, record: Record) -> None:
-        """Remember an event, which may turn out to be a cause."""
-        name = type(record.event).__name__
-        self._times.append(_micro(record.t))
-        self._kinds.append(self._threads.setdefault(name, len(self._threads) + 1))
-
-    def to(self, run: Run, thread: int) -> Iterator[Json]:
-        """The arrow to `run`, whose slice lies on `thread`."""
-        cause = run.record.cause
-        if cause is None:
-            return
-        process, tail = JOBS, self.tails.get(cause)
-        if tail is None:
-            process, tail = EVENTS, (self._kinds[cause], self._times[cause])
-            yield from self._event(*tail)
-        common: Json = {"cat": "cause", "name": "cause", "id": next(self._ids)}
-        yield {"ph": "s", **common, "pid": process, "tid": tail[0], "ts": tail[1]}
-        head: Json = {"pid": JOBS, "tid": thread, "ts": _micro(run.start), "bp": "e"}
-        yield {"ph": "f", **common, **head}
-
-    def _event(self, kind: int, ts: int) -> Iterator[Json]:
-        """A slice for all events of a kind at one instant, once."""
-        if (kind, ts) in self._shown:
-            return
-        name = list(self._threads)[kind - 1]
-        if not self._named:
-            yield _meta("process_name", EVENTS, 0, {"name": "causes"})
-        if kind not in self._named:
-            yield _meta("thread_name", EVENTS, kind, {"name": name})
-        self._named.add(kind)
-        self._shown.add((kind, ts))
-        where: Json = {"pid": EVENTS, "tid": kind, "ts": ts, "dur": 1}
-        yield {"ph": "X", "cat": "event", "name": name, "args": {}, **where}
-
-
 @define(eq=False)
 class _ChromeTrace(Listener):
-    arrows: _Arrows = field(factory=_Arrows)
+    told: list[Json] = field(factory=list)
+    """Not written yet."""
     lanes: Lanes = field(factory=Lanes)
     lane_of: dict[Key, int] = field(factory=dict)
+    """Of runs under way."""
     threads: set[tuple[int, int]] = field(factory=set)
-    queue: tuple[int, int] = (0, 0)
-    """Jobs waiting and running."""
+    """Those that have a name."""
     ids: Iterator[int] = field(factory=count)
-    left: list[Job] = field(factory=list)
-    """What this event, or part of one, told of; runs with the lane of each."""
-    slices: list[Slice] = field(factory=list)
-    ended: list[tuple[Run, int]] = field(factory=list)
 
     def events(self, records: Iterable[Record]) -> Iterator[Json]:
         """All trace events."""
         history = History()
         history.listen(self)
-        Slices(history, self.slices.append)
+        history.on(ScenarioStarted, self._begin)
+        Slices(history, self._slice)
         for record in records:
-            self.arrows.note(record)
-            for part in parts(record):
-                history.apply(part)
-                if isinstance(part.event, ScenarioStarted):
-                    yield from _processes(part.event.scenario)
-                yield from self._told(record.seq)
+            history.apply(record)
+            yield from self.told
+            self.told.clear()
         history.close()
-        yield from self._told(None)
-        for job in history.jobs.values():
-            yield from self._job(job)
+        yield from self.told
 
-    def job_ended(self, job: Job, record: Record) -> None:
-        self.left.append(job)
+    def _begin(self, record: Record, event: ScenarioStarted) -> None:
+        for process, name in ((PROCESSORS, "processors"), (JOBS, "jobs")):
+            named = {"name": f"{event.scenario}: {name}"}
+            self._tell("M", process, 0, 0, name="process_name", args=named)
+
+    def job_over(self, job: Job, end: float) -> None:
+        # One name for all: viewers pack what has the same name into few tracks.
+        self._pair(JOBS, "job", "in the system", job.name, (job.submitted, end), {"job": job.name})
+
+    def queue_changed(self, now: float) -> None:
+        levels = {"waiting": self.history.waiting, "running": self.history.running}
+        self._tell("C", JOBS, 0, now, name="jobs", args=levels)
 
     def run_started(self, run: Run, record: Record) -> None:
         self.lane_of[run.key] = self.lanes.take()
@@ -138,26 +85,14 @@ class _ChromeTrace(Listener):
     def run_over(self, run: Run, end: float) -> None:
         lane = self.lane_of.pop(run.key)
         self.lanes.give(lane)
-        self.ended.append((run, lane))
+        it, outcome = run.record, run.outcome and run.outcome.value
+        about: Json = {"processors": run.event.processors, "outcome": outcome}
+        about |= {"seq": it.seq, "cause": it.cause}
+        name = run_id(run.job.name, run.number)
+        self._thread(JOBS, lane + 1, f"runs {lane + 1}")
+        self._whole(JOBS, lane + 1, "run", name, (run.start, end), about)
 
-    def _told(self, seq: int | None) -> Iterator[Json]:
-        """What the event `seq` told of; None: the log's end."""
-        for job in self.left:
-            yield from self._job(job)
-        for it in self.slices:
-            yield from self._slice(it)
-        for run, lane in self.ended:
-            yield from self._run(run, lane + 1, seq)
-        for told in (self.left, self.slices, self.ended):
-            told.clear()
-        queue = self.history.waiting, self.history.running
-        if queue != self.queue:
-            self.queue = queue
-            levels = dict(zip(("waiting", "running"), queue, strict=True))
-            where: Json = {"pid": JOBS, "tid": 0, "ts": _micro(self.history.now)}
-            yield {"ph": "C", **where, "name": "jobs", "args": levels}
-
-    def _slice(self, it: Slice) -> Iterator[Json]:
+    def _slice(self, it: Slice) -> None:
         about: Json = {"job": it.job, "run": it.run, "seq": it.seq, "processors": it.processors}
         assert self.history.header is not None
         names = self.history.header.workers
@@ -165,67 +100,41 @@ class _ChromeTrace(Listener):
         for first, _ in spans_in(it.processors):
             if it.share < 1:
                 title = f"{use} {it.job}, {float(it.share):.3g} of processor {first}"
-                yield from _pair(PROCESSORS, use, title, str(next(self.ids)), span, about)
+                self._pair(PROCESSORS, use, title, str(next(self.ids)), span, about)
             else:
                 name = names[first] if names else f"processor {first}"
-                yield from self._thread(PROCESSORS, first, name)
-                yield _whole(PROCESSORS, first, use, f"{use} {it.note}".strip(), span, about)
+                self._thread(PROCESSORS, first, name)
+                self._whole(PROCESSORS, first, use, f"{use} {it.note}".strip(), span, about)
 
-    def _run(self, run: Run, lane: int, ended: int | None) -> Iterator[Json]:
-        end = self.history.now if run.end is None else run.end
-        outcome = None if run.outcome is None else run.outcome.value
-        about = {"processors": run.event.processors, "seq": run.record.seq, "outcome": outcome}
-        yield from self._thread(JOBS, lane, f"runs {lane}")
-        name = run_id(run.job.name, run.number)
-        yield _whole(JOBS, lane, "run", name, (run.start, end), about)
-        if _micro(end) > _micro(run.start):
-            yield from self.arrows.to(run, lane)
-            if ended is not None:
-                self.arrows.tails[ended] = lane, _micro(end) - 1
+    # --- trace events -----------------------------------------------------------------------------
 
-    def _job(self, job: Job) -> Iterator[Json]:
-        span = job.submitted, self.history.now
-        # One name for all: viewers pack what has the same name into few tracks.
-        yield from _pair(JOBS, "job", "in the system", job.name, span, {"job": job.name})
+    def _tell(self, phase: str, process: int, thread: int, t: float, **rest: object) -> None:
+        # Whole microseconds: of a start and a duration in fractions, viewers would make slices that
+        # overlap.
+        self.told.append({"ph": phase, "pid": process, "tid": thread, "ts": _micro(t), **rest})
 
-    def _thread(self, process: int, number: int, name: str) -> Iterator[Json]:
+    def _thread(self, process: int, number: int, name: str) -> None:
+        """Name a thread and its place in the order, once."""
         if (process, number) not in self.threads:
             self.threads.add((process, number))
-            yield _meta("thread_name", process, number, {"name": name})
-            yield _meta("thread_sort_index", process, number, {"sort_index": number})
+            self._tell("M", process, number, 0, name="thread_name", args={"name": name})
+            order = {"sort_index": number}
+            self._tell("M", process, number, 0, name="thread_sort_index", args=order)
 
+    def _whole(
+        self, process: int, thread: int, cat: str, name: str, span: tuple[float, float], about: Json
+    ) -> None:
+        """A complete slice."""
+        lasted = _micro(span[1]) - _micro(span[0])
+        self._tell("X", process, thread, span[0], cat=cat, name=name, dur=lasted, args=about)
 
-def _processes(scenario: str) -> Iterator[Json]:
-    for process, name in ((PROCESSORS, "processors"), (JOBS, "jobs")):
-        yield _meta("process_name", process, 0, {"name": f"{scenario}: {name}"})
+    def _pair(
+        self, process: int, cat: str, name: str, identity: str, span: tuple[float, float], it: Json
+    ) -> None:
+        """A slice that may overlap others: where it begins, and where it ends."""
+        for phase, t, args in (("b", span[0], it), ("e", span[1], {})):
+            self._tell(phase, process, 0, t, cat=cat, name=name, id=identity, args=args)
 
 
 def _micro(t: float) -> int:
-    """Virtual time in whole microseconds, in which the format counts; a unit is a second.
-
-    Whole ones: of a start and a duration in fractions, viewers would make slices that overlap.
-    """
     return round(t * 1_000_000)
-
-
-def _meta(what: str, process: int, thread: int, about: Json) -> Json:
-    """`M`: the name (or the place in the order) of a process or thread."""
-    return {"ph": "M", "pid": process, "tid": thread, "ts": 0, "name": what, "args": about}
-
-
-def _whole(
-    process: int, thread: int, category: str, name: str, span: tuple[float, float], about: Json
-) -> Json:
-    """`X`: a complete slice."""
-    start, end = map(_micro, span)
-    what: Json = {"pid": process, "tid": thread, "cat": category, "name": name}
-    return {"ph": "X", **what, "ts": start, "dur": end - start, "args": about}
-
-
-def _pair(
-    process: int, category: str, name: str, identity: str, span: tuple[float, float], about: Json
-) -> Iterator[Json]:
-    """`b` and `e`: a slice that may overlap others."""
-    common: Json = {"pid": process, "tid": 0, "cat": category, "name": name, "id": identity}
-    for phase, t, args in (("b", span[0], about), ("e", span[1], {})):
-        yield {"ph": phase, "ts": _micro(t), "args": args, **common}

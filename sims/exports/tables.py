@@ -19,7 +19,7 @@ from actors.events import JobDescribed, JobSubmitted, MeasuresDescribed, Outcome
 from actors.intervals import count_in
 from actors.runtime import Record
 from sims.attribute_docs import members_of
-from sims.errors import imported
+from sims.errors import InputError, imported
 from sims.history import History, Job, Listener, Run
 from sims.metrics.jobs import BOUND, bounded
 from sims.metrics.stretch import own_time
@@ -111,7 +111,7 @@ class Frame(enum.Enum):
     """A row per job."""
 
 
-def frame(records: Iterable[Record], what: Frame, library: Library | None = None) -> Any:
+def frame(records: Iterable[Record], what: Frame, library: Library | str | None = None) -> Any:
     """The table as a frame in memory, of pandas only if asked or where polars is missing.
 
     Raises InputError where the library is missing.
@@ -119,14 +119,22 @@ def frame(records: Iterable[Record], what: Frame, library: Library | None = None
     rows, columns = (
         (map(_event, records), EVENTS) if what is Frame.EVENTS else (_Jobs().told(records), JOBS)
     )
-    if library is None:
-        lacking = find_spec("polars") is None and find_spec("pandas") is not None
-        library = Library.PANDAS if lacking else Library.POLARS
-    if library is Library.POLARS:
+    if library_or_default(library) is Library.POLARS:
         return _polars().DataFrame(list(rows), columns, orient="row")
     pandas = imported("pandas", "tables", "pip install pandas")
     table = pandas.DataFrame.from_records(list(rows), columns=list(columns))
     return table.astype({name: NULLABLE[kind] for name, kind in columns.items()})
+
+
+def library_or_default(library: Library | str | None) -> Library:
+    """That of the name; pandas only if asked or where polars is missing. Raises InputError."""
+    if library is None:
+        lacking = find_spec("polars") is None and find_spec("pandas") is not None
+        return Library.PANDAS if lacking else Library.POLARS
+    known = [it.value for it in Library]
+    if library not in (*known, *Library):
+        raise InputError("call", "library", f"{library!r} is none", ", ".join(known))
+    return Library(library)
 
 
 NULLABLE = {int: "Int64", float: "Float64", str: "string", bool: "boolean"}

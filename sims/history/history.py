@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from attrs import define, field
 
 from actors.events import (
+    CheckpointStarted,
+    CheckpointStored,
     CheckpointTaken,
     CopiesPlaced,
     CopiesSettled,
@@ -17,6 +19,8 @@ from actors.events import (
     JobDescribed,
     JobKilled,
     JobSubmitted,
+    LinkDescribed,
+    MemberReplaced,
     MembersChanged,
     MembersJoined,
     MembersReleased,
@@ -46,7 +50,7 @@ L = TypeVar("L", bound=Listener)
 HOLDING: frozenset[type[Event]] = frozenset(
     (
         *(ScenarioStarted, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
-        *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged),
+        *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged, MemberReplaced),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
     )
 )
@@ -73,6 +77,7 @@ class History(Runs):
             ScenarioStarted: self._begin,
             JobSubmitted: self._submit,
             JobDescribed: self._describe,
+            LinkDescribed: self._link,
             ProtectionDescribed: self._protect,
             JobCompleted: self._leave,
             JobKilled: self._leave,
@@ -85,11 +90,14 @@ class History(Runs):
             CopiesSettled: self._settle,
             StageStarted: self._advance,
             RateChanged: self._advance,
+            CheckpointStarted: self._begin_checkpoint,
             CheckpointTaken: self._save,
+            CheckpointStored: self._end_checkpoint,
             RestartedFromScratch: self._restart,
             MembersReleased: self._release,
             MembersJoined: self._join,
             MembersChanged: self._exchange,
+            MemberReplaced: self._replace,
             WorkerChanged: self._turn,
             WorkerSpeedChanged: self._pace,
             TransferStarted: self._transfer,

@@ -7,6 +7,8 @@ from sys import intern
 from attrs import define, field
 
 from actors.events import (
+    CheckpointStarted,
+    CheckpointStored,
     CheckpointTaken,
     CopiesPlaced,
     CopiesSettled,
@@ -15,10 +17,13 @@ from actors.events import (
     JobDescribed,
     JobKilled,
     JobSubmitted,
+    LinkDescribed,
+    MemberReplaced,
     MembersChanged,
     MembersJoined,
     MembersReleased,
     ProtectionDescribed,
+    ProtectionKind,
     RateChanged,
     ReservationDropped,
     ReservationMade,
@@ -27,7 +32,7 @@ from actors.events import (
     RunStarted,
     StageStarted,
 )
-from actors.intervals import joined
+from actors.intervals import intervals_of, joined, numbers_in, text
 from actors.runtime import Record
 from sims.history.states import Job, Key, Run
 from sims.history.workers import Workers
@@ -41,6 +46,8 @@ class Runs(Workers):
 
     jobs: dict[str, Job] = field(init=False, factory=dict)
     """Those submitted and not over, in that order."""
+    linked: bool = field(init=False, default=False)
+    """Whether there is a master."""
     waiting: int = field(init=False, default=0)
     """How many jobs hold nothing."""
     _runs: dict[Key, Run] = field(init=False, factory=dict)
@@ -81,6 +88,9 @@ class Runs(Workers):
         # A log has each job's name, and the word for its kind, in memory once for each line.
         times = event.work, event.verification, event.failures, event.estimate, event.limit
         job.described = JobDescribed(job.name, intern(event.kind), *times)
+
+    def _link(self, record: Record, event: LinkDescribed) -> None:
+        self.linked = True
 
     def _protect(self, record: Record, event: ProtectionDescribed) -> None:
         self.jobs[event.job].protection = event
@@ -203,7 +213,27 @@ class Runs(Workers):
             notify(run, record, done)
         run.since, run.seq, run.done = record.t, record.seq, done
 
+    def _stop_passing(self, run: Run, record: Record) -> None:
+        if run.passing and not run.rate:
+            self._span(run, record, run.done)
+
+    def _begin_checkpoint(self, record: Record, event: CheckpointStarted) -> None:
+        run = self._runs[event.job, event.run]
+        if not run.rate:
+            self._span(run, record, run.done)
+        run.overlaps = True
+        # Through a master there is no time that passes, but messages.
+        stored = event.done == run.checkpoint
+        kind = run.job.protection.kind if run.job.protection else None
+        run.passing = not self.linked or (kind is ProtectionKind.BUDDIES and not stored)
+
+    def _end_checkpoint(self, record: Record, event: CheckpointStored | CheckpointTaken) -> None:
+        run = self._runs[event.job, event.run]
+        self._stop_passing(run, record)
+        run.passing = False
+
     def _save(self, record: Record, event: CheckpointTaken) -> None:
+        self._end_checkpoint(record, event)
         run = self._runs[event.job, event.run]
         run.checkpoint, run.job.saved = event.done, (event.run, event.done)
 
@@ -217,11 +247,18 @@ class Runs(Workers):
         self._holders.take(run, event.processors)
         self._meet(run, event.processors, record)
 
-    def _exchange(self, record: Record, event: MembersChanged) -> None:
+    def _replace(self, record: Record, event: MemberReplaced) -> None:
         run = self._runs[event.job, event.run]
+        members = {*numbers_in(run.processors), event.replacement} - {event.worker}
+        self._regroup(run, record, text(intervals_of(sorted(members))))
+
+    def _exchange(self, record: Record, event: MembersChanged) -> None:
+        self._regroup(self._runs[event.job, event.run], record, event.processors)
+
+    def _regroup(self, run: Run, record: Record, processors: str) -> None:
         self._span(run, record, run.done)
         self._holders.give(run)
         self._forsake(run, record)
-        run.processors = event.processors
-        self._holders.take(run, event.processors)
-        self._meet(run, event.processors, record)
+        run.processors = processors
+        self._holders.take(run, processors)
+        self._meet(run, processors, record)

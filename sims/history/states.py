@@ -80,6 +80,12 @@ class Run:
     end: float | None = None
     kept: bool = False
     """Whether it has ended and its job keeps its members."""
+    overlaps: bool = False
+    """Whether it goes on while its checkpoints are under way."""
+    passing: bool = False
+    """Whether one of them is."""
+    away: set[int] = field(factory=set)
+    """Members that are not UP."""
     apart: dict[int, None] = field(factory=dict)
     """Members that are not UP, have a message under way, or are of speed 0."""
 

@@ -117,8 +117,12 @@ class Workers:
     def _move(self, worker: int, record: Record) -> list[Run]:
         """Notify of a member that has changed; the runs that hold it."""
         runs = self.holders(worker)
-        apart = worker in self.workers or worker in self._stalled
+        known = self.workers.get(worker)
+        apart = known is not None or worker in self._stalled
+        away = known is not None and known.state is not WorkerState.UP
         for run in runs:
+            self._stop_passing(run, record)
+            (run.away.add if away else run.away.discard)(worker)
             if apart:
                 run.apart[worker] = None
             else:
@@ -126,6 +130,10 @@ class Workers:
             for notify in self._notify.member_changed:
                 notify(run, worker, record)
         return runs
+
+    @abstractmethod
+    def _stop_passing(self, run: Run, record: Record) -> None:
+        """What a run that only waits does of its checkpoint is another from now on."""
 
     def _meet(self, run: Run, processors: str, record: Record) -> None:
         """Members of a run that starts, or that join it, may be apart already."""

@@ -14,10 +14,11 @@ from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.pack.checks import allocate, redistribute
 from actors.master import choose
-from policies.interface import Cause, Configuration, Enrolment, Reason
+from policies.interface import Cause, Configuration, DueJob, Enrolment, Offer, Reason
 from policies.interface.copies import ActiveJobs
 from policies.maths.markov import Belief, MarkovChain
 from sims.kit.points import AskedCase
+from sims.scenario.deciders.deadline import KindAmong
 
 SEED = 0
 STEADY = MarkovChain(((0.98, 0.01, 0.01), (0.5, 0.5, 0.0), (0.1, 0.1, 0.8)))
@@ -221,3 +222,25 @@ def services(draw: st.DrawFn) -> AskedCase:
     waiting = [Waiter(k, *draw(one)) for k in range(many)]
     now = float(draw(st.integers(0, 20)))
     return AskedCase((waiting, channels, now), lambda policy, asked: choose(policy, *asked))
+
+
+# --- deadlines ------------------------------------------------------------------------------------
+
+
+@st.composite
+def deadlines(draw: st.DrawFn) -> AskedCase:
+    """A job somewhere on its way, on some kind of worker or none."""
+    kinds = ("zone-a", "zone-b", "on-demand")
+    work, saved = draw(st.integers(1, 50)), draw(st.integers(0, 50))
+    offers = tuple(Offer(it, 1.0 + k) for k, it in enumerate(kinds) if draw(st.booleans()))
+    job = DueJob(
+        elapsed=float(draw(st.integers(0, 60))),
+        deadline=float(work + draw(st.integers(1, 20))),
+        work=float(work),
+        saved=float(min(saved, work - 1)),
+        changeover=draw(st.sampled_from((0.0, 0.2, 2.0))),
+        every=1.0,
+        kind=draw(st.sampled_from(("", *(it.kind for it in offers)))),
+        offers=offers,
+    )
+    return AskedCase((job,), lambda policy, asked: KindAmong(policy, kinds)(*asked))

@@ -16,6 +16,7 @@ from policies.interface import (
     Allocation,
     AllocationPolicy,
     EnrolmentPolicy,
+    KindPolicy,
     Order,
     RedistributionPolicy,
     RedundancyPolicy,
@@ -46,6 +47,8 @@ class Point(enum.Enum):
     """Which jobs run, in how many copies."""
     SERVICE = "service"
     """Whom a master serves first."""
+    DEADLINE = "deadline"
+    """On which kind of worker a job with a deadline goes on."""
 
 
 PROTOCOLS: Mapping[Point, Any] = MappingProxyType(
@@ -58,6 +61,7 @@ PROTOCOLS: Mapping[Point, Any] = MappingProxyType(
         Point.REDISTRIBUTION: RedistributionPolicy,
         Point.COPIES: RedundancyPolicy,
         Point.SERVICE: ServiceOrder,
+        Point.DEADLINE: KindPolicy,
     }
 )
 

@@ -32,6 +32,7 @@ QUESTIONS: Mapping[Point, Callable[[], SearchStrategy[AskedCase]]] = MappingProx
         Point.REDISTRIBUTION: others.redistributions,
         Point.COPIES: others.copies,
         Point.SERVICE: others.services,
+        Point.DEADLINE: others.deadlines,
     }
 )
 

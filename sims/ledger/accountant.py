@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from attrs import define, field
 
-from actors.events import DeciderKind, Outcome
+from actors.events import DeciderKind, MemberReplaced, Outcome
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history import History, Job, Listener, Run, Worker
@@ -34,6 +34,12 @@ class Slices(Listener):
 
     def __attrs_post_init__(self) -> None:
         self.history.listen(self)
+        self.history.on(MemberReplaced, self._replaced)
+
+    def _replaced(self, record: Record, event: MemberReplaced) -> None:
+        """It may come back to the same run."""
+        run = self.history.runs[event.job, event.run]
+        self._known(run).moves.pop(event.worker, None)
 
     def _tell(self, slices: Iterable[Slice]) -> None:
         for it in slices:
@@ -123,20 +129,27 @@ class Slices(Listener):
     # --- their members ------------------------------------------------------------------------
 
     def member_changed(self, run: Run, worker: int, record: Record) -> None:
-        status = Status.WITH
-        if worker in self.history.workers:
-            status = Status.APART
+        status, known = Status.WITH, self.history.workers.get(worker)
+        if known is not None:
+            status = Status.SENDING if _beside(known, run) else Status.APART
         elif self.history.speeds.get(worker) == 0:
             status = Status.STALLED
         if status or run in self._spans:
             self._known(run).move(worker, record.t, status)
 
     def worker_span(self, worker: Worker, until: float) -> None:
+        if _beside(worker, worker.holder):
+            return  # the run tells of it
         use = AWAY.get(worker.state, Use.TRANSFER)
         note = worker.transfer.kind.value if worker.transfer else ""
         job, run = worker.holder.key if worker.holder else (None, None)
         number = str(worker.number)
         self.tell(Slice(number, use, worker.since, until, worker.seq, job, run, note=note))
+
+
+def _beside(worker: Worker, run: Run | None) -> bool:
+    """Whether its message is one of a run that goes on meanwhile."""
+    return run is not None and run.overlaps and worker.state not in AWAY
 
 
 def _attempted(run: Run, end: float) -> Iterator[Slice]:

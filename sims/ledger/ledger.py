@@ -41,11 +41,6 @@ class Ledger:
         if not self.jobs:
             self.by_job = {}
 
-    def add(self, slices: Iterable[Slice]) -> None:
-        """Enter slices."""
-        for it in slices:
-            self.enter(it)
-
     def enter(self, it: Slice) -> None:
         """Enter one."""
         amount = it.amount()

@@ -40,6 +40,8 @@ class Status(IntEnum):
     """It has no speed: it waits, in a run without stages."""
     APART = 2
     """Something of its own: it is not UP, or a message of its is under way."""
+    SENDING = 3
+    """A message of its is under way, though the run may go on meanwhile."""
 
 
 @define(eq=False)
@@ -89,6 +91,8 @@ class RunSpan:
         run = self.run
         if run.stage is None:
             return Use.USEFUL
+        if run.passing and not run.rate and not run.away:
+            return Use.CHECKPOINT
         return ADVANCING.get(run.stage, Use.WAITING) if run.rate else Use.WAITING
 
     def _attempt(self, now: float, done: float) -> Iterator[Slice]:
@@ -125,13 +129,17 @@ class RunSpan:
         moves = [(start, Status.WITH), *self.moves[worker], (end, Status.WITH)]
         times = [(min(max(t, start), end), status) for t, status in moves]
         apart = [(a, b, status) for (a, status), (b, _) in pairwise(times) if b > a]
-        stalls = self.run.stage is None and whole.use is Use.USEFUL
-        if not any(it is Status.APART or (stalls and it) for _, _, it in apart):
+        instead: dict[Status, Use | None] = {Status.APART: None}
+        if self.run.stage is None and whole.use is Use.USEFUL:
+            instead[Status.STALLED] = Use.WAITING
+        if not self.run.rate:
+            instead[Status.SENDING] = Use.TRANSFER
+        if not any(status in instead for _, _, status in apart):
             yield whole
             return
         for a, b, status in apart:
-            if status is not Status.APART:
-                use = Use.WAITING if stalls and status else whole.use
+            use = instead.get(status, whole.use)
+            if use is not None:
                 yield evolve(whole, processors=str(worker), use=use, start=a, end=b)
 
     def _hold_back(

@@ -11,12 +11,14 @@ blocks, so that the differences of their numbers are pairs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from sims.metrics.jobs import Floats
+if TYPE_CHECKING:
+    from sims.metrics.jobs import Floats
 
 WEEK = 604_800.0
 LEAST = 2

@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 
 from attrs import define, field, frozen
 
-from actors.events import MeasuresDescribed, WorkerChanged, WorkerPriced
+from actors.events import MeasuresDescribed, WorkerChanged, WorkerPriced, WorkerRented
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history import History, Listener
@@ -19,13 +19,16 @@ AWAY = (Use.IDLE, Use.RECLAIMED, Use.DOWN)
 
 
 def cost(ledger: Ledger, by: MeasuresDescribed | None, bills: Bills) -> float | None:
-    """At the scenario's prices of an hour, and at traces' own while their workers are UP; None
-    where neither has any. The log has ended."""
+    """At the scenario's prices of an hour, at traces' own while their workers are UP, and at rents
+    while runs hold their workers; None where there are none. The log has ended."""
+    rents, accounts = bills.rents, ledger.by_worker
+    own = bills.total + sum(_at((rent, 0, 0, 0), accounts[n]) for n, rent in rents.items())
     if by is None or by.hour is None or not by.prices:
-        return bills.total if bills.workers else None
+        return own if bills.workers or rents else None
     up = (*by.prices[:2], 0.0, 0.0)
-    own = sum(_at(up, ledger.by_worker[worker]) for worker in bills.workers)
-    return (_at(by.prices, ledger.total) - own) / by.hour + bills.total
+    paid = sum(_at(up, accounts[n]) for n in bills.workers)
+    paid += sum(_at(by.prices, accounts[n]) for n in rents)
+    return (_at(by.prices, ledger.total) - paid) / by.hour + own
 
 
 def energy(ledger: Ledger, by: MeasuresDescribed | None) -> float | None:
@@ -75,17 +78,23 @@ class Bills(Listener):
     history: History
     total: float = 0.0
     workers: dict[int, Prices] = field(init=False, factory=dict)
+    rents: dict[int, float] = field(init=False, factory=dict)
+    """What a worker costs in a unit of time in which a run holds it."""
     _since: dict[int, float] = field(init=False, factory=dict)
     """Workers that are UP."""
 
     def __attrs_post_init__(self) -> None:
         self.history.listen(self)
         self.history.on(WorkerPriced, self._price)
+        self.history.on(WorkerRented, self._rent)
         self.history.on(WorkerChanged, self._turn)
 
     def _price(self, record: Record, event: WorkerPriced) -> None:
         self.workers[event.worker] = Prices.of(event)
         self._since[event.worker] = record.t
+
+    def _rent(self, _: Record, event: WorkerRented) -> None:
+        self.rents[event.worker] = event.price
 
     def _turn(self, record: Record, event: WorkerChanged) -> None:
         if event.worker in self.workers:

@@ -38,7 +38,9 @@ class Measure(enum.Enum):
     FAIRNESS = "fairness"
     """Jain's index of users' mean bounded slowdowns: 1 where all fare alike."""
     COST = "cost"
-    """Of all processors, at `measures.prices`."""
+    """Of all processors, at `measures.prices`, at their traces' prices, or at their own."""
+    LATE = "late"
+    """Jobs that were not completed by their deadlines."""
     ENERGY = "energy"
     """kWh of all processors, at `measures.watts`."""
     WAIT_MEDIAN = "wait-median"
@@ -133,6 +135,7 @@ def of_report(report: Report) -> Measured:
         Measure.QUEUE: float(report.queue.mean),
         Measure.LONGEST_QUEUE: float(report.queue.longest),
         Measure.COST: report.cost,
+        Measure.LATE: None if report.late is None else float(report.late),
         Measure.ENERGY: report.energy,
     }
 

@@ -123,10 +123,10 @@ def ratios(results: Results, gauge: Gauge | None = None) -> list[Value]:
     """View: each variant's mean over the baseline's, paired by seed, of one measure (default: the
     first)."""
     return [
-        Value(cell.point, line.variant, "ratio", line.ratio.at(LEVEL))
-        for cell in results.comparisons(gauge)
+        Value(cell.point, line.variant, "ratio", line.effect.at(LEVEL))
+        for cell in results.comparisons(gauge, "ratio")
         for line in cell.lines
-        if line.verdict is not Verdict.BASELINE and line.ratio is not None
+        if line.verdict is not Verdict.BASELINE and line.effect is not None
     ]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from sims.durations import SCALES
 from sims.plots.boxes import FEW, Columns, draw_boxes, draw_names
+from sims.plots.classes import told_apart
 from sims.plots.figure import PLAIN, Framing, legend_below, number_wholly
 from sims.plots.palette import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, WHITE, Paint, Sign
 from sims.plots.scene import Scene
@@ -114,7 +115,7 @@ def _fill(
     marks: Columns,
 ) -> Figure:
     """Draw the boxes, and mark or count the signs; say below what they mean."""
-    (axes, strip), (boxes, paints) = chart, scene.told_apart(*drawn)
+    (axes, strip), (boxes, paints) = chart, told_apart(scene, *drawn)
     figure = axes.get_figure(root=True)
     assert figure is not None
     kinds = (marks if strip is None else counted).kind.tolist()

@@ -28,8 +28,7 @@ NUMBERED = 16
 def draw_ledger(scene: Scene, framing: Framing) -> Figure:
     """Shares of processors x makespan by use, and the same by worker or group of processors.
 
-    `scene` has kept its ledger, which is that of the whole run: InputError where the framing has a
-    window.
+    It is that of the whole run: InputError where the framing has a window.
     """
     if framing.window(scene) != Framing().window(scene):
         problem = "the ledger is that of the whole run"
@@ -38,7 +37,7 @@ def draw_ledger(scene: Scene, framing: Framing) -> Figure:
     whole, groups = figure.subplots(1, 2, width_ratios=(1, 1.6))
     _draw_whole(whole, scene)
     shown = _draw_groups(groups, scene)
-    if scene.ledger.total[Use.IDLE]:
+    if Use.IDLE in scene.shares():
         shown.append(KIND[Use.IDLE])  # what the bars of `groups` leave blank
     draw_legend(figure, USE_PAINTS, shown)
     figure.suptitle(framing.heading(scene))
@@ -46,12 +45,11 @@ def draw_ledger(scene: Scene, framing: Framing) -> Figure:
 
 
 def _draw_whole(axes: Axes, scene: Scene) -> None:
-    uses = [use for use in USES if scene.ledger.total[use]]
-    shares = [100 * scene.ledger.share(use) for use in uses]
-    colours = [USES[use].colour for use in uses]
-    labels = [use.value for use in uses]
-    bars = axes.barh(labels, shares, color=colours, edgecolor=GREY, linewidth=0.6)
-    axes.bar_label(bars, [f" {share:.3g} %" for share in shares], fontsize="small")
+    shares = scene.shares()
+    colours = [USES[use].colour for use in shares]
+    labels = [use.value for use in shares]
+    bars = axes.barh(labels, [*shares.values()], color=colours, edgecolor=GREY, linewidth=0.6)
+    axes.bar_label(bars, [f" {it:.3g} %" for it in shares.values()], fontsize="small")
     axes.invert_yaxis()
     axes.margins(x=0.25)
     processors, unit = scene.header.processors, scene.header.unit

@@ -15,11 +15,6 @@ YELLOW, BLUE, VERMILION, PURPLE, GREY = "#FFD92F", "#0072B2", "#D55E00", "#CC79A
 MINT, BROWN, SAND, WHITE, MIST = "#A8EBD6", "#6B3E12", "#F5E6B3", "#FFFFFF", "#E4E4E4"
 COAL, VIOLET, LEAF = "#303030", "#8040E0", "#C0F0C0"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
-SHOWN = len(CYCLE)
-CLASSES = (*CYCLE, GREY)
-"""Of so many users or queues, and of all others."""
-SHADES = (GREEN, SKY, YELLOW, VERMILION, BLACK)
-"""Of jobs that waited longer and longer."""
 
 
 @frozen
@@ -63,6 +58,8 @@ USE_PAINTS: tuple[Paint, ...] = (*USES.values(), *MESSAGES.values())
 _KINDS: tuple[Use | str, ...] = (*USES, *MESSAGES)
 KIND = {it: kind for kind, it in enumerate(_KINDS)}
 """Of a use, or of a message."""
+USE_OF = tuple(it if isinstance(it, Use) else Use.TRANSFER for it in _KINDS)
+"""Of a box's kind."""
 
 OUTCOMES: dict[Outcome | None, Paint] = {
     Outcome.COMPLETED: Paint("completed", GREEN),

@@ -4,7 +4,7 @@ case."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, exp, isfinite, log
+from math import ceil, exp, inf, isfinite, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from sims.campaign.intervals import Estimate
 
+ROW, FAR = 0.35, 30.0
+"""Inches of a distribution; largest over smallest value from which their axis is logarithmic."""
 WIDTH, HEIGHT, MORE = 4.6, 3.5, 1.2
 """Inches of a panel, and what title and legend take."""
 MARKERS = "osD^vPX*"
@@ -34,6 +36,8 @@ STYLES = ("-", "--", ":")
 APART, SPREAD = 0.02, 0.1
 """Parts of the x-axis between the bars of two curves, and between those of the first and last, at
 most: bars that lie on each other cannot be read."""
+FOOT = 2.0
+"""The least that is drawn on a logarithmic axis, over where bars end that reach 0."""
 BARS = "bars: 95 % confidence intervals"
 
 Curve = Sequence[tuple[float, "Estimate"]]
@@ -65,7 +69,7 @@ def draw_panels(
     for place, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=False)):
         if line is not None:
             axes.axhline(line, color="black", lw=0.8, ls=(0, (5, 3)))
-        _draw_curves(axes, curves, log_x)
+        _draw_curves(axes, curves, log_x, log_y)
         _number(axes, curves, log_x, log_y)
         axes.set_title(name, fontsize="medium")
         axes.grid(alpha=0.3)
@@ -79,13 +83,16 @@ def draw_panels(
     return save(figure, path)
 
 
-def _draw_curves(axes: Axes, curves: Mapping[str, Curve], log_x: bool) -> None:
-    """Each with a colour and a marker of its own, a little beside the others."""
+def _draw_curves(axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bool) -> None:
+    """Each with a colour and a marker of its own, a little beside the others. A bar that reaches 0
+    or less ends at the foot of a logarithmic axis."""
+    ends = [end for points in curves.values() for _, it in points for end in (it.low, it.mean)]
+    foot = min((end for end in ends if end > 0), default=0.0) / FOOT if log_y else -inf
     places = [at for points in curves.values() for at, _ in points] or [1.0]
     span = log(max(places) / min(places)) if log_x else max(places) - min(places)
     step = span * min(APART, SPREAD / max(len(curves), 1))
     for k, (name, points) in enumerate(curves.items()):
-        told = [(at, it.mean, it.mean - it.low, it.high - it.mean) for at, it in points]
+        told = [(at, it.mean, it.mean - _cut(it.low, foot), it.high - it.mean) for at, it in points]
         x, mean, below, above = np.array(told).reshape(-1, 4).T
         beside = step * (k - (len(curves) - 1) / 2)
         axes.errorbar(
@@ -97,6 +104,10 @@ def _draw_curves(axes: Axes, curves: Mapping[str, Curve], log_x: bool) -> None:
             capsize=3,
             elinewidth=1,
         )
+
+
+def _cut(low: float, foot: float) -> float:
+    return max(low, foot) if isfinite(low) else low
 
 
 def _number(axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bool) -> None:
@@ -131,3 +142,30 @@ def about_bars(values: Iterable[Estimate]) -> str:
     """What the bars are, and why some are not there."""
     known = all(isfinite(value.high) for value in values)
     return BARS if known else f"{BARS}, none where there is one sample only"
+
+
+def draw_spreads(
+    panels: Mapping[str, Mapping[str, Sequence[float]]], path: Path, title: str, x: str
+) -> Path:
+    """A box for each row of values, with every value beside it. Returns `path`."""
+    rows = max(map(len, panels.values()))
+    figure = blank_figure(2 * WIDTH, (MORE + ROW * rows) * len(panels) + MORE / 2)
+    known = [value for panel in panels.values() for values in panel.values() for value in values]
+    far = 0 < FAR * min(known) < max(known)
+    for axes, (name, panel) in zip(
+        figure.subplots(len(panels), 1, sharex=True, squeeze=False).flat,
+        panels.items(),
+        strict=True,
+    ):
+        axes.boxplot(list(panel.values()), orientation="horizontal", showfliers=False)
+        for k, values in enumerate(panel.values(), start=1):
+            axes.plot(values, [k] * len(values), "o", color=CYCLE[(k - 1) % len(CYCLE)], alpha=0.5)
+        axes.set_yticks(range(1, len(panel) + 1), list(panel))
+        axes.invert_yaxis()
+        axes.set_title(name, fontsize="medium")
+        if far:
+            axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(PLAIN)
+    figure.supxlabel(x, fontsize="medium")
+    figure.suptitle(title_within(title, 2 * WIDTH))
+    return save(figure, path)

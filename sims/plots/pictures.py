@@ -54,7 +54,7 @@ def draw(records: Iterable[Record], what: What, framing: Framing = WHOLE) -> Fig
     check_installed()
     from matplotlib import rc_context
 
-    scene = Scene.of(records, ledger=what is What.LEDGER)
+    scene = Scene.of(records)
     with rc_context({"text.parse_math": False}):  # a $ in a name is no formula
         return DRAWN[what](scene, framing)
 

@@ -9,7 +9,6 @@ from math import inf
 
 import numpy as np
 from attrs import define, field, frozen
-from numpy.typing import NDArray
 
 from actors.events import (
     CheckpointLost,
@@ -27,39 +26,24 @@ from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.errors import visible
 from sims.history import History, Job, Key, Listener, Run
-from sims.ledger import Ledger, Slice, Slices
-from sims.plots.boxes import BOX, Columns, Floats, Lanes, Table, side_by_side
+from sims.ledger import Slice, Slices, Use
+from sims.plots.boxes import BOX, TINY, Columns, Floats, Lanes, Table, side_by_side
 from sims.plots.palette import (
-    CLASSES,
     IN_SYSTEM,
     KIND,
     MESSAGES,
     RUN_KIND,
     RUN_PAINTS,
-    SHADES,
-    SHOWN,
+    USE_OF,
     USE_PAINTS,
     WENT_ON,
-    Paint,
     Sign,
 )
-from sims.telling import SECOND, counted
 
 INSET = 0.15
 """Part of a row above and below what a worker does that shows its state."""
 MARGIN = 0.1
 """Part of a job's row left free above and below."""
-
-MANY = 64
-"""More jobs than this are told apart by how long they waited, if by nothing else."""
-WAITS = {
-    0.0: "did not wait",
-    60.0: "waited up to 1 min",
-    3600.0: "up to 1 h",
-    86400.0: "up to 1 d",
-    inf: "longer",
-}
-"""Classes of jobs by their longest wait, in seconds."""
 
 MARK = {"t": float, "row": float, **dict.fromkeys(("kind", "job", "run", "seq"), int)}
 """A sign at time t, on the middle of the processor in `row`: the middle one of the largest interval
@@ -93,19 +77,11 @@ class Scene:
     """Each job's user and queue."""
     waits: Floats
     """How long each job waited for its first run; infinite: it had none."""
-    ledger: Ledger
-    """Kept only where asked for: exact sums cost as much as reading the log."""
 
     @classmethod
-    def of(cls, records: Iterable[Record], *listeners: Listener, ledger: bool = False) -> Scene:
+    def of(cls, records: Iterable[Record], *listeners: Listener) -> Scene:
         """The scene that the records of one run, from the first on, tell; `listeners` hear it."""
-        history, kept = History(), Ledger(0)
-
-        def tell(it: Slice) -> None:
-            drawn.use(it)
-            if ledger:
-                kept.enter(it)
-
+        history = History()
         drawn = history.listen(_Drawn())
         marks = history.listen(_Marks(drawn.rows))
         history.on(LinkDescribed, drawn.link)
@@ -114,14 +90,12 @@ class Scene:
         history.on(CheckpointTaken, marks.taken)
         history.on(CheckpointLost, marks.lost)
         history.on(FaultIgnored, marks.ignored)
-        Slices(history, tell)
+        Slices(history, drawn.use)
         for listener in listeners:
             history.listen(listener)
         for record in records:
             history.apply(record)
         history.close()
-        kept.processors = history.processors
-        kept.close(history.now)
         assert history.header is not None
         return cls(
             *(history.header, history.now, drawn.channels, tuple(map(visible, drawn.rows))),
@@ -130,13 +104,23 @@ class Scene:
             drawn.begins,
             drawn.owners,
             np.array(drawn.waits),
-            kept,
         )
 
     @property
     def workers(self) -> tuple[str, ...]:
         """Their names, or the processors' numbers."""
         return self.header.workers or tuple(map(str, range(self.header.processors)))
+
+    def shares(self) -> dict[Use, float]:
+        """What went to each use that occurs, in % of the processors x the time; but for rounding,
+        which exact sums (`sims.ledger`) take as long to avoid as reading the log takes."""
+        boxes, capacity = self.uses, self.header.processors * self.end
+        areas = (boxes.high - boxes.low) * (boxes.end - boxes.start) * boxes.share
+        spent = dict.fromkeys(Use, 0.0)
+        for kind, area in enumerate(np.bincount(boxes.kind, areas).tolist()):
+            spent[USE_OF[kind]] += area
+        spent[Use.IDLE] = capacity - sum(spent.values())
+        return {use: 100 * it / capacity for use, it in spent.items() if it > TINY * capacity}
 
     def rows_of_processors(self) -> Columns:
         """Uses, those that share a processor beside each other; where states are told, the others
@@ -148,42 +132,6 @@ class Scene:
             boxes.low += inset
             boxes.high -= inset
         return boxes
-
-    # --- jobs told apart --------------------------------------------------------------------------
-
-    def told_apart(
-        self, boxes: Columns, paints: Sequence[Paint]
-    ) -> tuple[Columns, Sequence[Paint]]:
-        """The same; where all that was done is of the first kind, of which one colour says nothing,
-        in the colours of the jobs' classes."""
-        kinds = np.unique(boxes.kind).tolist()
-        if [kind for kind in kinds if not paints[kind].state] != [0]:
-            return boxes, paints
-        which, classes = self._classes()
-        if not classes:
-            return boxes, paints
-        boxes, mine = boxes.copy(), boxes.kind == 0
-        boxes.kind[mine] = len(paints) + which[boxes.job[mine]]
-        return boxes, (*paints, *classes)
-
-    def _classes(self) -> tuple[NDArray[np.intp], Sequence[Paint]]:
-        """Each job's class, and how they are drawn: by user, the largest first, where there are
-        several, else by queue, else, of many jobs, by wait."""
-        uses = self.uses[self.uses.job >= 0]
-        areas = (uses.high - uses.low) * (uses.end - uses.start) * uses.share
-        of_jobs = np.bincount(uses.job, areas, len(self.jobs))
-        for what, words in self.owners.items():
-            names, which = np.unique(words, return_inverse=True)
-            if len(names) > 1:
-                order = np.argsort(-np.bincount(which, of_jobs), kind="stable")
-                shown = [f"{what} {visible(str(names[k])) or 'unknown'}" for k in order[:SHOWN]]
-                if len(names) > SHOWN:
-                    shown.append(counted(len(names) - SHOWN, f"other {what}"))
-                paints = list(map(Paint, shown, CLASSES))
-                return np.minimum(np.argsort(order)[which], SHOWN), paints
-        if self.header.unit != SECOND or len(self.jobs) <= MANY:
-            return np.zeros(len(self.jobs), np.intp), ()
-        return np.searchsorted([*WAITS], self.waits), list(map(Paint, WAITS.values(), SHADES))
 
 
 @define(eq=False)

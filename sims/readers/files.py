@@ -10,18 +10,55 @@ import lzma
 import math
 import stat
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from sims.errors import InputError
-from sims.packing import unpack_zst
+from sims.packing import CHUNK, unpack_zst
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 COMPRESSED = ".gz, .xz, .bz2 or .zst"
+UNPACKERS: Mapping[str, Callable[[Path], Any]] = {
+    ".gz": gzip.open,
+    ".xz": lzma.open,
+    ".bz2": bz2.open,
+    ".zst": unpack_zst,
+}
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 ARCHIVES = frozenset({".tar", ".tgz", ".txz", ".zip", ".7z"})
 
+LONGEST = 1 << 17
+"""Characters of a line: of CSV, a field has no more."""
+MOST_GROWN, LEAST_GROWN = 100, 1 << 24
+"""How many times its size a packed file may come to; and bytes that any may."""
+
 T = TypeVar("T")
+
+
+class _Unpacked(io.RawIOBase):
+    """What a packed file holds: a small one may be made to hold more than fits anywhere."""
+
+    def __init__(self, path: Path, stream: Any) -> None:
+        self._stream = stream
+        self._left = max(LEAST_GROWN, MOST_GROWN * path.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        read: int = self._stream.readinto(buffer)
+        self._left -= read
+        if self._left < 0:
+            raise OSError(f"unpacked it is more than {MOST_GROWN} times as large")
+        return read
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def open_binary(path: Path) -> BinaryIO:
@@ -33,17 +70,10 @@ def open_binary(path: Path) -> BinaryIO:
     _refuse_archive(path)
     try:
         _refuse_device(path)
-        match path.suffix:
-            case ".gz":
-                return cast(BinaryIO, gzip.open(path, "rb"))
-            case ".xz":
-                return cast(BinaryIO, lzma.open(path, "rb"))
-            case ".bz2":
-                return cast(BinaryIO, bz2.open(path, "rb"))
-            case ".zst":
-                return unpack_zst(path)
-            case _:
-                return path.open("rb")
+        if path.suffix not in UNPACKERS:
+            return path.open("rb")
+        unpacked = _Unpacked(path, UNPACKERS[path.suffix](path))
+        return cast(BinaryIO, io.BufferedReader(unpacked, CHUNK))
     except (OSError, ValueError) as error:  # the latter of a name with a zero byte
         raise _unreadable(path, error) from error
 
@@ -66,7 +96,15 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     with open_binary(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="backslashreplace")
         try:
-            for number, line in enumerate(text, start=1):
+            for number in count(1):
+                line = text.readline(LONGEST)
+                if not line:
+                    return
+                if len(line) == LONGEST and line[-1] != "\n":
+                    problem = f"longer than {LONGEST:,} characters"
+                    raise InputError(
+                        str(path), f"line {number}", problem, "a file of shorter lines"
+                    )
                 yield number, line.rstrip("\r\n")
         except UNREADABLE as error:
             raise _unreadable(path, error) from error

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import enum
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
 from attrs import frozen
 
-from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.files import finite, taken, whole
+from sims.readers.states import FtaStates, Origin
 from sims.readers.timeline import Timeline
 from sims.telling import counted
 
@@ -23,37 +22,12 @@ LEAST_COLUMNS = 8
 """Files leave the last column, the reason, empty."""
 
 
-class Origin(enum.Enum):
-    """Which epoch time becomes time 0."""
-
-    TRACE = "trace"
-    """The earliest start in the file: the nodes keep their common clock."""
-    NODE = "node"
-    """Each node's own earliest start: every node begins at its first event."""
-
-
 @frozen(order=True)
 class NodeId:
     """A node is numbered within its platform only."""
 
     platform: int
     node: int
-
-
-@frozen
-class FtaStates:
-    """What the trace's two event types, and its silence, mean for a worker.
-
-    A gap (no event covers it, or the node's first event is still to come) is read as
-    unavailable: nobody saw the node up. A trace that lists failures only needs `gap` UP.
-    """
-
-    available: WorkerState = WorkerState.UP
-    """Of events of type 1."""
-    unavailable: WorkerState = WorkerState.DOWN
-    """Of events of type 0."""
-    gap: WorkerState = WorkerState.DOWN
-    """Where no event is."""
 
 
 @frozen

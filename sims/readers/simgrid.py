@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 from pathlib import Path
 
-from attrs import define, field, frozen
+from attrs import define, field
 
-from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.files import finite, taken
+from sims.readers.states import ProfileStates
 from sims.readers.timeline import Change, Timeline
 
 ACCEPTED = "`date value`, `LOOPAFTER seconds`, `PERIODICITY seconds`, or a # or % comment"
@@ -22,28 +22,6 @@ class Loop(enum.Enum):
     """Seconds from the last event to the repetition's time 0."""
     PERIODICITY = "PERIODICITY"
     """Seconds from one time 0 to the next."""
-
-
-@frozen
-class ProfileStates:
-    """What the values of a profile mean for a worker.
-
-    SimGrid knows two: 0 is off, all others are on. `reclaimed_value` gives one value the meaning
-    RECLAIMED: this project's extension, off unless asked for, since SimGrid reads it as on.
-    """
-
-    on: WorkerState = WorkerState.UP
-    """Of every value but 0."""
-    off: WorkerState = WorkerState.DOWN
-    """Of 0."""
-    reclaimed_value: float | None = None
-    """The value that stands for RECLAIMED; none by default."""
-
-    def of(self, value: float) -> WorkerState:
-        """The state that `value` stands for."""
-        if self.reclaimed_value is not None and value == self.reclaimed_value:
-            return WorkerState.RECLAIMED
-        return self.on if value else self.off
 
 
 @define

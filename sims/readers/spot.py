@@ -16,8 +16,12 @@ from attrs import frozen
 from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.documents import Document, document
+from sims.readers.files import UNREADABLE
 from sims.readers.timeline import Timeline
 from sims.tables.fields import NOT_EMPTY, Natural, NotNegative, Positive
+
+MOST_BYTES, MOST_FILES = 1 << 28, 10_000
+"""Of an archive that is unpacked."""
 
 
 class _Metadata(Document):
@@ -99,13 +103,23 @@ def spot_folder(path: Path) -> Iterator[Path]:
     if path.is_dir():
         yield path
         return
-    try:
-        with tempfile.TemporaryDirectory() as unpacked, tarfile.open(path) as archive:
-            archive.extractall(unpacked, filter="data")
-            yield Path(unpacked)
-    except (OSError, tarfile.TarError) as error:
-        accepted = "a folder or tar archive of spot-instance JSON"
-        raise InputError(str(path), "", str(error), accepted) from None
+    with tempfile.TemporaryDirectory() as unpacked:
+        try:
+            _unpack(path, unpacked)
+        except (*UNREADABLE, tarfile.TarError) as error:
+            accepted = "a folder or tar archive of spot-instance JSON"
+            raise InputError(str(path), "", str(error), accepted) from None
+        yield Path(unpacked)
+
+
+def _unpack(path: Path, folder: str) -> None:
+    size = 0
+    with tarfile.open(path) as archive:
+        for files, member in enumerate(archive):
+            size += member.size
+            if size > MOST_BYTES or files == MOST_FILES:
+                raise OSError(f"it holds more than {MOST_BYTES:,} bytes, or {MOST_FILES:,} files")
+            archive.extract(member, folder, filter="data")
 
 
 def spot_groups(folder: Path) -> Iterator[tuple[str, list[Path]]]:

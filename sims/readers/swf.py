@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 
 from attrs import frozen
@@ -86,6 +87,13 @@ def read_swf(path: Path) -> SwfLog:
         SwfHeader(tuple(entries)),
         {reason: skipped[reason] for reason in SkipReason if reason in skipped},
     )
+
+
+def machine_of(path: Path) -> int | None:
+    """MaxProcs of a log, read no further than its head. Raises InputError where it cannot be."""
+    heads = takewhile(lambda it: it[1].startswith(";"), taken(path, str, FIELDS))
+    entries = (ENTRY.match(line) for _, line in heads)
+    return SwfHeader(tuple((it[1], it[2].strip()) for it in entries if it)).max_procs
 
 
 def _line(text: str) -> str | tuple[SwfStatus, SwfJob | SkipReason]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
@@ -19,19 +20,17 @@ from actors.owners import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
-from sims.readers.fta import FtaStates, Origin, read_fta_trace
-from sims.readers.simgrid import ProfileStates, read_simgrid_profile
-from sims.readers.timeline import Timeline, read_letters
+from sims.readers.states import FtaStates, Origin, ProfileStates
 from sims.tables.fields import Accepts, Duration, Time, Unacceptable
 from sims.tables.section import Held, OneOf, Section
 from sims.telling import in_units
 
 if TYPE_CHECKING:
     from sims.readers.spot import SpotTrace
+    from sims.readers.timeline import Timeline
 
 Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")]
-HOUR = 3600
-"""s."""
+HOUR = 3600  # s
 
 
 class After(enum.Enum):
@@ -47,7 +46,24 @@ class After(enum.Enum):
     """The trace again, from its start."""
 
 
-class AlwaysUp(Section):
+class _Owned(Section):
+    """What an owner who takes a worker away may do."""
+
+    notice: Time = 0
+    """How long before it takes the worker DOWN the owner says so."""
+
+    def notices(self, rng: Generator, folder: Path) -> Iterator[tuple[float, float | None]]:
+        """(when it says so, when it takes the worker DOWN; None: it does nothing of the kind)."""
+        with suppress(InputError):  # a trace has ended: its changes say so in time
+            for time, state in self.changes(rng, folder):
+                yield max(0, time - self.notice), time if state is WorkerState.DOWN else None
+
+    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+        """(time, state) from time 0 on."""
+        raise AssertionError("an availability knows its changes")
+
+
+class AlwaysUp(_Owned):
     """`"always"` or `{kind = "always"}`: never reclaimed, never down."""
 
     kind: Literal["always"] = "always"
@@ -61,7 +77,7 @@ class AlwaysUp(Section):
         return MarkovChain(((1.0, 0.0, 0.0),) * 3)
 
 
-class Markov(Section):
+class Markov(_Owned):
     """`{kind = "markov", rows = [[uu, ur, ud], [ru, rr, rd], [du, dr, dd]]}` (volatile13,
     section V.A)."""
 
@@ -83,7 +99,7 @@ class Markov(Section):
         return MarkovChain(self.rows)
 
 
-class Trace(Section):
+class Trace(_Owned):
     """Whatever has a timeline of slots."""
 
     after: After = After.UP
@@ -138,12 +154,14 @@ class Letters(Trace):
     """u UP, r RECLAIMED, d DOWN; slot 0 first."""
 
     def check(self) -> None:
-        read_letters(self.states, "scenario", "")
+        self.timeline(Path())
         if self.after is After.ERROR:
             raise Unacceptable("after", "error", "up, repeat or hold, where states are listed")
 
     def timeline(self, folder: Path) -> Timeline:
-        return read_letters(self.states, "scenario", "availability")
+        from sims.readers.timeline import read_letters
+
+        return read_letters(self.states, "scenario", "")
 
 
 Start = Annotated[
@@ -209,7 +227,7 @@ class TraceFile(Trace):
         start = self.begin(timeline)
         changes = self.ending(timeline, timeline.end)
         if self.after is After.ERROR and timeline.end is not None:
-            changes = self._refused_after(changes, timeline.end, folder)
+            changes = self._refused_after(changes, timeline.end, start, folder)
         if not start:
             return changes
         return ((time - start, state) for time, state in _cut(changes, [start]) if time >= start)
@@ -224,14 +242,15 @@ class TraceFile(Trace):
         return start
 
     def _refused_after(
-        self, changes: Iterator[Change], end: float, folder: Path
+        self, changes: Iterator[Change], end: float, start: int, folder: Path
     ) -> Iterator[Change]:
         state = WorkerState.UP
         for time, state in changes:
             yield time, state
         yield end * (1 + 1e-9), state  # a run that ends then, and not later, needs no more of it
-        seconds = end * self.seconds(folder)
-        problem = f"the trace ends at {in_units(seconds, 's')}, and the run goes on"
+        slot = self.seconds(folder)
+        since = f", {in_units((end - start) * slot, 's')} after the run's start" if start else ""
+        problem = f"the trace ends at {in_units(end * slot, 's')}{since}, and the run goes on"
         accepted = 'availability.after = "repeat" or "up", or a shorter run'
         raise InputError(str(self.path(folder)), "", problem, accepted)
 
@@ -285,6 +304,8 @@ class FtaFile(TraceFile):
     """Which state `available` and `unavailable` stand for."""
 
     def read(self, folder: Path) -> Timeline:
+        from sims.readers.fta import read_fta_trace
+
         path, origin = self.path(folder), self.origin
         nodes = read_fta_trace(path, self.states, origin, self.component)
         for node, timeline in nodes.items():
@@ -303,6 +324,8 @@ class SimGridFile(TraceFile):
     """Which state each value stands for."""
 
     def read(self, folder: Path) -> Timeline:
+        from sims.readers.simgrid import read_simgrid_profile
+
         return read_simgrid_profile(self.path(folder), self.states)
 
 
@@ -339,6 +362,15 @@ class Overlaid:
     under: Availability
     spans: tuple[tuple[float, float], ...]
     """[from, until), in any order."""
+
+    @property
+    def notice(self) -> float:
+        """Of the owner that takes it DOWN."""
+        return self.under.notice
+
+    def notices(self, rng: Generator, folder: Path) -> Iterator[tuple[float, float | None]]:
+        """See _Owned."""
+        return self.under.notices(rng, folder)
 
     def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
         """(time, state) from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md, W1)."""

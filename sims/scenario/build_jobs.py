@@ -6,26 +6,28 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isfinite
+from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from actors.attempts import JobOfAttempts
 from actors.events import DeciderKind
 from actors.hazards import SilentErrors
-from actors.iterative_job import IterativeJob
-from actors.malleable_job import MalleableJob
 from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
 from policies.interface.queue import BatchJob
-from policies.maths.cosched import Costs
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
+from sims.scenario.faults import Struck
 from sims.scenario.jobs.section import Overrun
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative
+
+if TYPE_CHECKING:
+    from policies.maths.cosched import Costs
 
 LONGEST = 100
 """Times between faults that a run may take: none of e^100 would end."""
@@ -64,14 +66,16 @@ class Makers:
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
     """Whether nothing can change a run's rate or end but faults."""
-    return scenario.full_platform.plain and scenario.master is None and _whole(scenario, submission)
+    heard = not any(law.detection for law in scenario.faults.laws)
+    bare = heard and scenario.full_platform.plain and scenario.master is None
+    return bare and _whole(scenario, submission)
 
 
 def _whole(scenario: Scenario, submission: Submission) -> bool:
     """Whether all its runs compute alike, so that how many fail before one does not can be drawn
     beforehand: one more hazard then shifts nobody's failures."""
     kind, errors = submission.job.kind, scenario.errors
-    if kind == "iterative" or scenario.decider is DeciderKind.PACK:
+    if kind == "iterative" or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
         return False
     if kind != "rigid" and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
@@ -109,8 +113,10 @@ def _job_of_runs(
 ) -> JobOfRuns:
     job = submission.job
     _warn_of_single(submission)
+    node = scenario.full_platform.node
     make: Callable[..., JobOfRuns] = JobOfRuns
     if makers.costs is not None:
+        from actors.malleable_job import MalleableJob
         from sims.scenario.deciders.applications import application
 
         costs, told = makers.costs[job.index], application(scenario, submission)
@@ -119,8 +125,15 @@ def _job_of_runs(
             *(job.verification, submission.image, costs, makers.fatal)
         )
     else:
-        rules = submission.rules(scenario.faults.mtbf)
+        faults = scenario.faults
+        failing = [(node if law.of is Struck.NODES else 1, law.mtbf) for law in faults.laws]
+        rules = submission.rules(faults.mtbf, failing)
+        if scenario.decider is DeciderKind.DEADLINE:
+            rules = evolve(rules, changeover=scenario.policy.changeover)
+    rules = evolve(rules, node=node)
     if job.kind == "iterative":
+        from actors.iterative_job import IterativeJob
+
         own = iterative(submission)
         times = own.times(job.index, scenario.full_platform)
         make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)

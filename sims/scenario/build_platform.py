@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from attrs import astuple
 
-from actors.events import DeciderKind, LinkDescribed, WorkerPriced
+from actors.events import DeciderKind, LinkDescribed, PlatformDescribed, WorkerPriced, WorkerRented
 from actors.hazards import Hazard, PaperFaults
 from actors.limit import Cap
 from actors.master import Master
@@ -17,13 +17,14 @@ from actors.pool import Pool
 from actors.runtime import System
 from actors.scheduler import Decider, Scheduler
 from actors.worker import Worker
+from actors.worker_messages import Fail
 from actors.worker_registry import WorkerRegistry
 from sims.scenario.availability import Overlaid, SpotFile
 from sims.scenario.build_jobs import Makers
-from sims.scenario.faults import NoFaults
+from sims.scenario.faults import AnyFault, Struck
 from sims.scenario.jobs.entries import CAP, HAZARD, MASTER, SCHEDULER
 from sims.scenario.platform import Platform
-from sims.scenario.scenario import Scenario
+from sims.scenario.scenario import MeasuresSection, Scenario
 
 if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
@@ -46,10 +47,12 @@ def spawn_platform(
     scheduler.workers, scheduler.linked = registry, master is not None
     if scenario.full_platform.varies:
         pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
+    _rent(scenario, system)
     for worker in _living(scenario):
         registry(worker)
-    if not isinstance(scenario.faults, NoFaults):
-        system.spawn(_hazard(scenario, system, decider, scheduler, registry))
+    ignored = decider if scenario.decider is DeciderKind.PACK else None
+    for number, law in enumerate(scenario.faults.laws):
+        system.spawn(_hazard(scenario, system, law, number, ignored, scheduler, registry))
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
     if scenario.decider is not DeciderKind.PACK:
@@ -58,17 +61,33 @@ def spawn_platform(
     return Makers(scheduler, costs=pack.costs, fatal=pack.fatal)
 
 
+def describe_platform(scenario: Scenario, system: System) -> None:
+    """What the log says of nodes, spares and detection, where there are any."""
+    platform, laws = scenario.full_platform, scenario.faults.laws
+    spares, detections = platform.size - platform.able, tuple(law.detection for law in laws)
+    if platform.node > 1 or spares or any(detections):
+        told = detections if any(detections) else ()
+        system.journal.record(system.origin, PlatformDescribed, platform.node, spares, told)
+
+
 def _hazard(
     scenario: Scenario,
     system: System,
-    decider: Decider,
+    law: AnyFault,
+    number: int,
+    decider: Decider | None,
     scheduler: Scheduler,
     registry: WorkerRegistry,
 ) -> Hazard:
-    faults = scenario.faults.faults(system.stream("faults"), scenario.full_platform.size)
-    if scenario.decider is DeciderKind.PACK and not cast("PackDecider", decider).fatal:
-        return PaperFaults(HAZARD, faults, registry, scheduler)
-    return Hazard(HAZARD, faults, registry)
+    """The first one's stream is called as if it were the only one."""
+    nodes = scenario.full_platform.nodes if law.of is Struck.NODES else None
+    own = f"/{number}" if number else ""
+    count = len(nodes) if nodes else scenario.full_platform.size
+    faults = law.faults(system.stream(f"faults{own}"), count)
+    about = f"{HAZARD}{own}", faults, registry, Fail(law.downtime, law.detection), nodes
+    if decider is not None and not cast("PackDecider", decider).fatal:
+        return PaperFaults(*about, scheduler=scheduler)
+    return Hazard(*about)
 
 
 def _master(scenario: Scenario, system: System) -> Master | None:
@@ -98,23 +117,32 @@ def _maker(
     folder: Path,
     reports: bool,
 ) -> Callable[[int], Worker]:
-    platform, downtime = scenario.full_platform, scenario.faults.downtime
+    platform = scenario.full_platform
 
     def make(index: int) -> Worker:
         section, name = platform[index], platform.name(index)
-        worker = Worker(
-            *(actor_name(platform, index), index, scheduler, master, reports),
-            downtime=downtime,
-        )
+        worker = Worker(actor_name(platform, index), index, scheduler, master, reports)
         if not section.plain:
-            rng = system.stream(f"availability/{name}")
-            worker.owner = section.availability.changes(rng, folder)
-            _price(section.availability, index, system, folder)
+            stream, availability = f"availability/{name}", section.availability
+            worker.owner = availability.changes(system.stream(stream), folder)
+            if availability.notice:
+                worker.notices = availability.notices(system.stream(stream), folder)
+            if section.price is None:
+                _price(section.availability, index, system, folder)
         if section.varies:
             worker.speeds = section.speeds(system.stream(f"speed/{name}"), folder)
         return worker
 
     return make
+
+
+def _rent(scenario: Scenario, system: System) -> None:
+    platform, measures = scenario.full_platform, scenario.measures or MeasuresSection()
+    if any(section.price is not None for section in platform.sections):
+        hour = measures.hours(scenario.times, needed=True)
+        for worker, section in enumerate(platform):
+            if section.price is not None and hour:
+                system.journal.record(system.origin, WorkerRented, worker, section.price / hour)
 
 
 def _price(availability: object, worker: int, system: System, folder: Path) -> None:

@@ -3,21 +3,21 @@ errors spoil."""
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.random import Generator
+from pydantic import SkipValidation
 
 from actors.hazards import Faults, exponential_faults, weibull_faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
+from sims.durations import YEAR
 from sims.errors import InputError
 from sims.tables.fields import FINITE, Accepts, Duration, NotNegative, Part, Time
 from sims.tables.section import OneOf, Section
-
-YEAR = 365 * 86400.0
-"""Seconds in a year, as malleable17 counts them."""
 
 SMALLEST_SHAPE = 0.05
 """Of Weibull laws: the smaller, the more of the faults follow the last one within no time."""
@@ -36,11 +36,29 @@ Shape = Annotated[
 ]
 
 
+class Struck(enum.Enum):
+    """What a fault strikes."""
+
+    WORKERS = "workers"
+    NODES = "nodes"
+    """All workers of a node at once, of which `platform.node` says how many there are."""
+
+
 class FaultFields(Section):
     """What all kinds of faults have."""
 
+    of: Struck = Struck.WORKERS
+    """What fails: `workers`, or whole `nodes`; mtbf and strikes are of them."""
     downtime: Time = 60.0
     """D: how long a fault keeps a worker DOWN, in the file's unit."""
+    detection: Time = 0
+    """After which time a fault of a worker that a run holds is detected; until then the run waits,
+    and nobody knows."""
+
+    @property
+    def laws(self) -> tuple[AnyFault, ...]:
+        """Each that strikes by itself."""
+        return (cast("AnyFault", self),)
 
 
 def listed(strikes: Strikes, workers: int) -> Faults:
@@ -70,9 +88,10 @@ class NoFaults(FaultFields):
 
     mtbf: ClassVar[float] = math.inf
 
-    def faults(self, rng: Generator, workers: int) -> Faults:
-        """(time, worker) of each fault, in order of time."""
-        return iter(())
+    @property
+    def laws(self) -> tuple[AnyFault, ...]:
+        """None."""
+        return ()
 
 
 class ExponentialFaults(FaultFields):
@@ -121,7 +140,47 @@ class ListedFaults(FaultFields):
         return listed(self.strikes, workers)
 
 
-AnyFaults = Annotated[NoFaults | ExponentialFaults | Weibull | ListedFaults, OneOf()]
+AnyFault = ExponentialFaults | Weibull | ListedFaults
+
+
+class SeveralFaults(Section):
+    """`[[faults]]`: several kinds of faults at once, each of its own law."""
+
+    SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((list,), "laws")
+
+    kind: Literal["several"] = "several"
+    laws: tuple[Annotated[AnyFault, OneOf()], ...]
+
+    @property
+    def mtbf(self) -> float:
+        """Mean time between the faults of one worker, or its node, of any kind."""
+        return 1 / sum(1 / law.mtbf for law in self.laws) if self.laws else math.inf
+
+    @property
+    def downtime(self) -> float:
+        """The longest."""
+        return max((law.downtime for law in self.laws), default=0)
+
+
+class OwnFaults(FaultFields):
+    """A program's own, in place of what a file says."""
+
+    given: SkipValidation[Any]
+
+    @property
+    def mtbf(self) -> float:
+        """Mean time between the faults of one worker; inf: nobody knows."""
+        return float(self.given.mtbf)
+
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault, in order of time."""
+        found: Faults = self.given.faults(rng, workers)
+        return found
+
+
+AnyFaults = Annotated[
+    NoFaults | ExponentialFaults | Weibull | ListedFaults | SeveralFaults, OneOf()
+]
 
 
 class ErrorSection(Section):

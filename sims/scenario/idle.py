@@ -12,7 +12,7 @@ from sims.scenario.policy import Believed, PolicySection
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 
-QUEUE, ENROLMENT, PACK, COPIES = DeciderKind
+QUEUE, ENROLMENT, PACK, COPIES, DEADLINE = DeciderKind
 READERS: dict[str, tuple[DeciderKind, ...]] = {
     "order": (QUEUE,),
     "preemption": (QUEUE,),
@@ -27,8 +27,17 @@ READERS: dict[str, tuple[DeciderKind, ...]] = {
     "expectation": (QUEUE, ENROLMENT),
     "reuse": (ENROLMENT,),
     "look": (PACK,),
+    "changeover": (DEADLINE,),
+    "every": (DEADLINE,),
 }
 """Who reads each key of [policy]; what is not listed everyone does."""
+
+
+OF_BUDDIES = ("images_every", "image_cost", "replace_after")
+OF_CHECKPOINTS = (
+    *("period", "cost", "recovery", "verified", "mtbf"),
+    *("on_notice", "blocking", "slowdown"),
+)
 
 
 def warn_of_idle(scenario: Scenario) -> None:
@@ -76,11 +85,12 @@ def _read_by(section: PolicySection, name: str, key: str) -> bool:
 
 
 def _of_protection(section: ProtectionSection) -> Iterator[tuple[str, str]]:
-    if section.kind is ProtectionKind.NONE:
-        for key in ("period", "cost", "recovery", "verified", "mtbf"):
-            if _given(section, key):
-                yield f"protection.{key}", "protection.kind is none: no checkpoint is taken"
+    kind, reasons = section.kind, dict[str, str]()
+    if kind is not ProtectionKind.BUDDIES:
+        reasons |= dict.fromkeys(OF_BUDDIES, "members are kept only under buddies")
+    if kind is ProtectionKind.NONE:
+        reasons |= dict.fromkeys(OF_CHECKPOINTS, "protection.kind is none: no checkpoint is taken")
     if section.copies == 1:
-        for key in ("cloning", "delay"):
-            if _given(section, key):
-                yield f"protection.{key}", "protection.copies is 1: there is nothing to clone from"
+        alone = "protection.copies is 1: there is nothing to clone from"
+        reasons |= dict.fromkeys(("cloning", "delay"), alone)
+    yield from ((f"protection.{key}", it) for key, it in reasons.items() if _given(section, key))

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sims.errors import InputError
-from sims.scenario.jobs.section import KINDS
+from sims.scenario.jobs.section import KINDS, RigidSection
+from sims.scenario.platform import PlatformSection
 from sims.scenario.scenario import Scenario, Unit
 from sims.tables.refusals import not_accepted, section_of
 
 LARGEST = 16 * 2**20
 """Bytes of a scenario file: more is something else, or has no end."""
+
+DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:"[^"\n]*+"|'[^'\n]*+'|[\w-]++)[ \t]*+\.[ \t]*+){100}""")
+"""A key of so many parts: reading one takes time by their square."""
+LONGEST_NAME = 256
+"""Characters that no file's name has."""
 
 TOO_DEEP = "lists or tables nested hundreds deep"
 
@@ -31,7 +38,7 @@ def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> 
     table = parse(path, overrides)
     if seed is not None:
         table["seed"] = seed
-    return read(table, str(path))
+    return read(table, str(path), path.parent)
 
 
 def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -43,8 +50,9 @@ def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     return table
 
 
-def read(table: Mapping[str, Any], source: str) -> Scenario:
-    """A scenario from its parsed table. Raises InputError."""
+def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> Scenario:
+    """A scenario from its parsed table. Where that says nothing of workers, they are as many as its
+    log in `folder` says. Raises InputError."""
     job = table.get("job")
     kind = job.get("kind") if isinstance(job, Mapping) else None
     if job is not None and not isinstance(job, Mapping):
@@ -54,12 +62,29 @@ def read(table: Mapping[str, Any], source: str) -> Scenario:
         raise InputError(source, "job.kind", "missing", known)
     if kind not in KINDS:
         raise InputError(source, "job.kind", not_accepted(kind, known), known)
-    _refuse_wide(table, source)
+    try:
+        _refuse_wide(table, source)
+    except RecursionError:
+        raise InputError(source, "", TOO_DEEP, "a scenario file") from None
     times: list[str] = []
     scenario = section_of(Scenario, {**table, "job": _with_kinds(job)}, source, times=times)
     if times and scenario.times is Unit.SLOT:
         _refuse_seconds(table, times[0], source)
-    return scenario
+    return scenario if folder is None else _with_machine(scenario, folder, source)
+
+
+def _with_machine(scenario: Scenario, folder: Path, source: str) -> Scenario:
+    """With the processors of its log's machine, where it says nothing of workers."""
+    log = scenario.job.swf if isinstance(scenario.job, RigidSection) else None
+    if log is None or scenario.platform or scenario.workers or scenario.random_workers:
+        return scenario
+    from sims.readers.swf import machine_of
+
+    workers = machine_of(folder / log.file)
+    if not workers:
+        problem = f"missing, and {log.file} does not say MaxProcs"
+        raise InputError(source, "platform.workers", problem, "a whole number above 0")
+    return scenario.model_copy(update={"platform": PlatformSection(workers=workers)})
 
 
 def _refuse_wide(table: Mapping[str, Any], source: str) -> None:
@@ -106,7 +131,10 @@ def _parsed(path: Path) -> dict[str, Any]:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
             raise InputError(str(path), "", f"more than {LARGEST:,} bytes", "a scenario file")
-        return tomllib.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
+        if DOTTED.search(text):
+            raise RecursionError
+        return tomllib.loads(text)
     except OSError as error:
         raise InputError(str(path), "", error.strerror or str(error), "a scenario file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -169,5 +197,10 @@ def files_of(scenario: Scenario, folder: Path) -> tuple[Path, ...]:
 def words(table: Mapping[str, Any]) -> Iterator[str]:
     """All strings in there that could be a file's name."""
     for _, value in _leaves(table):
-        if isinstance(value, str) and value and "\0" not in value and len(value) < 1024:
+        if isinstance(value, str) and value and "\0" not in value and _short(value):
             yield value
+
+
+def _short(path: str) -> bool:
+    """Whether it can be looked for: with longer names, systems raise."""
+    return len(path) < 1024 and max(map(len, path.split("/"))) < LONGEST_NAME

@@ -8,7 +8,6 @@ from math import inf
 
 from actors.worker_messages import Needs
 from policies.interface import ServiceOrder
-from policies.service import LongestFirst, StartedFirst, Timetable
 from sims.errors import InputError
 from sims.scenario.platform import Platform
 from sims.tables.fields import Count, Time
@@ -65,6 +64,8 @@ class MasterSection(Section):
 
     def service(self, platform: Platform, cap: float) -> ServiceOrder:
         """The order of service. Raises InputError for a timetable that cannot be kept."""
+        from policies.service import LongestFirst, StartedFirst, Timetable
+
         if not self.timetable:
             return LongestFirst() if self.order is Service.LONGEST_FIRST else StartedFirst()
         if cap == inf:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from math import inf
 from pathlib import Path
 from typing import Annotated, TypeVar, cast
 
@@ -13,12 +12,11 @@ from numpy.random import Generator
 from pydantic import Field
 
 from actors.runtime import stream
-from policies.maths.markov import MarkovChain
 from policies.maths.speeds import Change
 from sims.errors import InputError
-from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid, Trace, TraceFile
+from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid, TraceFile
 from sims.scenario.speeds import ConstantLaw, GainSection, Speed, process_of
-from sims.tables.fields import Accepts, Count, Duration, Natural, Positive
+from sims.tables.fields import Accepts, Count, Duration, Natural, NotNegative, Positive
 from sims.tables.section import Section
 
 MOST = 2**53
@@ -48,6 +46,9 @@ class WorkerFields(Section):
     """w_q: time units per task of iterative jobs."""
     memory: Natural | None = None
     """mu_q: the most tasks held at once; default: all of a job's, which never binds."""
+    price: NotNegative | None = None
+    """Of an hour of it, paid while a run holds it, in place of all other prices; default: as
+    [measures] or its availability's trace says."""
     belief: Markov | None = None
     """The chain that policies believe in; default: the true chain, or the one fitted to the
     availability."""
@@ -70,8 +71,13 @@ class WorkerFields(Section):
 class PlatformSection(WorkerFields):
     """`[platform]`: workers alike, numbered from 0."""
 
-    workers: Annotated[int, _up_to(MOST)]
-    """P."""
+    workers: Annotated[int, Accepts(f"a whole number, 0 to {MOST:,}", {"ge": 0, "le": MOST})] = 0
+    """P; with `[[workers]]` those of the pool alone."""
+    node: Count = 1
+    """k: workers 0 to k - 1 are node 0, the next k node 1, and so on, `[[workers]]` too."""
+    spares: Natural = 0
+    """The last so many workers start no job; under `protection.replace_after` they replace members
+    that are away."""
     multitasking: bool = True
     """Whether a worker may run several copies at once, where a policy shares them
     (redundancy17)."""
@@ -180,9 +186,25 @@ class Platform:
         return self.alike + len(self.own)
 
     @property
+    def node(self) -> int:
+        """Workers of a node."""
+        return self.pool.node if self.pool else 1
+
+    @property
+    def nodes(self) -> list[range]:
+        """The workers of each; the last may have fewer."""
+        return [range(k, min(k + self.node, self.size)) for k in range(0, self.size, self.node)]
+
+    @property
+    def able(self) -> int:
+        """Workers that are no spares."""
+        return self.size - (self.pool.spares if self.pool else 0)
+
+    @property
     def sections(self) -> tuple[WorkerFields, ...]:
         """Each different section once."""
-        return (*((self.pool,) if self.pool else ()), *self.own, *self.reclaimed.values())
+        pool = (self.pool,) if self.pool and self.alike else ()
+        return (*pool, *self.own, *self.reclaimed.values())
 
     @cached_property
     def plain(self) -> bool:
@@ -250,43 +272,3 @@ def _unfolded(listed: Iterable[WorkerSection], first: int) -> Iterator[WorkerSec
             base = section.name or f"P{number}"
             name = f"{base}.{k + 1}" if section.name and section.count > 1 else base
             yield section.model_copy(update={"name": name, "count": 1})
-
-
-# --- what traces say ------------------------------------------------------------------------------
-
-
-def refuse_mixed(platform: Platform, folder: Path) -> None:
-    """Raises InputError where the slots of two traces differ in length."""
-    traces = [it.availability for it in platform.sections]
-    files = [it for it in traces if isinstance(it, TraceFile)]
-    lengths = dict.fromkeys(it.seconds(folder) for it in files)
-    if len(lengths) > 1:
-        problem = f"slots of {' and '.join(f'{it:g} s' for it in lengths)} in one scenario"
-        accepted = f"slot = {min(lengths):g} for all of them: traces of other ticks are resampled"
-        raise InputError("scenario", "workers.availability.slot", problem, accepted)
-
-
-def measured_mtbf(platform: Platform, folder: Path) -> float:
-    """Time that a worker is UP until it goes DOWN, over all traces; inf: it never does."""
-    traces = [it.availability for it in platform.sections]
-    seen = [it.failures(folder) for it in traces if isinstance(it, Trace)]
-    downs = sum(it for _, it in seen)
-    return sum(up for up, _ in seen) / downs if downs else inf
-
-
-# --- what policies believe ------------------------------------------------------------------------
-
-
-def chains(platform: Platform, folder: Path) -> tuple[MarkovChain, ...]:
-    """What policies believe of each worker. Raises InputError where nothing can be."""
-    return tuple(_chain(platform, k, folder) for k in range(platform.size))
-
-
-def _chain(platform: Platform, worker: int, folder: Path) -> MarkovChain:
-    section = platform[worker]
-    try:
-        return (section.belief or section.availability).chain(folder)
-    except ValueError as error:
-        problem = f"{platform.name(worker)}: {error}"
-        accepted = "a worker that is UP at times, or one with a belief"
-        raise InputError("scenario", "workers.availability", problem, accepted) from None

@@ -11,11 +11,12 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from actors.events import DeciderKind
+from policies.deadline import NAMED as DEADLINE
+from policies.interface.pack import LookAhead
 from policies.maths.markov import Expectation
-from policies.pack import LookAhead
 from policies.queue.lists import Reading
 from policies.queue.names import AllotmentRule, default_order, is_strategy
-from sims.tables.fields import Accepts, Positive
+from sims.tables.fields import Accepts, Duration, Positive, Time
 from sims.tables.section import Section
 
 Parameters = dict[str, Any]
@@ -86,25 +87,34 @@ class PolicySection(Section):
     """Of `scaled` and `programme`: 0.1 reproduces moldable21's Table 1, which states 0.3."""
     placement: str | None = None
     """Of a queue, which free workers a run gets: `lowest` (the default), `compact`, `programmed`,
-    `IP`, `IE`, `IY`, `IAY`; of copies: `uniform` (the default), `lowest`."""
+    `nodes`, `IP`, `IE`, `IY`, `IAY`; of copies: `uniform` (the default), `lowest`."""
     expectation: Expectation = Expectation.EXACT
     """Which E(S)(W) of volatile13, Theorem 5.1, enrolment computes with: `exact` or `printed`."""
     reuse: bool = True
     """Whether workers enrolled again at that very decision keep their data (volatile13,
     section III.C)."""
+    changeover: Time = 0
+    """Of deadlines, d: time that a run takes on other workers than its job had, before it recovers
+    and computes."""
+    every: Duration | None = None
+    """Of deadlines: the policy is asked that often, and whenever something changes; default: the
+    changeover, or a thousandth of the deadline."""
     look: LookAhead = LookAhead.ANY
     """When EndLocal and ShortestApplicationsFirst see an application as improvable: `any` number
     of pairs would help, or the `next-pair` alone."""
 
 
-def decider_kind(section: PolicySection, kind: str, streamed: bool) -> DeciderKind:
-    """Whose policy it is: as it says, as its name says, or as the kind of job suggests."""
+def decider_kind(
+    section: PolicySection, kind: str, streamed: bool, due: bool = False
+) -> DeciderKind:
+    """Whose policy it is: as it says, as its name says, or as the kind of job suggests; `due`:
+    jobs have deadlines."""
     if section.decider is not None:
         return section.decider
     name = section.name
     if not name:
         return DeciderKind.PACK if kind == "malleable" else DeciderKind.QUEUE
-    suggested = _suggested(kind, streamed)
+    suggested = DeciderKind.DEADLINE if due else _suggested(kind, streamed)
     if ":" in name:
         return suggested
     return _by_name(name, suggested)
@@ -118,6 +128,8 @@ def _suggested(kind: str, streamed: bool) -> DeciderKind:
 
 
 def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
+    if suggested is DeciderKind.DEADLINE and name in DEADLINE:
+        return suggested
     if is_strategy(name) and not (name == "FCFS" and suggested is DeciderKind.COPIES):
         return DeciderKind.QUEUE
     from policies import copies, enrolment, pack  # a queue's run does without them

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Sequence
 from math import inf
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from attrs import evolve
 
 from actors.protection import ProtectionKind, Rules
 from actors.protection.by_size import BySize
 from policies.maths.checkpoint import daly_work, young_work
-from policies.maths.cosched import Costs
 from sims.errors import InputError
-from sims.tables.fields import Accepts, Count, DurationOrInf, Time
+from sims.tables.fields import Accepts, Count, DurationOrInf, Part, Time
 from sims.tables.section import Section
+
+if TYPE_CHECKING:
+    from policies.maths.cosched import Costs
 
 
 class Fatal(enum.Enum):
@@ -29,6 +32,19 @@ class Fatal(enum.Enum):
 Period = Annotated[
     DurationOrInf | Literal["young", "daly"], Accepts("a number above 0, inf, young, or daly")
 ]
+
+
+FORMULAS = {"young": young_work, "daly": daly_work}
+Failing = Sequence[tuple[int, float]]
+"""(workers that fail together, their mtbf) of each kind of faults."""
+
+
+class OnNotice(enum.Enum):
+    """What a run does when an owner announces that it takes a member away."""
+
+    NOTHING = "nothing"
+    SAVE = "save"
+    """It takes a checkpoint at once, if it has computed since the last one."""
 
 
 class ProtectionSection(Section):
@@ -51,6 +67,19 @@ class ProtectionSection(Section):
     """Whether a copy begins from the furthest one's state."""
     delay: Time = 0
     """Time to fetch a clone without a master."""
+    on_notice: OnNotice = OnNotice.NOTHING
+    """What a run does when an owner gives notice: `nothing`, or `save` (it takes a checkpoint)."""
+    blocking: bool = True
+    """Whether a checkpoint stops the run; if not, work goes on while it is written."""
+    slowdown: Part = 0
+    """What work loses of its speed meanwhile."""
+    images_every: Count | None = None
+    """k: under buddies, each k-th checkpoint goes to shared storage too; default: none does."""
+    image_cost: Time = 0
+    """Time of that without a master, all members together."""
+    replace_after: Time | None = None
+    """Under buddies, after how long a member that is DOWN is replaced by a spare or a free worker;
+    default: it is waited for."""
     mtbf: DurationOrInf | None = None
     """mu of one worker that formulas count with; default: that of [faults], else that of the
     workers' traces."""
@@ -68,15 +97,18 @@ class ProtectionSection(Section):
         """Whether a run that ends early leaves nothing, and there is one at a time."""
         return self.kind is ProtectionKind.NONE and self.copies == 1
 
-    def rules(self, verification: float, image: float | None, mtbf: float) -> Rules:
+    def rules(
+        self, verification: float, image: float | None, mtbf: float, failing: Failing = ()
+    ) -> Rules:
         """As actors know it; `image`: its time on a channel, None without a master; `mtbf` of the
         faults. Raises InputError for a period that no formula gives."""
-        cost = self.cost or 0
+        cost, none = self.cost or 0, self.kind is ProtectionKind.NONE
+        buddies = self.kind is ProtectionKind.BUDDIES
+        taken = image if image and self.kind is ProtectionKind.IMAGES else cost
         return Rules(
             kind=self.kind,
-            period=self._period(
-                image if image and self.kind is ProtectionKind.IMAGES else cost, mtbf
-            ),
+            period=self._period(taken, mtbf),
+            period_of=self._period_of(taken, failing),
             cost=cost,
             recovery=self.recovery or 0,
             verification=verification,
@@ -85,6 +117,12 @@ class ProtectionSection(Section):
             cloning=self.cloning,
             delay=self.delay,
             image=image,
+            blocking=self.blocking or none,
+            slowdown=0 if none else self.slowdown,
+            images_every=(self.images_every or 0) if buddies else 0,
+            image_cost=self.image_cost if buddies else 0,
+            on_notice=self.on_notice is OnNotice.SAVE and not none,
+            replace_after=self.replace_after if buddies else None,
         )
 
     def rules_by_size(
@@ -118,5 +156,18 @@ class ProtectionSection(Section):
         if not cost:
             problem = f"{period!r}: a checkpoint that costs nothing would be taken all the time"
             raise InputError("scenario", "protection.period", problem, "a number, or a cost")
-        formula = young_work if period == "young" else daly_work
+        formula = FORMULAS[period]
         return lambda members: formula(mu / members, cost)
+
+    def _period_of(self, cost: float, failing: Failing) -> Callable[[Sequence[int]], float] | None:
+        """By a formula, where workers do not fail each alone and all alike."""
+        if not isinstance(self.period, str) or sum(together for together, _ in failing) <= 1:
+            return None
+        formula = FORMULAS[self.period]
+        laws = failing if self.mtbf is None else [(failing[0][0], self.mtbf)]
+
+        def period(members: Sequence[int]) -> float:
+            rate = sum(len({n // together for n in members}) / mtbf for together, mtbf in laws)
+            return formula(1 / rate, cost)
+
+        return period

@@ -9,14 +9,12 @@ from functools import cached_property
 from math import inf
 from typing import Annotated, Self
 
-from attrs import frozen
 from pydantic import Field
 
 from actors.events import DeciderKind, MeasuresDescribed
 from actors.runtime import System
 from sims.errors import InputError
 from sims.metrics.blocks import WEEK, Blocks
-from sims.metrics.jobs import BOUND
 from sims.scenario.faults import AnyFaults, ErrorSection, NoFaults
 from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
 from sims.scenario.master import LinkSection, MasterSection
@@ -70,21 +68,6 @@ class HeadSection(Section):
     """Of every time in the file; default: `slot` where an enrolment policy decides, else `s`."""
 
 
-@frozen
-class Header:
-    """The platform in a line."""
-
-    kinds: tuple[str, ...]
-    """Of the jobs."""
-    policy: str
-    processors: int
-    """Size of the platform, in workers."""
-    workers: tuple[str, ...]
-    """Their names where they have some; empty for a numbered pool."""
-    unit: str
-    """Unit of every time: `s` or `slot`."""
-
-
 class ByState(Section):
     """Of one processor, by what it does."""
 
@@ -101,7 +84,7 @@ class ByState(Section):
 class MeasuresSection(Section):
     """`[measures]`: how runs are measured; their logs say so too."""
 
-    bound: Duration = BOUND
+    bound: Duration = 10.0
     """Time units below which bounded slowdown takes no job for shorter: 10 s."""
     prices: ByState | None = None
     """Of an hour; default: nothing has a price, and runs have no cost."""
@@ -123,12 +106,17 @@ class MeasuresSection(Section):
             return None
         return Blocks(length, length if self.warm_up is None else self.warm_up)
 
-    def tell(self, system: System, unit: Unit) -> None:
-        """What the log says of it. Raises InputError where an hour's length is not known."""
+    def hours(self, unit: Unit, needed: object) -> float | None:
+        """Time units in an hour. Raises InputError where that is needed and not known."""
         hour = HOUR if self.hour is None and unit is Unit.S else self.hour
-        if hour is None and (self.prices or self.watts):
+        if hour is None and needed:
             problem = "missing: prices and watts are of hours, and the unit is a slot"
             raise InputError("scenario", "measures.hour", problem, "slots in an hour")
+        return hour
+
+    def tell(self, system: System, unit: Unit) -> None:
+        """What the log says of it. Raises InputError where an hour's length is not known."""
+        hour = self.hours(unit, self.prices or self.watts)
         rates = (tuple(it.model_dump().values()) if it else () for it in (self.prices, self.watts))
         system.journal.record(system.origin, MeasuresDescribed, self.bound, hour, *rates)
 
@@ -182,7 +170,8 @@ class Scenario(HeadSection):
         """Who decides."""
         job = self.job
         streamed = isinstance(job, RigidSection) and job.stream is not None
-        return decider_kind(self.policy, job.kind, streamed)
+        due = any(it.deadline is not None for it in job.jobs)
+        return decider_kind(self.policy, job.kind, streamed, due)
 
     @property
     def policy_name(self) -> str:
@@ -217,9 +206,3 @@ class Scenario(HeadSection):
         if self.job.cap is not None:
             return self.job.cap
         return CAP if self.decider is DeciderKind.ENROLMENT else float("inf")
-
-    def header(self) -> Header:
-        """What the log's first record says."""
-        platform = self.full_platform
-        unit = self.times.value
-        return Header(self.kinds, self.policy_name, platform.size, platform.names, unit)

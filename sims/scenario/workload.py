@@ -9,7 +9,7 @@ from typing import Self, cast
 
 from attrs import astuple, evolve, frozen
 
-from actors.events import DeciderKind, JobsChanged, JobsLeftOut, LogReplayed
+from actors.events import DeadlineDescribed, DeciderKind, JobsChanged, JobsLeftOut, LogReplayed
 from actors.protection import Rules
 from actors.runtime import System
 from actors.worker_messages import Needs
@@ -34,7 +34,7 @@ from sims.scenario.jobs.select import Rule, Selection
 from sims.scenario.jobs.speedups import Application
 from sims.scenario.jobs.stream import StreamSection, arrivals
 from sims.scenario.platform import Platform
-from sims.scenario.protection import ProtectionSection
+from sims.scenario.protection import Failing, ProtectionSection
 from sims.scenario.scenario import Scenario
 
 
@@ -63,10 +63,10 @@ class Submission:
         """What its program is known by."""
         return self.needs.label if self.needs else self.job.name
 
-    def rules(self, mtbf: float) -> Rules:
+    def rules(self, mtbf: float, failing: Failing = ()) -> Rules:
         """How it survives; `mtbf` of the faults. Raises InputError for a period that no formula
         gives."""
-        return self.protection.rules(self.job.verification, self.image, mtbf)
+        return self.protection.rules(self.job.verification, self.image, mtbf, failing)
 
     @property
     def image(self) -> float | None:
@@ -94,6 +94,10 @@ class Workload:
             system.journal.record(system.origin, JobsChanged, how, jobs)
         if self.begins is not None:
             system.journal.record(system.origin, LogReplayed, self.begins)
+        for it in self.submissions:
+            if it.own and it.own.deadline is not None:
+                due = it.job.name, it.own.deadline
+                system.journal.record(system.origin, DeadlineDescribed, *due)
 
 
 def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
@@ -101,7 +105,7 @@ def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
     found = _all(scenario, system, folder)
     names = [submission.job.name for submission in found.submissions]
     _refuse_twins(names, scenario.full_platform)
-    fitting = _fitting(found, scenario.full_platform.size)
+    fitting = _fitting(found, scenario.full_platform.able)
     if not fitting.submissions:
         reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in fitting.left_out)
         problem = f"no job is left to schedule ({reasons or 'none is listed'})"
@@ -247,8 +251,8 @@ def _columns(
 def _from_stream(
     section: StreamSection, scenario: Scenario, system: System, folder: Path
 ) -> Workload:
-    coming = arrivals(section, scenario.full_platform.size, system, folder)
-    return _workload(scenario, coming.as_jobs(scenario.job.verification))
+    own = scenario.full_platform.size, system, folder, scenario.job.verification
+    return _workload(scenario, arrivals(section, *own)[0])
 
 
 def _pack(section: MalleableSection, workers: int) -> Iterator[BatchJob]:
@@ -268,19 +272,20 @@ def _refuse_twins(names: Sequence[str], platform: Platform) -> None:
             raise InputError("scenario", "workers.name", problem, "another name")
 
 
-def _asked(job: BatchJob) -> int:
+def asked_of(job: BatchJob) -> int:
+    """The least workers of a run."""
     return job.profile.processors if isinstance(job.profile, Asking) else 1
 
 
 def _fitting(found: Workload, workers: int) -> Workload:
     """Leave out, and count, the jobs that need more workers than there are."""
-    fitting = [it for it in found.submissions if _asked(it.job) <= workers]
+    fitting = [it for it in found.submissions if asked_of(it.job) <= workers]
     wide = len(found.submissions) - len(fitting)
     if not wide:
         return found
     if not fitting:
         problem = f"{workers} are too few for every job"
-        least = min(_asked(it.job) for it in found.submissions)
+        least = min(asked_of(it.job) for it in found.submissions)
         accepted = f"at least {least}, which the narrowest job needs"
         raise InputError("scenario", "platform.workers", problem, accepted)
     reason = f"needs more than the platform's {workers} workers"

@@ -22,7 +22,6 @@ from pydantic_core import PydanticCustomError, to_jsonable_python
 from pydantic_core import core_schema as core
 from typing_extensions import TypedDict
 
-from sims.attribute_docs import attribute_docs, one_line
 from sims.errors import InputError
 from sims.tables.fields import REFUSED, TEXT, AsInToml, Json, Timed, bounded
 from sims.tables.refusals import checked, meant
@@ -99,6 +98,8 @@ def documented(
 ) -> Json:
     """With what its source says of each key. `use_attribute_docstrings` would read it whenever a
     class is made: each run would take 0.15 s longer."""
+    from sims.attribute_docs import attribute_docs, one_line
+
     docs, table = attribute_docs(kind), handler.resolve_ref_schema(node)
     table["description"] = one_line(kind.__doc__ or "")
     for key, told in table["properties"].items():

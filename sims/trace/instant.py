@@ -5,42 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import chain
+from typing import Any
 
 from attrs import asdict, frozen
 
 from actors.events import ScenarioStarted
 from actors.intervals import intervals_of, text
 from sims.errors import InputError, visible
-from sims.history import History, Job
+from sims.history import History
 from sims.history.lines import Lines, skim
 from sims.log import LogFile
 from sims.telling import counted, in_units, moment, title_of
-from sims.trace.look import Asked, Held, Look, Ranking, estimate_of
+from sims.trace.look import Held, Look, Ranking, estimate_of
 
 TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 UNKNOWN = "?"
 """What the log ends too early to tell."""
 WAITING = ("job", "processors", "estimate", "waited", "promised", "starts")
 RUNNING = ("job", "run", "processors", "since", "believed until", "until")
-
-
-@frozen
-class Queued:
-    """A job that waits."""
-
-    job: str
-    processors: int | None
-    """That it gets once it starts."""
-    estimate: float | None
-    since: float
-    promised: float | None
-    starts: float | None
-
-    @classmethod
-    def of(cls, job: Job, asked: Asked | None) -> Queued:
-        """`asked`: None where the log does not tell."""
-        processors, starts = (asked.processors, asked.at) if asked else (None, None)
-        return cls(job.name, processors, estimate_of(job), job.since, job.promised, starts)
 
 
 @frozen
@@ -57,11 +39,20 @@ class Instant:
         return Ranking.of(self.started)
 
     @property
-    def waiting(self) -> list[Queued]:
-        """Who waits, in the queue's order."""
-        rank, asked = self.ranking.rank, self.look.starts.get
-        jobs = sorted(self.look.waiting, key=lambda job: rank(job, asked(job.name)))
-        return [Queued.of(job, asked(job.name)) for job in jobs]
+    def waiting(self) -> list[dict[str, Any]]:
+        """Who waits, in the queue's order, and what each gets; None where the log does not tell."""
+        pairs = [(job, self.look.starts.get(job.name)) for job in self.look.waiting]
+        return [
+            {
+                "job": job.name,
+                "processors": asked.processors if asked else None,
+                "estimate": estimate_of(job),
+                "since": job.since,
+                "promised": job.promised,
+                "starts": asked.at if asked else None,
+            }
+            for job, asked in sorted(pairs, key=lambda pair: self.ranking.rank(*pair))
+        ]
 
     @property
     def running(self) -> list[Held]:
@@ -78,7 +69,7 @@ class Instant:
             "free": self.look.free,
             "away": {state.name: numbers for state, numbers in self.look.away.items()},
             "order": self.ranking.name if self.ranking.order is not None else None,
-            "waiting": list(map(asdict, self.waiting)),
+            "waiting": self.waiting,
             "running": [asdict(it) | {"until": self.look.ends.get(it.key)} for it in self.running],
         }
 
@@ -107,15 +98,16 @@ class Instant:
                 them = text(intervals_of(workers))
                 yield f"  {state.name.lower():<8} {len(workers):,}: {them}"
 
-    def _row_waiting(self, it: Queued) -> tuple[str, ...]:
+    def _row_waiting(self, it: dict[str, Any]) -> tuple[str, ...]:
+        job, processors, estimate, since, promised, starts = it.values()
         unit = self.started.unit
         return (
-            it.job,
-            UNKNOWN if it.processors is None else f"{it.processors:,}",
-            "" if it.estimate is None else in_units(it.estimate, unit),
-            in_units(self.at - it.since, unit),
-            "" if it.promised is None else self._moment(it.promised),
-            self._moment(it.starts),
+            job,
+            UNKNOWN if processors is None else f"{processors:,}",
+            "" if estimate is None else in_units(estimate, unit),
+            in_units(self.at - since, unit),
+            "" if promised is None else self._moment(promised),
+            self._moment(starts),
         )
 
     def _row_running(self, held: Held) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attrs import define, field
+from attrs import asdict, define, field
 
 from actors.runtime import Record
 from sims.telling import in_units, moment
@@ -54,14 +54,7 @@ class Span:
 
     def as_json(self) -> dict[str, object]:
         """The span as data."""
-        return {
-            "title": self.title,
-            "start": self.start,
-            "end": self.end,
-            "seq": self.seq,
-            "cause": self.cause,
-            "children": [child.as_json() for child in self.children],
-        }
+        return asdict(self)
 
     def lines(self, unit: str, depth: int = 0) -> Iterator[str]:
         """The span for people, one line each, children indented; times are in `unit`."""

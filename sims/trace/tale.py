@@ -10,6 +10,7 @@ import orjson
 from attrs import define, field
 
 from actors.events import (
+    Compound,
     IterationStarted,
     JobDescribed,
     MessagesDescribed,
@@ -29,7 +30,6 @@ from actors.events import (
 from actors.intervals import count_in
 from actors.runtime import Event, Record
 from sims.history import History, Job, Listener, Run
-from sims.parts import parts
 from sims.telling import amount_of, counted, in_units, worker_of
 from sims.trace.account import FlowAccount, Head, Part
 from sims.trace.messages import Messages
@@ -93,10 +93,11 @@ class Tale(Listener):
         return orjson.dumps(self.job)
 
     def __call__(self, record: Record) -> None:
-        for part in parts(record):
-            whose = getattr(part.event, "job", self.job)
-            if whose == self.job or isinstance(part.event, RedistributionDecided):
-                self.history.apply(part)
+        whole = record.event
+        for event in whole.parts() if isinstance(whole, Compound) else (whole,):
+            whose = getattr(event, "job", self.job)
+            if whose == self.job or isinstance(event, RedistributionDecided):
+                self.history.apply(Record(record.seq, record.t, record.cause, event))
 
     def stop(self, now: float) -> None:
         """The log ends here."""

@@ -54,6 +54,8 @@ class Wait:
     since: float
     started: ScenarioStarted
     """What the log begins with."""
+    ranking: Ranking
+    """The queue's order."""
     until: float | None = None
     """None: the log ends first."""
     look: Look = field(init=False)
@@ -100,11 +102,6 @@ class Wait:
             for it in self.instants
             if start <= it.t < end and wanted <= min(it.before, it.after)
         )
-
-    @property
-    def ranking(self) -> Ranking:
-        """The queue's order."""
-        return Ranking.of(self.started)
 
     def spans(self) -> Iterator[Span]:
         """In order of time."""
@@ -239,27 +236,20 @@ class Wait:
 
     def as_json(self) -> dict[str, object]:
         """The wait as data."""
-        look = self.look
-        jobs, processors = self.ahead()
-        reclaimed, down = map(len, look.away.values())
+        look, rule = self.look, self.rule
+        passed = ("job", "processors", "start", "rule")
         return {
             "since": self.since,
             "until": self.until,
-            "ahead": {"jobs": jobs, "processors": processors},
+            "ahead": dict(zip(("jobs", "processors"), self.ahead(), strict=True)),
             "free": look.free,
-            "reclaimed": reclaimed,
-            "down": down,
+            **{state.name.lower(): len(numbers) for state, numbers in look.away.items()},
             "held": [
                 {**_data(it), "since": it.since, "until": look.ends.get(it.key)} for it in look.held
             ],
             "passed": [
-                {
-                    "job": it.job.name,
-                    "processors": it.processors,
-                    "start": it.at,
-                    "rule": self.rule(it),
-                }
-                for it in self.passed.values()
+                dict(zip(passed, (name, it.processors, it.at, rule(it)), strict=True))
+                for name, it in self.passed.items()
             ],
             "promises": [
                 {"t": it.record.t, "start": it.start, "seq": it.record.seq} for it in self.promises

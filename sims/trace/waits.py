@@ -14,7 +14,7 @@ from actors.events import (
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.history import History, Job, Listener, Run, Worker
-from sims.trace.look import Asked, Look, held
+from sims.trace.look import Asked, Look, Ranking, held
 from sims.trace.wait import FreeWorkers, Promise, Wait
 
 DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
@@ -86,8 +86,8 @@ class Waits(Listener):
             self.done.append(before)
             if me is not None:
                 self._satisfy(before, now)
-        elif me is not None and self.history.header is not None:
-            self._me, self._open, self._before = me, Wait(me, now, self.history.header), None
+        elif me is not None and (header := self.history.header) is not None:
+            self._me, self._open, self._before = me, Wait(me, now, header, Ranking.of(header)), None
             self._freed, self._back = [], []
             others = (job for job in self.history.queue if job is not me)
             self._reserved = {it.name: it.promised for it in others if it.promised is not None}

@@ -10,6 +10,7 @@ import numpy as np
 
 from sims.errors import imported
 from sims.plots.boxes import Columns, Raster, image
+from sims.plots.classes import told_apart
 from sims.plots.figure import LONG
 from sims.plots.gantt import NAMED, signs
 from sims.plots.palette import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, USES, Paint
@@ -45,7 +46,7 @@ def processors(scene: Scene) -> Figure:
     row = row_of(scene.header)
     chart = _chart(scene, f"{row}s over time", row, scene.workers)
     raster = Raster(*IMAGE, len(scene.workers), scene.end or 1)
-    _draw(chart, *scene.told_apart(scene.rows_of_processors(), USE_PAINTS), raster)
+    _draw(chart, *told_apart(scene, scene.rows_of_processors(), USE_PAINTS), raster)
     marks = signs(scene.marks)
     for kind in np.unique(marks.kind):
         sign, found = SIGNS[kind], marks[marks.kind == kind]
@@ -67,7 +68,7 @@ def jobs(scene: Scene, beside: Figure) -> Figure:
     chart = _chart(scene, "jobs over time", "job, by submission", scene.jobs)
     chart.x_range = beside.x_range
     raster = Raster(*IMAGE, max(len(scene.jobs), 1), scene.end or 1)
-    _draw(chart, *scene.told_apart(scene.runs, RUN_PAINTS), raster)
+    _draw(chart, *told_apart(scene, scene.runs, RUN_PAINTS), raster)
     _place_legend(chart)
     return chart
 
@@ -77,9 +78,8 @@ def ledger(scene: Scene) -> Figure:
     from bokeh.models import DataRange1d, FactorRange
     from bokeh.plotting import figure
 
-    uses = [use for use in USES if scene.ledger.total[use]]
-    shares = [100 * scene.ledger.share(use) for use in uses]
-    names = [f"{use.value}  {share:.3g} %" for use, share in zip(uses, shares, strict=True)]
+    shares = scene.shares()
+    names = [f"{use.value}  {share:.3g} %" for use, share in shares.items()]
     chart = figure(
         title="Where the processor-time went",
         x_range=DataRange1d(start=0),
@@ -90,8 +90,8 @@ def ledger(scene: Scene) -> Figure:
         toolbar_location=None,
         tools="",
     )
-    colours = [USES[use].colour for use in uses]
-    chart.hbar(y=names, right=shares, height=0.8, color=colours, line_color=GREY)
+    colours = [USES[use].colour for use in shares]
+    chart.hbar(y=names, right=[*shares.values()], height=0.8, color=colours, line_color=GREY)
     header = scene.header
     platform = counted(header.processors, "processor")
     chart.xaxis.axis_label = f"% of {platform} x {in_units(scene.end, header.unit)}"

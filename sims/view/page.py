@@ -67,7 +67,7 @@ class Page:
         Raises InputError where bokeh is missing or the file cannot be written.
         """
         charts.check_installed()
-        scene = Scene.of(self._heard(records), self.lives, ledger=True)
+        scene = Scene.of(self._heard(records), self.lives)
         text = self._render(scene)
         with replacing(path) as new:
             new.write_text(text, encoding="utf-8")

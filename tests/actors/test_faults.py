@@ -25,6 +25,7 @@ from actors.pool import Pool, compact
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
+from actors.worker_messages import Fail
 from actors.worker_registry import WorkerRegistry
 from policies.availability import WorkerState
 from policies.interface.queue import (
@@ -63,10 +64,8 @@ def world(
     scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
     for job in jobs:
         system.spawn(JobOfAttempts(job.name, job, scheduler, limit, failures))
-    workers = WorkerRegistry(
-        system, lambda n: Worker(f"worker {n}", n, scheduler, downtime=downtime)
-    )
-    system.spawn(Hazard("hazard", iter(faults), workers))
+    workers = WorkerRegistry(system, lambda n: Worker(f"worker {n}", n, scheduler))
+    system.spawn(Hazard("hazard", iter(faults), workers, Fail(downtime)))
     system.run()
     return records
 

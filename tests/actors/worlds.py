@@ -18,7 +18,7 @@ from actors.runs import JobOfRuns
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
-from actors.worker_messages import Needs
+from actors.worker_messages import Fail, Needs
 from actors.worker_registry import WorkerRegistry
 from policies.availability import WorkerState
 from policies.interface import ServiceOrder
@@ -87,7 +87,7 @@ class World:
             master = system.spawn(Master("master", self.channels, self.order))
 
         def make(index: int) -> Worker:
-            worker = Worker(f"worker {index}", index, scheduler, master, downtime=self.downtime)
+            worker = Worker(f"worker {index}", index, scheduler, master)
             if self.owners:
                 worker.owner = life(self.owners[index])
             if self.speeds:
@@ -98,7 +98,7 @@ class World:
         scheduler.workers, scheduler.linked = workers, master is not None
         for index in range(count):
             workers(index)
-        system.spawn(Hazard("hazard", iter(self.faults), workers))
+        system.spawn(Hazard("hazard", iter(self.faults), workers, Fail(self.downtime)))
         for index, task in enumerate(tasks):
             system.spawn(self._job(index, task, scheduler))
         system.run()

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from actors.runtime import Record
-from sims.parts import parted
 from sims.scenario.loader import load
 from sims.world import run
+from tests.parts import parted
 from tests.sims.audit.anything import pack, shares
 from tests.sims.audit.anything import records_of as played
 from tests.sims.audit.oneworld import cases

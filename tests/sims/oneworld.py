@@ -9,6 +9,7 @@ from typing import Any
 from attrs import define, field
 
 from actors.events import (
+    CheckpointStored,
     CheckpointTaken,
     JobCompleted,
     Outcome,
@@ -33,12 +34,14 @@ def toml(case: dict[str, Any]) -> str:
     if case["faults"]:
         strikes = [list(strike) for strike in case["faults"]]
         lines += ["[faults]", 'kind = "list"', f"strikes = {strikes}"]
-        lines += [f"downtime = {case['downtime']}"]
+        lines += [f"downtime = {case['downtime']}", f"detection = {case.get('detection', 0)}"]
+        lines += [f'of = "{case.get("faults_of", "workers")}"']
     if case["master"]:
         shared = json.dumps(case["shared_program"])
         lines += ["[master]", f"channels = {case['master']['channels']}"]
         lines += [f"shared_program = {shared}"]
-    lines += ["[policy]", 'name = "R-LIST-0"', f'order = "{case["order"]}"', "[job]"]
+    lines += ["[policy]", 'name = "R-LIST-0"', f'order = "{case["order"]}"']
+    lines += [f'placement = "{case.get("placement", "lowest")}"', "[job]"]
     lines += ['kind = "rigid"']
     for index, job in enumerate(case["jobs"]):
         lines += _job(index, job)
@@ -46,13 +49,18 @@ def toml(case: dict[str, Any]) -> str:
 
 
 def _platform(case: dict[str, Any]) -> Iterator[str]:
+    yield from (
+        "[platform]",
+        *(f"{key} = {case[key]}" for key in ("node", "spares") if key in case),
+    )
     if case["owner"] is None and case["speeds"] is None:
-        yield from ("[platform]", f"workers = {case['workers']}")
+        yield f"workers = {case['workers']}"
         return
     for k in range(case["workers"]):
         yield "[[workers]]"
         if case["owner"]:
-            yield f'availability = "{case["owner"][k] or "u"}"'
+            states, notice = case["owner"][k] or "u", case.get("notice", 0)
+            yield f'availability = {{kind = "letters", states = "{states}", notice = {notice}}}'
         if case["speeds"]:
             yield f"speed = {case['speeds'][k]}"
 
@@ -67,7 +75,9 @@ def _job(index: int, job: dict[str, Any]) -> Iterator[str]:
     yield from ("[job.jobs.protection]", f'kind = "{job["protection"] or "none"}"')
     yield from (f"period = {period}", f"verified = {json.dumps(job['verified'])}")
     yield from (f"{key} = {job[key]}" for key in ("cost", "recovery", "copies", "delay"))
-    yield f"cloning = {json.dumps(job['cloning'])}"
+    more = ("cloning", "on_notice", "blocking", "slowdown", "images_every", "image_cost")
+    given = [key for key in (*more, "replace_after") if job.get(key) is not None]
+    yield from (f"{key} = {json.dumps(job[key])}" for key in given)
 
 
 def _size(job: dict[str, Any]) -> Iterator[str]:
@@ -88,6 +98,10 @@ class Told:
     runs: dict[tuple[int, int], list[Any]] = field(factory=dict)
     completions: dict[int, float] = field(factory=dict)
     checkpoints: list[list[Any]] = field(factory=list)
+    images: list[list[Any]] = field(factory=list)
+    """Of checkpoints that buddies keep too."""
+    work: dict[int, float] = field(factory=dict)
+    """By job: what its completed runs had to do."""
     transfers: list[list[Any]] = field(factory=list)
     _open: dict[int, list[Any]] = field(factory=dict)
     """By worker: the message that is under way, or suspended."""
@@ -109,11 +123,16 @@ class Told:
                 job, text = int(event.job), members(event.processors)
                 self.runs[job, event.run] = [job, event.run, text, now, None, None, event.begun]
             case RunEnded():
-                self.runs[int(event.job), event.run][4:6] = now, _end_of(event)
+                job = int(event.job)
+                self.runs[job, event.run][4:6] = now, _end_of(event)
+                if event.outcome is Outcome.COMPLETED:
+                    self.work[job] = self.work.get(job, 0) + event.done
             case JobCompleted():
                 self.completions[int(event.job)] = now
             case CheckpointTaken():
                 self.checkpoints.append([int(event.job), event.run, now, event.done])
+            case CheckpointStored():
+                self.images.append([int(event.job), event.run, now, event.done])
             case _:
                 self._hear_of_message(event, now)
 

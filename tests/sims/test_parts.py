@@ -8,10 +8,10 @@ from attrs import evolve
 from actors.events import CopiesPlaced, CopiesSettled, Outcome, RunEnded, RunStarted
 from actors.runtime import Record
 from sims.audit.audit import audit
-from sims.parts import parted, parts
 from sims.scenario.loader import load
 from sims.summary import Summary
 from sims.world import run
+from tests.parts import parted, parts
 from tests.sims.kinds import FILES, SCENARIOS, records_of
 
 PLACED = CopiesPlaced(

@@ -23,7 +23,7 @@ from actors.runs import JobOfRuns
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
-from actors.worker_messages import Needs
+from actors.worker_messages import Fail, Needs
 from actors.worker_registry import WorkerRegistry
 from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.speedup import Rigid
@@ -134,7 +134,7 @@ def _events(world: Table) -> list[Record]:
     workers = _workers(world, system, scheduler)
     if "speeds" in world:
         pool.change_speed(0, 1)
-    system.spawn(Hazard("hazard", _faults(world), workers))
+    system.spawn(Hazard("hazard", _faults(world), workers, Fail(world.get("downtime", 0))))
     for index, job in enumerate(jobs):
         system.spawn(_job(world, index, job, scheduler))
     system.run()
@@ -151,7 +151,7 @@ def _workers(world: Table, system: System, scheduler: Scheduler) -> WorkerRegist
         master = system.spawn(Master("master", world["channels"], StartedFirst()))
 
     def make(index: int) -> Worker:
-        worker = Worker(f"w{index}", index, scheduler, master, downtime=world.get("downtime", 0))
+        worker = Worker(f"w{index}", index, scheduler, master)
         if "owner" in world:
             worker.owner = life(world["owner"][index])
         if "speeds" in world:

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.enrolment.window import FREE, RunningConfiguration, Window
 from actors.events import BoundsDescribed, ChainsBelieved, End, Outcome
-from actors.intervals import grouped
+from actors.intervals import Intervals, grouped, members
 from actors.messages import CopyOver, Decide, RunProgress
 from actors.runtime import NOTHING, Phase
 from actors.scheduler import Decider, Scheduler
@@ -169,6 +169,16 @@ class EnrolmentDecider(Decider):
                 for label in self.holders:
                     self.holders[label] &= ~bit
         return self._call(cause) if self.alert else False
+
+    def replaced(self, copy: int, numbers: Intervals) -> None:
+        held = set(members(numbers))
+        for application in self.applications.values():
+            running = application.running
+            if running is not None and running.copy == copy:
+                tasks = dict(running.configuration.members)
+                (gone,), (came,) = tasks.keys() - held, held - tasks.keys()
+                tasks[came] = tasks.pop(gone)
+                running.configuration = Configuration(tuple(sorted(tasks.items())))
 
     def programmed(self, worker: int, label: str, cause: int) -> bool:
         self.holders[label] = self.holders.get(label, 0) | 1 << worker

@@ -16,6 +16,7 @@ from actors.deciders.queue.promises import Promises
 from actors.deciders.queue.state import QueueState
 from actors.decisions import ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
+from actors.intervals import Intervals
 from actors.messages import CopyOver, Decide
 from actors.runtime import Home, Phase
 from actors.runtime.phases import after_instant
@@ -132,6 +133,10 @@ class QueueDecider(Decider):
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         self.state.moved = True
         return True
+
+    def replaced(self, copy: int, numbers: Intervals) -> None:
+        end, index, processors, waiting, _, _ = self.state.runs[copy]
+        self.state.replace((end, index, processors, waiting, numbers, copy))
 
     # --- what it decides ----------------------------------------------------------------------
 

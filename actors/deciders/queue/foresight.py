@@ -24,34 +24,16 @@ class ViewWithout:
     running: Sequence[Run]
     memory: object
     early: Sequence[Run]
-
-    @property
-    def now(self) -> float:
-        return self.view.now
-
-    @property
-    def processors(self) -> int:
-        return self.view.processors
+    now: float
+    processors: int
+    shelf_end: float | None
+    reservations: Mapping[int, Reservation]
+    resumable: Collection[int]
+    moved: bool
 
     @property
     def busy(self) -> bool:
         return any(run[3] is not None for run in self.running)
-
-    @property
-    def shelf_end(self) -> float | None:
-        return self.view.shelf_end
-
-    @property
-    def reservations(self) -> Mapping[int, Reservation]:
-        return self.view.reservations
-
-    @property
-    def resumable(self) -> Collection[int]:
-        return self.view.resumable
-
-    @property
-    def moved(self) -> bool:
-        return self.view.moved
 
     def absent(self, run: Run) -> Sequence[Run]:
         return self.view.absent(run)
@@ -79,7 +61,9 @@ def view_without(view: BatchView, gone: Sequence[Run]) -> BatchView:
         # A strategy may change its own; who waits is the same in both.
         deepcopy(view.memory, {id(waiting): waiting for waiting in queue}),
         [*view.early, *(run for run in gone if run[0] > view.now)],
+        *_same(view),
     )
 
 
 _key = attrgetter("key")
+_same = attrgetter("now", "processors", "shelf_end", "reservations", "resumable", "moved")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
@@ -28,6 +29,32 @@ class Programmed:
         held = self.scheduler.programmed.get(self.labels[index], NO_WORKERS)
         free = members(numbers.intervals())
         return _taken(numbers, sorted(free, key=lambda n: (n not in held, n))[:count])
+
+
+@frozen
+class ByNode:
+    """Whole nodes, as far as the job fills them; the rest on the node where it leaves the fewest
+    workers free (WORLD.md, N2)."""
+
+    node: int
+    """Workers of a node."""
+    size: int
+    """P, without spares."""
+
+    def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
+        taken: list[int] = []
+        parts: list[list[int]] = []
+        for node, workers in groupby(members(numbers.intervals()), lambda n: n // self.node):
+            free = list(workers)
+            whole = min(self.node, self.size - node * self.node)
+            if len(free) == whole <= count - len(taken):
+                taken += free
+            else:
+                parts.append(free)
+        left = count - len(taken)
+        enough = [part for part in parts if len(part) >= left]
+        rest = min(enough, key=len, default=list(chain.from_iterable(parts)))
+        return _taken(numbers, [*taken, *rest[:left]])
 
 
 @frozen

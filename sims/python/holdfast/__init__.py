@@ -4,6 +4,7 @@ The names that a user needs, out of the packages that hold them; each is importe
 asked for, so that `import holdfast` itself costs nothing.
 """
 
+# ruff: noqa: F405
 from __future__ import annotations
 
 from importlib import import_module
@@ -12,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import sims.scenario.sections as sections
     from actors.decisions import BadDecision
+    from actors.hazards import Faults, exponential_faults, weibull_faults
     from actors.runtime import ActorFailed, Deadlock
+    from policies.interface import *  # noqa: F403
     from sims.campaign.question import campaign, compare
+    from sims.campaign.tables import Table
     from sims.errors import InputError
     from sims.examples import example, examples
     from sims.plots.figure import Framing
@@ -24,21 +28,59 @@ if TYPE_CHECKING:
     from sims.session import Checked, FaultLaw, check, load, run
 
 __all__ = [
+    "ActiveJobs",
     "ActorFailed",
+    "Allocation",
+    "AllocationPolicy",
+    "AllocationView",
+    "Allotment",
     "BadDecision",
+    "BatchAllocation",
+    "BatchJob",
+    "BatchPolicy",
+    "BatchView",
+    "CandidateView",
+    "Cause",
     "Checked",
+    "Configuration",
+    "CopyAllocation",
     "Deadlock",
+    "Decision",
+    "Draw",
+    "DueJob",
+    "Enrolment",
+    "EnrolmentPolicy",
+    "EnrolmentView",
     "FaultLaw",
+    "Faults",
     "Framing",
     "InputError",
+    "KindPolicy",
+    "Offer",
+    "Order",
     "Picture",
+    "Queued",
+    "Reason",
+    "RedistributionPolicy",
+    "RedistributionView",
+    "RedundancyPolicy",
+    "Reservation",
+    "Resize",
     "Result",
+    "RunningView",
     "Scenario",
+    "ServiceOrder",
+    "Sharing",
+    "Strategy",
+    "Table",
+    "Waiting",
+    "Wake",
     "campaign",
     "check",
     "compare",
     "example",
     "examples",
+    "exponential_faults",
     "load",
     "open_log",
     "plot",
@@ -46,37 +88,44 @@ __all__ = [
     "schema",
     "sections",
     "trace",
+    "weibull_faults",
 ]
 
+INTERFACE = "policies.interface"
 HOMES = {
     "ActorFailed": "actors.runtime",
     "BadDecision": "actors.decisions",
     "Checked": "sims.session",
     "Deadlock": "actors.runtime",
     "FaultLaw": "sims.session",
+    "Faults": "actors.hazards",
     "Framing": "sims.plots.figure",
     "InputError": "sims.errors",
     "Picture": "sims.plots.pictures",
     "Result": "sims.result",
     "Scenario": "sims.scenario.scenario",
+    "Table": "sims.campaign.tables",
     "campaign": "sims.campaign.question",
     "check": "sims.session",
     "compare": "sims.campaign.question",
     "example": "sims.examples",
     "examples": "sims.examples",
+    "exponential_faults": "actors.hazards",
     "load": "sims.session",
     "run": "sims.session",
     "schema": "sims.scenario.schema",
+    "weibull_faults": "actors.hazards",
 }
-"""Name -> the module that has it."""
+"""Name -> the module that has it, where that is not INTERFACE."""
 
 
 def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import_module("sims")  # which finds ours, whatever lies beside the notebook
     if name == "sections":
         return import_module("sims.scenario.sections")
-    if name not in HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(HOMES[name]), name)
+    return getattr(import_module(HOMES.get(name, INTERFACE)), name)
 
 
 def __dir__() -> list[str]:
@@ -85,9 +134,7 @@ def __dir__() -> list[str]:
 
 def open_log(path: str) -> Result:
     """The run that a log tells. Raises InputError where it is none."""
-    from sims.result import Result
-
-    return Result.of_log(path)
+    return __getattr__("Result").of_log(path)  # type: ignore[no-any-return]
 
 
 def plot(run: Result | str, what: str = "gantt", path: str | None = None) -> Any:

@@ -137,8 +137,7 @@ def _coming(scenario: Scenario, system: System, folder: Path) -> tuple[Iterator[
     if job.stream is None or job.jobs:
         listed = [it.job for it in workload(scenario, system, folder).submissions]
         return iter(sorted(listed, key=lambda job: job.submitted)), len(listed)
-    coming = arrivals(job.stream, scenario.full_platform.size, system, folder)
-    return coming.as_jobs(), coming.count
+    return arrivals(job.stream, scenario.full_platform.size, system, folder)
 
 
 def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Gain | None:

@@ -10,8 +10,9 @@ from policies.enrolment import ACCEPTED, FixedConfiguration, named
 from policies.interface import Enrolment, EnrolmentPolicy, Wake
 from policies.maths.markov import Belief
 from sims.errors import InputError
+from sims.scenario.beliefs import chains
 from sims.scenario.master import MasterSection
-from sims.scenario.platform import Platform, chains
+from sims.scenario.platform import Platform
 from sims.scenario.policies import OWN, load_policy
 from sims.scenario.policy import FIXED, PolicySection
 from sims.scenario.scenario import Scenario, Unit

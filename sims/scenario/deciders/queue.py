@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.deciders.queue import QueueDecider
-from actors.deciders.queue.placement import ByCriterion, Programmed
+from actors.deciders.queue.placement import ByCriterion, ByNode, Programmed
 from actors.pool import Take
 from actors.protection import ProtectionKind
 from actors.runtime import stream
@@ -27,9 +27,9 @@ from policies.maths.speedup import Asking
 from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
 from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
-from policies.queue.preemption import Preemptive
 from sims.errors import InputError
-from sims.scenario.platform import Platform, chains
+from sims.scenario.beliefs import chains
+from sims.scenario.platform import Platform
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import Believed, Noise, PolicySection
 from sims.scenario.scenario import Scenario
@@ -84,6 +84,8 @@ def _policy(scenario: Scenario, jobs: Workload, folder: Path) -> BatchPolicy:
     name = section.order or default_order(named.name)
     order: Order = load_part(section, "order", name, orders, folder, Order, TimedOrder)
     if section.preemption:
+        from policies.queue.preemption import Preemptive
+
         strategy = Preemptive(strategy)
     rule = _allocation(section, jobs, folder)
     return BatchPolicy(order, strategy, rule, named.name)
@@ -121,11 +123,14 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path)
     name = scenario.policy.placement
     if name in (None, "lowest", "compact"):
         return None
+    if name == "nodes":
+        platform = scenario.full_platform
+        return ByNode(platform.node, platform.able)
     labels = {it.job.index: it.label for it in jobs.submissions}
     if name == "programmed":
         return Programmed(scheduler, labels)
     if name not in CRITERIA:
-        accepted = f"lowest, compact, programmed, {', '.join(CRITERIA)}"
+        accepted = f"lowest, compact, nodes, programmed, {', '.join(CRITERIA)}"
         raise InputError("scenario", "policy.placement", f"{name!r} is none", accepted)
     from policies.enrolment import named as enrolment_named
 

@@ -56,6 +56,8 @@ class ListedJob(Section):
     default: drawn as `[errors]` says."""
     release: Time = 0
     """When it is submitted."""
+    deadline: Duration | None = None
+    """Time from then by which it is to be completed; default: it is never late."""
     verification: Time | None = None
     """v; default: that of [job]."""
     estimate: Duration | None = None

@@ -12,7 +12,6 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from policies.maths.cosched import synthetic_times
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from sims.errors import InputError
 from sims.tables.fields import NOT_EMPTY, Count, Duration, Probability, Time, Unacceptable
@@ -138,6 +137,8 @@ def durations(speedup: AnySpeedup, footprint: float, sizes: Sizes) -> Sizes:
     """t(p) of an application for each of `sizes`, or as many of them as its table lists. Raises
     InputError where it has no work."""
     if isinstance(speedup, Synthetic):
+        from policies.maths.cosched import synthetic_times
+
         return synthetic_times(footprint, speedup.fraction, sizes)
     if isinstance(speedup, Times):
         sizes = sizes[sizes <= len(speedup.times)]

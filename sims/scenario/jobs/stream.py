@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from attrs import frozen
 from numpy.random import Generator
 
 from actors.runtime import System
@@ -21,6 +20,9 @@ from sims.tables.section import Held, OneOf, Section
 
 BLOCK = 256
 """Draws at a time."""
+
+Numbered = tuple[int, tuple[float, float]]
+"""A job's number, its time of arrival, its size."""
 
 
 class PoissonArrivals(Section):
@@ -106,58 +108,44 @@ class StreamSection(Section):
     the run times of the arrivals' file, otherwise exponential of mean 1."""
 
 
-@frozen
-class Arrival:
-    """One job that will come."""
-
-    name: str
-    time: float
-    size: float
-    """Work, in time on one worker of speed 1."""
-
-
-@frozen
-class Arrivals:
-    """The jobs that will come."""
-
-    jobs: Iterator[Arrival]
-    """In time order; of equal times the lower id first."""
-    count: int
-
-    def as_jobs(self, verification: float = 0.0) -> Iterator[BatchJob]:
-        """As the scheduler will know them."""
-        for index, it in enumerate(self.jobs):
-            yield BatchJob(index, it.name, Rigid(1, it.size), verification, None, it.time)
-
-
-def arrivals(job: StreamSection, workers: int, system: System, folder: Path) -> Arrivals:
-    """The jobs of `[job.stream]`, drawn from the streams `arrivals` and `sizes`.
+def arrivals(
+    job: StreamSection, workers: int, system: System, folder: Path, verification: float = 0.0
+) -> tuple[Iterator[BatchJob], int]:
+    """The jobs of `[job.stream]` by time, of equal times the lower number first, and how many; they
+    are drawn from the streams `arrivals` and `sizes`.
 
     Raises InputError where lists are too short, or no number of jobs is given.
     """
     source = job.arrivals
     if isinstance(source, PoissonArrivals):
         sizes, mean = _sizes(job, system)
-        return _endless(job, source.draw(system.stream("arrivals"), workers, mean), sizes)
-    times, own = source.read(folder)
-    sizes = iter(own) if own and job.sizes is None else _sizes(job, system)[0]
-    jobs = _named(times[: job.count], sizes)
-    if source.load is not None:
-        jobs = _stretched(jobs, source.load, workers)
-    return Arrivals(iter(sorted(jobs, key=lambda arrival: arrival.time)), len(jobs))
+        times = source.draw(system.stream("arrivals"), workers, mean)
+        number = _number(job)
+        coming: Iterable[Numbered] = islice(enumerate(zip(times, sizes, strict=False)), number)
+    else:
+        read, own = source.read(folder)
+        sizes = iter(own) if own and job.sizes is None else _sizes(job, system)[0]
+        pairs = _paired(read[: job.count], sizes)
+        if source.load is not None:
+            pairs = _stretched(pairs, source.load, workers)
+        coming, number = sorted(enumerate(pairs), key=lambda it: it[1][0]), len(pairs)
+    jobs = (
+        BatchJob(index, f"job-{k}", Rigid(1, size), verification, None, time)
+        for index, (k, (time, size)) in enumerate(coming)
+    )
+    return jobs, number
 
 
-def _endless(job: StreamSection, times: Iterator[float], sizes: Iterator[float]) -> Arrivals:
+def _number(job: StreamSection) -> int:
     most = len(job.sizes.sizes) if isinstance(job.sizes, ListedSizes) else None
     number = job.count if job.count is not None else most
     if number is None or not 1 <= number <= (sys.maxsize if most is None else most):
         accepted = f"1 to {most}" if most is not None else "a whole number above 0"
         raise InputError("scenario", "job.stream.count", f"{job.count} jobs", accepted)
-    jobs = (Arrival(f"job-{k}", *pair) for k, pair in enumerate(zip(times, sizes, strict=False)))
-    return Arrivals(islice(jobs, number), number)
+    return number
 
 
-def _named(times: Sequence[float], sizes: Iterator[float]) -> list[Arrival]:
+def _paired(times: Sequence[float], sizes: Iterator[float]) -> list[tuple[float, float]]:
     taken = list(islice(sizes, len(times)))
     if len(taken) < len(times):
         problem = f"{len(taken)} sizes for {len(times)} jobs"
@@ -165,8 +153,7 @@ def _named(times: Sequence[float], sizes: Iterator[float]) -> list[Arrival]:
     if min(taken) <= 0:
         problem = f"a size of {min(taken)}, below the least number above 0"
         raise InputError("scenario", "job.stream.sizes", problem, "a law of larger sizes")
-    pairs = zip(times, taken, strict=True)
-    return [Arrival(f"job-{k}", time, size) for k, (time, size) in enumerate(pairs)]
+    return list(zip(times, taken, strict=True))
 
 
 def _sizes(job: StreamSection, system: System) -> tuple[Iterator[float], float]:
@@ -178,7 +165,9 @@ def _sizes(job: StreamSection, system: System) -> tuple[Iterator[float], float]:
     return (size for _ in count() for size in law.draw(rng, BLOCK).tolist()), law.mean
 
 
-def _stretched(jobs: Sequence[Arrival], load: float, workers: int) -> list[Arrival]:
-    work, last = sum(job.size for job in jobs), max(job.time for job in jobs)
+def _stretched(
+    pairs: Sequence[tuple[float, float]], load: float, workers: int
+) -> list[tuple[float, float]]:
+    work, last = sum(size for _, size in pairs), max(time for time, _ in pairs)
     factor = work / (load * workers * last) if last else 1.0
-    return [Arrival(job.name, job.time * factor, job.size) for job in jobs]
+    return [(time * factor, size) for time, size in pairs]

@@ -27,7 +27,7 @@ from actors.events import (
 from actors.intervals import numbers_in
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
-from sims.parts import parted
+from tests.parts import parted
 
 UP = WorkerState.UP
 OUTSIDE = (WorkerChanged, WorkerSpeedChanged)

@@ -26,7 +26,7 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from actors.runtime import Event, Record
-from sims.parts import parted
+from tests.parts import parted
 
 NOTHING = ProtectionKind.NONE
 

@@ -22,7 +22,7 @@ from actors.runs import JobOfRuns
 from actors.runtime import NOTHING, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
-from actors.worker_messages import Needs
+from actors.worker_messages import Fail, Needs
 from actors.worker_registry import WorkerRegistry
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob, BatchPolicy
@@ -117,8 +117,7 @@ def _spawn(system: System, scenario: Mapping[str, Any]) -> None:
             own["owner"] = life(scenario["owner"][number])
         if speeds and speeds[number]:
             own["speeds"] = iter([tuple(change) for change in speeds[number]])
-        down = scenario["downtime"]
-        return Worker(f"w{number}", number, scheduler, master, downtime=down, **own)
+        return Worker(f"w{number}", number, scheduler, master, **own)
 
     registry = WorkerRegistry(system, make)
     scheduler.workers, scheduler.linked = registry, master is not None
@@ -135,7 +134,7 @@ def _jobs(
         pool.change_speed(0, pool.speeds[0] if pool.speeds else 1.0)
     faults = sorted((time, worker) for time, worker in scenario["faults"])
     if faults:
-        system.spawn(Hazard("hazard", iter(faults), registry))
+        system.spawn(Hazard("hazard", iter(faults), registry, Fail(scenario["downtime"])))
     for index, job in enumerate(scenario["jobs"]):
         shared = bool(scenario["shared_program"])
         system.spawn(_job(index, job, scheduler, shared, bool(link)))

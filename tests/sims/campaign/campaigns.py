@@ -17,7 +17,7 @@ from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
 from sims.campaign.results import Results
 from sims.campaign.store import Store
-from sims.campaign.tables import Form, data
+from sims.campaign.tables import Table
 
 SCENARIOS = Path(sims.__file__).parent / "scenarios"
 ROOT = Path(__file__).parents[3]
@@ -98,7 +98,7 @@ def write(folder: Path, **files: str) -> Path:
 
 def table(results: Results) -> tuple[tuple[object, ...], ...]:
     """All that it answers."""
-    return tuple(data(results, Form.LONG).rows())
+    return tuple(Table(results).frame().rows())
 
 
 def run(file: Path, workers: Workers | None = None, **more: object) -> Results:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -80,6 +82,18 @@ def begun(folder: Path, *words: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def test_a_scheduler_that_is_killed_is_one_line_and_what_is_done_is_kept(tmp_path: Path) -> None:
+    with dask(tmp_path, 1) as file:
+        process = begun(tmp_path)
+        until(lambda: finished(tmp_path) > 0)
+        with Client(scheduler_file=file, set_as_default=False) as client:
+            scheduler = client.run_on_scheduler(os.getpid)
+        os.kill(scheduler, signal.SIGKILL)
+    said = process.communicate(timeout=PATIENCE)[1]
+    assert (process.returncode, "Traceback" in said) == (2, False)
+    assert "holdfast: cluster: the scheduler is gone; what is finished is kept" in said
 
 
 def finished(folder: Path) -> int:

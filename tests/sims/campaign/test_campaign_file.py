@@ -79,7 +79,7 @@ def test_a_function_can_make_the_scenarios_one_for_each_seed(tmp_path: Path) -> 
     (tmp_path / "maker.py").write_text(MAKER)
     with local(1) as workers:
         results = execute(loaded(tmp_path, text), workers)
-    frame = results.frame()
+    frame = results.runs()
     alone = frame.filter(frame["workers"] == 1)["makespan"].to_list()
     assert alone == [sum(1 + (s * k) % 7 for k in range(1, 5)) for s in (1, 2, 3)]
     case = next(it for it in results.plan if it.variant == "LPT")
@@ -171,7 +171,7 @@ def test_a_cell_is_run_until_it_is_precise_and_gives_the_same_when_it_goes_on(
 
 
 def test_the_example_ships_and_draws_its_picture_from_one_file(tmp_path: Path) -> None:
-    from sims.campaign.tables import draw
+    from sims.campaign.picture import draw
 
     example = load_campaign(ROOT / "sims" / "campaigns" / "enrolment.toml", "smoke")
     assert len(example.axes) == 3

@@ -6,6 +6,7 @@ from math import inf, isnan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,10 +41,12 @@ def cases_of(*words: str, file: Path = VOLATILE, **more: Any) -> list[Case]:
     )
 
 
-def compared(*rows: list[float | None], measure: Measure = Measure.MAKESPAN) -> Comparison:
+def compared(
+    *rows: list[float | None], measure: Measure = Measure.MAKESPAN, effect: Any = "ratio"
+) -> Comparison:
     """The figures of variants with these values by seed; None: capped."""
     runs = {f"v{k}": list(map(a_run, range(len(row)), row)) for k, row in enumerate(rows)}
-    [found] = judged([compare((), gauge(measure.value), runs, "v0", LEVEL)], LEVEL)
+    [found] = judged([compare((), gauge(measure.value), runs, "v0", effect)], LEVEL)
     return found
 
 
@@ -141,7 +144,9 @@ def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
     def result(*asked: Measure) -> CellResult:
         gauges = tuple(gauge(it.value) for it in asked)
         cells = (("key", scenario, scenario.seed),)
-        [found] = simulate_batch(Batch(cells, gauges, None, SCENARIOS, SCENARIOS, Kit(code())))
+        [found] = simulate_batch(
+            Batch(cells, gauges, None, None, SCENARIOS, SCENARIOS, Kit(code()))
+        )
         return found
 
     stretch, flowtime = report.stretch, report.flowtime
@@ -217,26 +222,28 @@ def test_a_variant_compared_with_itself_has_ratio_1_without_any_width(
     values: list[float | None],
 ) -> None:
     both = compared(values, values).lines
-    assert [(it.mean, it.low, it.high, it.size) for line in both if (it := line.ratio)] == [
-        (1, 1, 1, len(values))
+    once = len(set(values)) == 1
+    size, ends = (1, (-inf, inf)) if once else (len(values), (1, 1))
+    assert [(it.mean, (it.low, it.high), it.size) for line in both if (it := line.effect)] == [
+        (1, ends, size)
     ] * 2
-    assert both[1].verdict is Verdict.TIE
+    assert both[1].verdict is (Verdict.UNKNOWN if once else Verdict.NOT_SHOWN)
     assert [line.best for line in both] == [len(values)] * 2
 
 
 def test_the_ratio_is_paired_by_seed() -> None:
     """Twice as long on every seed: exactly 2, however much the seeds differ."""
     first, second = compared([1, 10, 100, 1000], [2, 20, 200, 2000]).lines
-    assert second.ratio == ratio_of([2, 20, 200, 2000], [1, 10, 100, 1000], LEVEL)
-    assert (second.ratio.mean, second.ratio.half) == (2, 0)
+    assert second.effect == ratio_of([2, 20, 200, 2000], [1, 10, 100, 1000], LEVEL)
+    assert (second.effect.mean, second.effect.half) == (2, 0)
     assert second.mean == mean_of([2, 20, 200, 2000], LEVEL)
     assert (first.best, second.best) == (4, 0)
 
 
 def test_the_ratio_is_that_of_the_means() -> None:
     """The mean of the seeds' ratios would be 7/6, and of two variants that swap seeds above 1."""
-    assert compared([1, 2, 4], [2, 2, 2]).lines[1].ratio == ratio_of([2, 2, 2], [1, 2, 4], LEVEL)
-    swapped = compared([1, 2, 1, 2], [2, 1, 2, 1]).lines[1].ratio
+    assert compared([1, 2, 4], [2, 2, 2]).lines[1].effect == ratio_of([2, 2, 2], [1, 2, 4], LEVEL)
+    swapped = compared([1, 2, 1, 2], [2, 1, 2, 1]).lines[1].effect
     assert swapped is not None
     assert swapped.low < swapped.mean == 1 < swapped.high
 
@@ -246,7 +253,7 @@ def test_a_seed_on_which_some_run_was_capped_is_in_no_pair() -> None:
     first, second = found.lines
     assert found.paired == (0, 2)
     assert (first.mean, second.mean) == (mean_of([4, 6, 8], LEVEL), mean_of([2, 4, 1], LEVEL))
-    assert second.ratio == ratio_of([2, 4], [4, 8], LEVEL)
+    assert second.effect == ratio_of([2, 4], [4, 8], LEVEL)
     assert (first.best, second.best) == (0, 2)
     assert [line.as_asked for line in found.lines] == [3, 3]
     assert [line.left_out for line in found.lines] == [{RunStatus.CAPPED: 1}] * 2
@@ -254,7 +261,7 @@ def test_a_seed_on_which_some_run_was_capped_is_in_no_pair() -> None:
 
 def test_where_nothing_is_left_to_pair_there_is_no_ratio() -> None:
     first, second = compared([4, None], [None, 5]).lines
-    assert second.ratio is None
+    assert second.effect is None
     assert second.verdict is Verdict.UNKNOWN
     assert (first.best, second.best) == (0, 0)
 
@@ -267,7 +274,7 @@ def test_a_variant_that_never_ended_as_asked_has_no_mean() -> None:
 
 def test_nothing_is_a_multiple_of_0() -> None:
     found = compared([0, 0], [0.5, 0.25], measure=Measure.WASTED)
-    assert [line.ratio for line in found.lines] == [None, None]
+    assert [line.effect for line in found.lines] == [None, None]
     assert [line.best for line in found.lines] == [2, 0]
 
 
@@ -278,8 +285,8 @@ def test_the_best_utilisation_is_the_highest_and_a_tie_counts_for_both() -> None
 
 def test_a_single_seed_has_no_interval() -> None:
     _, second = compared([4], [2]).lines
-    assert second.ratio is not None
-    assert (second.ratio.mean, second.ratio.half) == (0.5, inf)
+    assert second.effect is not None
+    assert (second.effect.mean, second.effect.half) == (0.5, inf)
     assert second.verdict is Verdict.UNKNOWN
 
 
@@ -303,23 +310,52 @@ def verdicts(found: Comparison) -> list[Verdict]:
 def test_better_is_less_of_a_makespan_and_more_of_a_utilisation() -> None:
     rows: list[list[float | None]] = [[10, 11, 12, 13], [5, 6, 7.5, 8], [10, 12, 11, 13]]
     less, more = compared(*rows), compared(*rows, measure=Measure.UTILISATION)
-    assert verdicts(less) == [Verdict.BETTER, Verdict.TIE]
-    assert verdicts(more) == [Verdict.WORSE, Verdict.TIE]
-    assert (less.lines[1].wins, less.lines[1].losses) == (4, 0)
+    assert verdicts(less) == [Verdict.BETTER, Verdict.NOT_SHOWN]
+    assert verdicts(more) == [Verdict.WORSE, Verdict.NOT_SHOWN]
 
 
-def test_a_tie_is_just_where_the_interval_of_the_difference_covers_0() -> None:
-    """And that depends on how many are compared: what is shown alone is a tie among twenty."""
+PAIRS = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=2, max_size=8)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(PAIRS, min_size=1, max_size=4), st.sampled_from(["ratio", "difference"]))
+def test_better_is_exactly_an_interval_that_excludes_no_difference(rows: Any, effect: Any) -> None:
+    """Whatever is compared beside it, and the interval contains its estimate."""
+    most = min(map(len, rows))
+    base = [float(theirs) for _, theirs in rows[0][:most]]
+    found = compared(base, *([float(it) for it, _ in row[:most]] for row in rows), effect=effect)
+    none = {"ratio": 1, "difference": 0}[effect]
+    for line in found.lines[1:]:
+        it = line.effect
+        assert it is not None and it.low <= it.mean <= it.high
+        said = {True: Verdict.BETTER, False: Verdict.WORSE}[it.high < none]
+        shown = Verdict.NOT_SHOWN if it.size > 1 else Verdict.UNKNOWN
+        assert line.verdict is (shown if it.low <= none <= it.high else said)
+
+
+def test_intervals_are_wider_the_more_variants_are_compared() -> None:
+    """What is shown alone is not among twenty: they hold all together (Bonferroni)."""
     base: list[float | None] = [10, 12, 11, 13, 10, 12]
     near: list[float | None] = [9.1, 11.9, 10.2, 12.8, 9.2, 11.6]
     assert verdicts(compared(base, near)) == [Verdict.BETTER]
     many = compared(base, *[near] * 20)
-    assert verdicts(many) == [Verdict.TIE] * 20
-    for found in (compared(base, near), many):
-        for line in found.lines[1:]:
-            assert line.difference is not None
-            covers = line.difference.low <= 0 <= line.difference.high
-            assert covers is (line.verdict is Verdict.TIE)
+    assert verdicts(many) == [Verdict.NOT_SHOWN] * 20
+    assert many.lines[1].effect == ratio_of(near, base, 1 - 0.05 / 20)  # type: ignore[arg-type]
+
+
+def test_intervals_of_all_variants_cover_the_truth_together_as_often_as_they_say() -> None:
+    rng, covered = np.random.default_rng(4), 0
+    for _ in range(400):
+        rows = (rng.gamma(20, size=(6, 12)) + rng.gamma(20, size=12)).tolist()
+        effects = [line.effect for line in compared(*rows).lines[1:]]
+        covered += all(it.low <= 1 <= it.high for it in effects if it)
+    assert covered / 400 >= 0.94
+
+
+def test_runs_in_which_nothing_is_random_count_once() -> None:
+    [_, second] = compared([4.0] * 5, [2.0] * 5).lines
+    assert second.verdict is Verdict.UNKNOWN
+    assert second.effect == ratio_of([2], [4], LEVEL)
 
 
 def test_runs_with_other_jobs_are_unlike_and_pair_with_nobody() -> None:
@@ -329,7 +365,7 @@ def test_runs_with_other_jobs_are_unlike_and_pair_with_nobody() -> None:
     }
     found = compare((), gauge("makespan"), runs, "a")
     assert verdicts(found) == [Verdict.UNLIKE]
-    assert (found.paired, found.lines[1].ratio, found.lines[1].best) == ((), None, 0)
+    assert (found.paired, found.lines[1].effect, found.lines[1].best) == ((), None, 0)
 
 
 def test_a_variant_that_never_ends_spoils_no_other_comparison() -> None:

@@ -10,8 +10,8 @@ import pytest
 from sims.campaign.campaign import PictureSection
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
+from sims.campaign.picture import draw, panels_of
 from sims.campaign.results import Results
-from sims.campaign.tables import draw, panels_of
 from sims.errors import InputError
 from tests.sims.campaign.campaigns import campaign, write
 
@@ -28,15 +28,15 @@ def results(folder: Path, picture: PictureSection | None, **more: Any) -> Result
 
 @pytest.mark.parametrize("show", ["ratio", "difference"])
 def test_against_the_baseline_there_is_a_curve_for_each_other_variant(
-    tmp_path: Path, show: str
+    tmp_path: Path, show: Any
 ) -> None:
     found = results(tmp_path, PictureSection(x="errors.average", show=show))
     assert found.campaign.picture is not None
-    cells = found.comparisons()
+    cells = found.comparisons(effect=show)
     [curves] = panels_of(found.campaign, found.campaign.picture, cells).values()
     assert list(curves) == ["SPT", "mine"]
     lines = (line for cell in cells for line in cell.lines if line.variant == "SPT")
-    told = [getattr(line, show) for line in lines]
+    told = [line.effect for line in lines]
     assert curves["SPT"] == list(zip((0.1, 0.5), told, strict=True))
 
 

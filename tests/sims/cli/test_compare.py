@@ -54,6 +54,7 @@ def idle(view):
 def own(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     """The command line beside a file of policies."""
     monkeypatch.setenv(POLICIES, "")
+    sys.modules.pop("mine", None)
     shell.write(MINE, "mine.py")
     yield shell
     sys.modules.pop("mine", None)
@@ -94,25 +95,111 @@ def test_a_runs_value_is_what_holdfast_run_tells_of_that_seed(shell: Shell) -> N
 def test_a_variant_compared_with_itself_is_no_better_and_no_worse(shell: Shell) -> None:
     path = shell.write(TINY)
     said = shell("compare", path, "--vary", "policy.name=IE,IE", "--runs", "3")
-    rows = [line.split() for line in said.out.splitlines() if line.strip().startswith("IE ")]
-    assert rows[0][:-1] == rows[1][:-1]
+    rows = [
+        line.split() for line in said.out.splitlines() if line.strip().startswith("policy.name=IE ")
+    ]
     assert rows[0][-7:] == ["1", "±", "0", "3", "of", "3", "baseline"]
-    assert rows[1][-1] == "tie"
+    assert rows[1][:-3] == [rows[0][0], "(2)", *rows[0][1:-1]]
+    assert rows[1][-3:] == ["no", "difference", "shown"]
 
 
 def test_one_run_each_has_no_interval_and_says_so(shell: Shell) -> None:
     path = shell.write(TINY)
     said = shell("compare", path, "--vary", "policy.name=IE,Y-IE", "--runs", "1")
-    assert "One run each: no intervals." in said.out
+    assert "One run each: no intervals, no verdict." in said.out
     assert "±" not in said.out
-    told = shell("compare", path, "--runs", "1", "--json").json()
+    told = shell("compare", path, "--vary", "policy.name=IE", "--runs", "1", "--json").json()
     assert told["variants"][0]["mean"]["half"] is None
 
 
-def test_a_scenario_that_draws_nothing_says_that_all_runs_are_alike(shell: Shell) -> None:
-    said = shell("compare", SCENARIOS / "batch-easy.toml", "--runs", "2")
-    assert "All runs of a variant are alike" in said.out
-    assert "as it is" in said.out
+def test_where_nothing_is_random_runs_count_once_and_there_is_no_verdict(shell: Shell) -> None:
+    words = ("compare", SCENARIOS / "batch-easy.toml", "--vary", "policy.name=EASY,FCFS")
+    said = shell(*words, "--runs", "5")
+    assert "All runs of a variant are alike: the seed changes nothing" in said.out
+    assert "one observation, without an interval and a verdict" in said.out
+    assert "±" not in said.out
+    easy, fcfs = shell(*words, "--runs", "5", "--json").json()["variants"]
+    assert (easy["verdict"], fcfs["verdict"]) == ("baseline", "no verdict")
+    assert (fcfs["ratio"]["size"], fcfs["ratio"]["half"]) == (1, None)
+
+
+def test_without_anything_varied_it_is_refused(shell: Shell) -> None:
+    said = shell("compare", shell.write(TINY))
+    assert (said.code, said.out) == (2, "")
+    assert "--vary: nothing is varied; accepted: --vary KEY=V1,V2" in said.complaint()
+
+
+@pytest.mark.parametrize("option", [(), ("--difference",)])
+def test_a_verdict_is_what_the_printed_interval_says(shell: Shell, option: tuple[str]) -> None:
+    """A policy that waits in half of the runs: 0.5 or 1 times the baseline's."""
+    words = ("--vary", "policy.name=IE,Y-IE,P-IE,RANDOM,E-IE", "--runs", "6", "--json")
+    told = shell("compare", shell.write(TINY), *words, *option).json()
+    effect, none = ("difference", 0) if option else ("ratio", 1)
+    for line in told["variants"][1:]:
+        it = line[effect]
+        covers = it["low"] <= none <= it["high"]
+        assert it["low"] <= it["mean"] <= it["high"]
+        assert (line["verdict"] == "no difference shown") is covers
+        assert covers or line["verdict"] == ("better" if it["high"] < none else "worse")
+
+
+STREAM = """
+name = "queue"
+[platform]
+workers = 4
+[job]
+kind = "rigid"
+jobs = [JOBS]
+[errors]
+average = 0.4
+[policy]
+name = "EASY"
+""".replace(
+    "JOBS",
+    ", ".join(
+        f"{{processors = 4, time = {time}, release = {release}, user = {user!r}}}"
+        for user, time, release in (
+            ("bob", 90, 0),
+            ("bob", 95, 1),
+            ("alice", 5, 2),
+        )
+    ),
+)
+
+
+def test_who_loses_is_told_by_user_with_an_interval(shell: Shell) -> None:
+    """Short jobs are alice's, long ones bob's: the shortest first serves her at his expense."""
+    words = ("--vary", "policy.order=FCFS,SPT", "--by", "user", "--runs", "8", "--measure", "wait")
+    path = shell.write(STREAM)
+    cells = shell("compare", path, *words, "--json").json()["cells"]
+    assert [cell["at"] for cell in cells] == [{"user": "alice"}, {"user": "bob"}]
+    alice, bob = (cell["variants"][1] for cell in cells)
+    assert alice["ratio"]["mean"] < 1 < bob["ratio"]["mean"]
+    assert all(
+        it["ratio"]["low"] < it["ratio"]["mean"] < it["ratio"]["high"] for it in (alice, bob)
+    )
+    for cell in cells:
+        for line in cell["variants"]:
+            order = line["settings"]["policy.order"]
+            run = (
+                "run",
+                path,
+                "--set",
+                f"policy.order={order}",
+                "--log",
+                f"{order}.jsonl",
+            )
+            assert shell(*run).code == 0
+            by = shell("summary", f"{order}.jsonl", "--by", "user", "--json").json()["by"]
+            assert line["runs"][0]["value"] == pytest.approx(by[cell["at"]["user"]]["wait"]["mean"])
+    refused = shell("compare", path, *words[:4]).complaint()
+    assert "--by: makespan is none of each job's; accepted: --measure" in refused
+
+
+def test_distributions_are_drawn_a_variant_beside_the_other(shell: Shell) -> None:
+    words = ("--vary", "policy.name=IE,Y-IE", "--runs", "3", "-o", "spread.svg")
+    assert "picture  spread.svg\n" in shell("compare", shell.write(TINY), *words).out
+    assert (shell.folder / "spread.svg").read_text().count("<svg") == 1
 
 
 def test_capped_runs_are_counted_and_in_no_mean(shell: Shell) -> None:
@@ -127,7 +214,7 @@ def test_capped_runs_are_counted_and_in_no_mean(shell: Shell) -> None:
     assert (short["as_asked"], long["as_asked"]) == (6 - len(capped), 6)
     assert long["ratio"] == {"mean": 1, "half": 0, "low": 1, "high": 1, "size": 6 - len(capped)}
     assert long["mean"]["size"] == 6
-    note = f"Not completed, and in no mean: job.cap=30: {len(capped)} capped. A ratio is over"
+    note = f"Not completed, and in no mean: job.cap=30: {len(capped)} capped. Variants are compared"
     assert note in shell(*words).out
 
 
@@ -138,7 +225,7 @@ def test_where_every_run_is_cut_off_there_are_dashes_for_makespans_but_shares_ar
     said = shell(*words)
     rows = [line.split() for line in said.out.splitlines() if "IE   " in line]
     assert [row[1:] for row in rows] == [
-        ["0", "of", "2", "-", "-", "-", verdict] for verdict in ("baseline", "unknown")
+        ["0", "of", "2", "-", "-", "-", *verdict] for verdict in (["baseline"], ["no", "verdict"])
     ]
     told = shell(*words, "--measure", "utilisation", "--json").json()
     assert [line["as_asked"] for line in told["variants"]] == [2, 2]
@@ -157,13 +244,14 @@ def test_a_policy_that_starves_its_jobs_is_left_out_by_name(own: Shell) -> None:
         ".",
     )
     assert (said.code, said.err) == (0, "")
-    note = "policy.name=mine:idle: 2 starved. A ratio is over the seeds on which both did, best"
-    assert f"{note} over the 0 of 2 on which all did." in said.out
+    note = "policy.name=mine:idle: 2 starved. Variants are compared over the seeds on which both"
+    assert f"{note} did, best is over the 0 of 2 on which all did." in said.out
 
 
 def test_a_measure_that_a_kind_of_job_does_not_have_is_left_out(shell: Shell) -> None:
-    said = shell("compare", shell.write(TINY), "--measure", "stretch", "--runs", "2")
-    assert "as it is: 2 without a stretch" in said.out
+    words = ("--vary", "policy.name=IE", "--measure", "stretch", "--runs", "2")
+    said = shell("compare", shell.write(TINY), *words)
+    assert "policy.name=IE: 2 without a stretch" in said.out
 
 
 def about(mean: float, half: float) -> Estimate:
@@ -260,7 +348,8 @@ def test_what_cannot_be_compared_is_refused_in_one_line_before_anything_runs(
     shell: Shell, words: list[str], parts: list[str]
 ) -> None:
     path, store = shell.write(TINY), shell.folder / "store"
-    said = shell("compare", path, "--store", store, *words)
+    vary = () if "--vary" in words else ("--vary", "policy.name=IE")
+    said = shell("compare", path, "--store", store, *words, *vary)
     assert said.code == 2
     line = said.complaint()
     for part in ("holdfast: ", *parts):
@@ -323,7 +412,7 @@ def test_without_a_store_control_c_says_that_nothing_is_kept(
 
     monkeypatch.setattr(comparing, "run_campaign", interrupted)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    said = shell("compare", shell.write(TINY))
+    said = shell("compare", shell.write(TINY), "--vary", "policy.name=IE")
     assert said.code == 130
     assert said.complaint() == "holdfast: interrupted; without --store nothing is kept"
 

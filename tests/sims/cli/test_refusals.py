@@ -324,6 +324,8 @@ def test_a_policy_that_fails_at_once_leaves_an_older_log_as_it_was(shell: Shell)
     ("text", "problem"),
     [
         ("a = " + "[" * 3000 + "]" * 3000, "nested hundreds deep"),
+        (f"{'.'.join('a' * 200_000)} = 1", "nested hundreds deep"),
+        ("['a b'" + '."c d"' * 200_000 + "]", "nested hundreds deep"),
         ("job = 3", "job: 3 is not accepted; accepted: a table"),
         ("#" * (16 * 2**20 + 1), "more than 16,777,216 bytes"),
     ],

@@ -10,10 +10,10 @@ from actors.runtime import Record
 from sims.cli import main
 from sims.exports import tables
 from sims.exports.tables import write_events, write_jobs
-from sims.parts import parted
 from sims.scenario.loader import read as scenario_of
 from sims.summary import Summary
 from sims.world import run
+from tests.parts import parted
 from tests.sims.cli.commands import without
 from tests.sims.kinds import EVERY, records_of, written
 

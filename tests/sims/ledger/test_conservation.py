@@ -12,7 +12,7 @@ from actors.events import JobCompleted, ScenarioStarted
 from actors.intervals import count_in, intervals_of, spans_in, text
 from actors.runtime import Record
 from sims.ledger import Ledger, Slice, Use, account
-from sims.parts import parted
+from tests.parts import parted
 from tests.sims.anything import TABLES, records_of, scenarios
 from tests.sims.ledger.accountant import Accountant
 

@@ -22,10 +22,10 @@ from actors.events import (
 from actors.intervals import numbers_in
 from actors.runtime import Record
 from sims.ledger import Slice, Use, account
-from sims.parts import parted
 from sims.report import Report
 from sims.scenario.loader import read
 from sims.world import run
+from tests.parts import parted
 from tests.sims.ledger.accountant import Accountant
 
 Table = dict[str, Any]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sims.plots.boxes import rgb
-from sims.plots.palette import RUN_PAINTS, USE_PAINTS, Paint
+from sims.plots.classes import COLOURS, WAITS
+from sims.plots.palette import GREY, RUN_PAINTS, USE_PAINTS, Paint
 
 SEEN_BY = {
     "normal": np.eye(3),
@@ -36,6 +37,7 @@ SEEN_BY = {
 }
 """Linear RGB -> linear RGB as seen, at full severity."""
 
+CLASSES = tuple(Paint(colour, colour) for colour in (*COLOURS, GREY))
 TOLD_APART = 10
 """CIE76 difference; 2.3 is just noticeable, and areas side by side need several times that."""
 
@@ -53,7 +55,7 @@ def lab(colour: str, vision: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("vision", SEEN_BY)
-@pytest.mark.parametrize("paints", [USE_PAINTS, RUN_PAINTS], ids=["uses", "runs"])
+@pytest.mark.parametrize("paints", [USE_PAINTS, RUN_PAINTS, CLASSES, (*WAITS.values(),)])
 def test_all_colours_can_be_told_apart_with_any_colour_vision(
     paints: tuple[Paint, ...], vision: str
 ) -> None:

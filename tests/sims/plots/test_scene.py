@@ -12,12 +12,12 @@ from actors.events import (
     RunStarted,
     WorkloadEnded,
 )
-from sims.ledger import Use
-from sims.parts import parted
+from sims.ledger import Use, account
 from sims.plots.boxes import Raster, coverage, side_by_side
 from sims.plots.palette import IN_SYSTEM, KIND, RUN_PAINTS, USE_PAINTS, WENT_ON, Sign
 from sims.plots.scene import Scene, middle
 from sims.plots.steps import averaged, channels_used
+from tests.parts import parted
 from tests.sims.kinds import EVERY, records_of
 from tests.sims.plots.made import boxes as made
 from tests.sims.worlds import play
@@ -27,11 +27,13 @@ AT = ("t", "row")
 
 @pytest.mark.parametrize("name", EVERY)
 def test_boxes_cover_what_the_ledger_counts(name: str) -> None:
-    scene = Scene.of(records_of(name), ledger=True)
-    boxes = scene.uses
+    scene = Scene.of(records_of(name))
+    boxes, ledger = scene.uses, account(records_of(name), scene.header.processors)
     covered = float(((boxes.high - boxes.low) * (boxes.end - boxes.start) * boxes.share).sum())
-    spent = scene.ledger.capacity - scene.ledger.total[Use.IDLE]
+    spent = ledger.capacity - ledger.total[Use.IDLE]
     assert covered == pytest.approx(float(spent), rel=1e-9)
+    told = {use: 100 * ledger.share(use) for use in Use if ledger.total[use]}
+    assert scene.shares() == pytest.approx(told, rel=1e-6)
     assert boxes.low.min() >= 0
     assert boxes.high.max() <= scene.header.processors
     assert boxes.end.max() <= scene.end
@@ -170,11 +172,11 @@ def test_a_curve_of_many_steps_keeps_its_area() -> None:
 def test_bars_of_groups_add_up_to_the_whole_pool() -> None:
     records = records_of("batch-rigid")
     assert any(isinstance(it.event, WorkloadEnded) for it in records)
-    scene = Scene.of(records, ledger=True)
+    scene = Scene.of(records)
+    ledger = account(records, scene.header.processors)
     areas = coverage(scene.uses, Raster(64, 1, scene.header.processors, scene.end))
     for use in (Use.USEFUL, Use.LOST):
-        share = float(scene.ledger.total[use] / scene.ledger.capacity)
-        assert areas[KIND[use]].mean() == pytest.approx(share)
+        assert areas[KIND[use]].mean() == pytest.approx(ledger.share(use))
 
 
 def test_shares_of_a_processor_lie_beside_each_other_in_its_row() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import holdfast
 import pytest
 
+from policies import interface
 from sims.result import Result
-from tests.sims.cli.commands import TINY, Shell, environment
+from tests.sims.cli.commands import FEW, TINY, Shell, environment
 
 ROOT = Path(__file__).parents[3]
 FACADE = ROOT / "sims" / "python"
@@ -22,6 +24,7 @@ def test_it_is_this_checkouts() -> None:
 
 def test_every_name_is_there_and_listed() -> None:
     assert dir(holdfast) == holdfast.__all__ == sorted(holdfast.__all__)
+    assert set(interface.__all__) < set(holdfast.__all__)
     for name in holdfast.__all__:
         assert getattr(holdfast, name) is not None
     with pytest.raises(AttributeError, match="'nothing'"):
@@ -64,9 +67,85 @@ def test_variants_are_compared_as_the_command_does(shell: Shell) -> None:
     path = shell.write(TINY)
     told = shell("compare", path, "--vary", "policy.name=IE,Y-IE", "--runs", "3", "--json").json()
     results = holdfast.compare(path, {"policy.name": ["IE", "Y-IE"]}, runs=3)
-    [comparison] = results.comparisons()
-    means = [line.mean.mean for line in comparison.lines if line.mean]
-    assert means == [variant["mean"]["mean"] for variant in told["variants"]]
+    assert results.as_json() == told
+    same = holdfast.compare(path, [{"policy.name": "IE"}, {"policy.name": "Y-IE"}], runs=3)
+    assert str(same) == str(results)
+    for frame in (results.frame(), results.frame("pandas")):
+        assert list(frame["mean"]) == [line["mean"]["mean"] for line in told["variants"]]
+        assert frame["ratio_low"][1] == told["variants"][1]["ratio"]["low"]
+    assert results._repr_html_().count("<tr>") == 3
+    assert results.plot()._repr_png_().startswith(b"\x89PNG")
+    assert results.plot("spread.svg") == Path("spread.svg")
+
+
+NOTEBOOK = """
+import holdfast
+import policies
+from hazard import Weekends
+
+ONE = {
+    "name": "shadowed", "platform": {"workers": 4}, "policy": {"name": "EASY"},
+    "job": {"kind": "rigid", "jobs": [{"processors": 2, "time": 3500, "release": 1000}]},
+}
+NAMES = ["EASY", policies.narrow_first, lambda view: policies.narrow_first(view)]
+
+path = holdfast.example("batch-rigid")
+hazard = Weekends(0.001, day=1e6)
+table = holdfast.compare(path, {"policy.name": NAMES}, hazard=hazard, runs=3)
+easy, mine, wrapped = table.frame()["mean"]
+assert easy != mine == wrapped
+assert holdfast.run(path, policy=policies.narrow_first, keep=False).makespan is not None
+assert holdfast.run(ONE, hazard=Weekends(1.0, day=600.0, downtime=60.0)).makespan > 4500
+assert holdfast.run(ONE).makespan == 4500
+print("done")
+"""
+
+SHADOW = """
+import holdfast
+
+
+def narrow_first(view: holdfast.BatchView) -> holdfast.Decision:
+    starts, free = [], view.free
+    for job in sorted(view.queue, key=lambda it: (it.processors, it.key)):
+        if job.processors <= free:
+            starts.append(job)
+            free -= job.processors
+    return holdfast.Decision(starts)
+"""
+
+
+def test_objects_are_compared_beside_a_file_called_as_our_package(shell: Shell) -> None:
+    assert shell("new", "hazard", "-o", "hazard.py").code == 0
+    shell.write(SHADOW, "policies.py")
+    path = shell.write(NOTEBOOK, "notebook.py")
+    words = [sys.executable, path.name]
+    env = environment(PYTHONPATH=f"{ROOT}:{FACADE}")
+    said = subprocess.run(
+        words, env=env, cwd=shell.folder, capture_output=True, text=True, timeout=120
+    )
+    assert (said.stdout, said.stderr) == ("done\n", "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"vary": {"policy.name": "IE"}}, r"vary\['policy.name'\]: 'IE'"),
+        ({"vary": "IE"}, "vary: 'IE'"),
+        ({"vary": ["IE"]}, "vary: 'IE'"),
+        ({"across": {"seed": 3}}, r"across\['seed'\]: 3"),
+        ({"runs": "3"}, "runs: '3'"),
+        ({"file": 3}, "file: 3"),
+        ({"policy": 3}, "policy: 3"),
+        ({"policy": Result}, "policy: Result is a class"),
+        ({"hazard": 3}, "hazard: 3"),
+    ],
+)
+def test_what_has_another_type_is_refused_by_the_arguments_name(
+    shell: Shell, changes: dict[str, Any], named: str
+) -> None:
+    asked = {"file": shell.write(TINY), "vary": {"master.channels": [1, 2]}, "runs": 2, **changes}
+    with pytest.raises(TypeError, match=named):
+        holdfast.compare(**asked)
 
 
 def test_a_campaign_file_is_run_and_kept(shell: Shell) -> None:
@@ -78,3 +157,18 @@ def test_a_campaign_file_is_run_and_kept(shell: Shell) -> None:
     results = holdfast.campaign(path, store="kept")
     assert len(results.comparisons()) == 2
     assert holdfast.campaign(path, store="kept").frame().equals(results.frame())
+    assert len(results.runs()) == 4
+
+
+def test_a_small_run_loads_at_most_150_modules_of_ours(shell: Shell) -> None:
+    path = shell.write(FEW)
+    code = f"""if True:
+        import sys
+        from sims.cli import main
+        main(["run", {str(path)!r}, "--log", "none"])
+        ours = ("actors", "policies", "sims")
+        print(sum(it.partition(".")[0] in ours for it in sys.modules))
+    """
+    words = [sys.executable, "-c", code]
+    said = subprocess.run(words, env=environment(), capture_output=True, text=True, check=True)
+    assert int(said.stdout.split()[-1]) <= 150

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 
 from sims.errors import InputError
 from sims.readers.documents import load_json
-from sims.readers.files import content, numbered_lines
+from sims.readers.files import LEAST_GROWN, LONGEST, content, numbered_lines
+from sims.readers.intervals import read_intervals
+from sims.readers.spot import MOST_BYTES, spot_folder
 
 LINES = b"one\r\ntwo\n\nfour"
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
@@ -77,3 +80,28 @@ def test_json_that_does_not_parse_is_refused_with_its_line(tmp_path: Path) -> No
     with pytest.raises(InputError) as caught:
         load_json(path)
     assert caught.value.key == "line 2"
+
+
+@pytest.mark.parametrize("name", ["a.gz", "a.xz", "a.bz2"])
+def test_a_small_file_that_unpacks_to_far_more_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(COMPRESSORS[name](bytes(LEAST_GROWN + 1)))
+    with pytest.raises(InputError, match="more than 100 times as large"):
+        content(path)
+
+
+def test_a_line_that_nobody_wrote_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text(f"worker,start,end,state\n{'a' * LONGEST},0,1,u\n")
+    with pytest.raises(InputError, match="line 2: longer than 131,072 characters"):
+        read_intervals(path)
+
+
+def test_an_archive_is_unpacked_up_to_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "zones.tar.gz"
+    with tarfile.open(path, "w:gz") as archive, Path("/dev/zero").open("rb") as zeros:
+        member = tarfile.TarInfo("a.json")
+        member.size = MOST_BYTES + 1
+        archive.addfile(member, zeros)
+    with pytest.raises(InputError, match="more than 268,435,456 bytes"), spot_folder(path):
+        pass

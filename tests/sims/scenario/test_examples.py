@@ -20,9 +20,9 @@ from actors.events import (
 )
 from actors.runtime import Event, Record
 from sims.audit.audit import audit
-from sims.parts import parted
 from sims.scenario.loader import load
 from sims.world import run
+from tests.parts import parted
 
 SCENARIOS = Path(__file__).parents[3] / "sims" / "scenarios"
 EXAMPLES = sorted(path.stem for path in SCENARIOS.glob("*.toml"))

@@ -128,8 +128,10 @@ def lacking(table: KeyTable) -> set[str]:
 
 
 def written(place: str, table: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """(table's place, key) of all keys of a parsed file."""
+    """(table's place, key) of all keys of a parsed file but numbers, which are the user's."""
     for key, value in table.items():
+        if key.isdecimal():
+            continue
         yield place, key
         inner = f"{place}.{key}" if place else key
         for each in value if isinstance(value, list) else [value]:

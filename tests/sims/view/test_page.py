@@ -31,19 +31,14 @@ def data_of(page: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_kind_of_log_has_a_page_that_needs_no_network(name: str, tmp_path: Path) -> None:
+def test_every_kind_of_log_has_a_page_that_needs_no_network_and_tells_all_chains(
+    name: str, tmp_path: Path
+) -> None:
     page = tmp_path / "page.html"
     assert main(["view", str(written(name, tmp_path)), "-o", str(page)]) == 0
-    text = page.read_text()
+    text, records = page.read_text(), records_of(name)
     assert not re.search(r'<(?:script|link|img|iframe)[^>]+(?:src|href)\s*=\s*["\']', text)
     assert "@import" not in text
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_page_tells_the_whole_chain_behind_every_job(name: str, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    records = records_of(name)
-    Page().write(records, page)
     events = data_of(page)["events"]
     assert isinstance(events, dict)
     cause = dict(zip(events["seq"], events["cause"], strict=True))
@@ -106,7 +101,7 @@ def test_without_bokeh_the_pip_command_is_named(tmp_path: Path) -> None:
     [("figure1", "time, slots", "worker"), ("batch-easy", "time, s", "processor")],
 )
 def test_axes_of_charts_tell_their_units(name: str, time: str, row: str) -> None:
-    scene = Scene.of(records_of(name), ledger=True)
+    scene = Scene.of(records_of(name))
     rows = charts.processors(scene)
     jobs, ledger = charts.jobs(scene, rows), charts.ledger(scene)
     assert [it.xaxis[0].axis_label for it in (rows, jobs)] == [time, time]
@@ -115,7 +110,7 @@ def test_axes_of_charts_tell_their_units(name: str, time: str, row: str) -> None
 
 
 def test_the_ledgers_axis_tells_what_its_parts_are_of() -> None:
-    figure1, easy = (Scene.of(records_of(it), ledger=True) for it in ("figure1", "batch-easy"))
+    figure1, easy = (Scene.of(records_of(it)) for it in ("figure1", "batch-easy"))
     assert charts.ledger(figure1).xaxis[0].axis_label == "% of 5 processors x 16 slots"
     assert charts.ledger(easy).xaxis[0].axis_label == "% of 64 processors x 1 h 47 min 30 s"
 

@@ -32,7 +32,7 @@ from policies.maths.speeds import SpeedProcess
 from policies.maths.speedup import Rigid
 from policies.service import StartedFirst
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
-from sims.parts import parts
+from tests.parts import parts
 
 Trace = Iterable[tuple[float, float]]
 

@@ -1,0 +1,115 @@
+"""Deadlines: on which kind of worker a job goes on, spot or on-demand (Wu et al. 2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import floor
+
+from attrs import define, evolve, field
+
+from actors.messages import CopyOver, Decide, RunProgress
+from actors.runtime import Phase
+from actors.scheduler import Decider, Scheduler
+from policies.availability import WorkerState
+from policies.interface.deadline import DueJob, KindPolicy, Offer
+from policies.interface.queue import BatchJob
+
+DECIDE = Decide()
+
+
+@define(eq=False)
+class MovedJob:
+    """The decider's state for one job."""
+
+    due: DueJob
+    """As it is when it is submitted."""
+    submitted: float
+    processors: int
+    pace: float
+    """Time that a unit of work takes, with its checkpoints."""
+    waits: bool = False
+    """Whether it has no workers."""
+    copy: int = -1
+    kind: str = ""
+    """Of its workers."""
+    saved: float = 0
+
+
+@define(eq=False)
+class DeadlineDecider(Decider):
+    """Asks a policy for each job's kind of worker, at each change and every so often. A change of
+    kind cancels the job's run; its policy is then asked again, for a job that has no workers."""
+
+    policy: KindPolicy
+    kinds: Mapping[str, tuple[Offer, tuple[int, ...]]]
+    """Each kind's offer and workers, the cheapest first."""
+    jobs: Mapping[int, MovedJob]
+    """By job index."""
+    every: float
+    """Time between two questions."""
+    until: float
+    """After the last deadline time alone changes nothing: what waits for ever is found out."""
+    scheduler: Scheduler = field(init=False, repr=False)
+    tick: float = field(init=False, default=0)
+    """When policies are asked next, whatever happens."""
+
+    @property
+    def wants_progress(self) -> bool:
+        return True
+
+    def attach(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    # --- what it hears of ---------------------------------------------------------------------
+
+    def submitted(self, job: BatchJob, cause: int) -> None:
+        self.jobs[job.index].waits = True
+
+    def over(self, message: CopyOver, cause: int) -> None:
+        job = self.jobs[message.index]
+        job.waits, job.copy, job.kind = message.waits, -1, ""
+
+    def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
+        return True
+
+    def progressed(self, message: RunProgress) -> None:
+        job = self.jobs[message.index]
+        job.saved = message.saved * job.pace
+
+    def woken(self, cause: int) -> int | None:
+        scheduler = self.scheduler
+        return None if scheduler.due_by < self.tick else scheduler.system.origin
+
+    # --- what it decides ----------------------------------------------------------------------
+
+    def decide(self, cause: int) -> None:
+        scheduler = self.scheduler
+        for index, job in self.jobs.items():
+            if job.waits or job.kind:
+                self._decide(index, job, cause)
+        tick = (floor(scheduler.due_by / self.every) + 1) * self.every
+        if self.tick < tick <= self.until:
+            self.tick = tick
+            scheduler.at(tick, DECIDE, cause, Phase.DECISION)
+
+    def _decide(self, index: int, job: MovedJob, cause: int) -> None:
+        scheduler, found = self.scheduler, {kind: self._free(kind, job) for kind in self.kinds}
+        offers = tuple(self.kinds[kind][0] for kind, free in found.items() if free)
+        elapsed = scheduler.now - job.submitted
+        now = evolve(job.due, elapsed=elapsed, saved=job.saved, kind=job.kind, offers=offers)
+        kind = self.policy(now)
+        if kind == job.kind:
+            return
+        if job.kind:
+            scheduler.cancel_copy(job.copy, cause)
+        elif found[kind]:
+            job.waits, job.kind = False, kind
+            job.copy = scheduler.start_on(index, found[kind], cause)
+
+    def _free(self, kind: str, job: MovedJob) -> list[int]:
+        """As many workers as the job needs that are UP, and free or its own, the lowest first; none
+        where there are too few."""
+        pool, needed, mine = self.scheduler.pool, job.processors, (-1, job.copy)
+        workers = self.kinds[kind][1]
+        free = [n for n in workers if n not in pool.away and pool.holder(n) in mine][:needed]
+        return free if len(free) == needed else []

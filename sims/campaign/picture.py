@@ -1,0 +1,90 @@
+"""A campaign's picture: curves with intervals over an axis, in panels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from sims.campaign.axes import as_toml
+from sims.campaign.campaign import Campaign, PictureSection
+from sims.campaign.comparing import Comparison, Verdict
+from sims.campaign.intervals import Estimate
+from sims.campaign.results import Results
+from sims.errors import InputError
+from sims.plots.panels import draw_panels
+from sims.telling import units
+
+VARIANT = "variant"
+SHOWN = {"mean": ("", None), "ratio": (" / {0}'s", 1.0), "difference": (" less {0}'s", 0.0)}
+"""What is shown of a measure: beside its name, and where there is no difference to the baseline."""
+LEFT_OUT = "left out: places where a run did not complete"
+Panels = dict[str, dict[str, list[tuple[float, Estimate]]]]
+
+
+def draw(results: Results, path: Path) -> Path:
+    """Draw it. Raises InputError where the campaign file asks for none, without matplotlib, and
+    where nothing is there to draw. Returns `path`."""
+    campaign, picture = results.campaign, results.campaign.picture
+    if picture is None:
+        raise InputError(campaign.source, "picture", "missing", "[picture] with x")
+    name = picture.measure or campaign.measures[0]
+    gauge = next(it for it in campaign.gauges if it.name == name)
+    cells = results.comparisons(gauge, None if picture.show == "mean" else picture.show)
+    panels = panels_of(campaign, picture, cells)
+    if not panels:
+        raise InputError(campaign.source, "picture", "no cell has a value", "finished cells")
+    names, (told, level) = picture.labels, SHOWN[picture.show]
+    unit = f", {units(results.unit)}" if gauge.timed and picture.show != "ratio" else ""
+    baseline = names.get(campaign.reference, campaign.reference)
+    return draw_panels(
+        panels,
+        path,
+        picture.title or campaign.name,
+        names.get(picture.x, picture.x),
+        names.get(name, name) + told.format(baseline) + unit,
+        columns=min(picture.columns, len(panels)),
+        log_x=picture.log_x,
+        log_y=picture.log_y,
+        line=level,
+        note=LEFT_OUT if any(line.left_out for cell in cells for line in cell.lines) else "",
+    )
+
+
+def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Comparison]) -> Panels:
+    """By panel and line: (x, what is shown). What the picture does not tell apart is refused.
+
+    Raises InputError where an axis is in neither x, lines nor panels, or x is no number.
+    """
+    found: Panels = {}
+    for cell in cells:
+        for line in cell.lines:
+            estimate = line.mean if picture.show == "mean" else line.effect
+            base = line.verdict is Verdict.BASELINE and picture.show != "mean"
+            if base or estimate is None or not estimate.size or line.left_out:
+                continue  # a mean of those runs alone that were short enough to end
+            place = dict(cell.point) | {VARIANT: line.variant}
+            panel = _named(picture.panels, place, picture) if picture.panels else ""
+            curves = found.setdefault(panel, {})
+            curve = curves.setdefault(_named(picture.lines, place, picture), [])
+            at = _number(place[picture.x], campaign.source, picture)
+            if any(at == other for other, _ in curve):
+                problem = "several values at one place: an axis, or `variant`, is in no key"
+                raise InputError(campaign.source, "picture", problem, "x, lines, panels with all")
+            curve.append((at, estimate))
+            curve.sort(key=lambda point: point[0])
+    return found
+
+
+def _named(key: str, place: dict[str, Any], picture: PictureSection) -> str:
+    value = as_toml(place[key])
+    told = picture.labels.get(value, value)
+    return told if key == VARIANT else f"{picture.labels.get(key, key)} = {told}"
+
+
+def _number(value: object, source: str, picture: PictureSection) -> float:
+    if not isinstance(value, int | float):
+        raise InputError(source, "picture.x", f"{picture.x} = {value!r} is no number", "numbers")
+    if picture.log_x and value <= 0:
+        raise InputError(source, "picture.log_x", f"{picture.x} = {value}", "values above 0")
+    return float(value)

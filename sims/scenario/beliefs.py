@@ -1,0 +1,45 @@
+"""What traces say of a platform's workers, and what policies believe of them."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+
+from policies.maths.markov import MarkovChain
+from sims.errors import InputError
+from sims.scenario.availability import Trace, TraceFile
+from sims.scenario.platform import Platform
+
+
+def refuse_mixed(platform: Platform, folder: Path) -> None:
+    """Raises InputError where the slots of two traces differ in length."""
+    traces = [it.availability for it in platform.sections]
+    files = [it for it in traces if isinstance(it, TraceFile)]
+    lengths = dict.fromkeys(it.seconds(folder) for it in files)
+    if len(lengths) > 1:
+        problem = f"slots of {' and '.join(f'{it:g} s' for it in lengths)} in one scenario"
+        accepted = f"slot = {min(lengths):g} for all of them: traces of other ticks are resampled"
+        raise InputError("scenario", "workers.availability.slot", problem, accepted)
+
+
+def measured_mtbf(platform: Platform, folder: Path) -> float:
+    """Time that a worker is UP until it goes DOWN, over all traces; inf: it never does."""
+    traces = [it.availability for it in platform.sections]
+    seen = [it.failures(folder) for it in traces if isinstance(it, Trace)]
+    downs = sum(it for _, it in seen)
+    return sum(up for up, _ in seen) / downs if downs else inf
+
+
+def chains(platform: Platform, folder: Path) -> tuple[MarkovChain, ...]:
+    """What policies believe of each worker. Raises InputError where nothing can be."""
+    return tuple(_chain(platform, k, folder) for k in range(platform.size))
+
+
+def _chain(platform: Platform, worker: int, folder: Path) -> MarkovChain:
+    section = platform[worker]
+    try:
+        return (section.belief or section.availability).chain(folder)
+    except ValueError as error:
+        problem = f"{platform.name(worker)}: {error}"
+        accepted = "a worker that is UP at times, or one with a belief"
+        raise InputError("scenario", "workers.availability", problem, accepted) from None
