@@ -13,7 +13,7 @@ import attrs
 
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
-from sims.errors import COMMAND_LINE, InputError, naming
+from sims.errors import COMMAND_LINE, InputError, naming, note, show
 from sims.options import (
     AsJson,
     Overrides,
@@ -30,7 +30,6 @@ from sims.options import (
 from sims.scenario.idle import warn_of_idle
 from sims.scenario.loader import Scenario, files_of, load, split_override, value_of
 from sims.scenario.scenario import SEEDS
-from sims.script import note, show
 from sims.summary import Summary
 from sims.world import Begins
 from sims.world import run as simulate
@@ -132,7 +131,7 @@ def check(
     """Check a scenario file without running it: what it means.
 
     Code that the file names is not loaded without --load: it has to be there."""
-    from sims.session import check as checked
+    from sims.checking import check as checked
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)

@@ -12,7 +12,8 @@ from numpy.random import Generator
 from actors.owners import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
-from sims.scenario.traces import FtaFile, IntervalFile, Letters, Owned, SimGridFile, SpotFile, cut
+from sims.scenario.trace_files import FtaFile, IntervalFile, SimGridFile, SpotFile
+from sims.scenario.traces import Letters, Owned, cut
 from sims.tables.fields import Accepts
 from sims.tables.section import OneOf
 

@@ -12,7 +12,6 @@ from attrs import astuple
 from actors.events import DeciderKind, LinkDescribed, PlatformDescribed, WorkerPriced, WorkerRented
 from actors.hazards import Hazard, PaperFaults
 from actors.limit import Cap
-from actors.master import Master
 from actors.pool import Pool
 from actors.runtime import System
 from actors.scheduler import Decider, Scheduler
@@ -25,10 +24,11 @@ from sims.scenario.faults import AnyFault, Struck
 from sims.scenario.jobs.entries import CAP, HAZARD, MASTER, SCHEDULER
 from sims.scenario.platform import Platform
 from sims.scenario.scenario import MeasuresSection, Scenario
-from sims.scenario.traces import SpotFile
+from sims.scenario.trace_files import SpotFile
 
 if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
+    from actors.master import Master
 
 
 def spawn_platform(
@@ -97,6 +97,8 @@ def _master(scenario: Scenario, system: System) -> Master | None:
         return None
     system.journal.record(system.origin, LinkDescribed, section.channels, section.served)
     order = section.service(scenario.full_platform, scenario.cap)
+    from actors.master import Master
+
     return system.spawn(Master(MASTER, section.channels, order))
 
 

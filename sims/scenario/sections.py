@@ -18,7 +18,8 @@ from sims.scenario.platform import PlatformSection, RandomWorkers, WorkerSection
 from sims.scenario.policy import PolicySection
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario, Unit
-from sims.scenario.traces import FtaFile, Letters, SimGridFile, SpotFile
+from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
+from sims.scenario.traces import Letters
 
 __all__ = [
     "AlwaysUp",
