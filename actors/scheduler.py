@@ -206,8 +206,8 @@ class Scheduler(Dispatcher):
             self._call_decider(worker, state, cause)
 
     def _call_decider(self, worker: int, state: WorkerState, cause: int) -> None:
-        """Deciders do not know spares."""
-        calls = worker < self.pool.size and self.decider.changed(worker, state, cause)
+        known = worker < self.pool.size  # deciders do not know spares
+        calls = known and self.decider.changed(worker, state, cause)
         if (calls or self.replaceable) and not self.deciding:
             self.decide_soon(cause)
 
@@ -271,8 +271,8 @@ class Scheduler(Dispatcher):
 
     def finish(self, cause: int) -> None:
         """All jobs are over."""
-        counts = self.completed, self.killed, self.runs
-        self.system.finish(self.record(cause, WorkloadEnded, *counts))
+        over = self.record(cause, WorkloadEnded, self.completed, self.killed, self.runs)
+        self.system.finish(over)
 
     def decide_soon(self, cause: int) -> None:
         """Decide when all else of this instant has been handled."""
@@ -284,8 +284,7 @@ class Scheduler(Dispatcher):
         for copy, numbers in self.replace_members() if self.replaceable else ():
             self.decider.replaced(copy, numbers)
         if self.deciding:
-            # Not this message's cause: a decider's wake of this instant may have come before.
-            self.deciding = False
+            self.deciding = False  # not by this message's cause: a decider's wake may come before
             self.decider.decide(self.trigger)
         else:
             woken = self.decider.woken(cause)
