@@ -227,7 +227,8 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     except (OSError, TimeoutError, ValueError) as error:
         accepted = "a scheduler that runs"
         raise InputError("command line", "--scheduler", f"{scheduler}: {error}", accepted) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells of a lost scheduler, too
+    for name in ("distributed.client", "tornado.application"):  # they tell of a lost scheduler, too
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     attendance = Attendance(lambda: len(client.scheduler_info()["workers"]), patience)
     try:
         with client, client.get_executor(pure=False) as executor:
