@@ -1,7 +1,9 @@
-"""The one error that a user of scenarios, logs and the command line meets."""
+"""The one error that a user of scenarios, logs and the command line meets; and how users are told,
+whatever names are in it."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -11,6 +13,8 @@ from typing import Any
 from attrs import evolve, frozen
 
 COMMAND_LINE = "command line"
+FAILED, MISUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+"""Exit codes."""
 
 
 @frozen
@@ -42,6 +46,16 @@ def visible(line: str) -> str:
     if line.isprintable():
         return line
     return "".join(it if it.isprintable() else repr(it)[1:-1] for it in line)
+
+
+def show(*lines: object) -> None:
+    """Print the lines, each as one, however long, whatever names are in it."""
+    print(*(visible(str(line)) for line in lines), sep="\n")
+
+
+def note(line: object) -> None:
+    """Tell on stderr, in one line, what is no answer."""
+    print(f"holdfast: {visible(str(line))}", file=sys.stderr, flush=True)
 
 
 @contextmanager

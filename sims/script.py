@@ -1,5 +1,4 @@
-"""What commands print, whatever names are in it, and how the scripts beside `holdfast` run: errors
-and Ctrl-C are one line, tables are never cut."""
+"""How the scripts beside `holdfast` run: errors and Ctrl-C are one line, tables are never cut."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sims.errors import COMMAND_LINE, InputError, visible
+from sims.errors import COMMAND_LINE, FAILED, INTERRUPTED, MISUSED, InputError, show, visible
 from sims.options import call, command_of
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
 UNCUT = 10_000
 """Columns where nobody's terminal says how many there are: no table has more."""
-
-MISUSED, FAILED, INTERRUPTED = 2, 1, 130
 
 
 def run_script(run: Callable[..., None], program: str, words: Sequence[str] | None = None) -> int:
@@ -99,13 +96,3 @@ def list_pairs(pairs: Iterable[tuple[str, str]], indent: str = "") -> None:
     told = list(pairs)
     width = max(len(name) for name, _ in told)
     show(*(f"{indent}{name:<{width}}  {about}" for name, about in told))
-
-
-def show(*lines: object) -> None:
-    """Print the lines, each as one, however long, whatever names are in it."""
-    print(*(visible(str(line)) for line in lines), sep="\n")
-
-
-def note(line: object) -> None:
-    """Tell on stderr, in one line, what is no answer."""
-    print(f"holdfast: {visible(str(line))}", file=sys.stderr, flush=True)

@@ -56,10 +56,10 @@ def changed(
         return
     if state is UP:
         copy.absent.discard(worker)
-        if worker in copy.struck:
-            yield from practice.heard(w, copy, worker)
     else:
         copy.absent.add(worker)
+    if worker in copy.struck and state is not WorkerState.RECLAIMED and not hidden:
+        yield from practice.heard(w, copy, worker)
     last = cause
     if copy.gone:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
 from attrs import Factory, define, field, frozen
@@ -19,7 +20,7 @@ from actors.events import (
 )
 from policies.availability import WorkerState
 from sims.audit.intervals import Spans, extent, numbers, written
-from sims.audit.turns import Parked, Teller, Timer
+from sims.audit.turns import Parked, Script, Teller, Timer
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 NEGLIGIBLE = 1e-12
@@ -213,8 +214,12 @@ class Run(Parked):
     """The account of a checkpoint that passes while it goes on."""
     due: bool = False
     """Whether another fell due meanwhile."""
-    beside: bool = False
-    """Whether it is such an account."""
+    aimed: int = 0
+    """Which timer that is, of all."""
+    tied: bool = False
+    """Whether its part ends as the checkpoint beside it does."""
+    beside: Teller | None = None
+    """What tells of it, if it is such an account."""
     started: int = -1
     over: bool = False
 
@@ -266,6 +271,8 @@ class Worker(Teller):
     """When it went DOWN first since it was UP, and seq of that."""
     known: bool = False
     """Whether a state of it has been told."""
+    struck: Callable[[bool], Script] | None = None
+    """What a fault without a downtime leads to, once it is known whether somebody hears of it."""
     speed: float = 1
     programs: set[str] = Factory(set)
     data: int = 0

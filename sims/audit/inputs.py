@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from actors.events import (
@@ -230,8 +231,7 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
         possible(state is DOWN and w.downtime > -w.late, "{}", event)
         until = now + w.downtime
         w.decider.strikes(worker)
-    later = w.late and until is not None and (until > now or worker.state is not UP)
-    hidden = bool(later) and w.holder(event.worker) is not None
+    hidden = w.late and until is not None and until > now and w.holder(event.worker) is not None
     line = WorkerChanged(event.worker, state, None if first else worker.state, until)
     cause = worker.seq if over else 0
     if worker.state is DOWN and worker.changed == now:
@@ -247,9 +247,16 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     w.decider.turned(worker, copy, seq)
     if w.service is not None:
         yield from link.turned(w, worker, seq, hidden)
-    if copy is not None:
-        turn = copies.changed(w, copy, event.worker, state, seq, hidden)
-        w.push(copy.job, Phase.STATES, 0, lambda: turn)
+    if copy is None:
+        return
+    before, worker.struck = worker.struck, None
+    if before is not None:
+        w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
+    turn = partial(copies.changed, w, copy, event.worker, state, seq)
+    if w.late and until == now:
+        worker.struck = turn
+    else:
+        w.push(copy.job, Phase.STATES, 0, partial(turn, hidden))
 
 
 def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:

@@ -113,15 +113,15 @@ def _stay(w: World, worker: Worker, former: Run, run: Run, cause: int) -> None:
         _quit(w, worker, cause)
 
 
-def send_images(w: World, run: Run) -> None:
+def send_images(w: World, run: Run, cause: int) -> None:
     """Every member sends its image."""
     for number in run.copy.members:
         worker = w.worker(number)
         worker.saving = True
         if worker.kind is DATA:
-            _drop(w, worker, run.cause)  # of a task that it has no more
+            _drop(w, worker, cause)  # of a task that it has no more
         if worker.run is not None and worker.state is UP:
-            _go_on(w, worker, run.cause, anew=worker not in w.service.waiting)
+            _go_on(w, worker, cause, anew=worker not in w.service.waiting)
 
 
 def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
@@ -275,4 +275,4 @@ def arrived(w: World, run: Run, worker: int, cause: int) -> None:
 
     # Others that start at this instant do so first.
     phase = w.phase if w.phase >= Phase.RESUME else Phase.MESSAGES
-    w.push(run.copy.job, phase, LATER, go_on)
+    w.push(it.beside or run.copy.job, phase, LATER, go_on)

@@ -92,7 +92,7 @@ def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
     """A fault strikes a member, and nobody hears of it yet: its run waits."""
     copy.struck.setdefault(worker, (w.now, cause))
     latest = w.now + max(w.platform.detections)
-    w.at(latest, Phase.STATES, copy.job, 0, partial(_latest, w, copy, worker))
+    w.at(latest, Phase.RESUME, copy.job, -2, partial(_latest, w, copy, worker))
     if copy.run is not None:
         yield from runs.review(w, copy.run, cause)
 
@@ -127,7 +127,7 @@ def replaceable(w: World) -> tuple[int, Copy, int] | None:
     if not w.replaces or not free:
         return None
     copies = [copy for job in w.jobs.values() for copy in job.copies]
-    found = [(n, it) for it in copies for n in it.absent - it.struck.keys() if _late(w, it, n)]
+    found = [(n, it) for it in copies for n in it.absent if _late(w, it, n)]
     if not found:
         return None
     return *min(found, key=lambda it: it[0]), free[0][0]
@@ -135,7 +135,8 @@ def replaceable(w: World) -> tuple[int, Copy, int] | None:
 
 def _late(w: World, copy: Copy, worker: int) -> bool:
     after, away = copy.job.manner.replace_after, w.worker(worker).away
-    return after is not None and away is not None and away[0] + after <= w.end
+    known = copy.struck.get(worker) != away
+    return away is not None and known and after is not None and away[0] + after <= w.end
 
 
 def replace(w: World, event: MemberReplaced, seq: int) -> Script:

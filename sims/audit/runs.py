@@ -3,6 +3,7 @@ speeds does to it (WORLD.md, R and P)."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from math import inf
 from typing import Any
@@ -25,7 +26,7 @@ from sims.audit import ends, link, rules, starts
 from sims.audit.facts import AT_SPEED, NEGLIGIBLE, Copy, Run, State
 from sims.audit.law import Causes, comes, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script
+from sims.audit.turns import Phase, Script, Teller
 from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
@@ -92,7 +93,7 @@ def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) ->
     if length <= 0 and not last:
         return
     run.length, run.rate = length, _rate(w, run)
-    if length and not run.beside:
+    if length and run.beside is None:
         event = StageStarted(run.copy.job.name, run.number, stage, run.rate, run.base)
         run.cause = yield event, run.cause
     _aim(w, run)
@@ -126,12 +127,18 @@ def _aim(w: World, run: Run) -> None:
     if run.timer is not None:
         run.timer.live = False
     last = run.stage is VERIFYING and run.base >= run.work
-    phase = Phase.RUNS if last else Phase.PARTS
-    run.timer = w.at(run.end(), phase, run.copy.job, run.number, partial(_parked, run))
+    phase, teller = Phase.RUNS if last else Phase.PARTS, run.beside or run.copy.job
+    run.aimed = w.order
+    run.timer = w.at(run.end(), phase, teller, run.number, partial(_parked, w, run))
 
 
-def _parked(run: Run) -> Script | None:
-    return None if run.over else run.script
+def _parked(w: World, run: Run) -> Script | None:
+    """A checkpoint beside it that is complete at this very instant is so first (P8)."""
+    if run.over or run.end() > w.end:
+        return None
+    it = run.saving
+    run.tied = it is not None and it.end() <= w.end and it.aimed < run.aimed
+    return None if run.tied else run.script
 
 
 def _compute(w: World, run: Run) -> Script:
@@ -174,8 +181,15 @@ def _secure(w: World, run: Run) -> Script:
         return
     run.cause = yield CheckpointStarted(job.name, run.number, run.base), run.cause
     saving = Run(copy, run.number, run.work, run.base, since=w.now, exposed=run.exposed)
-    saving.beside, saving.cause, run.saving, run.due = True, run.cause, saving, False
-    w.push(job, w.phase, link.LATER, lambda: _beside(w, run, saving))
+    saving.beside, saving.cause = Teller(), run.cause
+    run.saving, run.due, run.stage = saving, False, None
+    script = _beside(w, run, saving)
+    with suppress(StopIteration):
+        line = next(script)
+        while line is not saving:
+            line = script.send((yield line))
+        saving.script = script
+    run.cause = saving.cause
 
 
 def _beside(w: World, run: Run, saving: Run) -> Script:
@@ -184,10 +198,13 @@ def _beside(w: World, run: Run, saving: Run) -> Script:
     run.saving = None
     left = run.work - run.done(w.now)
     if run.due and run.stage is COMPUTING and left > NEGLIGIBLE * run.work:
-        run.cause, script = saving.cause, cut(w, run)
-        w.push(run.copy.job, w.phase, run.number, lambda: script)
-    else:
+        run.cause = saving.cause
+        yield cut(w, run)
+    elif run.stage is not None:
         yield from review(w, run, saving.cause)
+        if run.tied:
+            run.tied = False
+            yield run.script
 
 
 def _save(w: World, run: Run, it: Run) -> Script:
@@ -203,6 +220,11 @@ def _save(w: World, run: Run, it: Run) -> Script:
     if job.keeps and every and copy.taken % every == 0:
         sent = job.messages is not None and job.messages.image
         alone = job.manner.image_cost if job.messages is None else 0
+        if it is not run:
+            it.cause = yield CheckpointStarted(job.name, run.number, it.base), it.cause
+            if run.tied:
+                run.tied = False
+                w.push(job, w.phase, run.number, lambda: run.script)
         yield from _pass(w, run, it, None if sent else alone)
         it.cause = yield CheckpointStored(job.name, run.number, it.base), it.cause
         copy.stored = state
@@ -217,7 +239,7 @@ def _pass(w: World, run: Run, it: Run, cost: float | None) -> Script:
     if it is run:
         event = StageStarted(job.name, run.number, SAVING, 0, run.base)
         run.cause = yield event, run.cause
-    link.send_images(w, run)
+    link.send_images(w, run, it.cause)
     yield from _wait(w, it)
 
 
@@ -254,6 +276,11 @@ def review(w: World, run: Run, cause: int) -> Script:
     """Its members' states or speeds have changed."""
     if run.over or run.stage in (STAGING_IN, SAVING):
         return cause
+    it = run.saving
+    if it is not None and it.stage is Stage.CHECKPOINTING and it.rate != _rate(w, it):
+        it.settle(w.now)
+        it.rate, it.cause = _rate(w, it), cause
+        _aim(w, it)
     rate = _rate(w, run)
     if rate != run.rate:
         run.settle(w.now)
@@ -261,11 +288,6 @@ def review(w: World, run: Run, cause: int) -> Script:
         event = RateChanged(run.copy.job.name, run.number, rate, run.done(w.now))
         run.cause = cause = yield event, cause
         _aim(w, run)
-    it = run.saving
-    if it is not None and it.stage is Stage.CHECKPOINTING and it.rate != _rate(w, it):
-        it.settle(w.now)
-        it.rate, it.cause = _rate(w, it), cause
-        _aim(w, it)
     return cause
 
 

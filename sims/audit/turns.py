@@ -21,7 +21,7 @@ INSTANT = 1e-12
 Script = Generator[Any, Any, Any]
 """What must be told, line after line: it yields (event, causes) and gets that line's seq; or None,
 and gets the event that comes next, to go by what nothing in the world decides; or what it waits
-for, and goes on when that is over."""
+for, and goes on when that is over; or another script, which goes on in its place."""
 
 
 class Phase(enum.IntEnum):
@@ -132,6 +132,8 @@ class Turns:
         assert self.script is not None
         try:
             want = self.script.send(seq)
+            if isinstance(want, Generator):
+                self.script, want = want, next(want)
         except StopIteration:
             want = self.script = None
         if isinstance(want, Parked):

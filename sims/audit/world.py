@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from attrs import Factory, define, field
 
 from actors.events import (
+    CheckpointStored,
+    CheckpointTaken,
     CopiesSettled,
     DeciderKind,
     EndExpected,
@@ -27,6 +29,7 @@ from sims.audit.turns import Script, Teller, Turns
 
 V = TypeVar("V")
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
+COMPLETE = frozenset((CheckpointTaken, CheckpointStored))
 INSTANT = 1e-12
 """Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
 ALIKE = PlatformDescribed(1, 0, ())
@@ -131,8 +134,12 @@ class World(Turns):
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
             return getattr(self.decider, "teller", None)
-        name = getattr(event, "job", None)
-        return None if name is None else self.jobs.get(name)
+        job = self.jobs.get(getattr(event, "job", ""))
+        if job is not None and kind in COMPLETE:
+            runs = (copy.run for copy in job.copies)
+            beside = (it.saving for it in runs if it and it.saving and it.number == event.run)
+            return next((it.beside for it in beside), job)
+        return job
 
     def choose(self, event: ScenarioStarted) -> None:
         """The first line names the decider."""

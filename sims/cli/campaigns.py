@@ -19,10 +19,10 @@ from sims.campaign.results import Results
 from sims.campaign.store import Store, write_frame
 from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
-from sims.errors import InputError, naming
+from sims.errors import FAILED, InputError, naming, show
 from sims.exports import tables as exports
 from sims.options import Policies, argument, duration, flag, group, option, picture, positive_int
-from sims.script import FAILED, prepare_pictures, show, show_table
+from sims.script import prepare_pictures, show_table
 from sims.telling import counted
 from sims.writing import check_suffix
 

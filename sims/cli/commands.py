@@ -14,10 +14,9 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from sims.cli.output import printing
-from sims.cli.signals import INTERRUPTED, TERMINATED, Terminated, hear
-from sims.errors import InputError, visible
+from sims.cli.signals import Terminated, hear
+from sims.errors import FAILED, INTERRUPTED, MISUSED, TERMINATED, InputError, note, visible
 from sims.options import call, command_of
-from sims.script import FAILED, MISUSED, note
 
 COMMANDS = {
     "run": ("running", "Simulate a scenario file to its end, and log what happens."),

@@ -15,7 +15,7 @@ from sims.campaign.store import Store
 from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
 from sims.durations import in_unit
-from sims.errors import InputError, naming
+from sims.errors import InputError, naming, note, show
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.options import (
@@ -30,7 +30,7 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario.loader import load, split_override, value_of
-from sims.script import note, show, show_table
+from sims.script import show_table
 
 VALUES = "KEY=V1,V2,..."
 

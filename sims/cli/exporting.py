@@ -12,7 +12,7 @@ from attrs import frozen
 from actors.runtime import Record
 from sims.cli.logs import reading, unit_of
 from sims.durations import SCALES, in_unit
-from sims.errors import InputError
+from sims.errors import InputError, show
 from sims.exports.batsim import write_batsim
 from sims.exports.chrome import write_chrome
 from sims.exports.tables import SUFFIXES, write_events, write_jobs
@@ -21,7 +21,6 @@ from sims.plots.figure import DPI, Framing, check_suffix
 from sims.plots.figure import SUFFIXES as PICTURES
 from sims.plots.pictures import What
 from sims.plots.pictures import plot as drawn
-from sims.script import show
 from sims.telling import counted
 from sims.writing import refuse_inputs, replacing
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
+from sims.errors import show
 from sims.options import argument, flag
-from sims.script import list_pairs, show
+from sims.script import list_pairs
 
 if TYPE_CHECKING:
     from sims.scenario.keys import Key, KeyTable

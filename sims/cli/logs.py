@@ -15,10 +15,9 @@ import attrs
 from actors.events import ScenarioStarted
 from actors.runtime import Record
 from sims.durations import in_unit
-from sims.errors import InputError
+from sims.errors import InputError, note, show
 from sims.log import LogFile
 from sims.options import AsJson, Log, argument, flag, moment, option, whole
-from sims.script import note, show
 from sims.telling import counted, told
 from sims.telling import moment as told_at
 

@@ -15,8 +15,7 @@ from math import inf
 from types import TracebackType
 from typing import Any, Self, TextIO, TypeVar, cast
 
-from sims.errors import InputError
-from sims.script import note
+from sims.errors import InputError, note
 
 T = TypeVar("T")
 

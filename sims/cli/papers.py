@@ -14,14 +14,14 @@ from sims.campaign.executors import local
 from sims.campaign.results import Results
 from sims.campaign.store import Store
 from sims.cli.progress import bar, interruptible
-from sims.errors import InputError
+from sims.errors import InputError, note, show
 from sims.options import argument, chosen, flag, group, option, positive_int
 from sims.papers import guard
 from sims.papers.catalogue import ITEMS, SIZES, Item, current
 from sims.papers.catalogue import item as item_named
 from sims.papers.values import draw, table
 from sims.scenario.loader import split_override, value_of
-from sims.script import grid, note, prepare_pictures, show, show_table
+from sims.script import grid, prepare_pictures, show_table
 from sims.telling import counted, in_units
 
 RESULTS = Path("logs/papers")

@@ -13,7 +13,7 @@ import attrs
 
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
-from sims.errors import COMMAND_LINE, InputError, naming
+from sims.errors import COMMAND_LINE, InputError, naming, note, show
 from sims.options import (
     AsJson,
     Overrides,
@@ -30,7 +30,6 @@ from sims.options import (
 from sims.scenario.idle import warn_of_idle
 from sims.scenario.loader import Scenario, files_of, load, split_override, value_of
 from sims.scenario.scenario import SEEDS
-from sims.script import note, show
 from sims.summary import Summary
 from sims.world import Begins
 from sims.world import run as simulate

@@ -10,9 +10,6 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
-INTERRUPTED, TERMINATED = 130, 143
-"""Exit codes, as a shell has them."""
-
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM, which ends a command as Ctrl-C does: what is half done is put away."""
@@ -51,7 +48,7 @@ def _hear_ctrl_c() -> None:
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
     with suppress(OSError):  # its stderr may be closed
         os.write(2, b"holdfast: interrupted\n")
-    os._exit(INTERRUPTED)
+    os._exit(130)
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

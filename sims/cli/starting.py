@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from sims.errors import COMMAND_LINE, InputError
+from sims.errors import COMMAND_LINE, InputError, show
 from sims.examples import HAZARD, copy, example
 from sims.examples import examples as shipped
 from sims.options import argument, flag, natural, one_of, option
-from sims.script import list_pairs, show
+from sims.script import list_pairs
 from sims.writing import replacing
 
 SCENARIO, POLICY = "scenario", "policy"

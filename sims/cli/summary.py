@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from sims.cli.logs import reading
+from sims.errors import show
 from sims.ledger import Account
 from sims.metrics.jobs import By
 from sims.metrics.spread import JobClass
 from sims.metrics.spread import table as class_table
 from sims.options import AsJson, Log, chosen
 from sims.report import Report, amounts, table
-from sims.script import show
 
 JOB, WORKER = "job", "worker"
 

@@ -20,7 +20,7 @@ from sims.chaos import (
 )
 from sims.cli.progress import tracked
 from sims.durations import in_unit
-from sims.errors import COMMAND_LINE, InputError, naming
+from sims.errors import COMMAND_LINE, InputError, naming, show
 from sims.matrix import AXES, cell_named, meanings, text
 from sims.options import (
     Overrides,
@@ -36,7 +36,7 @@ from sims.options import (
 from sims.scenario.loader import load, split_override, value_of
 from sims.scenario.policies import load_policy
 from sims.scenario.policy import PolicySection
-from sims.script import grid, show, show_table
+from sims.script import grid, show_table
 from sims.telling import counted
 
 WORST, SHOWN = 5, 10

@@ -60,7 +60,7 @@ def draw_practices(rng: Random, practice: Practice, protection: str | None) -> d
     if NOTICE in practice and rng.random() < 0.9:
         said["on_notice"] = "save"
     if BEHIND in practice and rng.random() < 0.9:
-        said |= {"blocking": False, "slowdown": pick(rng, 0, 4, 0.5, 5, 0.25, 1, 1, 0.5)}
+        said |= {"blocking": False, "slowdown": pick(rng, 0, 4, 0.5, 5, 0.25, 1)}
     if protection == "buddies":
         if LEVELS in practice and rng.random() < 0.9:
             said |= {"images_every": rng.choice([1, 1, 2, 3]), "image_cost": rng.choice(COSTS)}

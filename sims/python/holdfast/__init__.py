@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from sims.checking import Checked, check
     from sims.errors import InputError
     from sims.examples import example, examples
+    from sims.given import FaultLaw
     from sims.plots.figure import Framing
     from sims.plots.pictures import Picture
     from sims.result import Result
     from sims.scenario.scenario import Scenario
     from sims.scenario.schema import schema
-    from sims.session import FaultLaw, load, run
+    from sims.session import load, run
 
 __all__ = [
     "ActiveJobs",
@@ -98,7 +99,7 @@ HOMES = {
     "BadDecision": "actors.decisions",
     "Checked": "sims.checking",
     "Deadlock": "actors.runtime",
-    "FaultLaw": "sims.session",
+    "FaultLaw": "sims.given",
     "Faults": "actors.hazards",
     "Framing": "sims.plots.figure",
     "InputError": "sims.errors",
