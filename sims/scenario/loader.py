@@ -76,7 +76,8 @@ def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> S
 def _with_machine(scenario: Scenario, folder: Path, source: str) -> Scenario:
     """With the processors of its log's machine, where it says nothing of workers."""
     log = scenario.job.swf if isinstance(scenario.job, RigidSection) else None
-    if log is None or scenario.platform or scenario.workers or scenario.random_workers:
+    pool = scenario.platform or PlatformSection()
+    if log is None or pool.workers or scenario.workers or scenario.random_workers:
         return scenario
     from sims.readers.swf import machine_of
 
@@ -84,7 +85,7 @@ def _with_machine(scenario: Scenario, folder: Path, source: str) -> Scenario:
     if not workers:
         problem = f"missing, and {log.file} does not say MaxProcs"
         raise InputError(source, "platform.workers", problem, "a whole number above 0")
-    return scenario.model_copy(update={"platform": PlatformSection(workers=workers)})
+    return scenario.model_copy(update={"platform": pool.model_copy(update={"workers": workers})})
 
 
 def _refuse_wide(table: Mapping[str, Any], source: str) -> None:

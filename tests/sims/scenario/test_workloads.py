@@ -290,6 +290,7 @@ def test_a_scenario_that_says_nothing_of_workers_has_those_of_its_logs_machine(
     table = {"name": "own", "job": {"kind": "rigid", "swf": {"file": "small.swf"}}}
     data = Path(__file__).parents[2] / "data"
     assert read(table, "test", data).full_platform.size == 8
+    assert read(table | {"platform": {"speed": 2}}, "test", data).full_platform.size == 8
     assert read(table | {"platform": {"workers": 5}}, "test", data).full_platform.size == 5
     (tmp_path / "small.swf").write_text("1 0 0 9 1 -1 -1 1 9 -1 1 1 1 1 1 1 -1 -1\n")
     with pytest.raises(InputError, match=r"platform.workers: missing, and small.swf does not say"):
