@@ -99,8 +99,8 @@ class Pool:
 
     def exchange(self, copy: int, held: Intervals, count: int, index: int = 0) -> Intervals:
         """Give `copy` of job `index` `count` workers in place of those that it holds: it gets more
-        of the free ones, or gives back its highest. Those that are not UP it gives back last:
-        nobody else could use them."""
+        of the free ones, or gives back its highest. Those that are not UP, and spares, it gives
+        back last: nobody else could use them."""
         had = members(held)
         if count < len(had):
             lost = self._spare(had, len(had) - count)
@@ -113,8 +113,8 @@ class Pool:
 
     def _spare(self, had: Sequence[int], count: int) -> list[int]:
         """Workers to release, ascending."""
-        if self.away:
-            had = sorted(had, key=lambda n: (n not in self.away, n))
+        if self.away or self.spares:
+            had = sorted(had, key=lambda n: (n not in self.away and n < self.size, n))
         return sorted(had[-count:])
 
     def release(self, count: int, taken: Intervals) -> None:

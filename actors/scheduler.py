@@ -56,6 +56,8 @@ class Decider:
 
     wants_holdings = False
     """Whether workers are to report what they hold."""
+    waits_for_detection = False
+    """Whether a member's fault counts only once it is detected."""
 
     @property
     def wants_progress(self) -> bool:
@@ -200,7 +202,7 @@ class Scheduler(Dispatcher):
             if self.tracker is not None:
                 self.tracker.free(self.now, ((worker, worker),), cause)
         held = self.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
-        if not (held and message.hidden):
+        if not (held and message.hidden and self.decider.waits_for_detection):
             self._call_decider(worker, state, cause)
 
     def _call_decider(self, worker: int, state: WorkerState, cause: int) -> None:

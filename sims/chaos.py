@@ -19,7 +19,6 @@ from sims.scenario.faults import (
     ExponentialFaults,
     ListedFaults,
     NoFaults,
-    OwnFaults,
     SeveralFaults,
     Struck,
     Weibull,
@@ -60,10 +59,10 @@ class InjectedRun:
             spans = (*self.scenario.reclaims, span)
             return self.scenario.model_copy(update={"reclaims": spans})
         strike, faults = (self.time, self.worker), self.scenario.faults
-        assert not isinstance(faults, SeveralFaults | OwnFaults)
         if isinstance(faults, NoFaults):
             faults = ListedFaults(strikes=(strike,), downtime=self.length)
         else:
+            assert isinstance(faults, ExponentialFaults | Weibull | ListedFaults)
             strikes = (*faults.strikes, strike)
             faults = faults.model_copy(update={"strikes": strikes})
         return self.scenario.model_copy(update={"faults": faults})

@@ -8,10 +8,10 @@ from typing import Any
 from actors import events as e
 from actors.events import DeciderKind, ScenarioStarted
 from actors.runtime import Event, Record, rare_collections
-from sims.audit import copies, inputs, runs, service
+from sims.audit import copies, inputs, practice, runs, service
 from sims.audit.columns import Columns
 from sims.audit.deciding import Decider, Enrolment
-from sims.audit.law import Broken, Law, Violation, must, told
+from sims.audit.law import Broken, Law, Violation, framed, told
 from sims.audit.pack import Pack
 from sims.audit.queue import Queue
 from sims.audit.turns import Script
@@ -41,8 +41,14 @@ HANDLERS: dict[type[Event], Handler] = {
     e.WorkerRented: inputs.describe,
     e.DeadlineDescribed: inputs.describe,
     e.ChainsBelieved: inputs.describe,
-    e.LinkDescribed: inputs.describe_link,
-    e.PackDescribed: inputs.describe_pack,
+    e.LinkDescribed: inputs.describe,
+    e.PackDescribed: inputs.describe,
+    e.PlatformDescribed: inputs.describe,
+    e.CheckpointingDescribed: practice.describe_checkpoints,
+    e.NoticeGiven: practice.notice,
+    e.FaultDetected: practice.detect,
+    e.MemberReplaced: practice.replace,
+    e.CheckpointStarted: runs.learn,
     e.JobSubmitted: inputs.submit,
     e.WorkerChanged: inputs.change,
     e.WorkerSpeedChanged: inputs.speed,
@@ -102,6 +108,7 @@ def choose(w: World, event: ScenarioStarted) -> None:
         w.decider = Columns(w)
     w.copies_decide = event.decider is DeciderKind.COPIES
     w.after.extend((w.untold.clear, lambda: service.close(w), w.decider.close))
+    w.after.append(lambda: practice.close(w))
 
 
 def world() -> World:
@@ -118,7 +125,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
             for record in records:
                 w.read(record)
             ended = w.started is None or w.ended
-            must(ended, Law.FRAME, "the log does not end with ScenarioEnded")
+            framed(ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
             yield Violation(broken.law, (w.reading,), broken.why)
         except Misfit as misfit:

@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 from math import inf, ulp
 
 import numpy as np
-from attrs import define, field
+from attrs import Factory, define, evolve, field
 from numpy.typing import NDArray
 
 from actors.events import (
@@ -23,9 +23,8 @@ from actors.events import (
 from sims.audit import ends
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job, Worker
-from sims.audit.law import Broken, Law, must
+from sims.audit.law import Broken, Law, allowed, comes, follows, framed, possible, readable
 from sims.audit.turns import INSTANT, Phase, Script, Teller, Timer
-from sims.audit.world import World
 
 ROUNDING = 1e-9
 ROUNDINGS = 64
@@ -55,7 +54,7 @@ class Placed:
 class Columns(Decider):
     """Copies that are told in columns; others are runs."""
 
-    teller: Teller = field(factory=Teller)
+    teller: Teller = Factory(Teller)
     gains: bool = False
     """Whether jobs progress by g(r, t), which is not in the log."""
     rates: Numbers = field(init=False)
@@ -67,50 +66,43 @@ class Columns(Decider):
     timer: Timer | None = None
     aimed: int = -1
     """seq of the event since which the timer is set."""
-    states: dict[str, list[State]] = field(factory=dict)
+    states: dict[str, list[State]] = Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         size = self.w.head.processors
         self.rates, self.service = np.ones(size), np.zeros(size)
         self.times, self.ends = np.zeros(size), np.full(size, inf)
 
-    def placing(self, w: World, copy: Copy, event: RunStarted) -> None:
-        must(self.placed is None and not self.gains, Law.DECISION, "{} among columns", event)
-        rules, started = copy.job.protection, w.started
-        assert rules is not None and started is not None
-        alone = copy.full == 1 and rules.copies == started.processors
-        must(
-            alone, Law.DECISION, "{}: a copy is on one worker, and there may be one on each", event
-        )
+    def placing(self, copy: Copy, event: RunStarted) -> None:
+        allowed(self.placed is None and not self.gains, "{} among columns", event)
+        alone = copy.full == 1 and copy.job.rules.copies == self.w.head.processors
+        allowed(alone, "{}: a copy is on one worker, and there may be one on each", event)
 
     def describe_gain(self, event: GainDescribed, seq: int) -> Script:
         """Jobs progress by g(r, t)."""
-        must(not self.w.jobs and not self.w.now, Law.FRAME, "{} comes too late", event)
+        framed(not self.w.jobs and not self.w.now, "{} comes too late", event)
         self.gains = True
         yield event, 0
 
-    def paced(self, w: World, worker: Worker, seq: int) -> None:
-        n, now = worker.number, w.now
+    def paced(self, worker: Worker, seq: int) -> None:
+        n, now = worker.number, self.w.now
         self.service[n] += self.rates[n] * (now - self.times[n])
         self.times[n], self.rates[n] = now, worker.speed
         if self.placed is not None and not self.gains and not self._due():
-            if self.placed.event.width > 1:
-                end = self._rotated()
-            else:
-                self._end(n)
-                end = float(self.ends.min())
+            end = self._rotated() if self.placed.event.width > 1 else self._end(n)
             if self.timer is None or end != self.timer.due:
                 self._aim(end, seq)
 
     def _due(self) -> bool:
         return self.timer is not None and self.timer.due <= self.w.end
 
-    def _end(self, n: int) -> None:
+    def _end(self, n: int) -> float:
         assert self.placed is not None
         need, rate = float(self.placed.needs[n]), float(self.rates[n])
         left = need - float(self.service[n]) if need < inf else inf
         over = left <= need * INSTANT and need < inf
         self.ends[n] = self.w.now + (0 if over else left / rate if rate else inf)
+        return float(self.ends.min())
 
     def _rotated(self) -> float:
         assert self.placed is not None
@@ -131,7 +123,7 @@ class Columns(Decider):
         """An arrival ends all copies; or, by g(r, t), the first end."""
         self.renew()
         called = self.news or self.gains
-        must(self.placed is not None and called, Law.FOLLOWS, "nothing leads to {}", event)
+        follows(self.placed is not None and called, "nothing leads to {}", event)
         return self._settled()
 
     def _settled(self) -> Script:
@@ -139,12 +131,12 @@ class Columns(Decider):
         placed, w = self.placed, self.w
         assert placed is not None
         self.renew()
-        must(isinstance(event, CopiesSettled), Law.MISSING, "the end of all copies must come")
+        comes(isinstance(event, CopiesSettled), "the end of all copies must come")
         was = placed.event
         done = event.done
-        must(len(done) == len(placed.owners), Law.SCHEMA, "{} copies have ended", len(done))
+        readable(len(done) == len(placed.owners), "{} copies have ended", len(done))
         over = self._measure(placed, event)
-        due = CopiesSettled(was.jobs, was.runs, was.copies, done, over)
+        due = evolve(event, jobs=was.jobs, runs=was.runs, copies=was.copies, completed=over)
         cause = yield due, self.news[0] if self.news else self.aimed
         if self.timer is not None:
             self.timer.live = False
@@ -180,9 +172,8 @@ class Columns(Decider):
                 due = begun + was.share * float(served)
             slack = ROUNDING * size + ROUNDINGS * ulp(now) * max(float(self.rates.max()), 1)
             near = abs(min(due, size) - found) <= slack and due <= size + slack
-            must(
+            follows(
                 near,
-                Law.FOLLOWS,
                 "copy {} of {} has done {!r}, not {!r}",
                 k,
                 was.jobs[at],
@@ -210,21 +201,21 @@ class Columns(Decider):
         """All jobs that are served begin."""
         self.renew()
         free = self.placed is None and self.news
-        must(free, Law.FOLLOWS, "nothing leads to {} now", event)
+        follows(free, "nothing leads to {} now", event)
         return self._placed(self.news[0])
 
     def _placed(self, cause: int) -> Script:
         event = yield None
         w = self.w
-        must(isinstance(event, CopiesPlaced), Law.MISSING, "all jobs must be placed")
+        comes(isinstance(event, CopiesPlaced), "all jobs must be placed")
         firsts = [0, *accumulate(event.copies)]
         owners = [at for at, count in enumerate(event.copies) for _ in range(count)]
         size, columns = w.head.processors, (event.runs, event.copies, event.sizes)
         whole = all(len(it) == len(event.jobs) for it in columns)
         each = (event.workers, event.begun, event.sources)
         whole = whole and all(len(it) == len(owners) for it in each) and min(event.copies) > 0
-        must(whole and event.width in (1, size), Law.SCHEMA, "{}: columns do not fit", event)
-        must(len(set(event.jobs)) == len(event.jobs), Law.DECISION, "{}: one twice", event)
+        readable(whole and event.width in (1, size), "{}: columns do not fit", event)
+        allowed(len(set(event.jobs)) == len(event.jobs), "{}: one twice", event)
         runs, sizes = [], []
         for name, count in zip(event.jobs, event.copies, strict=True):
             job = self._served(name)
@@ -233,10 +224,7 @@ class Columns(Decider):
             sizes.append(job.described.work)
         self._share(event, owners)
         begun, sources = self._begun(event)
-        where = event.workers, event.width, event.share
-        due = CopiesPlaced(
-            event.jobs, tuple(runs), event.copies, tuple(sizes), *where, begun, sources
-        )
+        due = evolve(event, runs=tuple(runs), sizes=tuple(sizes), begun=begun, sources=sources)
         seq = yield due, cause
         left = np.array([sizes[at] for at in owners]) - np.array(event.begun)
         needs = np.full(size, inf)
@@ -248,43 +236,38 @@ class Columns(Decider):
         elif event.width > 1:
             self._aim(self._rotated(), seq)
         else:
-            self.ends = np.full(size, inf)
-            np.divide(needs, self.rates, out=self.ends, where=self.rates > 0)
-            self.ends += w.now
+            with np.errstate(divide="ignore"):
+                self.ends = needs / self.rates + w.now
             self._aim(float(self.ends.min()), seq)
 
     def _served(self, name: str) -> Job:
         """The job, which is nothing but work."""
-        w, job = self.w, self.w.jobs.get(name)
-        if job is None or job.protection is None or w.started is None:
+        job = self.w.jobs.get(name)
+        if job is None or job.protection is None:
             raise Broken(Law.DECISION, f"{name} is placed, and does not wait")
-        rules, described = job.protection, job.described
-        told_ = rules.copies, rules.kind, rules.delay, described.estimate
-        bare = told_ == (w.head.processors, ProtectionKind.NONE, 0, None)
-        must(bare and not described.verification, Law.INPUT, "{} is placed with others", name)
+        described = job.described
+        told_ = job.rules.copies, job.kind, job.rules.delay
+        bare = told_ == (self.w.head.processors, ProtectionKind.NONE, 0)
+        bare = bare and described.estimate is None and not described.verification
+        possible(bare, "{} is placed with others", name)
         return job
 
     def _share(self, event: CopiesPlaced, owners: list[int]) -> None:
         """A worker gives away no more than itself; copies of one job are on different ones."""
-        size = self.w.head.processors
-        must(0 < event.share <= 1, Law.DECISION, "a share of {}", event.share)
-        if event.width > 1:
-            whole = not any(event.workers) and event.share * len(owners) <= 1 + ROUNDING
-            must(whole, Law.DECISION, "{} copies share {} of each worker", len(owners), event.share)
-            return
-        given = np.bincount(np.array(event.workers)) * event.share
-        whole = len(given) <= size and given.max() <= 1 + ROUNDING
-        must(whole, Law.DECISION, "{}: {} workers give away all of themselves", event, size)
-        apart = len(set(zip(owners, event.workers, strict=True))) == len(owners)
-        must(apart, Law.DECISION, "{}: two copies of a job are on one worker", event)
+        rotates, given = event.width > 1, np.bincount(np.array(event.workers)) * event.share
+        allowed(0 < event.share <= 1, "a share of {}", event.share)
+        there = len(given) <= (1 if rotates else self.w.head.processors)
+        whole = there and given.max() <= 1 + ROUNDING
+        allowed(whole, "{}: workers give away more than themselves", event)
+        apart = rotates or len(set(zip(owners, event.workers, strict=True))) == len(owners)
+        allowed(apart, "{}: two copies of a job are on one worker", event)
 
     def _begun(self, event: CopiesPlaced) -> tuple[tuple[float, ...], tuple[int | None, ...]]:
         """The states that copies begin from: the furthest, or each its own."""
         begun, sources = list[float](), list[int | None]()
         for name, count in zip(event.jobs, event.copies, strict=True):
-            known, rules = self.states.get(name, []), self.w.jobs[name].protection
-            assert rules is not None
-            for at in [0] * count if rules.cloning else range(count):
+            known, cloning = self.states.get(name, []), self.w.jobs[name].rules.cloning
+            for at in [0] * count if cloning else range(count):
                 done, run = known[at] if at < len(known) else (0.0, 0)
                 begun.append(-done)
                 sources.append(run if done else None)
@@ -293,4 +276,4 @@ class Columns(Decider):
     def close(self) -> None:
         if self.at == self.w.now and self.news and self.w.jobs and self.states:
             now = self.placed is not None and self.placed.since == self.w.now
-            must(now, Law.MISSING, "all jobs must be placed")
+            comes(now, "all jobs must be placed")

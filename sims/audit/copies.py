@@ -13,13 +13,12 @@ from actors.events import (
     Stage,
 )
 from policies.availability import WorkerState
-from sims.audit import ends, rules, runs
-from sims.audit.facts import NEGLIGIBLE, Copy, Job, Run
-from sims.audit.law import Broken, Causes, Law, must, told
+from sims.audit import ends, practice, rules, runs, starts
+from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Job, Run
+from sims.audit.law import Broken, Causes, Law, allowed, follows, told
 from sims.audit.turns import Phase, Script
 from sims.audit.world import World, spans_told
 
-UP, DOWN = WorkerState.UP, WorkerState.DOWN
 CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
 
 
@@ -29,14 +28,13 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     job = w.jobs.get(event.job)
     if job is None:
         raise Broken(Law.DECISION, f"{told(event)}: no such job waits")
-    must(event.keeps is None, Law.FOLLOWS, "{} keeps nobody for {}", event.job, event)
+    follows(event.keeps is None, "{} keeps nobody for {}", event.job, event)
     most = job.rules.copies if job.protection is not None else 1
-    must(
-        len(job.copies) < most, Law.DECISION, "{} has {} copies already", job.name, len(job.copies)
-    )
+    allowed(len(job.copies) < most, "{} has {} copies already", job.name, len(job.copies))
     spans = spans_told(event.processors)
+    allowed(practice.replaceable(w) is None, "{}: others are to be replaced first", event)
     copy = Copy(job, spans, event.processors, seq)
-    w.decider.placing(w, copy, event)
+    w.decider.placing(copy, event)
     causes = w.decider.why(job, copy, seq)
     w.take(copy, spans)
     w.pace(copy)
@@ -50,17 +48,23 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
 # --- what befalls its members ---------------------------------------------------------------------
 
 
-def changed(w: World, copy: Copy, worker: int, state: WorkerState, cause: int) -> Script:
-    """A member changed its state."""
+def changed(
+    w: World, copy: Copy, worker: int, state: WorkerState, cause: int, hidden: bool
+) -> Script:
+    """A member changed its state; `hidden`: nobody hears of it."""
     if copy.gone:
         return
     if state is UP:
         copy.absent.discard(worker)
     else:
         copy.absent.add(worker)
+    if worker in copy.struck and state is not WorkerState.RECLAIMED and not hidden:
+        yield from practice.heard(w, copy, worker)
     last = cause
+    if copy.gone:
+        return
     if state is DOWN:
-        last = yield from _lose(w, copy, worker, cause)
+        last = yield from _lose(w, copy, worker, cause, hidden)
     elif copy.run is not None:
         last = yield from runs.review(w, copy.run, cause)
     else:
@@ -81,20 +85,25 @@ def paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Script
     w.report(copy, cause)
 
 
-def _lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
+def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
     job = copy.job
     fatal, last, lost = False, cause, 0.0
+    if job.manner.replace_after is not None:
+        w.at(w.now + job.manner.replace_after, Phase.DECISION, job, 0, lambda: None)
     if job.keeps:
         fatal = rules.fatal(w, copy, worker)
         if fatal:
             lost = rules.forget(copy)
     if job.protection is None:
         job.lost += 1
-    if copy.run is not None:
+    if hidden:
+        yield from practice.hide(w, copy, worker, cause)
+    elif copy.run is not None:
         last = yield from ends.end_early(w, copy, LOST, cause)
     if fatal:
         last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause
-        copy.cause = last = yield from ends.give_up(copy, lost, last)
+        kept = lost if copy.stored is None else 0
+        copy.cause = last = yield from ends.give_up(copy, kept, last)
     return last
 
 
@@ -111,7 +120,7 @@ def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | No
         or copies[0].run is None is isinstance(event, RunEnded)
     ):
         raise Broken(Law.FOLLOWS, f"nothing leads to {told(event)} now")
-    causes = w.decider.cancels(w, copies[0], seq)
+    causes = w.decider.cancels(copies[0], seq)
     return _cancelled(w, copies[0], causes)
 
 
@@ -126,9 +135,9 @@ def _cancelled(w: World, copy: Copy, causes: object) -> Script:
 
 def _plain(w: World, job: Job, copy: Copy, line: RunStarted, causes: Causes) -> Script:
     """An attempt of a plain job is one timer (rigid21, section 3.2)."""
-    run = runs.begin(w, copy, rules.SCRATCH, line)
+    run = starts.begin(w, copy, rules.SCRATCH, line)
     run.stage, run.rate, run.length = Stage.COMPUTING, 1, run.work
-    run.started = yield runs.started(run, None), causes
+    run.started = yield starts.started(run, None), causes
     held, limit = run.work + job.described.verification, job.described.limit
     if limit is not None and held - limit > NEGLIGIBLE * held:
         run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(ends.killed, w, run))

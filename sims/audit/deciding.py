@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 
-from attrs import define, field
+from attrs import Factory, define
 
 from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
-from policies.availability import WorkerState
-from sims.audit.facts import Copy, Job, Worker
+from sims.audit.facts import UP, Copy, Job, Worker
 from sims.audit.intervals import Spans
-from sims.audit.law import Causes, Law, must
+from sims.audit.law import Causes, allowed, comes, follows
 from sims.audit.turns import Phase, Script
 from sims.audit.world import World, by_worker
-
-UP = WorkerState.UP
 
 
 @define(eq=False)
@@ -31,13 +28,13 @@ class Decider:
     at: float = -1
     opened: int = -1
     """seq of the shelf or batch that opened at this instant."""
-    wanting: dict[str, int] = field(factory=dict)
+    wanting: dict[str, int] = Factory(dict)
     """Job that has come to want workers at this instant -> seq of why."""
-    freeing: list[tuple[int, Spans]] = field(factory=list)
+    freeing: list[tuple[int, Spans]] = Factory(list)
     """seq of what freed workers at this instant, and which."""
-    news: list[int] = field(factory=list)
+    news: list[int] = Factory(list)
     """seq of what called for a decision at this instant."""
-    started: list[int] = field(factory=list)
+    started: list[int] = Factory(list)
     """seq of the starts of this instant; -1 of jobs that had not waited."""
 
     def renew(self) -> None:
@@ -51,7 +48,7 @@ class Decider:
 
     # --- what it hears of ---------------------------------------------------------------------
 
-    def submitted(self, w: World, job: Job, since: int) -> None:
+    def submitted(self, job: Job, since: int) -> None:
         """A job asks for workers."""
         self.wants(job, since)
         self.news.append(since)
@@ -61,16 +58,16 @@ class Decider:
         self.renew()
         self.wanting[job.name] = job.wanted = seq
 
-    def freed(self, w: World, copy: Copy, seq: int) -> None:
+    def freed(self, copy: Copy, seq: int) -> None:
         """A copy has given its workers back."""
         self.renew()
         self.freeing.append((seq, copy.spans))
         self.news.append(seq)
 
-    def ended(self, w: World, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
+    def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         """A copy is over."""
 
-    def turned(self, w: World, worker: Worker, copy: Copy | None, seq: int) -> None:
+    def turned(self, worker: Worker, copy: Copy | None, seq: int) -> None:
         """A worker has changed its state."""
         self.renew()
         if worker.state is UP:
@@ -80,10 +77,10 @@ class Decider:
     def programmed(self, seq: int) -> None:
         """A worker holds a program now."""
 
-    def paced(self, w: World, worker: Worker, seq: int) -> None:
+    def paced(self, worker: Worker, seq: int) -> None:
         """A worker has changed its speed."""
 
-    def strikes(self, w: World, worker: Worker) -> None:
+    def strikes(self, worker: Worker) -> None:
         """A fault is to take a worker DOWN."""
 
     def close(self) -> None:
@@ -91,7 +88,7 @@ class Decider:
 
     # --- what it may decide -------------------------------------------------------------------
 
-    def placing(self, w: World, copy: Copy, event: RunStarted) -> None:
+    def placing(self, copy: Copy, event: RunStarted) -> None:
         """Raises Broken where these workers are not those that it gets."""
 
     def why(self, job: Job, copy: Copy, seq: int) -> Causes:
@@ -112,8 +109,9 @@ class Decider:
         """What called for a decision."""
         return self.news or {0, job.wanted}
 
-    def cancels(self, w: World, copy: Copy, seq: int) -> Causes:
+    def cancels(self, copy: Copy, seq: int) -> Causes:
         """What may be the cause of a cancellation. Raises Broken where nobody may cancel it."""
+        w = self.w
         self.renew()
         if not w.head.cancels:
             w.capped = w.capped or seq  # only a cap on the makespan does
@@ -127,7 +125,7 @@ class Decider:
         whole, rest = divmod(tasks.tasks, copy.full)
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
         due = TasksDealt(job.name, job.iteration, job.next_run - 1, tuple(copy.units.items()))
-        must(event == due, Law.FOLLOWS, "{} must come; it says {}", due, event)
+        follows(event == due, "{} must come; it says {}", due, event)
 
 
 def _meet(one: Spans, other: Spans) -> bool:
@@ -148,18 +146,18 @@ REASONS = {"lost": "failure", "failed": "error", "cancelled": "proactive", "comp
 class Enrolment(Decider):
     """Workers are enrolled for each iteration, with tasks (volatile13)."""
 
-    replaced: dict[str, None] = field(factory=dict)
+    replaced: dict[str, None] = Factory(dict)
     """Jobs of which a run was cancelled at this instant, for another to come."""
 
-    def submitted(self, w: World, job: Job, since: int) -> None:
-        Decider.submitted(self, w, job, since)
-        w.push(job, Phase.MESSAGES, 0, partial(self._bound, job, since))
+    def submitted(self, job: Job, since: int) -> None:
+        Decider.submitted(self, job, since)
+        self.w.push(job, Phase.MESSAGES, 0, partial(self._bound, job, since))
 
     def _bound(self, job: Job, since: int) -> Script:
         """What each worker holds of its tasks at most."""
         event = yield None
         right = isinstance(event, BoundsDescribed)
-        must(right, Law.MISSING, "bounds of {} must come, not {}", job.name, event)
+        comes(right, "bounds of {} must come, not {}", job.name, event)
         job.bounds = by_worker(self.w, event.bounds)
         yield BoundsDescribed(job.name, event.bounds), since
 
@@ -170,10 +168,10 @@ class Enrolment(Decider):
     def otherwise(self, job: Job, copy: Copy) -> Causes:
         """Who is asked though nothing happens is asked since his run started, or is wanted."""
         policy = self.w.head.policy
-        must(self.news or _wakes(policy), Law.DECISION, "nothing calls for a decision now")
+        allowed(self.news or _wakes(policy), "nothing calls for a decision now")
         return self.news or job.wanted
 
-    def cancels(self, w: World, copy: Copy, seq: int) -> Collection[int]:
+    def cancels(self, copy: Copy, seq: int) -> Collection[int]:
         self.renew()
         self.replaced[copy.job.name] = None
         run = copy.run
@@ -184,19 +182,19 @@ class Enrolment(Decider):
         tasks = job.tasks
         assert tasks is not None
         members = tuple(worker for worker, _ in event.tasks)
-        must(members == copy.members, Law.DECISION, "{} is not for {}", event, copy.text)
+        allowed(members == copy.members, "{} is not for {}", event, copy.text)
         copy.units = dict(event.tasks)
         dealt = sum(copy.units.values())
-        must(dealt == tasks.tasks, Law.DECISION, "{}: {} are to be dealt", event, tasks.tasks)
+        allowed(dealt == tasks.tasks, "{}: {} are to be dealt", event, tasks.tasks)
         for n, units in copy.units.items():
             most = job.bounds.get(n, 0)
-            must(1 <= units <= most, Law.DECISION, "{}: {} holds at most {}", event, n, most)
+            allowed(1 <= units <= most, "{}: {} holds at most {}", event, n, most)
         outcome, ended = job.over
         reason = REASONS[outcome] if ended == self.w.now else "start"
-        must(event.reason == reason, Law.FOLLOWS, "reason must be {!r}: {}", reason, event)
+        follows(event.reason == reason, "reason must be {!r}: {}", reason, event)
         self.replaced.pop(job.name, None)
 
     def close(self) -> None:
         for name in self.replaced:
             why = f"a run of {name} is cancelled, and none comes in its place"
-            must(self.w.capped, Law.MISSING, why)
+            comes(self.w.capped, why)

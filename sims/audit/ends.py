@@ -24,8 +24,11 @@ CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
 
 def end(w: World, run: Run, outcome: Outcome, kept: bool = False) -> RunEnded:
     """It is over; what tells of it."""
-    if run.timer is not None:
-        run.timer.live = False
+    for it in (run, run.saving):
+        if it is not None and it.timer is not None:
+            it.timer.live = False
+    if run.saving is not None:
+        run.saving.over = True
     run.base = min(run.done(w.now), run.work)
     run.exposed, run.over, run.stage = run.expose(w.now), True, None
     return RunEnded(run.copy.job.name, run.number, outcome, run.base, kept)
@@ -100,10 +103,10 @@ def release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone: 
     """The scheduler hears of the end."""
     w.give(copy, copy.spans)
     w.counts[2] += 1
-    w.decider.freed(w, copy, seq)
+    w.decider.freed(copy, seq)
     if not gone:
         w.decider.wants(copy.job, since)
-    w.decider.ended(w, copy, outcome, seq, gone)
+    w.decider.ended(copy, outcome, seq, gone)
 
 
 def complete(w: World, copy: Copy, cause: int) -> Script:

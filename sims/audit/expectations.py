@@ -5,25 +5,19 @@ from __future__ import annotations
 from functools import partial
 from math import inf
 
-from attrs import define, evolve, field, frozen
+from attrs import Factory, define, evolve, frozen
 
 from actors.events import (
     EndExpected,
-    Outcome,
     Stage,
 )
-from policies.availability import WorkerState
 from policies.maths.cosched import Costs
 from sims.audit import link, rules
 from sims.audit.deciding import Decider
-from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Broken, Law, must, same, told
+from sims.audit.facts import UP, Copy, Job, Run
+from sims.audit.law import Broken, Law, possible, same, told
 from sims.audit.turns import Phase, Script, Teller
-from sims.audit.world import World
 from sims.scenario.deciders.applications import checkpointing, costs_of, saving
-
-UP, DOWN = WorkerState.UP, WorkerState.DOWN
-CANCELLED = Outcome.CANCELLED
 
 
 @frozen
@@ -45,20 +39,21 @@ class Standing:
 class Expectations(Decider):
     """What each application's job says of where it stands, and what is told of that."""
 
-    known: dict[str, Costs] = field(factory=dict)
-    indices: set[int] = field(factory=set)
-    standing: dict[Copy, Standing] = field(factory=dict)
-    heirs: dict[str, int] = field(factory=dict)
+    known: dict[str, Costs] = Factory(dict)
+    indices: set[int] = Factory(set)
+    standing: dict[Copy, Standing] = Factory(dict)
+    heirs: dict[str, int] = Factory(dict)
     """Jobs whose oldest copy ended at this instant -> seq of that."""
     paced_ever: bool = False
     """Whether checkpoints change expectations, as speeds vary."""
 
     # --- applications -------------------------------------------------------------------------
 
-    def describe(self, w: World, job: Job) -> None:
+    def describe(self, job: Job) -> None:
         """What its times are."""
-        event, rules_, pack = job.application, job.protection, w.pack
-        assert event is not None and rules_ is not None and pack is not None
+        w = self.w
+        event, rules_, pack = job.application, job.rules, w.terms
+        assert event is not None
         image = job.messages.image if job.messages is not None else None
         try:
             expects = checkpointing(pack, event, rules_.kind, saving(rules_, image))
@@ -67,7 +62,7 @@ class Expectations(Decider):
             raise Broken(Law.INPUT, f"{told(event)}: {wrong}") from None
         alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
         sound = event.index is not None and event.index not in self.indices and it.times
-        must(sound and same(alone, job.described.work), Law.INPUT, "{}: {!r}", event, alone)
+        possible(sound and same(alone, job.described.work), "{}: {!r}", event, alone)
         self.indices.add(event.index or 0)
         w.reporters[job.name] = Teller()
 
@@ -119,44 +114,34 @@ class Expectations(Decider):
     def _say(
         self, copy: Copy, start: float | None, parts: tuple[float, ...], left: float, cause: int
     ) -> None:
-        pace = copy.holders != copy.full, self.w.speed(copy)
-        leads = copy.job.copies[0] is copy
-        make = partial(self._note, copy, start, parts, left, *pace, leads, cause)
+        moving, speed = copy.holders != copy.full, self.w.speed(copy)
+        leads, name = copy.job.copies[0] is copy, copy.job.name
+
+        def note() -> Script | None:
+            since = self._back(copy) if start is None else start
+            for part in parts:
+                since += part
+            costs, size = self.known[name], copy.full
+            known = since < inf and speed > 0
+            stands = Standing(
+                *(size, since if known else inf, left),
+                since + costs.expected(size, left) / speed if known else inf,
+                since + costs.duration(size, left) / speed if known else inf,
+                moving,
+                speed,
+            )
+            if stands == self.standing.get(copy):
+                return None
+            self.standing[copy] = stands
+            if not leads:
+                return None
+            if not copy.gone:
+                self.heirs.pop(name, None)
+            return self._told(copy, cause)
+
         # It is heard of once all workers have changed state.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
-        self.w.push(self.w.reporters[copy.job.name], phase, link.LATER, make)
-
-    def _note(
-        self,
-        copy: Copy,
-        start: float | None,
-        parts: tuple[float, ...],
-        left: float,
-        moving: bool,
-        speed: float,
-        leads: bool,
-        cause: int,
-    ) -> Script | None:
-        since = self._back(copy) if start is None else start
-        for part in parts:
-            since += part
-        costs, size = self.known[copy.job.name], copy.full
-        known = since < inf and speed > 0
-        stands = Standing(
-            *(size, since if known else inf, left),
-            since + costs.expected(size, left) / speed if known else inf,
-            since + costs.duration(size, left) / speed if known else inf,
-            moving,
-            speed,
-        )
-        if stands == self.standing.get(copy):
-            return None
-        self.standing[copy] = stands
-        if not leads:
-            return None
-        if not copy.gone:
-            self.heirs.pop(copy.job.name, None)
-        return self._told(copy, cause)
+        self.w.push(self.w.reporters[name], phase, link.LATER, note)
 
     def _told(self, copy: Copy, cause: int) -> Script:
         it = self.standing[copy]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
-from attrs import define, field, frozen
+from attrs import Factory, define, field, frozen
 
 from actors.events import (
     ApplicationDescribed,
+    CheckpointingDescribed,
     JobDescribed,
     MessagesDescribed,
     ProtectionDescribed,
@@ -18,12 +20,13 @@ from actors.events import (
 )
 from policies.availability import WorkerState
 from sims.audit.intervals import Spans, extent, numbers, written
-from sims.audit.turns import Parked, Teller, Timer
+from sims.audit.turns import Parked, Script, Teller, Timer
 
-UP = WorkerState.UP
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
 NEGLIGIBLE = 1e-12
 """Less than this part of a whole is nothing (WORLD.md, One instant)."""
 AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
+PLAINLY = CheckpointingDescribed("", False, True, 0, None, 0, None)
 
 
 @frozen
@@ -61,25 +64,27 @@ class Job(Teller):
     described: JobDescribed
     protection: ProtectionDescribed | None = None
     """None: a plain job, whose attempts are timers."""
+    manner: CheckpointingDescribed = PLAINLY
+    """How it takes checkpoints, and replaces members."""
     messages: MessagesDescribed | None = None
     tasks: TasksDescribed | None = None
-    times: dict[int, float] = field(factory=dict)
+    times: dict[int, float] = Factory(dict)
     """w_q by worker."""
-    bounds: dict[int, int] = field(factory=dict)
+    bounds: dict[int, int] = Factory(dict)
     """mu_q by worker."""
     application: ApplicationDescribed | None = None
     iteration: int = -1
-    copies: list[Copy] = field(factory=list)
+    copies: list[Copy] = Factory(list)
     """In the order of their placing."""
     next_run: int = 0
     saved: State | None = None
     """At the master (P3)."""
-    kept: list[State] = field(factory=list)
+    kept: list[State] = Factory(list)
     """Of cancelled runs, where copies are what is decided: the furthest first."""
-    works: dict[int, float] = field(factory=dict)
+    works: dict[int, float] = Factory(dict)
     """Members -> work of a run, where nothing but runs tell."""
-    learnt: dict[tuple[str, int], float] = field(factory=dict)
-    """(what, members) -> a time that nothing but runs tell."""
+    learnt: dict[tuple[int, int], float] = Factory(dict)
+    """(members, their nodes) -> a period that nothing but runs tell."""
     draws: bool | None = None
     """Whether its errors are drawn; None: no verification has ended."""
     lost: int = 0
@@ -94,6 +99,12 @@ class Job(Teller):
         """How a job that is not plain is protected."""
         assert self.protection is not None
         return self.protection
+
+    @property
+    def sizes(self) -> MessagesDescribed:
+        """Of its messages, where there is a master."""
+        assert self.messages is not None
+        return self.messages
 
     @property
     def kind(self) -> ProtectionKind:
@@ -116,11 +127,11 @@ class Copy:
     """The same, as logs write them."""
     placed: int = 0
     """Copies placed earlier have less."""
-    units: dict[int, int] = field(factory=dict)
+    units: dict[int, int] = Factory(dict)
     """Tasks by member, of an iterative job."""
     speeds: dict[int, float] | None = None
     """By member; None: all 1."""
-    absent: set[int] = field(factory=set)
+    absent: set[int] = Factory(set)
     """Members that are not UP."""
     run: Run | None = None
     last: int = -1
@@ -131,13 +142,21 @@ class Copy:
     """Members among which that, or the input, is spread."""
     cause: int = -1
     """seq of what its next run has waited for last."""
-    failed: set[int] = field(factory=set)
+    failed: set[int] = Factory(set)
     """Members that went DOWN since the last recovery was over."""
     lacking: int = 0
     """How many members others have promised, and still compute on."""
     promised: bool = False
     """Whether its members are given to others when it ends."""
     gone: bool = False
+    rings: list[list[int]] = Factory(list)
+    """Members that keep each other's checkpoints; none: not known yet."""
+    struck: dict[int, tuple[float, int]] = Factory(dict)
+    """Members that a fault took DOWN, which nobody has heard of -> when, and seq of that."""
+    taken: int = 0
+    """Checkpoints that were complete."""
+    stored: State | None = None
+    """As images of its buddies' checkpoints."""
 
     full: int = field(init=False)
     """How many members, promised ones included."""
@@ -147,7 +166,7 @@ class Copy:
 
     def change(self, spans: Spans, full: int) -> None:
         """These are its members now; the others of `full` it lacks."""
-        self.spans, self.full, self.text = spans, full, written(spans)
+        self.spans, self.full, self.text, self.rings = spans, full, written(spans), []
         self.lacking = full - extent(spans)
 
     @property
@@ -182,7 +201,7 @@ class Run(Parked):
     """Whether it has begun to compute."""
     learns: bool = False
     """Whether its period is not known: its next checkpoint tells."""
-    missing: set[int] = field(factory=set)
+    missing: set[int] = Factory(set)
     """Members that lack a message, or have not sent theirs."""
     ahead: tuple[float, ...] = ()
     """Times of the parts between the present one and computing."""
@@ -191,6 +210,16 @@ class Run(Parked):
     reports: bool = False
     """Whether the decider is told where it stands once it waits."""
     timer: Timer | None = None
+    saving: Run | None = None
+    """The account of a checkpoint that passes while it goes on."""
+    due: bool = False
+    """Whether another fell due meanwhile."""
+    aimed: int = 0
+    """Which timer that is, of all."""
+    tied: bool = False
+    """Whether its part ends as the checkpoint beside it does."""
+    beside: Teller | None = None
+    """What tells of it, if it is such an account."""
     started: int = -1
     over: bool = False
 
@@ -238,10 +267,14 @@ class Worker(Teller):
     """When a fault's downtime is over."""
     changed: float = -1
     """When its state did last."""
+    away: tuple[float, int] | None = None
+    """When it went DOWN first since it was UP, and seq of that."""
     known: bool = False
     """Whether a state of it has been told."""
+    struck: Callable[[bool], Script] | None = None
+    """What a fault without a downtime leads to, once it is known whether somebody hears of it."""
     speed: float = 1
-    programs: set[str] = field(factory=set)
+    programs: set[str] = Factory(set)
     data: int = 0
     image: bool = False
     kind: TransferKind | None = None
@@ -260,6 +293,11 @@ class Worker(Teller):
     saving: bool = False
     wanted: tuple[float, int] = -1.0, -1
     """Since when, and since which event, it has wanted the message that it wants."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether its message only keeps its channel, as nobody has heard that it went DOWN."""
+        return self.passing is not None and not self.passing.live
 
     def leave(self) -> None:
         """Complete programs are what leaving a run leaves."""

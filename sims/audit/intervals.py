@@ -6,6 +6,7 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import lru_cache
+from math import inf
 
 from attrs import define, field
 
@@ -30,7 +31,7 @@ def written(spans: Spans) -> str:
     return " ".join(f"{a}-{b}" if b > a else str(a) for a, b in spans)
 
 
-def numbers(spans: Spans) -> tuple[int, ...]:
+def numbers(spans: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     """Every one of them."""
     return tuple(n for first, last in spans for n in range(first, last + 1))
 
@@ -46,62 +47,55 @@ def joined(workers: Iterable[int]) -> Spans:
     return tuple(spans)
 
 
-def extent(spans: Spans) -> int:
+def extent(spans: Iterable[tuple[int, int]]) -> int:
     """How many workers these are."""
     return sum(last - first + 1 for first, last in spans)
 
 
 @define(eq=False)
 class Free:
-    """Workers that are UP and that nobody holds: gaps that do not touch."""
+    """Workers that are UP and that nobody holds."""
 
-    firsts: list[int]
-    lasts: list[int]
+    gaps: list[tuple[int, int]]
+    """First and last number of each interval, ascending; they do not touch."""
     count: int = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.count = sum(b - a + 1 for a, b in zip(self.firsts, self.lasts, strict=True))
+        self.count = extent(self.gaps)
+
+    def _at(self, number: int) -> int:
+        return bisect_right(self.gaps, (number, inf)) - 1
 
     def has(self, first: int, last: int) -> bool:
         """Whether all of these are."""
-        at = bisect_right(self.firsts, first) - 1
-        return at >= 0 and self.lasts[at] >= last
+        at = self._at(first)
+        return at >= 0 and self.gaps[at][1] >= last
 
     def take(self, first: int, last: int) -> None:
         """They are no more."""
-        firsts, lasts = self.firsts, self.lasts
-        at = bisect_right(firsts, first) - 1
+        at = self._at(first)
+        begin, end = self.gaps[at]
+        left = (begin, first - 1), (last + 1, end)
+        self.gaps[at : at + 1] = [(a, b) for a, b in left if a <= b]
         self.count -= last - first + 1
-        begin, end = firsts[at], lasts[at]
-        if begin == first:
-            if end == last:
-                del firsts[at], lasts[at]
-            else:
-                firsts[at] = last + 1
-        else:
-            lasts[at] = first - 1
-            if end > last:
-                firsts.insert(at + 1, last + 1)
-                lasts.insert(at + 1, end)
 
     def give(self, first: int, last: int) -> None:
         """They are again."""
         self.count += last - first + 1
-        at = bisect_left(self.firsts, first)
+        at = self._at(first) + 1
         end = at
-        if at and self.lasts[at - 1] == first - 1:
+        if at and self.gaps[at - 1][1] == first - 1:
             at -= 1
-            first = self.firsts[at]
-        if end < len(self.firsts) and self.firsts[end] == last + 1:
-            last = self.lasts[end]
+            first = self.gaps[at][0]
+        if end < len(self.gaps) and self.gaps[end][0] == last + 1:
+            last = self.gaps[end][1]
             end += 1
-        self.firsts[at:end] = [first]
-        self.lasts[at:end] = [last]
+        self.gaps[at:end] = [(first, last)]
 
     def lowest(self, wanted: int) -> Spans:
         """The lowest numbers (WORLD.md, D2)."""
         taken = list[tuple[int, int]]()
-        for first, last in zip(self.firsts, self.lasts, strict=True):
+        for first, last in self.gaps:
             if not wanted:
                 break
             taken.append((first, min(last, first + wanted - 1)))
@@ -111,13 +105,15 @@ class Free:
     def fewest_gaps(self, wanted: int) -> Spans:
         """Until one gap holds all that is still wanted, the largest gap (the highest of equals);
         then the head of the smallest that does (the lowest of equals)."""
-        gaps = list(zip(self.firsts, self.lasts, strict=True))
-        gaps.sort(key=lambda gap: gap[1] - gap[0])
-        taken = list[tuple[int, int]]()
-        while gaps and gaps[-1][1] - gaps[-1][0] + 1 < wanted:
+        taken, gaps = list[tuple[int, int]](), sorted(self.gaps, key=_length)
+        while gaps and _length(gaps[-1]) < wanted:
             taken.append(gaps.pop())
-            wanted -= taken[-1][1] - taken[-1][0] + 1
+            wanted -= _length(taken[-1])
         if gaps:
-            at = bisect_left(gaps, wanted - 1, key=lambda gap: gap[1] - gap[0])
-            taken.append((gaps[at][0], gaps[at][0] + wanted - 1))
+            first = gaps[bisect_left(gaps, wanted, key=_length)][0]
+            taken.append((first, first + wanted - 1))
         return tuple(sorted(taken))
+
+
+def _length(gap: tuple[int, int]) -> int:
+    return gap[1] - gap[0] + 1

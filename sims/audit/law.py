@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Collection
+from functools import partial
 from math import isclose
 from typing import Any
 
@@ -56,12 +57,19 @@ Causes = int | Collection[int]
 """The one cause that an event can have, or all that it may have."""
 
 
-def must(holds: object, law: Law, why: str, *about: object) -> None:
+def must(law: Law, holds: object, why: str, *about: object) -> None:
     """Raises Broken unless it `holds`; `about` is told where `why` says {}: to make words of each
     line would cost more than all else."""
     if not holds:
         words = [told(it) if isinstance(it, Event) else it for it in about]
         raise Broken(law, why.format(*words) if words else why)
+
+
+framed, ordered = partial(must, Law.FRAME), partial(must, Law.ORDER)
+possible, follows = partial(must, Law.INPUT), partial(must, Law.FOLLOWS)
+comes, allowed = partial(must, Law.MISSING), partial(must, Law.DECISION)
+readable = partial(must, Law.SCHEMA)
+"""What must hold, by the law that is broken otherwise."""
 
 
 def same(found: Any, expected: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attrs import define, field
+from attrs import Factory, define
 
 from actors.events import (
     Stage,
@@ -13,12 +13,10 @@ from actors.events import (
     TransferKind,
     TransferSuspended,
 )
-from policies.availability import WorkerState
-from sims.audit.facts import NEGLIGIBLE, Copy, Run, Worker
+from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Run, Worker
 from sims.audit.turns import Phase, Script, Teller
 from sims.audit.world import World
 
-UP, DOWN = WorkerState.UP, WorkerState.DOWN
 PROGRAM, DATA = TransferKind.PROGRAM, TransferKind.DATA
 IMAGE, SAVE = TransferKind.IMAGE, TransferKind.SAVE
 STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
@@ -33,15 +31,20 @@ class Service(Teller):
 
     channels: int
     order: str
-    waiting: dict[Worker, int] = field(factory=dict)
+    waiting: dict[Worker, int] = Factory(dict)
     """Who wants one or has one -> seq of what it wants it for."""
-    asked: dict[Worker, int] = field(factory=dict)
+    asked: dict[Worker, int] = Factory(dict)
     """The same of those who have asked since the channels were dealt out last."""
     freed: int = -1
     """seq of what freed a channel since then."""
     stirred: bool = False
     looks: float = -1
     """When an order that looks again in every time unit does so next."""
+
+    def quit(self, worker: Worker) -> None:
+        """It wants none any more."""
+        if self.waiting.pop(worker, None) is not None:
+            self.stirred = True
 
 
 # --- what a member wants --------------------------------------------------------------------------
@@ -54,9 +57,7 @@ def wants(worker: Worker) -> TransferKind | None:
         return None
     if worker.saving:
         return SAVE
-    job = run.copy.job
-    messages = job.messages
-    assert messages is not None
+    messages = run.copy.job.sizes
     if messages.program and messages.label not in worker.programs:
         return PROGRAM
     if messages.data and worker.data < run.copy.units.get(worker.number, 1):
@@ -70,8 +71,7 @@ def lacks(worker: Worker, now: float) -> float:
     """Time of program and data that it lacks in all (n_q of volatile13, section V)."""
     run = worker.run
     assert run is not None
-    messages = run.copy.job.messages
-    assert messages is not None
+    messages = run.copy.job.sizes
     left = 0.0 if messages.label in worker.programs else messages.program
     left += max(run.copy.units.get(worker.number, 1) - worker.data, 0) * messages.data
     if worker.kind in (PROGRAM, DATA) and left:
@@ -113,15 +113,15 @@ def _stay(w: World, worker: Worker, former: Run, run: Run, cause: int) -> None:
         _quit(w, worker, cause)
 
 
-def send_images(w: World, run: Run) -> None:
+def send_images(w: World, run: Run, cause: int) -> None:
     """Every member sends its image."""
     for number in run.copy.members:
         worker = w.worker(number)
         worker.saving = True
         if worker.kind is DATA:
-            _drop(w, worker, run.cause)  # of a task that it has no more
+            _drop(w, worker, cause)  # of a task that it has no more
         if worker.run is not None and worker.state is UP:
-            _go_on(w, worker, run.cause, anew=worker not in w.service.waiting)
+            _go_on(w, worker, cause, anew=worker not in w.service.waiting)
 
 
 def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
@@ -160,14 +160,17 @@ def leave(
 
 def _drop(w: World, worker: Worker, cause: int) -> None:
     """What has passed of an incomplete message is lost."""
+    script = _lost(w, worker, cause)
+    if script is not None:
+        w.push(worker, Phase.STATES, 0, lambda: script)
+
+
+def _lost(w: World, worker: Worker, cause: int) -> Script | None:
     kind, passing = worker.kind, worker.passing is not None
     _stop(worker)
     worker.kind = None
-    if w.service.waiting.pop(worker, None) is not None:
-        w.service.stirred = True
-    if kind is not None:
-        script = _dropped(w, worker, kind, cause, passing)
-        w.push(worker, Phase.STATES, 0, lambda: script)
+    w.service.quit(worker)
+    return None if kind is None else _dropped(w, worker, kind, cause, passing)
 
 
 def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: bool) -> Script:
@@ -181,8 +184,8 @@ def _quit(w: World, worker: Worker, cause: int) -> None:
     if worker.passing is not None:
         script = _suspended(w, worker, cause)
         w.push(worker, Phase.STATES, 0, lambda: script)
-    elif w.service.waiting.pop(worker, None) is not None:
-        w.service.stirred = True
+    else:
+        w.service.quit(worker)
 
 
 def _suspended(w: World, worker: Worker, cause: int) -> Script:
@@ -210,25 +213,24 @@ def _stop(worker: Worker) -> None:
 # --- what befalls it ------------------------------------------------------------------------------
 
 
-def turned(w: World, worker: Worker, cause: int) -> Script:
-    """A worker has changed its state."""
+def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
+    """A worker has changed its state; `hidden`: nobody hears of it."""
+    if worker.lost:
+        return
     if worker.state is DOWN:
-        if w.service.waiting.pop(worker, None) is not None:
-            w.service.stirred = True
-        kind, passing = worker.kind, worker.passing is not None
-        _stop(worker)
-        worker.kind = None
-        if kind is not None:
-            yield from _dropped(w, worker, kind, cause, passing)
-        worker.leave()
         worker.programs.clear()
-        worker.run, worker.saving = None, False
+        if hidden and worker.passing is not None:
+            worker.passing.live = False
+        else:
+            yield from _lost(w, worker, cause) or ()
+            worker.leave()
+            worker.run, worker.saving = None, False
     elif worker.run is not None and worker.state is UP:
         _go_on(w, worker, cause)
     elif worker.passing is not None:
         yield from _suspended(w, worker, cause)
-    elif w.service.waiting.pop(worker, None) is not None:
-        w.service.stirred = True
+    else:
+        w.service.quit(worker)
 
 
 def passed(w: World, worker: Worker) -> Script:
@@ -237,11 +239,10 @@ def passed(w: World, worker: Worker) -> Script:
     assert run is not None and kind is not None
     seq = yield TransferEnded(worker.number, kind), worker.sent
     worker.kind, worker.passing = None, None
-    service, messages = w.service, run.copy.job.messages
+    service = w.service
     service.freed, service.stirred = seq, True
-    assert messages is not None
     if kind is PROGRAM:
-        worker.programs.add(messages.label)
+        worker.programs.add(run.copy.job.sizes.label)
         w.decider.programmed(seq)
     elif kind is DATA:
         worker.data += 1
@@ -258,19 +259,20 @@ def passed(w: World, worker: Worker) -> Script:
 def arrived(w: World, run: Run, worker: int, cause: int) -> None:
     """A member holds all that it needs, or has sent its image."""
     run.missing.discard(worker)
-    if run.over or run.stage not in (STAGING_IN, SAVING):
+    it = run.saving or run
+    if it.over or it.stage not in (STAGING_IN, SAVING):
         return
     missing = bool(run.missing)
 
     def go_on() -> Script | None:
-        if run.over or run.stage not in (STAGING_IN, SAVING):
+        if it.over or run.copy.struck or it.stage not in (STAGING_IN, SAVING):
             return None
         if missing:
             w.report(run.copy, cause)
             return None
-        run.cause, run.reports = cause, True
-        return run.script
+        it.cause, it.reports = cause, it is run
+        return it.script
 
     # Others that start at this instant do so first.
     phase = w.phase if w.phase >= Phase.RESUME else Phase.MESSAGES
-    w.push(run.copy.job, phase, LATER, go_on)
+    w.push(it.beside or run.copy.job, phase, LATER, go_on)

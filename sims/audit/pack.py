@@ -6,7 +6,7 @@ from collections.abc import Collection
 from functools import partial
 from math import inf
 
-from attrs import define, field
+from attrs import Factory, define
 
 from actors.events import (
     FaultIgnored,
@@ -18,18 +18,16 @@ from actors.events import (
     Stage,
     WhyIgnored,
 )
-from policies.availability import WorkerState
 from policies.interface.pack import Cause
 from sims.audit import ends, link, rules, runs
 from sims.audit.expectations import Expectations
-from sims.audit.facts import Copy, Job, Worker
+from sims.audit.facts import DOWN, Copy, Job, Worker
 from sims.audit.intervals import joined, numbers
-from sims.audit.law import Broken, Causes, Law, must, told
+from sims.audit.law import Broken, Causes, Law, allowed, comes, follows, told
 from sims.audit.rules import Plan
 from sims.audit.turns import Phase, Script, tell
-from sims.audit.world import World, spans_told
+from sims.audit.world import spans_told
 
-UP, DOWN = WorkerState.UP, WorkerState.DOWN
 CANCELLED = Outcome.CANCELLED
 
 
@@ -37,18 +35,18 @@ CANCELLED = Outcome.CANCELLED
 class Pack(Expectations):
     """Applications among which workers are redistributed."""
 
-    over: dict[str, int] = field(factory=dict)
+    over: dict[str, int] = Factory(dict)
     """Jobs that completed at this instant -> seq of their runs' end."""
     released: bool = False
     """Whether it has been found out at this instant who promises its workers."""
-    left: list[Copy] = field(factory=list)
+    left: list[Copy] = Factory(list)
     """Copies that ended at this instant."""
-    struck: dict[Copy, int] = field(factory=dict)
+    struck: dict[Copy, int] = Factory(dict)
     """Copies of which a member went DOWN at this instant -> seq."""
-    decided: list[int] = field(factory=list)
-    excused: list[str] = field(factory=list)
+    decided: list[int] = Factory(list)
+    excused: list[str] = Factory(list)
     """Jobs whose fault was ignored because of another of this instant."""
-    leaving: set[int] = field(factory=set)
+    leaving: set[int] = Factory(set)
     """Workers that had been promised, of copies that ended at this instant."""
 
     def renew(self) -> None:
@@ -61,12 +59,12 @@ class Pack(Expectations):
                 instant.clear()
         super().renew()
 
-    def freed(self, w: World, copy: Copy, seq: int) -> None:
-        super().freed(w, copy, seq)
+    def freed(self, copy: Copy, seq: int) -> None:
+        super().freed(copy, seq)
         if copy.promised:
             self.leaving.update(copy.members)
 
-    def ended(self, w: World, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
+    def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         name = copy.job.name
         led = not copy.job.copies or copy.placed < copy.job.copies[0].placed
         self.left.append(copy)
@@ -76,10 +74,12 @@ class Pack(Expectations):
             self.heirs.pop(name, None)
         elif led and outcome is not CANCELLED:
             self.heirs[name] = seq
-            w.push(w.reporters[name], Phase.RESUME, 2 * link.LATER, partial(self.inherit, name))
+            self.w.push(
+                self.w.reporters[name], Phase.RESUME, 2 * link.LATER, partial(self.inherit, name)
+            )
 
-    def turned(self, w: World, worker: Worker, copy: Copy | None, seq: int) -> None:
-        super().turned(w, worker, copy, seq)
+    def turned(self, worker: Worker, copy: Copy | None, seq: int) -> None:
+        super().turned(worker, copy, seq)
         if worker.state is DOWN and copy is not None:
             self.struck[copy] = seq
 
@@ -93,17 +93,15 @@ class Pack(Expectations):
             return copy.job.name, WhyIgnored.BUSY
         return None
 
-    def strikes(self, w: World, worker: Worker) -> None:
-        assert w.pack is not None
+    def strikes(self, worker: Worker) -> None:
         self.renew()
-        if not w.pack.fatal and self._ignored(worker.number) is not None:
+        if not self.w.terms.fatal and self._ignored(worker.number) is not None:
             raise Broken(Law.FOLLOWS, f"a fault of worker {worker.number} changes nothing now")
 
     def ignore(self, event: FaultIgnored, seq: int) -> Script:
         """malleable17's own rule (section 6.1)."""
-        assert self.w.pack is not None
         self.renew()
-        must(not self.w.pack.fatal, Law.FOLLOWS, "{}, and every fault counts", event)
+        follows(not self.w.terms.fatal, "{}, and every fault counts", event)
         self.w.worker(event.worker)
         due, copy = self._ignored(event.worker), self.w.holder(event.worker)
         if copy is not None and copy.promised:
@@ -117,24 +115,22 @@ class Pack(Expectations):
     def otherwise(self, job: Job, copy: Copy) -> Causes:
         return [*self.news, *self.decided] or {0, job.wanted}
 
-    def placing(self, w: World, copy: Copy, event: object) -> None:
-        assert w.pack is not None
+    def placing(self, copy: Copy, event: object) -> None:
+        w = self.w
         self.renew()
         size = copy.full
-        whole = size % w.pack.pair == 0 and size <= self.known[copy.job.name].most
-        must(
+        whole = size % w.terms.pair == 0 and size <= self.known[copy.job.name].most
+        allowed(
             whole,
-            Law.DECISION,
             "{} gets {} workers, in groups of {}",
             copy.job.name,
             size,
-            w.pack.pair,
+            w.terms.pair,
         )
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
-            must(
+            allowed(
                 lowest == copy.spans,
-                Law.DECISION,
                 "{} gets {}, not {}",
                 copy.job.name,
                 copy.text,
@@ -150,11 +146,10 @@ class Pack(Expectations):
     def decide(self, event: RedistributionDecided, seq: int) -> Script:
         """Sizes change."""
         self.renew()
-        w, pack = self.w, self.w.pack
+        w, pack = self.w, self.w.terms
         w.decides()
-        assert pack is not None
         causes = self._causes(event)
-        must(causes and event.moves, Law.DECISION, "{} answers nothing of now", event)
+        allowed(causes and event.moves, "{} answers nothing of now", event)
         more = 0
         resized: list[tuple[Copy, int]] = []
         for name, before, after in event.moves:
@@ -166,11 +161,11 @@ class Pack(Expectations):
             more += after - before
             resized.append((copy, after))
         once = len({copy for copy, _ in resized}) == len(resized)
-        must(once, Law.DECISION, "{} resizes one twice", event)
+        allowed(once, "{} resizes one twice", event)
         if event.why is Cause.FAULT:
             self._release()
         idle = w.free.count + sum(it.full for it in self._promised()) - self._lacked()
-        must(more <= idle, Law.DECISION, "{}: {} more, and {} are idle", event, more, idle)
+        allowed(more <= idle, "{}: {} more, and {} are idle", event, more, idle)
         yield event, causes
         self.decided.append(seq)
         for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
@@ -226,7 +221,7 @@ class Pack(Expectations):
         w.take(copy, joined(has - had))
         copy.change(spans, after)
         promised = sum(it.full for it in self._promised())
-        must(0 <= copy.lacking <= promised, Law.DECISION, "{} has {}", copy.job.name, copy.text)
+        allowed(0 <= copy.lacking <= promised, "{} has {}", copy.job.name, copy.text)
         left = had - has
         copy.absent -= left
         copy.failed -= left
@@ -244,10 +239,10 @@ class Pack(Expectations):
 
     def _release(self) -> None:
         """Who ends before the struck one computes again promises its workers (section 5)."""
-        pack, self.released = self.w.pack, True
+        pack, self.released = self.w.terms, True
         late = [it for it in self.struck if it in self.standing]
         late = [it for it in late if self.standing[it].since < inf and it.job.copies[0] is it]
-        if not late or pack is None or not pack.releases:
+        if not late or not pack.releases:
             return
         latest = max(late, key=lambda it: self.standing[it].since)
         for job in sorted(self.w.jobs.values(), key=_index):
@@ -267,7 +262,7 @@ class Pack(Expectations):
         spans = spans_told(event.processors)
         came = numbers(spans)
         able = found and len(came) <= found[0].lacking and self.leaving.issuperset(came)
-        must(able, Law.FOLLOWS, "{} were not promised to it, or have not come", event)
+        follows(able, "{} were not promised to it, or have not come", event)
         yield event, [it for it, _ in self.freeing]
         copy = found[0]
         self.w.take(copy, spans)
@@ -281,11 +276,11 @@ class Pack(Expectations):
                 self.w.settle(Phase.DECISION + 1)
             for name in self.excused:
                 known = any(it.job.name == name for it in self.struck) or name not in self.w.jobs
-                must(known, Law.FOLLOWS, "a fault of {} is ignored, and it computes", name)
+                follows(known, "a fault of {} is ignored, and it computes", name)
         self.excused.clear()
         if self.leaving:
             promised = sum(it.full for it in self._promised())
-            must(self._lacked() <= promised, Law.MISSING, "workers that were promised must come")
+            comes(self._lacked() <= promised, "workers that were promised must come")
 
 
 def _index(job: Job) -> int:

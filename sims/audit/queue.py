@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from attrs import define, field
+from attrs import Factory, define
 
 from actors.events import (
     BatchOpened,
@@ -18,8 +18,8 @@ from actors.events import (
 )
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
-from sims.audit.intervals import Spans, extent
-from sims.audit.law import Causes, Law, must, same
+from sims.audit.intervals import Spans, extent, joined, numbers
+from sims.audit.law import Causes, allowed, same
 from sims.audit.turns import Script
 from sims.audit.world import World
 
@@ -43,13 +43,13 @@ class Queue(Decider):
     """Jobs wait, and start as lists, shelves or batches say."""
 
     placement: str = "lowest"
-    promises: dict[str, tuple[ReservationMade, int]] = field(factory=dict)
+    promises: dict[str, tuple[ReservationMade, int]] = Factory(dict)
     """Waiting job -> what it was promised, seq."""
-    made: list[tuple[int, str]] = field(factory=list)
+    made: list[tuple[int, str]] = Factory(list)
     """seq and job of the promises of this instant."""
     due: list[int] | None = None
     """0, and seq of the promises that came due at this instant."""
-    former: dict[str, Spans] = field(factory=dict)
+    former: dict[str, Spans] = Factory(dict)
     """Job -> the workers that a copy of it gave back last at this instant."""
     believes: bool = True
     """Whether users' estimates are believed, or what runs take: others are not told."""
@@ -59,13 +59,13 @@ class Queue(Decider):
     running: int = 0
     """Copies."""
     batches: int = 0
-    joined: dict[str, int] = field(factory=dict)
+    joined: dict[str, int] = Factory(dict)
     """Job in the present batch -> batches that it has been in."""
-    allowed: dict[str, int] = field(factory=dict)
+    allowed: dict[str, int] = Factory(dict)
     """Job -> attempts that it may still make in this batch."""
-    preempted: set[str] = field(factory=set)
+    preempted: set[str] = Factory(set)
     """Jobs that made way at this instant."""
-    begun: set[str] = field(factory=set)
+    begun: set[str] = Factory(set)
     """Jobs that started at this instant."""
 
     def renew(self) -> None:
@@ -78,7 +78,7 @@ class Queue(Decider):
 
     # --- what it hears of ---------------------------------------------------------------------
 
-    def ended(self, w: World, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
+    def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         self.running -= 1
         job = copy.job
         self.former[job.name] = copy.spans
@@ -91,23 +91,23 @@ class Queue(Decider):
 
     # --- starts -------------------------------------------------------------------------------
 
-    def placing(self, w: World, copy: Copy, event: RunStarted) -> None:
+    def placing(self, copy: Copy, event: RunStarted) -> None:
+        w = self.w
         job, size = copy.job, copy.full
         self.renew()
         rule = RULES.get(self.placement)
         if rule is not None and w.free.count >= size:
             former = () if job.copies else self.former.get(job.name, ())
             due = rule(w, size, former)
-            must(
+            allowed(
                 due == copy.spans,
-                Law.DECISION,
                 "{} gets {}, not {}",
                 job.name,
                 due,
                 event.processors,
             )
         loose = self.shelves and not self.running and self.shelf is None
-        must(not loose or job.name in self.former, Law.DECISION, "{} starts in no shelf", job.name)
+        allowed(not loose or job.name in self.former, "{} starts in no shelf", job.name)
         self.running += 1
         self.begun.add(job.name)
         if job.copies:
@@ -120,7 +120,7 @@ class Queue(Decider):
             self.shelf.end = max(self.shelf.end, w.now + (held + job.described.verification))
         if self.batches:
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
-            must(left >= 0, Law.DECISION, "{} makes more attempts than its batch lets it", job.name)
+            allowed(left >= 0, "{} makes more attempts than its batch lets it", job.name)
 
     def otherwise(self, job: Job, copy: Copy) -> Causes:
         own = self.promises.pop(job.name, None)
@@ -144,25 +144,25 @@ class Queue(Decider):
             self.due = [0, *(seq for it, seq in self.promises.values() if it.start <= end)]
         return self.due
 
-    def cancels(self, w: World, copy: Copy, seq: int) -> Causes:
+    def cancels(self, copy: Copy, seq: int) -> Causes:
         self.renew()
-        if w.head.preempts:
+        if self.w.head.preempts:
             self.preempted.add(copy.job.name)
             saves = copy.job.kind is ProtectionKind.IMAGES
             if saves:
                 return {0, *self.called()}
-        return super().cancels(w, copy, seq)
+        return super().cancels(copy, seq)
 
     def close(self) -> None:
         if self.shelf is not None:
             opened, jobs, end = self.shelf.opened, self.shelf.jobs, self.shelf.end
             right = jobs == opened.jobs and (not self.shelf.known or same(opened.end, end))
-            must(right, Law.DECISION, "{} start that end by {}; it says {}", jobs, end, opened)
+            allowed(right, "{} start that end by {}; it says {}", jobs, end, opened)
             self.shelf = None
         if self.preempted:
             for name in self.preempted:
                 why = f"{name} makes way, and nobody starts"
-                must(self.w.capped or self.begun - {name}, Law.DECISION, why)
+                allowed(self.w.capped or self.begun - {name}, why)
             self.preempted.clear()
 
     # --- what it tells ------------------------------------------------------------------------
@@ -177,13 +177,13 @@ class Queue(Decider):
 
     def open_shelf(self, event: ShelfOpened, seq: int) -> Script:
         """Nothing runs; the jobs that start now form a shelf."""
-        must(self.running == 0 and self.shelf is None, Law.DECISION, "{} while jobs run", event)
+        allowed(self.running == 0 and self.shelf is None, "{} while jobs run", event)
         yield event, self._cause()
         self.opened, self.shelf = seq, _Shelf(event)
 
     def open_batch(self, event: BatchOpened, seq: int) -> Script:
         """All pending jobs are allotted workers for their next attempts."""
-        must(self.running == 0, Law.DECISION, "{} while jobs run", event)
+        allowed(self.running == 0, "{} while jobs run", event)
         causes = self._cause()
         self.batches += 1
         self.joined = {name: self.joined.get(name, 0) for name in self.w.jobs}
@@ -197,10 +197,10 @@ class Queue(Decider):
         """A waiting job is promised a start."""
         job, workers = self.w.jobs.get(event.job), event.processors
         sound = job is not None and not job.copies and 1 <= workers <= self.w.head.processors
-        must(sound and event.start >= self.w.now, Law.DECISION, "{}", event)
+        allowed(sound and event.start >= self.w.now, "{}", event)
         before = self.promises.get(event.job)
         if before is not None and (before[1], event.job) in self.made:
-            must(before[0] != event, Law.DECISION, "{}: it is promised twice", event)
+            allowed(before[0] != event, "{}: it is promised twice", event)
         yield event, self._cause()
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
@@ -209,14 +209,9 @@ class Queue(Decider):
         """A job that goes on waiting loses its promise."""
         job = self.w.jobs.get(event.job)
         known = event.job in self.promises and job is not None and not job.copies
-        must(known, Law.DECISION, "{}: nothing was promised", event)
+        allowed(known, "{}: nothing was promised", event)
         yield event, self._cause()
         self.promises.pop(event.job, None)
-
-
-def lowest(w: World, wanted: int, former: Spans) -> Spans:
-    """The lowest numbers (WORLD.md, D2)."""
-    return w.free.lowest(wanted)
 
 
 def compact(w: World, wanted: int, former: Spans) -> Spans:
@@ -226,4 +221,23 @@ def compact(w: World, wanted: int, former: Spans) -> Spans:
     return w.free.fewest_gaps(wanted)
 
 
-RULES: dict[str, Callable[[World, int, Spans], Spans]] = {"lowest": lowest, "compact": compact}
+def nodes(w: World, wanted: int, former: Spans) -> Spans:
+    """Whole nodes; then of the one with the fewest free but enough, else the lowest (N2)."""
+    size, by_node = w.platform.node, dict[int, list[int]]()
+    for n in numbers(w.free.gaps):
+        by_node.setdefault(n // size, []).append(n)
+    taken = list[int]()
+    for node, free in list(by_node.items()):
+        whole = min(size, w.head.processors - w.platform.spares - node * size)
+        if len(free) == whole <= wanted - len(taken):
+            taken += by_node.pop(node)
+    left, others = wanted - len(taken), list(by_node.values())
+    enough = [free for free in others if len(free) >= left]
+    return joined(taken + min(enough, key=len, default=[n for free in others for n in free])[:left])
+
+
+RULES: dict[str, Callable[[World, int, Spans], Spans]] = {
+    "lowest": lambda w, wanted, _: w.free.lowest(wanted),
+    "compact": compact,
+    "nodes": nodes,
+}

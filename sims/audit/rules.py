@@ -31,31 +31,39 @@ class Plan:
 SCRATCH = Plan()
 
 
-def period(w: World, job: Job, size: int) -> float | None:
+def period(w: World, copy: Copy) -> float | None:
     """Work between two checkpoints; None: not known until one is taken."""
+    job = copy.job
     if job.kind is ProtectionKind.NONE or job.protection is None:
         return inf
     if job.rules.period is not None:
         return job.rules.period
     if job.application is not None:
-        return w.decider.costs(job).computing(size)  # type: ignore[no-any-return]
-    return job.learnt.get(("period", size))
+        return w.decider.costs(job).computing(copy.full)  # type: ignore[no-any-return]
+    return job.learnt.get(spread(w, copy))
+
+
+def spread(w: World, copy: Copy) -> tuple[int, int]:
+    """How many members, on how many nodes."""
+    return copy.full, len({n // w.platform.node for n in copy.members})
 
 
 def cost(w: World, job: Job, size: int) -> float | None:
     """Time of a checkpoint; None: every member sends its image to the master."""
     if job.kind is IMAGES and job.messages is not None:
         return None if job.messages.image else 0
-    if job.rules.cost is None and job.application is not None:
-        return w.decider.costs(job).saving(size)  # type: ignore[no-any-return]
-    return job.rules.cost or 0
+    return _told(w, job, size, job.rules.cost)
 
 
 def recovery(w: World, job: Job, size: int) -> float:
     """Time of a recovery."""
-    if job.rules.recovery is None and job.application is not None:
+    return _told(w, job, size, job.rules.recovery)
+
+
+def _told(w: World, job: Job, size: int, told: float | None) -> float:
+    if told is None and job.application is not None:
         return w.decider.costs(job).saving(size)  # type: ignore[no-any-return]
-    return job.rules.recovery or 0
+    return told or 0
 
 
 def placed(w: World, job: Job) -> Plan:
@@ -88,7 +96,7 @@ def _preempted(w: World, job: Job) -> State | None:
 
 def furthest(w: World, job: Job) -> State | None:
     """The state of the run under way with most work done."""
-    return best([copy.run.state(w.now) for copy in job.copies if copy.run is not None])
+    return best([it.run.state(w.now) for it in job.copies if it.run is not None and not it.struck])
 
 
 def best(states: Sequence[State]) -> State | None:
@@ -111,7 +119,8 @@ def _fetched(w: World, job: Job, state: State, time: float) -> Plan:
 def resumed(w: World, copy: Copy) -> Plan:
     """The next run on members that were kept: a recovery takes its time even if nothing is saved;
     a redistribution that was interrupted, or decided since, comes after it."""
-    plan = Plan(copy.saved, before=((Stage.RECOVERING, recovery(w, copy.job, copy.holders)),))
+    lead = ((Stage.RECOVERING, recovery(w, copy.job, copy.holders)),)
+    plan = Plan(copy.saved or copy.stored, copy.saved is None is not copy.stored, lead)
     return plan if copy.holders == copy.full else moved(w, copy, plan)
 
 
@@ -128,7 +137,7 @@ def moved(w: World, copy: Copy, plan: Plan) -> Plan:
     """Data moves before computing, and under buddies a checkpoint closes that."""
     job, full = copy.job, copy.full
     length = w.decider.costs(job).redistribution(copy.holders, full)
-    never = period(w, job, full)
+    never = period(w, copy)
     before = (*plan.before, (Stage.REDISTRIBUTING, length))
     return Plan(plan.begins, False, before, job.keeps and never is not None and never < inf)
 
@@ -146,7 +155,8 @@ def discard(job: Job, copy: Copy) -> float | None:
     if job.rules.verified:
         return None
     if job.keeps:
-        return forget(copy)
+        stored, copy.stored = copy.stored, None
+        return forget(copy) or (stored.done if stored is not None else 0)
     lost, job.saved = job.saved, None
     return lost.done if lost is not None else None
 
@@ -164,15 +174,24 @@ def fatal(w: World, copy: Copy, worker: int) -> bool:
     copy.failed.add(worker)
     if w.pack is not None and not w.pack.fatal:
         return False
-    group = w.pack.pair if w.pack is not None else 2
-    members = copy.members
-    rings = [members[k : k + group] for k in range(0, len(members), group)]
-    if len(rings) > 1 and len(rings[-1]) < group:
-        rings[-2:] = [rings[-2] + rings[-1]]
-    ring = next(ring for ring in rings if worker in ring)
+    copy.rings = copy.rings or rings(w, copy)
+    ring = next(ring for ring in copy.rings if worker in ring)
     at = ring.index(worker)
     others = {ring[at - 1], ring[(at + 1) % len(ring)]} - {worker}
     return not others or not copy.failed.isdisjoint(others)
+
+
+def rings(w: World, copy: Copy) -> list[list[int]]:
+    """Neighbours by number; across nodes, if two are on one (N1)."""
+    size, members = w.pack.pair if w.pack is not None else 2, list(copy.members)
+    across, half = size == 2 and len(members) > spread(w, copy)[1], len(members) // 2
+    if across:
+        members[: 2 * half] = [members[half * (k % 2) + k // 2] for k in range(2 * half)]
+    found = [members[k : k + size] for k in range(0, len(members), size)]
+    if len(found) > 1 and len(found[-1]) < size:
+        odd = found.pop()
+        found[0 if across else -1] += odd
+    return found
 
 
 def keep(job: Job, state: State) -> None:

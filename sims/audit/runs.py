@@ -3,11 +3,14 @@ speeds does to it (WORLD.md, R and P)."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from math import inf
 from typing import Any
 
 from actors.events import (
+    CheckpointStarted,
+    CheckpointStored,
     CheckpointTaken,
     Outcome,
     RateChanged,
@@ -16,15 +19,14 @@ from actors.events import (
     RunStarted,
     Stage,
     StageStarted,
-    TasksDealt,
     VerificationEnded,
 )
 from policies.maths.cosched import round_count
-from sims.audit import ends, link, rules
+from sims.audit import ends, link, rules, starts
 from sims.audit.facts import AT_SPEED, NEGLIGIBLE, Copy, Run, State
-from sims.audit.law import Broken, Causes, Law, must, same
+from sims.audit.law import Causes, comes, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script
+from sims.audit.turns import Phase, Script, Teller
 from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
@@ -43,76 +45,21 @@ def course(
     """A run from its start to its end; `line`: what tells of its start, where it was decided;
     `keeps`: the run before on members that were kept."""
     job = copy.job
-    run = begin(w, copy, plan, line)
+    run = starts.begin(w, copy, plan, line)
     run.spread = spread
-    cause = yield started(run, keeps), causes
+    cause = yield starts.started(run, keeps), causes
     run.started = cause
     if job.described.limit is not None:
         over = partial(ends.killed, w, run)
         w.at(w.now + job.described.limit, Phase.MESSAGES, job, run.number, over)
     if job.tasks is not None:
-        cause = yield from _dealt(w, run, line, cause)
+        cause = yield from starts.dealt(w, run, line, cause)
     elif any(stage is Stage.REDISTRIBUTING for stage, _ in plan.before):
         sizes = copy.holders, copy.full, round_count(copy.holders, copy.full)
         cause = yield RedistributionPlanned(job.name, run.number, *sizes), cause
     yield from _prepare(w, run, plan, cause)
     if not run.over:
         yield from _compute(w, run)
-
-
-def begin(w: World, copy: Copy, plan: Plan, line: RunStarted | None) -> Run:
-    """The next run of the copy\'s job, on its members."""
-    job, begins = copy.job, plan.begins
-    run = Run(copy, job.next_run, _work(w, copy, line), begins=begins, since=w.now)
-    job.next_run += 1
-    if begins is not None:
-        run.base, run.exposed = begins.of(run.work), begins.exposed
-    copy.run, copy.last = run, run.number
-    return run
-
-
-def started(run: Run, keeps: int | None) -> RunStarted:
-    """What tells of its start."""
-    begins, copy = run.begins, run.copy
-    source, saved = (begins.run, begins.done) if begins is not None else (None, 0)
-    numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
-    return RunStarted(copy.job.name, *numbers)
-
-
-def _work(w: World, copy: Copy, line: RunStarted | None) -> float:
-    """The whole work of a run on these members, as far as the log has told it before."""
-    job, size = copy.job, copy.full
-    if job.application is not None:
-        costs = w.decider.costs(job)
-        return costs.times[costs.row(size)]  # type: ignore[no-any-return]
-    if job.tasks is not None and line is None:
-        return max(units * job.times.get(n, 0) for n, units in copy.units.items())
-    if job.described.kind == "rigid":
-        must(size in job.works or not job.works, Law.DECISION, "{} has another size", job.name)
-        job.works[size] = job.described.work / size
-    if size not in job.works or job.tasks is not None:
-        assert line is not None
-        job.works[size] = line.work
-        if size == 1 and job.described.work:
-            job.works[size] = job.described.work
-    return job.works[size]
-
-
-def _dealt(w: World, run: Run, line: RunStarted | None, cause: int) -> Script:
-    """An iterative job's tasks: as the decider dealt them, or one by one round the members."""
-    copy, job = run.copy, run.copy.job
-    if line is not None:
-        event = yield None
-        if not isinstance(event, TasksDealt):
-            raise Broken(Law.MISSING, f"the tasks of run {run.number} of {job.name} must come")
-        w.decider.deal(job, copy, event)
-        work = max((x * job.times.get(n, 0) for n, x in event.tasks), default=0.0)
-        must(same(run.work, work), Law.FOLLOWS, "W is {!r} with {}, not {}", work, event, run.work)
-        run.work, reason = work, event.reason
-    else:
-        reason = None
-    tasks = tuple(copy.units.items())
-    return (yield TasksDealt(job.name, job.iteration, run.number, tasks, reason), cause)
 
 
 # --- its parts ------------------------------------------------------------------------------------
@@ -134,6 +81,7 @@ def _prepare(w: World, run: Run, plan: Plan, cause: int) -> Script:
         yield from part(w, run, stage, length)
         if stage is Stage.RECOVERING:
             copy.failed.clear()
+            copy.saved = copy.saved or copy.stored
     if plan.closes:
         run.ahead = run.ahead[verified:]
         yield from _secure(w, run)
@@ -145,7 +93,7 @@ def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) ->
     if length <= 0 and not last:
         return
     run.length, run.rate = length, _rate(w, run)
-    if length:
+    if length and run.beside is None:
         event = StageStarted(run.copy.job.name, run.number, stage, run.rate, run.base)
         run.cause = yield event, run.cause
     _aim(w, run)
@@ -169,31 +117,45 @@ def _rate(w: World, run: Run) -> float:
     unless all members are UP (R1)."""
     if run.copy.absent:
         return 0
-    return w.speed(run.copy) if run.stage in AT_SPEED else 1
+    if run.stage not in AT_SPEED:
+        return 1
+    slowed = 1 - run.copy.job.manner.slowdown if run.saving is not None else 1
+    return w.speed(run.copy) * slowed
 
 
 def _aim(w: World, run: Run) -> None:
     if run.timer is not None:
         run.timer.live = False
     last = run.stage is VERIFYING and run.base >= run.work
-    phase = Phase.RUNS if last else Phase.PARTS
-    run.timer = w.at(run.end(), phase, run.copy.job, run.number, partial(_parked, run))
+    phase, teller = Phase.RUNS if last else Phase.PARTS, run.beside or run.copy.job
+    run.aimed = w.order
+    run.timer = w.at(run.end(), phase, teller, run.number, partial(_parked, w, run))
 
 
-def _parked(run: Run) -> Script | None:
-    return None if run.over else run.script
+def _parked(w: World, run: Run) -> Script | None:
+    """A checkpoint beside it that is complete at this very instant is so first (P8)."""
+    if run.over or run.end() > w.end:
+        return None
+    it = run.saving
+    run.tied = it is not None and it.end() <= w.end and it.aimed < run.aimed
+    return None if run.tied else run.script
 
 
 def _compute(w: World, run: Run) -> Script:
     copy, job = run.copy, run.copy.job
     while True:
         run.computes = True
-        period = rules.period(w, job, copy.full)
+        period = rules.period(w, copy)
         run.learns, left = period is None, run.work - run.base
         left = left if left > NEGLIGIBLE * run.work else 0
         final = period is None or left - period <= NEGLIGIBLE * run.work
         run.reach = run.work if period is None or final else run.base + period
         yield from part(w, run, COMPUTING, left if period is None or final else period)
+        while run.saving is not None and run.reach < run.work:
+            run.due, run.length, run.reach = True, left, run.work
+            _aim(w, run)
+            yield run
+            run.settle(w.now)
         run.base, run.stage = run.reach, None
         if run.base >= run.work:
             break
@@ -214,18 +176,80 @@ def _secure(w: World, run: Run) -> Script:
         yield from _verdict(w, run)
         if run.over:
             return
-    cost = rules.cost(w, job, copy.full)
-    if cost is None:
-        run.stage, run.length, run.rate, run.missing = SAVING, inf, 0, set(copy.members)
+    if job.manner.blocking:
+        yield from _save(w, run, run)
+        return
+    run.cause = yield CheckpointStarted(job.name, run.number, run.base), run.cause
+    saving = Run(copy, run.number, run.work, run.base, since=w.now, exposed=run.exposed)
+    saving.beside, saving.cause = Teller(), run.cause
+    run.saving, run.due, run.stage = saving, False, None
+    script = _beside(w, run, saving)
+    with suppress(StopIteration):
+        line = next(script)
+        while line is not saving:
+            line = script.send((yield line))
+        saving.script = script
+    run.cause = saving.cause
+
+
+def _beside(w: World, run: Run, saving: Run) -> Script:
+    """A checkpoint that passes while its run goes on, and who fell due meanwhile (P8)."""
+    yield from _save(w, run, saving)
+    run.saving = None
+    left = run.work - run.done(w.now)
+    if run.due and run.stage is COMPUTING and left > NEGLIGIBLE * run.work:
+        run.cause = saving.cause
+        yield cut(w, run)
+    elif run.stage is not None:
+        yield from review(w, run, saving.cause)
+        if run.tied:
+            run.tied = False
+            yield run.script
+
+
+def _save(w: World, run: Run, it: Run) -> Script:
+    """The parts of a checkpoint, which its run passes or, beside it, an account of its own."""
+    copy, job = run.copy, run.copy.job
+    state = State(run.number, it.base, run.work, it.exposed)
+    yield from _pass(w, run, it, rules.cost(w, job, copy.full))
+    it.cause = yield CheckpointTaken(job.name, run.number, it.base), it.cause
+    copy.taken += 1
+    rules.save(job, copy, state, copy.full)
+    w.checkpointed(run)
+    every = job.manner.images_every
+    if job.keeps and every and copy.taken % every == 0:
+        sent = job.messages is not None and job.messages.image
+        alone = job.manner.image_cost if job.messages is None else 0
+        if it is not run:
+            it.cause = yield CheckpointStarted(job.name, run.number, it.base), it.cause
+            if run.tied:
+                run.tied = False
+                w.push(job, w.phase, run.number, lambda: run.script)
+        yield from _pass(w, run, it, None if sent else alone)
+        it.cause = yield CheckpointStored(job.name, run.number, it.base), it.cause
+        copy.stored = state
+
+
+def _pass(w: World, run: Run, it: Run, cost: float | None) -> Script:
+    job = run.copy.job
+    if cost is not None:
+        yield from part(w, it, Stage.CHECKPOINTING, cost)
+        return
+    it.stage, it.length, it.rate, run.missing = SAVING, inf, 0, set(run.copy.members)
+    if it is run:
         event = StageStarted(job.name, run.number, SAVING, 0, run.base)
         run.cause = yield event, run.cause
-        link.send_images(w, run)
-        yield from _wait(w, run)
-    else:
-        yield from part(w, run, Stage.CHECKPOINTING, cost)
-    run.cause = yield CheckpointTaken(job.name, run.number, run.base), run.cause
-    rules.save(job, copy, State(run.number, run.base, run.work, run.exposed), copy.full)
-    w.checkpointed(run)
+    link.send_images(w, run, it.cause)
+    yield from _wait(w, it)
+
+
+def cut(w: World, run: Run) -> Script | None:
+    """Its computing ends now."""
+    run.reach = run.done(w.now)
+    if run.timer is not None:
+        run.timer.live = False
+    script, run.script = run.script, None
+    return script
 
 
 def _verdict(w: World, run: Run) -> Script:
@@ -233,7 +257,7 @@ def _verdict(w: World, run: Run) -> Script:
     job, copy = run.copy.job, run.copy
     event = yield None
     drawn = isinstance(event, VerificationEnded)
-    must(job.draws in (None, drawn), Law.MISSING, "{}'s errors are drawn, or are not", job.name)
+    comes(job.draws in (None, drawn), "{}'s errors are drawn, or are not", job.name)
     job.draws = drawn
     if drawn:
         found = event.error
@@ -252,6 +276,11 @@ def review(w: World, run: Run, cause: int) -> Script:
     """Its members' states or speeds have changed."""
     if run.over or run.stage in (STAGING_IN, SAVING):
         return cause
+    it = run.saving
+    if it is not None and it.stage is Stage.CHECKPOINTING and it.rate != _rate(w, it):
+        it.settle(w.now)
+        it.rate, it.cause = _rate(w, it), cause
+        _aim(w, it)
     rate = _rate(w, run)
     if rate != run.rate:
         run.settle(w.now)
@@ -272,17 +301,14 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
     done = run.done(w.now)
     if not (run.base < done < run.work):
         return None
-    size = run.copy.full
-    job.learnt["period", size] = done - run.base
+    size = rules.spread(w, run.copy)
+    job.learnt[size] = done - run.base
     for other in (it.run for it in job.copies):
-        if other is not None and other.learns and other.copy.full == size:
+        if other is not None and other.learns and rules.spread(w, other.copy) == size:
             other.learns, other.reach = False, other.base + done - run.base
             other.length = done - run.base
             _aim(w, other)
-    run.reach = getattr(event, "done", done)
-    must(same(run.reach, done), Law.FOLLOWS, "{!r} is done by {}", done, event)
-    if run.timer is not None:
-        run.timer.live = False
-    script, run.script = run.script, None
-    assert script is not None
+    reach = getattr(event, "done", done)
+    follows(same(reach, done), "{!r} is done by {}", done, event)
+    script, run.reach = cut(w, run), reach
     return script

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from actors.events import TransferDropped, TransferStarted, TransferSuspended
 from sims.audit.facts import Worker
-from sims.audit.law import Broken, Law, must, told
+from sims.audit.law import Broken, Law, follows, told
 from sims.audit.link import (
     DATA,
     LONGEST_FIRST,
@@ -30,7 +32,7 @@ def release_former(w: World) -> None:
 
 def _key(service: Service, worker: Worker, now: float) -> tuple[float, ...]:
     if service.order == LONGEST_FIRST:
-        return -lacks(worker, now), worker.number
+        return -inf if worker.lost else -lacks(worker, now), worker.number
     return worker.passing is None, worker.kind is None, worker.number
 
 
@@ -61,8 +63,7 @@ def _begun(w: World, worker: Worker, freed: int) -> Script:
     run, kind = worker.run, wants(worker)
     assert run is not None and kind is not None
     since, wanted = worker.wanted
-    messages = run.copy.job.messages
-    assert messages is not None
+    messages = run.copy.job.sizes
     if worker.kind is not kind:
         sizes = {PROGRAM: messages.program, DATA: messages.data}
         worker.kind, worker.left = kind, sizes.get(kind, messages.image)
@@ -86,13 +87,13 @@ def _look_again(w: World, service: Service) -> None:
 def pass_channels(w: World, event: TransferStarted | TransferSuspended, seq: int) -> Script:
     """The first line of a new service."""
     service = w.service
-    must(service is not None, Law.FOLLOWS, "there is no master for {}", event)
+    follows(service is not None, "there is no master for {}", event)
     w.settle(Phase.DECISION + 1)
     release_former(w)
     if service.order not in (STARTED_FIRST, LONGEST_FIRST):
         return _as_told(w, service, event, seq)
     script = serve(w, service)
-    must(service.stirred, Law.FOLLOWS, "nobody's channel changes now; it says {}", event)
+    follows(service.stirred, "nobody's channel changes now; it says {}", event)
     return script
 
 
@@ -112,7 +113,7 @@ def _as_told(
     worker = w.worker(event.worker)
     causes = {0, service.freed, seq - 1, *service.waiting.values()}
     if isinstance(event, TransferSuspended):
-        must(worker.passing is not None, Law.FOLLOWS, "nothing passes for {}", event)
+        follows(worker.passing is not None, "nothing passes for {}", event)
         yield suspend(w, worker), causes
         return
     passing = sum(it.passing is not None for it in service.waiting)

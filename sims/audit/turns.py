@@ -10,7 +10,7 @@ from contextlib import suppress
 from math import inf
 from typing import Any
 
-from attrs import define, field
+from attrs import Factory, define, field
 
 from actors.events import EndExpected
 from actors.runtime import Event
@@ -21,7 +21,7 @@ INSTANT = 1e-12
 Script = Generator[Any, Any, Any]
 """What must be told, line after line: it yields (event, causes) and gets that line's seq; or None,
 and gets the event that comes next, to go by what nothing in the world decides; or what it waits
-for, and goes on when that is over."""
+for, and goes on when that is over; or another script, which goes on in its place."""
 
 
 class Phase(enum.IntEnum):
@@ -100,15 +100,15 @@ class Turns:
     want: Any = None
     teller: Teller | None = None
     """Whose script it is."""
-    pending: dict[Teller, Turn] = field(factory=dict)
+    pending: dict[Teller, Turn] = Factory(dict)
     """What must be told at this instant, by whom."""
-    waiting: dict[Teller, None] = field(factory=dict)
+    waiting: dict[Teller, None] = Factory(dict)
     """Who has a turn that nothing is known of yet."""
-    dues: list[tuple[float, int, int, Timer]] = field(factory=list)
+    dues: list[tuple[float, int, int, Timer]] = Factory(list)
     order: int = 0
     deciding: bool = False
     """Whether something has been decided at this instant."""
-    after: list[Callable[[], None]] = field(factory=list)
+    after: list[Callable[[], None]] = Factory(list)
     """What is so once an instant has passed, and once it is over."""
     cut: bool = False
     """Whether nothing more is due."""
@@ -132,6 +132,8 @@ class Turns:
         assert self.script is not None
         try:
             want = self.script.send(seq)
+            if isinstance(want, Generator):
+                self.script, want = want, next(want)
         except StopIteration:
             want = self.script = None
         if isinstance(want, Parked):

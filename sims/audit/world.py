@@ -5,32 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from attrs import define, field
+from attrs import Factory, define, field
 
 from actors.events import (
+    CheckpointStored,
+    CheckpointTaken,
     CopiesSettled,
     DeciderKind,
     EndExpected,
-    LinkDescribed,
     PackDescribed,
+    PlatformDescribed,
     ScenarioStarted,
     TransferDropped,
     TransferEnded,
     TransferStarted,
     TransferSuspended,
 )
-from actors.runtime import Record
-from policies.availability import WorkerState
-from sims.audit.facts import Copy, Job, Run, Worker
+from actors.runtime import Event, Record
+from sims.audit.facts import UP, Copy, Job, Run, Worker
 from sims.audit.intervals import Free, Spans, numbers, spans_of
-from sims.audit.law import Broken, Law, must
+from sims.audit.law import Broken, Law, framed, ordered, possible
 from sims.audit.turns import Script, Teller, Turns
 
 V = TypeVar("V")
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
+COMPLETE = frozenset((CheckpointTaken, CheckpointStored))
 INSTANT = 1e-12
 """Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
-UP = WorkerState.UP
+ALIKE = PlatformDescribed(1, 0, ())
 Handler = Callable[["World", Any, int], Script | None]
 """Makes the script of a line that nothing but its own decides, its first line that one."""
 
@@ -49,12 +51,13 @@ class World(Turns):
     """seq of WorkloadEnded."""
     capped: int | None = None
     """seq of a cancellation that only a cap on the makespan explains."""
-    jobs: dict[str, Job] = field(factory=dict)
-    gone: set[str] = field(factory=set)
-    kinds: set[str] = field(factory=set)
+    jobs: dict[str, Job] = Factory(dict)
+    gone: set[str] = Factory(set)
+    kinds: set[str] = Factory(set)
     """Of the jobs submitted so far."""
-    workers: dict[int, Worker] = field(factory=dict)
-    free: Free = field(factory=lambda: Free([], []))
+    workers: dict[int, Worker] = Factory(dict)
+    free: Free = Factory(lambda: Free([]))
+    spare: Free = Factory(lambda: Free([]))
     sped: bool = False
     """Whether a speed has been told."""
     holders: dict[int, Copy] | None = None
@@ -63,23 +66,31 @@ class World(Turns):
     """Jobs that completed, jobs that were killed, runs."""
     last_end: int = 0
     """seq of the last end of a job's run."""
-    link: LinkDescribed | None = None
+    heads: set[type[Event]] = Factory(set)
+    """Kinds of lines that have come, of those that come once."""
     service: Any = None
     """Who wants a channel of the link."""
     reuses: bool = False
     """Whether who is enrolled again at once keeps data (volatile13)."""
-    former: dict[int, tuple[Copy, int]] = field(factory=dict)
+    former: dict[int, tuple[Copy, int]] = Factory(dict)
     """Members of runs that ended at this instant, who may be -> their copy, seq of that end."""
     copies_decide: bool = False
     """Whether what is decided is copies, each a run on one worker (redundancy17)."""
     changeover: float = 0
     """Time before a run does anything on workers that its job did not hold."""
     pack: PackDescribed | None = None
-    reporters: dict[str, Teller] = field(factory=dict)
+    reporters: dict[str, Teller] = Factory(dict)
     """By job of a pack: what tells when it is expected to end."""
-    untold: dict[str, Callable[[], None]] = field(factory=dict)
+    untold: dict[str, Callable[[], None]] = Factory(dict)
     """By job of a pack: what its decider would tell of a checkpoint of now, if speeds vary."""
     downtime: float | None = None
+    platform: PlatformDescribed = ALIKE
+    late: bool = False
+    """Whether faults are detected late."""
+    replaces: bool = False
+    """Whether members are replaced."""
+    noticed: float = -1
+    """When an owner gave notice last."""
     decider: Any = None
 
     # --- line after line ----------------------------------------------------------------------
@@ -90,22 +101,28 @@ class World(Turns):
         assert self.started is not None
         return self.started
 
+    @property
+    def terms(self) -> PackDescribed:
+        """Of the pack, where one decides."""
+        assert self.pack is not None
+        return self.pack
+
     def read(self, record: Record) -> None:
         """The next line. Raises Broken where a law is."""
         seq, t, event, cause = record.seq, record.t, record.event, record.cause
         self.reading = seq
         first = self.started is not None or isinstance(event, ScenarioStarted)
-        must(first, Law.FRAME, "the first event is not ScenarioStarted")
-        must(seq == self.seq + 1, Law.ORDER, "#{} follows #{}", seq, self.seq)
+        framed(first, "the first event is not ScenarioStarted")
+        ordered(seq == self.seq + 1, "#{} follows #{}", seq, self.seq)
         if t != self.now:
-            must(t > self.now, Law.ORDER, "time {} follows {}", t, self.now)
+            ordered(t > self.now, "time {} follows {}", t, self.now)
             self.pass_to(t)
-            must(self.closed is None, Law.FRAME, "something happens after the workload's end")
+            framed(self.closed is None, "something happens after the workload's end")
         self.seq = seq
         if self.started is not None:
             known = cause is not None and 0 <= cause < seq
-            must(known, Law.ORDER, "its cause is {}", cause)
-            must(not self.ended, Law.FRAME, "{} comes after the end", event)
+            ordered(known, "its cause is {}", cause)
+            framed(not self.ended, "{} comes after the end", event)
         self.meet(event, cause, seq)
 
     def teller_of(self, event: Any) -> Teller | None:
@@ -117,8 +134,12 @@ class World(Turns):
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
             return getattr(self.decider, "teller", None)
-        name = getattr(event, "job", None)
-        return None if name is None else self.jobs.get(name)
+        job = self.jobs.get(getattr(event, "job", ""))
+        if job is not None and kind in COMPLETE:
+            runs = (copy.run for copy in job.copies)
+            beside = (it.saving for it in runs if it and it.saving and it.number == event.run)
+            return next((it.beside for it in beside), job)
+        return job
 
     def choose(self, event: ScenarioStarted) -> None:
         """The first line names the decider."""
@@ -146,7 +167,7 @@ class World(Turns):
         worker = self.workers.get(number)
         if worker is None:
             size = self.head.processors
-            must(0 <= number < size, Law.INPUT, "worker {} of {}", number, size)
+            possible(0 <= number < size, "worker {} of {}", number, size)
             worker = self.workers[number] = Worker(number)
         return worker
 
@@ -162,9 +183,9 @@ class World(Turns):
     def take(self, copy: Copy, spans: Spans) -> None:
         """The copy holds these free workers."""
         for first, last in spans:
-            if not self.free.has(first, last):
+            if not self.pool(first).has(first, last):
                 raise Broken(Law.DECISION, f"{copy.job.name} gets {first}-{last}: not all are free")
-            self.free.take(first, last)
+            self.pool(first).take(first, last)
         if self.holders is not None:
             for first, last in spans:
                 self.holders.update(dict.fromkeys(range(first, last + 1), copy))
@@ -179,7 +200,11 @@ class World(Turns):
             for number in range(first, last + 1):
                 self.holders.pop(number, None)
                 if self.is_up(number):
-                    self.free.give(number, number)
+                    self.pool(number).give(number, number)
+
+    def pool(self, number: int) -> Free:
+        """Spares start no job (P10)."""
+        return self.free if number < self.head.processors - self.platform.spares else self.spare
 
     def is_up(self, number: int) -> bool:
         """Whether a worker is."""
@@ -197,9 +222,6 @@ class World(Turns):
             copy.speeds = {n: workers[n].speed if n in workers else 1 for n in copy.members}
 
 
-TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
-
-
 def spans_told(text: str) -> Spans:
     """Raises Broken where it is no set of workers."""
     try:
@@ -213,8 +235,8 @@ def by_worker(w: World, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
     found: dict[int, V] = {}
     for text, value in groups:
         members = numbers(spans_told(text))
-        must(found.keys().isdisjoint(members), Law.INPUT, "{} are told of twice", text)
+        possible(found.keys().isdisjoint(members), "{} are told of twice", text)
         found.update(dict.fromkeys(members, value))
     whole = len(found) == w.head.processors > max(found, default=0)
-    must(whole, Law.INPUT, "it tells of {} workers of {}", len(found), w.head.processors)
+    possible(whole, "it tells of {} workers of {}", len(found), w.head.processors)
     return found

@@ -21,6 +21,7 @@ from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.kit import OWN, Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError
+from sims.given import with_given
 from sims.scenario.loader import parse, put, read
 from sims.scenario.policies import imported
 from sims.scenario.scenario import SEEDS, Scenario
@@ -207,11 +208,7 @@ class Cells(Sequence[Case]):
         own = objects(given)
         plain = tuple((key, it) for key, it in given if not objects([(key, it)]))
         scenario = self._told(plain, index)
-        if not own:
-            return scenario
-        from sims.session import with_given  # which pictures and traces come with
-
-        return with_given(scenario, **own)
+        return with_given(scenario, **own) if own else scenario
 
     def _told(self, given: Settings, index: int) -> Scenario:
         """The scenario that a file, or a function, tells."""

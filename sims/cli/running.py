@@ -131,7 +131,7 @@ def check(
     """Check a scenario file without running it: what it means.
 
     Code that the file names is not loaded without --load: it has to be there."""
-    from sims.session import check as checked
+    from sims.checking import check as checked
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)

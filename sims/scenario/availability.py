@@ -1,69 +1,26 @@
-"""What a scenario file may say of one worker's availability.
-
-Readers of files are imported where one is read: no run waits for what others need.
-"""
+"""What a scenario file may say of one worker's availability."""
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal
 
 from attrs import frozen
 from numpy.random import Generator
-from pydantic import Field, PrivateAttr
 
-from actors.events import WorkerPriced
 from actors.owners import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
-from sims.errors import InputError
-from sims.readers.states import FtaStates, Origin, ProfileStates
-from sims.tables.fields import Accepts, Duration, Time, Unacceptable
-from sims.tables.section import Held, OneOf, Section
-from sims.telling import in_units
-
-if TYPE_CHECKING:
-    from sims.readers.spot import SpotTrace
-    from sims.readers.timeline import Timeline
+from sims.scenario.trace_files import FtaFile, IntervalFile, SimGridFile, SpotFile
+from sims.scenario.traces import Letters, Owned, cut
+from sims.tables.fields import Accepts
+from sims.tables.section import OneOf
 
 Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")]
-HOUR = 3600  # s
 
 
-class After(enum.Enum):
-    """What comes after the end of a trace."""
-
-    ERROR = "error"
-    """Nothing: a run that lasts longer is refused."""
-    HOLD = "hold"
-    """Its last state, for ever."""
-    UP = "up"
-    """UP, for ever."""
-    REPEAT = "repeat"
-    """The trace again, from its start."""
-
-
-class _Owned(Section):
-    """What an owner who takes a worker away may do."""
-
-    notice: Time = 0
-    """How long before it takes the worker DOWN the owner says so."""
-
-    def notices(self, rng: Generator, folder: Path) -> Iterator[tuple[float, float | None]]:
-        """(when it says so, when it takes the worker DOWN; None: it does nothing of the kind)."""
-        with suppress(InputError):  # a trace has ended: its changes say so in time
-            for time, state in self.changes(rng, folder):
-                yield max(0, time - self.notice), time if state is WorkerState.DOWN else None
-
-    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """(time, state) from time 0 on."""
-        raise AssertionError("an availability knows its changes")
-
-
-class AlwaysUp(_Owned):
+class AlwaysUp(Owned):
     """`"always"` or `{kind = "always"}`: never reclaimed, never down."""
 
     kind: Literal["always"] = "always"
@@ -77,7 +34,7 @@ class AlwaysUp(_Owned):
         return MarkovChain(((1.0, 0.0, 0.0),) * 3)
 
 
-class Markov(_Owned):
+class Markov(Owned):
     """`{kind = "markov", rows = [[uu, ur, ud], [ru, rr, rd], [du, dr, dd]]}` (volatile13,
     section V.A)."""
 
@@ -99,257 +56,6 @@ class Markov(_Owned):
         return MarkovChain(self.rows)
 
 
-class Trace(_Owned):
-    """Whatever has a timeline of slots."""
-
-    after: After = After.UP
-    """What comes after its end."""
-
-    def timeline(self, folder: Path) -> Timeline:
-        """The states in slots of length 1."""
-        raise AssertionError("a trace knows its timeline")
-
-    def known(self, folder: Path) -> Timeline:
-        """The part of its timeline that was seen."""
-        timeline = self.timeline(folder)
-        if timeline.end is not None:
-            return timeline
-        return timeline.clipped(timeline.changes[-1][0] + 1)
-
-    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """(slot, state) from slot 0 on."""
-        timeline = self.timeline(folder)
-        return self.ending(timeline, timeline.end)
-
-    def ending(self, timeline: Timeline, end: float | None) -> Iterator[Change]:
-        """The changes of a timeline, and what comes after them where it ends."""
-        if self.after is After.REPEAT and end is not None:
-            timeline = timeline.repeated()
-        state = WorkerState.UP
-        for time, state in timeline.transitions():
-            yield int(time), state
-        if end is not None and self.after is After.UP and state is not WorkerState.UP:
-            yield int(end), WorkerState.UP
-
-    def chain(self, folder: Path) -> MarkovChain:
-        """What policies believe by default: the chain that fits the trace best."""
-        from sims.readers.markov_fit import fit_markov
-
-        return fit_markov(self.known(folder)).chain
-
-    def failures(self, folder: Path) -> tuple[int, int]:
-        """Slots that it is UP, and how often it goes DOWN."""
-        runs = self.known(folder).runs()
-        up = sum(slots for state, slots in runs if state is WorkerState.UP)
-        return up, sum(state is WorkerState.DOWN for state, _ in runs[1:])
-
-
-class Letters(Trace):
-    """`"uurrdu"` or `{kind = "letters", states = "uurrdu"}`: one state per unit of time."""
-
-    SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((str,), "states")
-
-    kind: Literal["letters"] = "letters"
-    states: str
-    """u UP, r RECLAIMED, d DOWN; slot 0 first."""
-
-    def check(self) -> None:
-        self.timeline(Path())
-        if self.after is After.ERROR:
-            raise Unacceptable("after", "error", "up, repeat or hold, where states are listed")
-
-    def timeline(self, folder: Path) -> Timeline:
-        from sims.readers.timeline import read_letters
-
-        return read_letters(self.states, "scenario", "")
-
-
-Start = Annotated[
-    Time | Literal["random"], Accepts("a finite number, 0 or above, within the trace, or random")
-]
-
-
-class TraceFile(Trace):
-    """A trace in a file, cut into slots."""
-
-    file: str
-    """Path, from the scenario file's folder; `.gz` and `.xz` are unpacked."""
-    slot: Duration | None = None
-    """Seconds per slot, where the unit is a slot; default: the tick of a spot trace. Where the unit
-    is s it is left out: a trace is in seconds."""
-    start: Start = 0
-    """Where the run begins in it; `random`: as the run's seed says, at the same share of all its
-    traces, so that those of one length keep their common clock."""
-    after: After = After.ERROR
-    """What comes after its end; `error`: a run that lasts longer is refused."""
-
-    _share: float = PrivateAttr(0.0)
-    """Where a random start is."""
-
-    def placed(self, in_seconds: bool, share: float) -> Self:
-        """As a run has it whose unit is a second or not, and whose random start is at this share.
-        Raises InputError for a slot of another length than a second's."""
-        if in_seconds and self.slot not in (None, 1):
-            problem = f"{self.slot!r} s in a slot, and the unit is s: the trace would run "
-            problem += f"{self.slot!r} times too fast"
-            accepted = 'slot left out (the file says how long its ticks are), or unit = "slot"'
-            raise InputError("scenario", "workers.availability.slot", problem, accepted)
-        placed = self.model_copy(update={"slot": 1} if in_seconds else {})
-        placed._share = share
-        return placed
-
-    def path(self, folder: Path) -> Path:
-        """The file."""
-        return folder / self.file
-
-    def read(self, folder: Path) -> Timeline:
-        """The file's timeline, in seconds."""
-        raise AssertionError("a file is read")
-
-    def seconds(self, folder: Path) -> float:
-        """In a slot. Raises InputError where nothing says it."""
-        if self.slot is None:
-            problem = "missing: the unit is a slot, and the trace has no tick"
-            raise InputError("scenario", "workers.availability.slot", problem, "seconds per slot")
-        return self.slot
-
-    def timeline(self, folder: Path) -> Timeline:
-        """The file's timeline in slots; InputError where its repetition never meets them."""
-        try:
-            return self.read(folder).slotted(self.seconds(folder))
-        except ValueError as error:
-            accepted = "a slot that divides the period, or a few of them"
-            raise InputError(str(self.path(folder)), "slot", str(error), accepted) from None
-
-    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """(slot, state) from slot 0 on."""
-        timeline = self.timeline(folder)
-        start = self.begin(timeline)
-        changes = self.ending(timeline, timeline.end)
-        if self.after is After.ERROR and timeline.end is not None:
-            changes = self._refused_after(changes, timeline.end, start, folder)
-        if not start:
-            return changes
-        return ((time - start, state) for time, state in _cut(changes, [start]) if time >= start)
-
-    def begin(self, timeline: Timeline) -> int:
-        """The slot of the trace at which the run begins. Raises InputError where it has ended."""
-        end = timeline.end or timeline.period or timeline.changes[-1][0] + 1
-        start = int(self._share * end) if isinstance(self.start, str) else int(self.start)
-        if start >= end and timeline.period is None:
-            problem = f"{self.start!r} is not accepted: the trace ends at {end:g}"
-            raise InputError("scenario", "workers.availability.start", problem, "an earlier time")
-        return start
-
-    def _refused_after(
-        self, changes: Iterator[Change], end: float, start: int, folder: Path
-    ) -> Iterator[Change]:
-        state = WorkerState.UP
-        for time, state in changes:
-            yield time, state
-        yield end * (1 + 1e-9), state  # a run that ends then, and not later, needs no more of it
-        slot = self.seconds(folder)
-        since = f", {in_units((end - start) * slot, 's')} after the run's start" if start else ""
-        problem = f"the trace ends at {in_units(end * slot, 's')}{since}, and the run goes on"
-        accepted = 'availability.after = "repeat" or "up", or a shorter run'
-        raise InputError(str(self.path(folder)), "", problem, accepted)
-
-
-class SpotFile(TraceFile):
-    """`{kind = "spot", file = "zone.json", states = {1 = "u", 0 = "d"}, after = "repeat"}`; the
-    file says how long a tick is."""
-
-    kind: Literal["spot"]
-    states: dict[int, WorkerState]
-    """Number of instances -> state (u, r or d)."""
-
-    def read(self, folder: Path) -> Timeline:
-        return self._trace(folder).mapped(self.states)
-
-    def seconds(self, folder: Path) -> float:
-        return self.slot or self._trace(folder).gap_seconds
-
-    def _trace(self, folder: Path) -> SpotTrace:
-        from sims.readers.spot import read_spot_trace
-
-        return read_spot_trace(self.path(folder))
-
-    def priced(self, worker: int, folder: Path) -> WorkerPriced | None:
-        """What the file says that a worker costs while it is UP; None: nothing."""
-        trace, slot = self._trace(folder), self.seconds(folder)
-        if not trace.prices:
-            return None
-        tick, ticks = trace.gap_seconds / slot, len(trace.prices)
-        start = self.begin(self.timeline(folder))
-        period = ticks * tick if self.after is After.REPEAT else None
-        end = start + period if period else ticks * tick
-        shown = [k for k in range(int(start / tick), 2 * ticks) if tick * k < end]
-        each = tuple(trace.prices[k % ticks] * slot / HOUR for k in shown)
-        return WorkerPriced(worker, tuple(max(0, tick * k - start) for k in shown), each, period)
-
-
-class FtaFile(TraceFile):
-    """`{kind = "fta", file = "event_trace.tab", node = 7, slot = 60}`."""
-
-    kind: Literal["fta"]
-    node: int
-    """node_id of the worker."""
-    platform: int = 0
-    """platform_id of the worker."""
-    component: int | None = None
-    """component_id whose events count; default: all do, and unavailable wins."""
-    origin: Origin = Origin.TRACE
-    """What is slot 0."""
-    states: Annotated[FtaStates, Held()] = Field(default_factory=FtaStates)
-    """Which state `available` and `unavailable` stand for."""
-
-    def read(self, folder: Path) -> Timeline:
-        from sims.readers.fta import read_fta_trace
-
-        path, origin = self.path(folder), self.origin
-        nodes = read_fta_trace(path, self.states, origin, self.component)
-        for node, timeline in nodes.items():
-            if (node.platform, node.node) == (self.platform, self.node):
-                return timeline
-        known = ", ".join(f"{node.platform}/{node.node}" for node in nodes)
-        missing = f"no node {self.node} on platform {self.platform}"
-        raise InputError(str(path), "node_id", missing, f"platform/node: {known}")
-
-
-class SimGridFile(TraceFile):
-    """`{kind = "simgrid", file = "host.state", slot = 60}`."""
-
-    kind: Literal["simgrid"]
-    states: Annotated[ProfileStates, Held()] = Field(default_factory=ProfileStates)
-    """Which state each value stands for."""
-
-    def read(self, folder: Path) -> Timeline:
-        from sims.readers.simgrid import read_simgrid_profile
-
-        return read_simgrid_profile(self.path(folder), self.states)
-
-
-class IntervalFile(TraceFile):
-    """`{kind = "csv", file = "nodes.csv", worker = "n7", slot = 60}`: intervals of workers, a line
-    `worker,start,end,state` each."""
-
-    kind: Literal["csv"]
-    worker: str
-    """As the file calls it."""
-    gap: WorkerState = WorkerState.DOWN
-    """Where it has no interval: u, r or d."""
-
-    def read(self, folder: Path) -> Timeline:
-        from sims.readers.intervals import read_intervals
-
-        path = self.path(folder)
-        workers = read_intervals(path, self.gap)
-        if self.worker not in workers:
-            problem = f"no worker {self.worker!r}"
-            raise InputError(str(path), "worker", problem, ", ".join(workers))
-        return workers[self.worker]
-
-
 Availability = Annotated[
     AlwaysUp | Markov | Letters | SpotFile | FtaFile | SimGridFile | IntervalFile, OneOf()
 ]
@@ -369,13 +75,13 @@ class Overlaid:
         return self.under.notice
 
     def notices(self, rng: Generator, folder: Path) -> Iterator[tuple[float, float | None]]:
-        """See _Owned."""
+        """See Owned."""
         return self.under.notices(rng, folder)
 
     def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
         """(time, state) from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md, W1)."""
         bounds = sorted({time for span in self.spans for time in span if time > 0})
-        for time, state in _cut(self.under.changes(rng, folder), bounds):
+        for time, state in cut(self.under.changes(rng, folder), bounds):
             if state is WorkerState.UP and any(a <= time < b for a, b in self.spans):
                 state = WorkerState.RECLAIMED
             yield time, state
@@ -383,19 +89,3 @@ class Overlaid:
     def chain(self, folder: Path) -> MarkovChain:
         """What policies believe by default: they know nothing of the spans."""
         return self.under.chain(folder)
-
-
-def _cut(changes: Iterator[Change], bounds: Sequence[float]) -> Iterator[Change]:
-    """The changes, and at each bound between them the state once more."""
-    _, state = first = next(changes)
-    yield first
-    following = next(changes, None)
-    for bound in bounds:
-        while following is not None and following[0] <= bound:
-            state = following[1]
-            yield following
-            following = next(changes, None)
-        yield bound, state
-    if following is not None:
-        yield following
-    yield from changes

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
-from sims.scenario.availability import Trace, TraceFile
 from sims.scenario.platform import Platform
+from sims.scenario.protection import ProtectionSection
+from sims.scenario.scenario import Scenario
+from sims.scenario.traces import Trace, TraceFile
 
 
 def refuse_mixed(platform: Platform, folder: Path) -> None:
@@ -43,3 +45,23 @@ def _chain(platform: Platform, worker: int, folder: Path) -> MarkovChain:
         problem = f"{platform.name(worker)}: {error}"
         accepted = "a worker that is UP at times, or one with a belief"
         raise InputError("scenario", "workers.availability", problem, accepted) from None
+
+
+def with_mtbf(scenario: Scenario, folder: Path) -> Scenario:
+    """Where Young's or Daly's period has no MTBF but that of the workers' traces, with that one."""
+    own = [it.protection for it in scenario.job.jobs if it.protection]
+    asking = [it for it in (scenario.protection, *own) if it.mtbf is None and it.by_formula]
+    if not asking or scenario.faults.mtbf < inf:
+        return scenario
+    mtbf = measured_mtbf(scenario.full_platform, folder)
+    if mtbf == inf:
+        return scenario
+
+    def said(section: ProtectionSection | None) -> ProtectionSection | None:
+        return section.model_copy(update={"mtbf": mtbf}) if section in asking else section
+
+    jobs = tuple(
+        it.model_copy(update={"protection": said(it.protection)}) for it in scenario.job.jobs
+    )
+    job = scenario.job.model_copy(update={"jobs": jobs})
+    return scenario.model_copy(update={"protection": said(scenario.protection), "job": job})

@@ -6,7 +6,6 @@ Deciders are imported where they are asked for: no run waits for what others nee
 from __future__ import annotations
 
 import warnings
-from math import inf
 from pathlib import Path
 
 from actors.events import DeciderKind, RunStarted
@@ -14,12 +13,10 @@ from actors.pool import Pool, compact, lowest
 from actors.runtime import System
 from actors.scheduler import Decider
 from sims.errors import InputError
-from sims.scenario.beliefs import measured_mtbf, refuse_mixed
 from sims.scenario.build_jobs import plain, spawn_jobs
 from sims.scenario.build_platform import describe_platform, spawn_platform
 from sims.scenario.deciders import queue
 from sims.scenario.faults import NoFaults
-from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Workload, asked_of, workload
 
@@ -35,33 +32,16 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
     if not scenario.full_platform.size:
         accepted = "[platform], [[workers]] or [random_workers]"
         raise InputError("scenario", "platform", "there are no workers", accepted)
-    refuse_mixed(scenario.full_platform, folder)
-    scenario = _with_mtbf(scenario, folder)
+    if not scenario.full_platform.plain:
+        from sims.scenario import beliefs
+
+        beliefs.refuse_mixed(scenario.full_platform, folder)
+        scenario = beliefs.with_mtbf(scenario, folder)
     if scenario.decider is DeciderKind.COPIES:
         from sims.scenario.deciders import copies
 
         return copies.populate(scenario, system, folder)
     return _populate(scenario, system, folder)
-
-
-def _with_mtbf(scenario: Scenario, folder: Path) -> Scenario:
-    """Where Young's or Daly's period has no MTBF but that of the workers' traces, with that one."""
-    own = [it.protection for it in scenario.job.jobs if it.protection]
-    asking = [it for it in (scenario.protection, *own) if it.mtbf is None and it.by_formula]
-    if not asking or scenario.faults.mtbf < inf:
-        return scenario
-    mtbf = measured_mtbf(scenario.full_platform, folder)
-    if mtbf == inf:
-        return scenario
-
-    def said(section: ProtectionSection | None) -> ProtectionSection | None:
-        return section.model_copy(update={"mtbf": mtbf}) if section in asking else section
-
-    jobs = tuple(
-        it.model_copy(update={"protection": said(it.protection)}) for it in scenario.job.jobs
-    )
-    job = scenario.job.model_copy(update={"jobs": jobs})
-    return scenario.model_copy(update={"protection": said(scenario.protection), "job": job})
 
 
 def _populate(scenario: Scenario, system: System, folder: Path) -> int:

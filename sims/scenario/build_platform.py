@@ -12,22 +12,23 @@ from attrs import astuple
 from actors.events import DeciderKind, LinkDescribed, PlatformDescribed, WorkerPriced, WorkerRented
 from actors.hazards import Hazard, PaperFaults
 from actors.limit import Cap
-from actors.master import Master
 from actors.pool import Pool
 from actors.runtime import System
 from actors.scheduler import Decider, Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Fail
 from actors.worker_registry import WorkerRegistry
-from sims.scenario.availability import Overlaid, SpotFile
+from sims.scenario.availability import Overlaid
 from sims.scenario.build_jobs import Makers
 from sims.scenario.faults import AnyFault, Struck
 from sims.scenario.jobs.entries import CAP, HAZARD, MASTER, SCHEDULER
 from sims.scenario.platform import Platform
 from sims.scenario.scenario import MeasuresSection, Scenario
+from sims.scenario.trace_files import SpotFile
 
 if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
+    from actors.master import Master
 
 
 def spawn_platform(
@@ -96,6 +97,8 @@ def _master(scenario: Scenario, system: System) -> Master | None:
         return None
     system.journal.record(system.origin, LinkDescribed, section.channels, section.served)
     order = section.service(scenario.full_platform, scenario.cap)
+    from actors.master import Master
+
     return system.spawn(Master(MASTER, section.channels, order))
 
 

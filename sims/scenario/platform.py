@@ -14,8 +14,9 @@ from pydantic import Field
 from actors.runtime import stream
 from policies.maths.speeds import Change
 from sims.errors import InputError
-from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid, TraceFile
+from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid
 from sims.scenario.speeds import ConstantLaw, GainSection, Speed, process_of
+from sims.scenario.traces import TraceFile
 from sims.tables.fields import Accepts, Count, Duration, Natural, NotNegative, Positive
 from sims.tables.section import Section
 

@@ -11,7 +11,6 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from actors.events import DeciderKind
-from policies.deadline import NAMED as DEADLINE
 from policies.interface.pack import LookAhead
 from policies.maths.markov import Expectation
 from policies.queue.lists import Reading
@@ -127,8 +126,14 @@ def _suggested(kind: str, streamed: bool) -> DeciderKind:
     return by_kind.get(kind, DeciderKind.QUEUE)
 
 
+def _is_deadlines(name: str) -> bool:
+    from policies.deadline import NAMED
+
+    return name in NAMED
+
+
 def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
-    if suggested is DeciderKind.DEADLINE and name in DEADLINE:
+    if suggested is DeciderKind.DEADLINE and _is_deadlines(name):
         return suggested
     if is_strategy(name) and not (name == "FCFS" and suggested is DeciderKind.COPIES):
         return DeciderKind.QUEUE

@@ -7,14 +7,13 @@ import enum
 import os
 from functools import cached_property
 from math import inf
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field
 
 from actors.events import DeciderKind, MeasuresDescribed
 from actors.runtime import System
 from sims.errors import InputError
-from sims.metrics.blocks import WEEK, Blocks
 from sims.scenario.faults import AnyFaults, ErrorSection, NoFaults
 from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
 from sims.scenario.master import LinkSection, MasterSection
@@ -23,6 +22,9 @@ from sims.scenario.policy import PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
 from sims.tables.fields import Accepts, Duration, NotNegative, Time, Timed
 from sims.tables.section import Section
+
+if TYPE_CHECKING:
+    from sims.metrics.blocks import Blocks
 
 CAP = 1_000_000
 """Slots at which a run of volatile13 counts as failed."""
@@ -101,6 +103,8 @@ class MeasuresSection(Section):
 
     def blocks(self, unit: Unit) -> Blocks | None:
         """Over which intervals are; None: no length is known."""
+        from sims.metrics.blocks import WEEK, Blocks
+
         length = WEEK if self.block is None and unit is Unit.S else self.block
         if length is None:
             return None

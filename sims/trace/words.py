@@ -9,10 +9,14 @@ from attrs import frozen
 
 from actors.events import (
     CheckpointLost,
+    CheckpointStarted,
+    CheckpointStored,
     CheckpointTaken,
     EndExpected,
+    FaultDetected,
     FaultIgnored,
     JobDescribed,
+    MemberReplaced,
     MembersChanged,
     MembersJoined,
     MembersPromised,
@@ -102,6 +106,14 @@ def _expected(event: EndExpected, about: About) -> str | None:
 
 TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
     CheckpointTaken: _saved,
+    CheckpointStarted: lambda it, _: f"saves {amount_of(it.done)} done, and goes on",
+    CheckpointStored: lambda it, _: f"{amount_of(it.done)} done is on shared storage too",
+    FaultDetected: lambda it, about: (
+        f"the fault of {worker_of(about.started, it.worker)} is detected"
+    ),
+    MemberReplaced: lambda it, about: (
+        f"{worker_of(about.started, it.replacement)} replaces {worker_of(about.started, it.worker)}"
+    ),
     CheckpointLost: _lost,
     RestartedFromScratch: lambda it, _: (
         f"starts from scratch: {amount_of(it.lost)} that was saved is lost"

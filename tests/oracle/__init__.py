@@ -50,7 +50,19 @@ Iterations
 Ledger
 25. Useful is a run's computing up to the state's work, through chains of any length; a run that was
     withdrawn or lost keeps its share where a clone or image of it completed the job.
+Practitioners' mechanisms
+26. Notices of one instant are heard by job, then run number; a verification of length 0 that they
+    bring about ends at once, and its failure comes before kept processors start again.
+27. A message of a worker that a fault strikes at the instant at which it is RECLAIMED keeps its
+    channel.
+28. Of several faults of a worker that has not been UP between them, the first is heard, and known
+    for P10.
+29. Jobs whose newcomers complete them at one decision start by job, then placement, after all have
+    been placed; who is replaced in P10's order is the lowest worker, whatever its job.
+30. What kept members begin from the copy's image is the buddies' checkpoint from the end of the
+    recovery; a fault before that lets them fetch it again.
+
 Left open
-26. A shared program of different sizes (here: whoever fetches it takes his own job's), `delay` with
+31. A shared program of different sizes (here: whoever fetches it takes his own job's), `delay` with
     a master (here: not spent), jobs of more processors than workers (here: Stuck in the end).
 """

@@ -3,6 +3,7 @@
 python -m tests.oracle 0 1000         # these seeds; prints which differ, and in what
 python -m tests.oracle 0 1000 --wild  # with numbers of which floats may round some
 python -m tests.oracle 0 1000 --tenths  # with tenths, which they all round
+python -m tests.oracle 0 1000 --practice  # with practitioners' mechanisms, also beside the others
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from tests.oracle.world import simulate
 from tests.sims.test_oneworld_cases import check, compared
 
 
-def differences(seed: int, finest: int = WHOLE) -> list[str]:
+def differences(seed: int, finest: int = WHOLE, practised: bool = False) -> list[str]:
     """What our one world does otherwise in the scenario of this seed."""
-    name, scenario = generate(seed, finest)
+    name, scenario = generate(seed, finest, practised)
     case = {"name": f"{seed} {name}", "scenario": scenario, "expected": simulate(scenario)}
-    if finest == TENTH:
+    if finest == TENTH or practised:  # a slowed rate is rounded, too
         return [f"{case['name']}: {what}" for what in apart(compared(case))]
     return check(case)
 
 
-def main(first: int, beyond: int, finest: int = WHOLE) -> int:
+def main(first: int, beyond: int, finest: int = WHOLE, practised: bool = False) -> int:
     """Compares them; how many differ."""
     differ = 0
     for seed in range(first, beyond):
-        found = differences(seed, finest)
+        found = differences(seed, finest, practised)
         differ += bool(found)
         if found:
             print(*found, sep="\n", flush=True)
@@ -42,4 +43,4 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     words = sys.argv[3:]
     finest = TENTH if "--tenths" in words else EIGHTH if "--wild" in words else WHOLE
-    sys.exit(min(main(int(sys.argv[1]), int(sys.argv[2]), finest), 1))
+    sys.exit(min(main(int(sys.argv[1]), int(sys.argv[2]), finest, "--practice" in words), 1))

@@ -113,8 +113,14 @@ def put_fault(rng: Random, scenario: Scenario, time: float, held: list[Held]) ->
     else:
         targets = [rng.randrange(scenario["workers"])]
     for worker in targets:
-        if [time, worker] not in scenario["faults"]:
-            scenario["faults"].append([time, worker])
+        place = struck_by(scenario, worker)
+        if [time, place] not in scenario["faults"]:
+            scenario["faults"].append([time, place])
+
+
+def struck_by(scenario: Scenario, worker: int) -> int:
+    """What a fault names that strikes this worker: it, or its node."""
+    return int(worker // scenario["node"] if scenario.get("faults_of") == "nodes" else worker)
 
 
 def target(rng: Random, scenario: Scenario, members: Members) -> int:

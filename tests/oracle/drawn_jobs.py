@@ -8,6 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from tests.oracle.coincidences import pick
+from tests.oracle.drawn_practice import LEVELS, Practice, draw_practices, draw_practised
 
 
 @frozen
@@ -56,6 +57,8 @@ class Common:
     small: bool
     """Short jobs, in which things happen close together."""
     wild: bool
+    spares: int = 0
+    practice: Practice = frozenset()
 
 
 def draw_job(rng: Random, common: Common) -> dict[str, Any]:
@@ -82,7 +85,8 @@ def draw_job(rng: Random, common: Common) -> dict[str, Any]:
         "copies": copies,
         "cloning": cloning,
         "delay": pick(rng, 0, 4, 1, 2, 2, 2, 3, 1) if cloning and not cell.link else 0,
-        **draw_sizes(rng, common, with_image=protection == "images" or cloning),
+        **draw_sizes(rng, common, protection, cloning),
+        **draw_practices(rng, common.practice, protection),
     }
 
 
@@ -105,6 +109,8 @@ def draw_kind(rng: Random, common: Common) -> tuple[str, int, bool]:
 def draw_protection(rng: Random, common: Common) -> str | None:
     """The cell's; a copy's is the scenario's; drawn where anything goes."""
     cell = common.cell
+    if common.practice:
+        return draw_practised(rng, common.practice)
     if cell.mixed or cell.third == "any":
         drawn: str | None = pick(rng, None, 1, "buddies", 2, "images", 2)
         return drawn
@@ -126,7 +132,7 @@ def draw_verified(rng: Random, common: Common, protection: str | None) -> bool:
 
 def draw_processors(rng: Random, common: Common, copies: int) -> int:
     """Few for copies, of which several are to find room."""
-    workers = common.workers
+    workers = common.workers - common.spares
     if common.cell.kind == "copies-1":
         return 1
     if common.cell.kind == "copies-p":
@@ -186,9 +192,12 @@ def draw_costs(rng: Random, common: Common, protection: str | None) -> dict[str,
     return {"period": period, "cost": cost, "recovery": pick(rng, 0, 4, 1, 2, 2, 2, 3, 2)}
 
 
-def draw_sizes(rng: Random, common: Common, with_image: bool) -> dict[str, int]:
+def draw_sizes(
+    rng: Random, common: Common, protection: str | None, cloning: bool
+) -> dict[str, int]:
     """Of messages, where there is a link."""
     link = common.cell.link
+    with_image = cloning or protection == "images" or LEVELS in common.practice
     if common.shared_program:
         program = common.program
     else:

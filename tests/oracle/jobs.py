@@ -18,7 +18,7 @@ Members = list[int]
 class Job:
     """What a scenario says of a job, and what has become of it."""
 
-    def __init__(self, index: int, said: dict[str, Any], shared_program: bool) -> None:
+    def __init__(self, index: int, said: dict[str, Any], scenario: dict[str, Any]) -> None:
         self.index, self.processors, self.copies = index, int(said["p"]), int(said["copies"])
         self.cloning = bool(said["cloning"])
         self.kind = str(said["kind"])
@@ -32,8 +32,16 @@ class Job:
         self.cost, self.recovery = exact(said["cost"]), exact(said["recovery"])
         self.delay, self.program = exact(said["delay"]), exact(said["program"])
         self.data, self.image_size = exact(said["data"]), exact(said["image"])
-        self.program_of = None if shared_program else index
+        self.program_of = None if scenario["shared_program"] else index
         """Whose program it is: its own, or everybody's (None)."""
+        self.node = int(scenario.get("node", 1))
+        self.on_notice = "on_notice" in said and protected
+        self.blocking, self.slowdown = said.get("blocking", True), exact(said.get("slowdown", 0))
+        buddies = self.protection is Protection.BUDDIES
+        self.images_every = said.get("images_every") if buddies else None
+        self.image_cost = exact(said.get("image_cost", 0))
+        after = said.get("replace_after") if buddies else None
+        self.replace_after = None if after is None else exact(after)
         self._said = said
         self._failures = list(said["failures"])
         self.copies_held: list[Group] = []
@@ -43,6 +51,8 @@ class Job:
         self.image: State | None = None
         """What the master keeps."""
         self.completion: Fraction | None = None
+        self.work_done = ZERO
+        """Of all iterations that are complete."""
 
     @property
     def time(self) -> Fraction:
@@ -96,25 +106,41 @@ class Group:
         """The one under way."""
         self.checkpoint: State | None = None
         """Kept among buddies."""
+        self.saved = 0
+        """Checkpoints complete."""
+        self.image: State | None = None
+        """Of its checkpoints, what the master keeps (P9)."""
         self.hits: set[int] = set()
-        """Who has gone DOWN since the last recovery was over."""
+        """Whose place has gone DOWN since the last recovery was over."""
         self.data = dict.fromkeys(members, 0)
         """Complete units held."""
+        self.rings = rings([q // job.node for q in members])
+        """Of places among the members."""
 
-    @property
-    def rings(self) -> list[set[int]]:
-        """Pairs; an odd last one makes a ring of three with the pair before it."""
-        rings, left = [], self.members
-        while left:
-            size = 3 if len(left) == 3 else 2
-            rings.append(set(left[:size]))
-            left = left[size:]
-        return rings
+    def replace(self, gone: int, newcomer: int) -> None:
+        """It has the other's place."""
+        self.members[self.members.index(gone)] = newcomer
+        self.data[newcomer] = 0
 
     @property
     def fatal(self) -> bool:
         """Whether two of one ring were hit; a single member is a ring of its own."""
         return any(len(ring & self.hits) >= min(2, len(ring)) for ring in self.rings)
+
+
+def rings(nodes: list[int]) -> list[set[int]]:
+    """Places that keep each other's checkpoints: pairs, and where they are odd a ring of three."""
+    places = list(range(len(nodes)))
+    half, left = len(nodes) // 2, places[-1:] if len(nodes) % 2 else []
+    if len(nodes) == 1:
+        return [{0}]
+    if len(set(nodes)) < len(nodes):
+        pairs = [{k, half + k} for k in range(half)]
+        pairs[0].update(left)
+    else:
+        pairs = [{2 * k, 2 * k + 1} for k in range(half)]
+        pairs[-1].update(left)
+    return pairs
 
 
 @define(eq=False)
@@ -128,6 +154,8 @@ class Message:
     spans: list[list[Fraction]] = field(factory=list)
     """When it had a channel: starts, and ends of those that are over."""
     outcome: str = ""
+    lost: bool = False
+    """Its worker went DOWN, and nobody has heard."""
 
     @property
     def under_way(self) -> bool:
@@ -144,11 +172,23 @@ class Message:
             self.spans[-1].append(now)
 
 
+@define(eq=False)
+class Saving:
+    """A checkpoint that has begun; its messages are the run's."""
+
+    state: State
+    left: Fraction
+    """Time; of its images too, without a master."""
+    as_images: bool = False
+    """Among buddies it is complete, and goes to the master."""
+
+
 class Run:
     """One execution of (part of) a job's work on the members of a group."""
 
     def __init__(self, group: Group, now: Fraction, origin: State | None) -> None:
         self.group, self.job, self.number = group, group.job, group.job.numbered
+        self.members = tuple(group.members)
         self.start, self.end = now, now
         self.outcome: Outcome | None = None
         self.work = self.job.work(group.members)
@@ -158,9 +198,14 @@ class Run:
         self.done = self.begun
         self.part = Part.MESSAGES
         self.left = ZERO
-        """Time left of its part, unless that is messages or computing."""
-        self.target = self.work
-        """Work at which this computing stops."""
+        """Time left of its part, unless that is messages, computing or a checkpoint."""
+        self.base, self.target = self.done, self.work
+        """Work since which the period counts, and at which a checkpoint is due, or the end."""
+        self.saving: Saving | None = None
+        self.due = False
+        """Whether a checkpoint fell due while one was under way."""
+        self.blind = False
+        """Whether a member is gone, and nobody has heard."""
         self.lead = ZERO
         """Recovery or delay, after the messages."""
         self.pending: dict[int, list[Message]] = {q: [] for q in group.members}
@@ -176,12 +221,17 @@ class Run:
 
     @property
     def part_is_over(self) -> bool:
-        """A final verification ends in a step of its own: never here."""
-        if self.outcome is not None or self.part is Part.FINAL:
+        """Final verifications end in a step of their own, checkpoints apart: never here."""
+        if self.part in (Part.FINAL, Part.CHECKPOINT):
             return False
         if self.part is Part.COMPUTING:
             return self.done >= self.target
         return self.left <= 0 and self.fed
+
+    @property
+    def saving_is_over(self) -> bool:
+        """Whether it has spent its time, and all images have arrived."""
+        return self.saving is not None and self.saving.left <= 0 and self.fed
 
     @property
     def to_do(self) -> Fraction:
@@ -190,14 +240,18 @@ class Run:
 
     def compute(self) -> None:
         """Up to the next checkpoint, or the end."""
-        self.part, self.target = Part.COMPUTING, self.work
+        self.part, self.base, self.target = Part.COMPUTING, self.done, self.work
         if self.job.period is not None:
             self.target = min(self.work, self.done + self.job.period)
 
-    def advance(self, rate: Fraction, time: Fraction) -> Use | None:
+    def advance(self, rate: Fraction, all_up: bool, time: Fraction) -> Use | None:
         """What its members' time goes to; None for computing, whose use is known in the end."""
-        if rate == 0 or (self.part is not Part.COMPUTING and self.left <= 0):
-            return Use.WAITING
+        use: Use | None = Use.WAITING
+        if self.saving and self.saving.left > 0 and all_up:
+            self.saving.left -= time
+            use = Use.CHECKPOINT
+        if rate == 0 or self.to_do <= 0:
+            return use
         if self.part is Part.COMPUTING:
             self.done += rate * time
             self.computed.append((self.done, time))

@@ -11,22 +11,26 @@ from tests.oracle.words import Outcome, Use
 
 
 class Ledger:
-    """Workers' time, by use."""
+    """Workers' time by use: in all, and while each job held them."""
 
-    def __init__(self) -> None:
+    def __init__(self, jobs: int) -> None:
         self.time = dict.fromkeys(Use, ZERO)
+        self.held = [{use: ZERO for use in Use if use is not Use.IDLE} for _ in range(jobs)]
 
-    def spend(self, use: Use | None, time: Fraction) -> None:
-        """One worker's; None is computing, whose use only the end tells."""
+    def spend(self, job: int | None, use: Use | None, time: Fraction) -> None:
+        """One worker's; no use is computing, of which only the end tells."""
         if use is not None:
             self.time[use] += time
+            if job is not None:
+                self.held[job][use] += time
 
     def settle(self, run: Run) -> None:
         """What its members computed, when all is known."""
         wasted = Use.REDUNDANT if run.outcome is Outcome.WITHDRAWN else Use.LOST
         for reached, time in run.computed:
             useful = run.useful is not None and reached <= run.useful
-            self.time[Use.USEFUL if useful else wasted] += time * len(run.group.members)
+            use = Use.USEFUL if useful else wasted
+            self.spend(run.job.index, use, time * len(run.members))
 
 
 def told(parts: Parts, ledger: Ledger) -> dict[str, Any]:
@@ -41,15 +45,23 @@ def told(parts: Parts, ledger: Ledger) -> dict[str, Any]:
         "runs": [told_run(run) for run in runs],
         "checkpoints": [[j, r, plain(t), plain(w)] for j, r, t, w in sorted(parts.checkpoints)],
         "transfers": [told_transfer(message) for message in transfers],
-        "ledger": {use.value: plain(time) for use, time in ledger.time.items()},
+        "ledger": told_times(ledger.time),
+        "images": [[j, r, plain(t), plain(w)] for j, r, t, w in sorted(parts.images)],
+        "held": [told_times(times) for times in ledger.held],
+        "work": [plain(job.work_done) for job in parts.jobs],
     }
+
+
+def told_times(times: dict[Use, Fraction]) -> dict[str, int | float]:
+    """By use."""
+    return {use.value: plain(time) for use, time in times.items()}
 
 
 def told_run(run: Run) -> list[Any]:
     """[job, run, members, start, end, outcome, work that it begins from]."""
     assert run.outcome is not None
     times = [plain(run.start), plain(run.end)]
-    members = list(run.group.members)
+    members = sorted(run.members)
     return [run.job.index, run.number, members, *times, run.outcome.value, plain(run.begun)]
 
 

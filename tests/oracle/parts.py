@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from attrs import define, field
 
-from tests.oracle.jobs import ZERO, Group, Job, Message, Run, State
+from tests.oracle.jobs import ZERO, Group, Job, Message, Run, Saving, State
 from tests.oracle.timeline import Timeline
 from tests.oracle.words import Cargo, Outcome, Part, Protection, Source
 
-BY_THE_MASTER = frozenset((Source.IMAGE, Source.CLONE))
+BY_THE_MASTER = frozenset((Source.IMAGE, Source.CLONE, Source.KEPT_IMAGE))
 """What comes over the link, where there is one."""
 
 
@@ -23,6 +23,10 @@ class Worker:
         self.group: Group | None = None
         self.programs: set[int | None] = set()
         """Complete ones: a job's own, or everybody's (None)."""
+        self.down_since: Fraction | None = None
+        """When it went DOWN first since it was UP; None while it is."""
+        self.heard = ZERO
+        """When those who hold it hear of that."""
 
 
 @define
@@ -38,6 +42,8 @@ class Parts:
     """All that ever started."""
     checkpoints: list[tuple[int, int, Fraction, Fraction]] = field(factory=list)
     """(job, run, end, work)."""
+    images: list[tuple[int, int, Fraction, Fraction]] = field(factory=list)
+    """The same of those of P9."""
     transfers: list[Message] = field(factory=list)
     """Those over that ever had a channel."""
 
@@ -57,11 +63,18 @@ class Parts:
 
     def _lead(self, job: Job, source: Source) -> Fraction:
         """Time spent between the messages and computing."""
-        if source is Source.KEPT:
+        if source in (Source.KEPT, Source.KEPT_IMAGE):
             return job.recovery
         if self.channels is not None:
             return ZERO
         return {Source.IMAGE: job.recovery, Source.CLONE: job.delay}.get(source, ZERO)
+
+    def start_kept(self, group: Group) -> None:
+        """From the buddies' checkpoint, or the copy's image where that is lost."""
+        if group.checkpoint is None and group.image is not None:
+            self.start(group, group.image, Source.KEPT_IMAGE)
+        else:
+            self.start(group, group.checkpoint, Source.KEPT)
 
     def _needs(self, run: Run, member: int, units: int, source: Source) -> Iterator[Message]:
         """What it lacks, in the order in which it is sent; what has size 0 is held."""
@@ -78,8 +91,13 @@ class Parts:
 
     def pass_parts(self, run: Run) -> None:
         """All that are over, up to the final verification."""
-        while run.part_is_over:
-            self._next_part(run)
+        while run.outcome is None and not run.blind:
+            if run.saving_is_over:
+                self._saved(run)
+            elif run.part_is_over:
+                self._next_part(run)
+            else:
+                return
 
     def _next_part(self, run: Run) -> None:
         match run.part:
@@ -87,6 +105,8 @@ class Parts:
                 run.part, run.left = Part.RECOVERY, run.lead
             case Part.RECOVERY:
                 run.group.hits.clear()
+                if run.origin is run.group.image:
+                    run.group.checkpoint = run.origin
                 run.compute()
             case Part.COMPUTING:
                 self._stop_computing(run)
@@ -94,32 +114,72 @@ class Parts:
                 self.finish(run, Outcome.FAILED)
             case Part.VERIFICATION:
                 self._begin_checkpoint(run)
-            case Part.CHECKPOINT:
-                self._keep(run)
-                run.compute()
 
     def _stop_computing(self, run: Run) -> None:
         if run.done == run.work:
             run.part, run.left = Part.FINAL, run.job.verification
-        elif run.job.verified:
+        else:
+            run.target = run.work
+            self._save(run)
+
+    def _save(self, run: Run) -> None:
+        """A checkpoint is due."""
+        run.due = run.saving is not None
+        if run.due:
+            return
+        if run.job.verified:
             run.part, run.left = Part.VERIFICATION, run.job.verification
         else:
             self._begin_checkpoint(run)
 
-    def _begin_checkpoint(self, run: Run) -> None:
-        job = run.job
-        run.part, run.left = Part.CHECKPOINT, job.cost
-        if job.protection is Protection.IMAGES and self.channels is not None:
-            run.left = ZERO
-            if job.image_size:
-                for q in run.group.members:
-                    run.pending[q].append(Message(q, Cargo.SAVE, job.image_size, run))
+    def save_at_notice(self, run: Run) -> None:
+        """If it is computing, and has something to save."""
+        if run.part is Part.COMPUTING and run.done > run.base and run.job.on_notice:
+            self._save(run)
+            self.pass_parts(run)
 
-    def _keep(self, run: Run) -> None:
-        job, state = run.job, State(run, run.done)
-        self.checkpoints.append((job.index, run.number, self.now, run.done))
+    def _begin_checkpoint(self, run: Run) -> None:
+        run.compute()
+        run.saving = Saving(State(run, run.done), run.job.cost)
+        if run.job.protection is Protection.IMAGES and self.channels is not None:
+            self._send_images(run, run.saving)
+        if run.job.blocking:
+            run.part = Part.CHECKPOINT
+
+    def _send_images(self, run: Run, saving: Saving) -> None:
+        saving.left = ZERO
+        if run.job.image_size:
+            for q in run.members:
+                run.pending[q].append(Message(q, Cargo.SAVE, run.job.image_size, run))
+
+    def _saved(self, run: Run) -> None:
+        """It is complete: its images may follow; then one that fell due meanwhile."""
+        saving = run.saving
+        assert saving is not None
+        self._keep(run, saving)
+        every = run.job.images_every
+        if every and not saving.as_images and run.group.saved % every == 0:
+            saving.as_images, saving.left = True, run.job.image_cost
+            if self.channels is not None:
+                self._send_images(run, saving)
+            return
+        run.saving = None
+        if run.job.blocking:
+            run.compute()
+        elif run.due and run.part is Part.COMPUTING and run.done < run.work:
+            self._save(run)
+
+    def _keep(self, run: Run, saving: Saving) -> None:
+        job, group, state = run.job, run.group, saving.state
+        told = (job.index, run.number, self.now, state.work)
+        if saving.as_images:
+            self.images.append(told)
+            group.image = state
+            return
+        self.checkpoints.append(told)
+        group.saved += 1
         if job.protection is Protection.BUDDIES:
-            run.group.checkpoint = state
+            group.checkpoint = state
         elif job.image is None or state.fraction > job.image.fraction:
             job.image = state
 
@@ -133,7 +193,7 @@ class Parts:
         group.run = None
         if outcome is Outcome.FAILED and not job.verified:
             # What was saved may be corrupt.
-            group.checkpoint = None
+            group.checkpoint = group.image = None
             if job.protection is Protection.IMAGES:
                 job.image = None
         over = outcome in (Outcome.COMPLETED, Outcome.WITHDRAWN)
@@ -168,6 +228,7 @@ class Parts:
             else:
                 self._release(group)
         mark_useful(run)
+        job.work_done += run.work
         job.image = None
         job.iterations_left -= 1
         if job.iterations_left == 0:

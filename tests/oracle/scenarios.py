@@ -24,10 +24,13 @@ from tests.oracle.coincidences import (
     TooLong,
     coincide,
     pick,
+    struck_by,
 )
 from tests.oracle.drawn_jobs import Cell, Common, draw_job
+from tests.oracle.drawn_practice import Practice, draw_platform, draw_practice, practised_hazard
 from tests.oracle.drawn_workers import owner_strings, speed_lists
 from tests.oracle.tenths import in_tenths
+from tests.oracle.world import Stuck
 
 COPIES = ["copies-1", "copies-p"]
 MOST = {"rigid": 6, "moldable": 6, "iterative": 4}
@@ -38,18 +41,19 @@ MOST_TIME = 250
 SAID = {WHOLE: "", EIGHTH: "wild", TENTH: "tenths"}
 
 
-def generate(seed: int, finest: int = WHOLE) -> tuple[str, Scenario]:
+def generate(seed: int, finest: int = WHOLE, practised: bool = False) -> tuple[str, Scenario]:
     """Its cell's name, and the scenario: the same for the same seed, in any process."""
-    rng = Random(f"one world {seed} {SAID[finest]}")
+    rng = Random(f"one world {seed} {SAID[finest]}" + " practised" * practised)
     while True:
+        practice = draw_practice(rng) if practised else frozenset()
         try:
-            cell, scenario = attempt(rng, finest)
+            cell, scenario = attempt(rng, finest, practice)
             result = Recorder(scenario).run()
-        except TooLong:
+        except (TooLong, Stuck):
             continue
         short = finest == TENTH or all(is_short(x) for x in numbers(result))
         if result["makespan"] <= MOST_TIME and short:
-            return cell.name, scenario
+            return "+".join([cell.name, *sorted(practice)]), scenario
 
 
 def is_short(number: float) -> bool:
@@ -68,14 +72,21 @@ def numbers(result: Any) -> Iterator[float]:
         yield result
 
 
-def attempt(rng: Random, finest: int) -> tuple[Cell, Scenario]:
+def attempt(rng: Random, finest: int, practice: Practice) -> tuple[Cell, Scenario]:
     """One that may be too long, or have long numbers."""
     cell = draw_cell(rng)
     together = rng.random() < 0.67
     small = together and rng.random() < 0.7
     theme = pick(rng, None, 5, "buddies", 2, "copies", 1) if together else None
     cell = themed(rng, cell, theme)
+    platform = draw_platform(rng, practice)
+    if practice:
+        cell = evolve(cell, hazard=practised_hazard(rng, practice, cell.hazard))
     common, jobs = draw_common(rng, cell, theme, small, finest == EIGHTH)
+    if practice:
+        spares = platform.get("spares", 0)
+        workers = common.workers + spares
+        common = evolve(common, workers=workers, spares=spares, practice=practice)
     scenario: Scenario = {
         "workers": common.workers,
         "owner": None,
@@ -86,6 +97,7 @@ def attempt(rng: Random, finest: int) -> tuple[Cell, Scenario]:
         "shared_program": common.shared_program,
         "order": common.order,
         "jobs": [draw_job(rng, common) for _ in range(jobs)],
+        **platform,
     }
     if theme == "buddies":
         narrow(rng, scenario, cell.kind)
@@ -188,7 +200,7 @@ def narrow(rng: Random, scenario: Scenario, kind: str) -> None:
     """Rings of several, with long recoveries and many checkpoints."""
     for job in scenario["jobs"]:
         if kind != "copies-p" and job["kind"] == "rigid":
-            job["p"] = rng.randint(2, scenario["workers"])
+            job["p"] = rng.randint(2, scenario["workers"] - scenario.get("spares", 0))
         if rng.random() < 0.5:
             job["recovery"] = rng.choice([0, 0, 3])
         if rng.random() < 0.5:
@@ -230,4 +242,5 @@ def draw_faults(rng: Random, scenario: Scenario) -> None:
     for _ in range(rng.randint(2, 6)):
         time = rng.randint(0, horizon)
         struck = min(workers, pick(rng, 1, 4, 2, 2, 3, 1))
-        scenario["faults"] += [[time, k] for k in rng.sample(range(workers), struck)]
+        drawn = rng.sample(range(workers), struck)
+        scenario["faults"] += [[time, struck_by(scenario, k)] for k in drawn]

@@ -23,6 +23,8 @@ OF_JOBS = (
     "delay",
     "data",
     "image",
+    "image_cost",
+    "replace_after",
 )
 """Amounts, by key, but for the program, which jobs may share, and the release."""
 ROUNDING = 1e-9
@@ -39,7 +41,9 @@ def in_tenths(rng: Random, scenario: dict[str, Any]) -> None:
                 job[key] = _times(job[key], rng.randint(1, 30))
         for key in ("program", "release"):
             job[key] = _times(job[key], unit)
-    scenario["downtime"] = _times(scenario["downtime"], unit)
+    for key in ("downtime", "notice", "detection"):
+        if key in scenario:
+            scenario[key] = _times(scenario[key], unit)
     scenario["faults"] = [[_moved(rng, time), it] for time, it in scenario["faults"]]
     scenario["speeds"] = scenario["speeds"] and [
         [[_moved(rng, time) if time else 0, _sped(rng, speed)] for time, speed in changes]

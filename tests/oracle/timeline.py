@@ -19,12 +19,17 @@ class Timeline:
         owners, speeds = scenario["owner"], scenario["speeds"]
         self._owner: str = owners[index] if owners else ""
         self._speeds = [(exact(t), exact(s)) for t, s in speeds[index]] if speeds else []
-        faults = sorted(exact(t) for t, worker in scenario["faults"] if worker == index)
+        by_nodes = scenario.get("faults_of") == "nodes"
+        place = index // scenario["node"] if by_nodes else index
+        faults = sorted(exact(t) for t, struck in scenario["faults"] if struck == place)
         struck = self._struck(faults, exact(scenario["downtime"]))
         owned = [(Fraction(k), Fraction(k + 1)) for k, s in enumerate(self._owner) if s == DOWN]
         self._downs = union(owned + struck)
-        self.strikes = {start for start, _ in self._downs}
-        """When it goes DOWN; with a downtime of 0 it is back at once."""
+        detection = exact(scenario.get("detection", 0))
+        self.strikes = {start: self._heard(start, start + detection) for start, _ in self._downs}
+        """When it goes DOWN, and when who holds it hears so; with downtime 0 it is back at once."""
+        self.notices = self._notices(exact(scenario["notice"])) if "notice" in scenario else set()
+        """When its owner says that it will be DOWN."""
 
     def _struck(self, faults: list[Fraction], downtime: Fraction) -> list[Span]:
         """The DOWNs of the faults that strike."""
@@ -35,12 +40,32 @@ class Timeline:
                 struck.append((fault, fault + downtime))
         return struck
 
+    def _heard(self, strike: Fraction, latest: Fraction) -> Fraction:
+        """Earlier where it is UP before, or its owner says DOWN."""
+        for time in sorted(time for time in self._turns if strike <= time < latest):
+            if self.state_at(time) == UP or self._owner_at(time) == DOWN:
+                return time
+        return latest
+
+    def _notices(self, ahead: Fraction) -> set[Fraction]:
+        """None while it is DOWN."""
+        before = UP + self._owner
+        taken = [k for k, s in enumerate(self._owner) if s == DOWN and before[k] != DOWN]
+        said = {max(Fraction(0), k - ahead) for k in taken}
+        return {time for time in said if self.state_at(time) != DOWN}
+
     @property
-    def times(self) -> set[Fraction]:
-        """When its state or speed changes."""
+    def _turns(self) -> set[Fraction]:
+        """When its state changes."""
         letters = [Fraction(k) for k in range(1, len(self._owner) + 1)]
         turns = {t for t in letters if self._owner_at(t) != self._owner_at(t - 1)}
-        return turns | {t for down in self._downs for t in down} | {t for t, _ in self._speeds}
+        return turns | {t for down in self._downs for t in down}
+
+    @property
+    def times(self) -> set[Fraction]:
+        """When something of it happens."""
+        told = self.notices.union(self.strikes.values())
+        return self._turns | told | {t for t, _ in self._speeds}
 
     def _owner_at(self, time: Fraction) -> str:
         letter = int(time)

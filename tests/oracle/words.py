@@ -35,6 +35,8 @@ class Source(Enum):
     CLONE = auto()
     KEPT = auto()
     """What its members keep, be it nothing."""
+    KEPT_IMAGE = auto()
+    """What the master keeps of this copy."""
 
 
 class Outcome(StrEnum):
@@ -74,7 +76,6 @@ class Use(StrEnum):
 SPENT = {
     Part.RECOVERY: Use.RECOVERY,
     Part.VERIFICATION: Use.VERIFICATION,
-    Part.CHECKPOINT: Use.CHECKPOINT,
     Part.FINAL: Use.VERIFICATION,
 }
 """What a member's time goes to while such a part advances."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import inf
 from typing import Any
 
-from tests.oracle.jobs import ZERO, Group, Job, Message, Run, State
+from tests.oracle.deciding import best_origin, by_nodes, by_priority
+from tests.oracle.jobs import ZERO, Group, Job, Message, Run
 from tests.oracle.outcome import Ledger, told
 from tests.oracle.parts import Parts, Worker
 from tests.oracle.timeline import DOWN, RECLAIMED, UP, Timeline
-from tests.oracle.words import Cargo, Outcome, Part, Source, Use
+from tests.oracle.words import Cargo, Outcome, Part, Use
 
 COMPUTING = frozenset((Part.COMPUTING, Part.VERIFICATION, Part.FINAL))
 """What advances at the members' speed."""
@@ -32,11 +34,14 @@ class World(Parts):
         indices, master = range(scenario["workers"]), scenario["master"]
         super().__init__(
             [Worker(index, Timeline(index, scenario)) for index in indices],
-            [Job(k, said, scenario["shared_program"]) for k, said in enumerate(scenario["jobs"])],
+            [Job(k, said, scenario) for k, said in enumerate(scenario["jobs"])],
             master["channels"] if master else None,
         )
+        self.startable = self.workers[: len(self.workers) - scenario.get("spares", 0)]
+        numbers, placement = range(len(self.startable)), scenario.get("placement")
+        self.nodes = {q: q // scenario["node"] for q in numbers} if placement else None
         self.priority = by_priority(self.jobs, scenario["order"])
-        self.ledger = Ledger()
+        self.ledger = Ledger(len(self.jobs))
         self.state: list[str] = []
         self.speed: list[Fraction] = []
         times = {job.release for job in self.jobs}
@@ -64,6 +69,9 @@ class World(Parts):
         pending = [waiting for run in self._active() for waiting in run.pending.values()]
         return sorted((waiting[0] for waiting in pending if waiting), key=lambda it: it.worker)
 
+    def _kept(self) -> list[Group]:
+        return [group for job in self.jobs for group in job.copies_held if group.run is None]
+
     def _all_up(self, group: Group) -> bool:
         return all(self.state[q] == UP for q in group.members)
 
@@ -82,7 +90,7 @@ class World(Parts):
 
     def _end_messages(self) -> None:
         for message in self._messages():
-            if message.under_way and message.left == 0:
+            if message.under_way and message.left == 0 and not message.lost:
                 message.stop(self.now)
                 self.tell(message, "done")
                 self._receive(message)
@@ -98,7 +106,8 @@ class World(Parts):
     def _end_final_verifications(self) -> None:
         for run in self._active():
             # Not of a copy that one before has just withdrawn.
-            if run.outcome is None and run.part is Part.FINAL and run.left == 0:
+            over = run.part is Part.FINAL and run.left == 0
+            if run.outcome is None and over and not run.blind:
                 if run.job.finds_error():
                     self.finish(run, Outcome.FAILED)
                 else:
@@ -107,31 +116,57 @@ class World(Parts):
     def _change_workers(self) -> None:
         self.state = [worker.timeline.state_at(self.now) for worker in self.workers]
         self.speed = [worker.timeline.speed_at(self.now) for worker in self.workers]
-        self._strike([worker for worker in self.workers if self.now in worker.timeline.strikes])
+        for worker in self.workers:
+            if self.now in worker.timeline.strikes:
+                self._strike(worker)
+        for worker in self.workers:
+            self._hear(worker)
         for message in self._messages():
-            if self.state[message.worker] != UP:
+            if self.state[message.worker] != UP and not message.lost:
                 message.stop(self.now)
-        for group in [group for job in self.jobs for group in job.copies_held]:
-            if group.run is None and self._all_up(group):
-                self.start(group, group.checkpoint, Source.KEPT)
+        noticed = {q.index for q in self.workers if self.now in q.timeline.notices}
+        for run in self._active():
+            if noticed.intersection(run.members) and not run.blind:
+                self.save_at_notice(run)
+        self._start_kept()
 
-    def _strike(self, struck: list[Worker]) -> None:
-        """DOWN empties memories; all are hit before any run is judged."""
-        hit: list[Group] = []
-        for worker in struck:
-            worker.programs.clear()
-            if worker.group:
-                worker.group.hits.add(worker.index)
-                worker.group.data[worker.index] = 0
-                hit.append(worker.group)
-        for group in hit:
-            if group.fatal:
-                group.checkpoint = None
-            if group.run:
-                self.finish(group.run, Outcome.LOST)
+    def _strike(self, worker: Worker) -> None:
+        """DOWN empties its memory; its run waits, until somebody hears of it."""
+        worker.programs.clear()
+        if worker.down_since is None:
+            worker.down_since, worker.heard = self.now, worker.timeline.strikes[self.now]
+        group = worker.group
+        if group is None:
+            return
+        group.hits.add(group.members.index(worker.index))
+        group.data[worker.index] = 0
+        if group.fatal:
+            group.checkpoint = None
+        if group.run:
+            group.run.blind = True
+            for message in group.run.pending[worker.index][:1]:
+                message.lost = message.under_way
+
+    def _hear(self, worker: Worker) -> None:
+        """That it went DOWN; if it is UP again, that is all."""
+        known = worker.down_since is not None and worker.heard <= self.now
+        if known and worker.group and worker.group.run:
+            self.finish(worker.group.run, Outcome.LOST)
+        if self.state[worker.index] == UP:
+            worker.down_since = None
+
+    def _start_kept(self) -> None:
+        """All whose members are UP."""
+        for group in self._kept():
+            if self._all_up(group):
+                self.start_kept(group)
 
     def _decide(self) -> None:
-        """First one run for each waiting job, then further copies."""
+        """First who is gone is replaced; one run for each waiting job; then further copies."""
+        for worker in self.workers:
+            if worker.group and self._replaced_at(worker) <= self.now:
+                self._replace(worker, worker.group)
+        self._start_kept()
         for job in self.priority:
             if job.release <= self.now and job.completion is None and not job.copies_held:
                 self._place(job)
@@ -140,11 +175,32 @@ class World(Parts):
                 if not self._place(job):
                     break
 
+    def _replaced_at(self, worker: Worker) -> float | Fraction:
+        """When it may be, if it is not UP before."""
+        after = worker.group.job.replace_after if worker.group else None
+        if after is None or worker.down_since is None:
+            return inf
+        return max(worker.down_since + after, worker.heard)
+
+    def _replace(self, gone: Worker, group: Group) -> None:
+        """By the lowest free spare, else the lowest other."""
+        free = self._free(self.workers)
+        if free:
+            spares = [q for q in free if q >= len(self.startable)]
+            newcomer = self.workers[(spares or free)[0]]
+            group.replace(gone.index, newcomer.index)
+            gone.group, newcomer.group = None, group
+
+    def _free(self, workers: list[Worker]) -> list[int]:
+        return [w.index for w in workers if w.group is None and self.state[w.index] == UP]
+
     def _place(self, job: Job) -> bool:
-        """A copy on the lowest free UP workers, if they are enough."""
-        free = [w.index for w in self.workers if w.group is None and self.state[w.index] == UP]
+        """A copy, if enough workers are free."""
+        free = self._free(self.startable)
         if len(free) < job.processors:
             return False
+        if self.nodes is not None:
+            free = sorted(by_nodes(free, job.processors, self.nodes))
         origin, source = best_origin(job)
         group = Group(job, free[: job.processors])
         for q in group.members:
@@ -166,11 +222,15 @@ class World(Parts):
 
     def _rate(self, run: Run) -> Fraction:
         """The rate at which its part advances now."""
-        if run.part is Part.MESSAGES or not self._all_up(run.group):
+        if run.part in (Part.MESSAGES, Part.CHECKPOINT) or not self._goes_on(run):
             return ZERO
-        if run.part in COMPUTING:
-            return min(self.speed[q] for q in run.group.members)
-        return Fraction(1)
+        if run.part not in COMPUTING:
+            return Fraction(1)
+        speed = min(self.speed[q] for q in run.members)
+        return speed * (1 - run.job.slowdown) if run.saving else speed
+
+    def _goes_on(self, run: Run) -> bool:
+        return self._all_up(run.group) and not run.blind
 
     def _next_time(self) -> Fraction:
         times = [*self._fixed(), *self._ends()]
@@ -180,27 +240,33 @@ class World(Parts):
         return min(times)
 
     def _fixed(self) -> list[Fraction]:
-        return [time for time in self.times if time > self.now][:1]
+        replaced = [self._replaced_at(worker) for worker in self.workers]
+        return [Fraction(t) for t in [*self.times, *replaced] if self.now < t < inf]
 
     def _ends(self) -> Iterator[Fraction]:
         """Of messages and parts, if nothing happens before."""
         for message in self._messages():
-            if message.under_way:
+            if message.under_way and not message.lost:
                 yield self.now + message.left
         for run in self._active():
             rate = self._rate(run)
             if rate > 0 and run.to_do > 0:
                 yield self.now + run.to_do / rate
+            if run.saving and run.saving.left > 0 and self._goes_on(run):
+                yield self.now + run.saving.left
 
     def _advance(self, then: Fraction) -> None:
         time = then - self.now
-        uses = {run: run.advance(self._rate(run), time) for run in self._active()}
+        uses = {
+            run: run.advance(self._rate(run), self._goes_on(run), time) for run in self._active()
+        }
         sending = {message.worker for message in self._messages() if message.under_way}
         for message in self._messages():
             if message.under_way:
                 message.left -= time
         for worker in self.workers:
-            self.ledger.spend(self._use(worker, sending, uses), time)
+            job = worker.group and worker.group.job.index
+            self.ledger.spend(job, self._use(worker, sending, uses), time)
         self.now = then
 
     def _use(self, worker: Worker, sending: set[int], uses: dict[Run, Use | None]) -> Use | None:
@@ -210,29 +276,5 @@ class World(Parts):
             return {DOWN: Use.DOWN, RECLAIMED: Use.RECLAIMED}[state]
         if group is None:
             return Use.IDLE
-        if worker.index in sending:
-            return Use.TRANSFER
-        return uses[group.run] if group.run else Use.WAITING
-
-
-def best_origin(job: Job) -> tuple[State | None, Source]:
-    """Where a copy placed now begins: the master's image, or a run that is as far or further."""
-    furthest = furthest_state(job) if job.cloning else None
-    if furthest and (job.image is None or furthest.fraction >= job.image.fraction):
-        return furthest, Source.CLONE
-    return (job.image, Source.IMAGE) if job.image else (None, Source.SCRATCH)
-
-
-def furthest_state(job: Job) -> State | None:
-    """Of its runs under way, of equals the first; None where none has done any work."""
-    runs = [group.run for group in job.copies_held if group.run]
-    furthest = max(runs, key=lambda run: run.done, default=None)
-    return State(furthest, furthest.done) if furthest and furthest.done > 0 else None
-
-
-def by_priority(jobs: list[Job], order: str) -> list[Job]:
-    """First come first served, longest or shortest processing time first; ties by index."""
-    if order == "FCFS":
-        return sorted(jobs, key=lambda job: (job.release, job.index))
-    sign = -1 if order == "LPT" else 1
-    return sorted(jobs, key=lambda job: (sign * job.time, job.index))
+        use = uses[group.run] if group.run else Use.WAITING
+        return Use.TRANSFER if use is Use.WAITING and worker.index in sending else use

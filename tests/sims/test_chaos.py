@@ -9,8 +9,8 @@ import pytest
 from attrs import evolve
 
 from actors.events import JobSubmitted
+from actors.plan import State
 from actors.protection import Buddies, Images
-from actors.run import Run
 from actors.runtime import Record, system
 from actors.runtime.journal import Journal
 from sims.chaos import Injection, attempt, moments, trials, undisturbed, usual_length
@@ -56,7 +56,7 @@ def test_every_run_with_one_injected_failure_ends_soundly(
 def test_a_protection_that_forgets_what_it_saved_is_found_out(
     cell: str, protection: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def forget(self: object, run: Run) -> None:
+    def forget(self: object, copy: object, state: State) -> None:
         """Save nothing."""
 
     monkeypatch.setattr(protection, "save", forget)

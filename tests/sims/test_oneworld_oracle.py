@@ -12,11 +12,17 @@ from tests.oracle.coincidences import EIGHTH, TENTH, WHOLE
 from tests.oracle.world import simulate
 
 
-def test_the_oracle_gives_every_expected_value_of_every_case(cases_dir: Path) -> None:
+@pytest.mark.parametrize("name", ["oneworld.json", "practice.json"])
+def test_the_oracle_gives_every_expected_value_of_every_case(cases_dir: Path, name: str) -> None:
     """Else what it says of random scenarios would say nothing."""
-    cases = case_file(cases_dir, "oneworld.json")["cases"]
+    cases = case_file(cases_dir, name)["cases"]
     assert len(cases) > 100
-    wrong = [case["name"] for case in cases if simulate(case["scenario"]) != case["expected"]]
+    wrong = [
+        f"{case['name']}: {key}"
+        for case in cases
+        for key, told in simulate(case["scenario"]).items()
+        if told != case["expected"].get(key, told)
+    ]
     assert wrong == []
 
 

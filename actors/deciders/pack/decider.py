@@ -49,6 +49,8 @@ class PackDecider(Decider):
     one.
     """
 
+    waits_for_detection = True
+
     allocation: AllocationPolicy
     policy: RedistributionPolicy
     costs: Mapping[int, Costs] = field(repr=False)

@@ -28,7 +28,6 @@ from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
 from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
 from sims.errors import InputError
-from sims.scenario.beliefs import chains
 from sims.scenario.platform import Platform
 from sims.scenario.policies import load_part, load_policy
 from sims.scenario.policy import Believed, Noise, PolicySection
@@ -133,6 +132,7 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path)
         accepted = f"lowest, compact, nodes, programmed, {', '.join(CRITERIA)}"
         raise InputError("scenario", "policy.placement", f"{name!r} is none", accepted)
     from policies.enrolment import named as enrolment_named
+    from sims.scenario.beliefs import chains
 
     belief = Belief(chains(scenario.full_platform, folder), scenario.policy.expectation)
     submissions = {it.job.index: it for it in jobs.submissions}

@@ -12,7 +12,7 @@ from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.intervals import read_intervals
 from sims.readers.timeline import Timeline
-from sims.scenario.availability import IntervalFile
+from sims.scenario.trace_files import IntervalFile
 from tests.sims.readers.lookup import state_at
 
 UP, RECLAIMED, DOWN = WorkerState

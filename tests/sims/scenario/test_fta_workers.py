@@ -11,7 +11,7 @@ import pytest
 
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.scenario.availability import FtaFile
+from sims.scenario.trace_files import FtaFile
 
 DATA = Path(__file__).parents[2] / "data"
 UP, RECLAIMED, DOWN = WorkerState

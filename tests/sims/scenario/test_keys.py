@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 import sims.scenario
 from sims.errors import InputError
+from sims.scenario.faults import OwnFaults
 from sims.scenario.keys import KeyTable, tables, toml, type_words
 from sims.scenario.policies import GivenPolicies
 from sims.scenario.scenario import Scenario
@@ -37,7 +38,8 @@ def section_classes() -> Iterator[type[Section]]:
                 yield it
 
 
-CLASSES = {it.__name__: it for it in section_classes() if it is not GivenPolicies}
+GIVEN = (GivenPolicies, OwnFaults)
+CLASSES = {it.__name__: it for it in section_classes() if it not in GIVEN}
 
 
 def objects(hint: Any) -> Iterator[type]:
@@ -64,6 +66,7 @@ PARENTS = {
     "job.stream": "rigid",
     "job.jobs": "iterative",
     "job.jobs.speedup": "malleable",
+    "faults.laws": "several",
 }
 """Table -> the kind of the one around it, where its own says nothing of that."""
 
@@ -78,7 +81,7 @@ def alone(table: KeyTable, inner: dict[str, Any]) -> dict[str, Any]:
     steps = table.place.split(".") if table.place else []
     for depth in range(len(steps), 0, -1):
         place, step = ".".join(steps[:depth]), steps[depth - 1]
-        found = {step: [found] if step in ("workers", "jobs") else found}
+        found = {step: [found] if step in ("workers", "jobs", "laws") else found}
         kind = PARENTS.get(place, None if own else table.kind)
         if kind and ".".join(steps[: depth - 1]) in OF_KINDS:
             found["kind"] = kind

@@ -24,7 +24,7 @@ BASE: dict[str, Any] = {"name": "x", "platform": {"workers": 2}}
         (
             {"faults": {"kind": "weibull", "shpe": 1}},
             "faults.shpe: unknown key (did you mean shape?); accepted: "
-            "downtime, kind, mtbf, shape, strikes",
+            "of, downtime, detection, kind, mtbf, shape, strikes",
         ),
         (
             {"faults": {"kind": "weibull", "shape": 0.01}},

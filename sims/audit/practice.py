@@ -1,0 +1,171 @@
+"""Practitioners' mechanisms: notices, faults that are heard of late, members that are replaced
+(WORLD.md, O1, F1 and P10)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from attrs import evolve
+
+from actors.events import (
+    CheckpointingDescribed,
+    FaultDetected,
+    MemberReplaced,
+    NoticeGiven,
+    Outcome,
+    PlatformDescribed,
+    Stage,
+)
+from actors.runtime import Event
+from sims.audit import ends, rules, runs
+from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job, Worker
+from sims.audit.intervals import Free, joined
+from sims.audit.law import Broken, Law, comes, possible, told
+from sims.audit.turns import Phase, Script, Teller
+from sims.audit.world import World
+
+
+def platform(w: World, event: PlatformDescribed) -> None:
+    """Nodes, spares, and when faults are heard of."""
+    sound = event.node >= 1 and 0 <= event.spares < w.head.processors
+    possible(sound and min(event.detections, default=0) >= 0, "{}", event)
+    w.platform, w.late = event, any(event.detections)
+    if event.spares:
+        size = w.head.processors
+        w.spare = Free([(size - event.spares, size - 1)])
+        w.free.take(size - event.spares, size - 1)
+
+
+def describe_checkpoints(w: World, event: CheckpointingDescribed, seq: int) -> Script:
+    """How a job's checkpoints are taken."""
+    job = w.jobs.get(event.job)
+    if job is None:
+        raise Broken(Law.INPUT, f"{told(event)} is of no job that waits")
+    yield manner(w, job, event, seq), job.submitted
+
+
+def manner(w: World, job: Job, event: CheckpointingDescribed, seq: int) -> Event:
+    """The line, if it may be."""
+    first = job.protection is not None and seq == job.submitted + 3
+    times = event.image_cost, event.replace_after or 0
+    sound = min(times) >= 0 <= event.slowdown <= 1 and event.images_every != 0
+    possible(first and sound and event != evolve(PLAINLY, job=job.name), "{}", event)
+    job.manner, w.replaces = event, w.replaces or event.replace_after is not None
+    return event
+
+
+def notice(w: World, event: NoticeGiven, seq: int) -> Script:
+    """An owner says when it will take a worker (O1)."""
+    w.settle(Phase.RESUME)
+    w.phase, w.noticed = Phase.RESUME, w.now
+    worker = w.worker(event.worker)
+    possible(worker.state is not DOWN and event.time >= w.now, "{} at {}", event, w.now)
+    yield event, 0
+    w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
+    copy = w.holder(event.worker)
+    if copy is not None and copy.job.manner.on_notice:
+        w.push(copy.job, Phase.RESUME, -1, partial(_save, w, copy, seq))
+
+
+def _save(w: World, copy: Copy, cause: int) -> Script | None:
+    """An owner says that it takes a member: a checkpoint is due if there is work to save (O1)."""
+    run = copy.run
+    if run is None or copy.struck or run.stage is not Stage.COMPUTING:
+        return None
+    if run.at(w.now) <= NEGLIGIBLE * run.work:
+        return None
+    if run.saving is not None:
+        run.due = True
+        return None
+    run.cause = cause
+    return runs.cut(w, run)
+
+
+def _taken(worker: Worker) -> None:
+    comes(worker.state is DOWN, "worker {} is to be DOWN", worker.number)
+
+
+# --- faults ---------------------------------------------------------------------------------------
+
+
+def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
+    """A fault strikes a member, and nobody hears of it yet: its run waits."""
+    copy.struck.setdefault(worker, (w.now, cause))
+    latest = w.now + max(w.platform.detections)
+    w.at(latest, Phase.RESUME, copy.job, -2, partial(_latest, w, copy, worker))
+    if copy.run is not None:
+        yield from runs.review(w, copy.run, cause)
+
+
+def heard(w: World, copy: Copy, worker: int) -> Script:
+    """Of a fault that struck a member (F1)."""
+    since, cause = copy.struck.pop(worker)
+    if since < w.now:
+        cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
+    if copy.run is not None:
+        yield from ends.end_early(w, copy, Outcome.LOST, cause)
+
+
+def detect(w: World, event: FaultDetected, seq: int) -> Script | None:
+    """Earlier than it would be detected at the latest, as its owner says that it is DOWN."""
+    job = w.jobs.get(event.job)
+    copies = job.copies if job is not None else []
+    found = [it for it in copies if event.worker in it.struck]
+    return heard(w, found[0], event.worker) if found else None
+
+
+def _latest(w: World, copy: Copy, worker: int) -> Script | None:
+    return None if copy.gone or worker not in copy.struck else heard(w, copy, worker)
+
+
+# --- members that are replaced (P10) --------------------------------------------------------------
+
+
+def replaceable(w: World) -> tuple[int, Copy, int] | None:
+    """Who is away for too long, the lowest first, and who takes its place now."""
+    free = w.spare.gaps or w.free.gaps
+    if not w.replaces or not free:
+        return None
+    copies = [copy for job in w.jobs.values() for copy in job.copies]
+    found = [(n, it) for it in copies for n in it.absent if _late(w, it, n)]
+    if not found:
+        return None
+    return *min(found, key=lambda it: it[0]), free[0][0]
+
+
+def _late(w: World, copy: Copy, worker: int) -> bool:
+    after, away = copy.job.manner.replace_after, w.worker(worker).away
+    known = copy.struck.get(worker) != away
+    return away is not None and known and after is not None and away[0] + after <= w.end
+
+
+def replace(w: World, event: MemberReplaced, seq: int) -> Script:
+    """The newcomer takes its tasks and its place."""
+    w.decides()
+    due = replaceable(w)
+    if due is None:
+        raise Broken(Law.FOLLOWS, f"nobody is to be replaced now; it says {told(event)}")
+    gone, copy, newcomer = due
+    away = w.worker(gone).away
+    assert away is not None
+    yield MemberReplaced(copy.job.name, copy.last, gone, newcomer), away[1]
+
+    def other(member: int) -> int:
+        return newcomer if member == gone else member
+
+    rings = [[other(n) for n in ring] for ring in copy.rings or rules.rings(w, copy)]
+    copy.units = dict(sorted((other(n), units) for n, units in copy.units.items()))
+    copy.failed = {other(n) for n in copy.failed}
+    w.give(copy, ((gone, gone),))
+    w.take(copy, ((newcomer, newcomer),))
+    copy.change(joined(other(n) for n in copy.members), copy.full)
+    copy.absent.discard(gone)
+    copy.rings, copy.cause = rings, seq
+    w.pace(copy)
+    ends.resume_soon(w, copy)
+
+
+def close(w: World) -> None:
+    """An instant is over: nobody is left to be replaced."""
+    due = replaceable(w)
+    comes(due is None, "worker {} must be replaced", *(due or ())[:1])

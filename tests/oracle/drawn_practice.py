@@ -1,0 +1,72 @@
+"""Practitioners' mechanisms of random scenarios: alone, in pairs and more."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from tests.oracle.coincidences import pick
+
+NODES, PLACEMENT, NOTICE, DETECTION = "nodes", "placement", "notice", "detection"
+BEHIND, LEVELS, SPARES = "behind", "levels", "spares"
+MECHANISMS = (NODES, PLACEMENT, NOTICE, DETECTION, BEHIND, LEVELS, SPARES)
+"""As the cases are named."""
+
+Practice = frozenset[str]
+
+
+def draw_practice(rng: Random) -> Practice:
+    """Which meet."""
+    return frozenset(rng.sample(MECHANISMS, pick(rng, 1, 3, 2, 4, 3, 3, 4, 2, 7, 1)))
+
+
+def draw_practised(rng: Random, practice: Practice) -> str | None:
+    """A job's protection: mostly one that they change."""
+    kept = bool(practice & {LEVELS, SPARES})
+    drawn: str | None = pick(rng, "buddies", 8 if kept else 5, "images", 1 if kept else 4, None, 1)
+    return drawn
+
+
+def practised_hazard(rng: Random, practice: Practice, hazard: str) -> str:
+    """One in which they come to something."""
+    if hazard in ("none", "silent", "speeds") or rng.random() < 0.5:
+        hazard = pick(rng, "faults", 1, "mixture", 4)
+    return "mixture" if NOTICE in practice and hazard == "faults" else hazard
+
+
+def draw_platform(rng: Random, practice: Practice) -> dict[str, Any]:
+    """Keys of the scenario."""
+    said: dict[str, Any] = {}
+    if practice & {NODES, PLACEMENT}:
+        said["node"] = pick(rng, 2, 4, 3, 4, 4, 2)
+    if NODES in practice:
+        said["faults_of"] = "nodes"
+    if PLACEMENT in practice:
+        said["placement"] = "nodes"
+    if NOTICE in practice:
+        said["notice"] = rng.choice([0, 1, 2, 2, 3, 4, 6])
+    if DETECTION in practice:
+        said["detection"] = rng.choice([0, 1, 2, 3, 5, 8])
+    if SPARES in practice:
+        said["spares"] = rng.choice([0, 1, 2])
+    return said
+
+
+def draw_practices(rng: Random, practice: Practice, protection: str | None) -> dict[str, Any]:
+    """Keys of a job."""
+    said: dict[str, Any] = {}
+    if protection is None:
+        return said
+    if NOTICE in practice and rng.random() < 0.9:
+        said["on_notice"] = "save"
+    if BEHIND in practice and rng.random() < 0.9:
+        said |= {"blocking": False, "slowdown": pick(rng, 0, 4, 0.5, 5, 0.25, 1)}
+    if protection == "buddies":
+        if LEVELS in practice and rng.random() < 0.9:
+            said |= {"images_every": rng.choice([1, 1, 2, 3]), "image_cost": rng.choice(COSTS)}
+        if SPARES in practice and rng.random() < 0.9:
+            said["replace_after"] = rng.choice([0, 0, 1, 2, 3])
+    return said
+
+
+COSTS = (0, 0, 1, 2, 3)
