@@ -162,7 +162,11 @@ def _drop(w: World, worker: Worker, cause: int) -> None:
     """What has passed of an incomplete message is lost."""
     script = _lost(w, worker, cause)
     if script is not None:
-        w.push(worker, Phase.STATES, 0, lambda: script)
+        w.push(worker, _now(w), 0, lambda: script)
+
+
+def _now(w: World) -> int:
+    return Phase.RESUME if w.phase == Phase.RESUME else Phase.STATES
 
 
 def _lost(w: World, worker: Worker, cause: int) -> Script | None:
@@ -183,7 +187,7 @@ def _quit(w: World, worker: Worker, cause: int) -> None:
     """It gives its channel back, and keeps what has passed."""
     if worker.passing is not None:
         script = _suspended(w, worker, cause)
-        w.push(worker, Phase.STATES, 0, lambda: script)
+        w.push(worker, _now(w), 0, lambda: script)
     else:
         w.service.quit(worker)
 

@@ -90,9 +90,9 @@ def _taken(worker: Worker) -> None:
 
 def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
     """A fault strikes a member, and nobody hears of it yet: its run waits."""
-    copy.struck.setdefault(worker, (w.now, cause))
+    strike = copy.struck.setdefault(worker, (w.now, cause))
     latest = w.now + max(w.platform.detections)
-    w.at(latest, Phase.RESUME, copy.job, -2, partial(_latest, w, copy, worker))
+    w.at(latest, Phase.RESUME, copy.job, -2, partial(_latest, w, copy, worker, strike))
     if copy.run is not None:
         yield from runs.review(w, copy.run, cause)
 
@@ -114,8 +114,9 @@ def detect(w: World, event: FaultDetected, seq: int) -> Script | None:
     return heard(w, found[0], event.worker) if found else None
 
 
-def _latest(w: World, copy: Copy, worker: int) -> Script | None:
-    return None if copy.gone or worker not in copy.struck else heard(w, copy, worker)
+def _latest(w: World, copy: Copy, worker: int, strike: tuple[float, int]) -> Script | None:
+    waits = not copy.gone and copy.struck.get(worker) == strike
+    return heard(w, copy, worker) if waits else None
 
 
 # --- members that are replaced (P10) --------------------------------------------------------------
@@ -160,6 +161,7 @@ def replace(w: World, event: MemberReplaced, seq: int) -> Script:
     w.take(copy, ((newcomer, newcomer),))
     copy.change(joined(other(n) for n in copy.members), copy.full)
     copy.absent.discard(gone)
+    copy.struck.pop(gone, None)
     copy.rings, copy.cause = rings, seq
     w.pace(copy)
     ends.resume_soon(w, copy)

@@ -181,7 +181,8 @@ def _secure(w: World, run: Run) -> Script:
         return
     run.cause = yield CheckpointStarted(job.name, run.number, run.base), run.cause
     saving = Run(copy, run.number, run.work, run.base, since=w.now, exposed=run.exposed)
-    saving.beside, saving.cause = Teller(), run.cause
+    run.aside = saving.beside = run.aside or Teller()
+    saving.cause = run.cause
     run.saving, run.due, run.stage = saving, False, None
     script = _beside(w, run, saving)
     with suppress(StopIteration):
@@ -202,9 +203,13 @@ def _beside(w: World, run: Run, saving: Run) -> Script:
         yield cut(w, run)
     elif run.stage is not None:
         yield from review(w, run, saving.cause)
-        if run.tied:
-            run.tied = False
-            yield run.script
+        _untie(w, run)
+
+
+def _untie(w: World, run: Run) -> None:
+    if run.tied and run.aside is not None:
+        run.tied = False
+        w.push(run.aside, w.phase, run.number, lambda: None if run.over else run.script)
 
 
 def _save(w: World, run: Run, it: Run) -> Script:
@@ -222,9 +227,7 @@ def _save(w: World, run: Run, it: Run) -> Script:
         alone = job.manner.image_cost if job.messages is None else 0
         if it is not run:
             it.cause = yield CheckpointStarted(job.name, run.number, it.base), it.cause
-            if run.tied:
-                run.tied = False
-                w.push(job, w.phase, run.number, lambda: run.script)
+            _untie(w, run)
         yield from _pass(w, run, it, None if sent else alone)
         it.cause = yield CheckpointStored(job.name, run.number, it.base), it.cause
         copy.stored = state

@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 from attrs import Factory, define, field
 
 from actors.events import (
-    CheckpointStored,
-    CheckpointTaken,
     CopiesSettled,
     DeciderKind,
     EndExpected,
@@ -29,7 +27,6 @@ from sims.audit.turns import Script, Teller, Turns
 
 V = TypeVar("V")
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
-COMPLETE = frozenset((CheckpointTaken, CheckpointStored))
 INSTANT = 1e-12
 """Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
 ALIKE = PlatformDescribed(1, 0, ())
@@ -135,10 +132,10 @@ class World(Turns):
         if kind is CopiesSettled:
             return getattr(self.decider, "teller", None)
         job = self.jobs.get(getattr(event, "job", ""))
-        if job is not None and kind in COMPLETE:
-            runs = (copy.run for copy in job.copies)
-            beside = (it.saving for it in runs if it and it.saving and it.number == event.run)
-            return next((it.beside for it in beside), job)
+        if job is not None and not job.manner.blocking:
+            runs = (it.run for it in job.copies if it.last == getattr(event, "run", None))
+            asides = (it.aside for it in runs if it is not None)
+            return next((it for it in asides if it is not None and (it.front or it.turns)), job)
         return job
 
     def choose(self, event: ScenarioStarted) -> None:
