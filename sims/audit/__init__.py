@@ -6,9 +6,11 @@ once, in memory that grows with what is alive; at the first line that cannot be 
 
 `audit.py` is the entry, `law.py` what is reported. `turns.py` runs scripts: generators that yield
 the lines that must come, each as (event, causes), and get the seq of the line that came. `world.py`
-holds what a log has told so far, `facts.py` its nouns. A run's course is `runs.py`, by what its
-protection says (`rules.py`); copies start in `copies.py` and end in `ends.py`; members fetch and
-send in `link.py`, as the master serves them (`service.py`); what comes from outside is `inputs.py`.
+holds what a log has told so far, `facts.py` and `worker.py` its nouns. A run's course is `runs.py`,
+part by part (`parts.py`), by what its protection says (`rules.py`); copies start in `copies.py` and
+end in `ends.py`; members fetch and send in `link.py`, as the master serves them (`service.py`).
+What comes from outside is `inputs.py`, but for workers' states and speeds (`changes.py`) and
+practitioners' mechanisms (`practice.py`).
 What is decided, and may have caused it, is a file a decider: `deciding.py` (any; enrolment),
 `queue.py`, `pack.py` with `expectations.py`, `columns.py` (copies that are placed all at once).
 """

@@ -22,9 +22,10 @@ from actors.events import (
 )
 from sims.audit import ends
 from sims.audit.deciding import Decider
-from sims.audit.facts import Copy, Job, Worker
+from sims.audit.facts import Copy, Job
 from sims.audit.law import Broken, Law, allowed, comes, follows, framed, possible, readable
 from sims.audit.turns import INSTANT, Phase, Script, Teller, Timer
+from sims.audit.worker import Worker
 
 ROUNDING = 1e-9
 ROUNDINGS = 64

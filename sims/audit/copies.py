@@ -5,16 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from actors.events import (
-    CheckpointLost,
     MembersReleased,
     Outcome,
     RunEnded,
     RunStarted,
     Stage,
 )
-from policies.availability import WorkerState
 from sims.audit import ends, practice, rules, runs, starts
-from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Job, Run
+from sims.audit.facts import NEGLIGIBLE, Copy, Job, Run
 from sims.audit.law import Broken, Causes, Law, allowed, follows, told
 from sims.audit.turns import Phase, Script
 from sims.audit.world import World, spans_told
@@ -43,68 +41,6 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     if job.protection is None:
         return _plain(w, job, copy, event, causes)
     return runs.course(w, copy, plan, causes, event)
-
-
-# --- what befalls its members ---------------------------------------------------------------------
-
-
-def changed(
-    w: World, copy: Copy, worker: int, state: WorkerState, cause: int, hidden: bool
-) -> Script:
-    """A member changed its state; `hidden`: nobody hears of it."""
-    if copy.gone:
-        return
-    if state is UP:
-        copy.absent.discard(worker)
-    else:
-        copy.absent.add(worker)
-    if worker in copy.struck and state is not WorkerState.RECLAIMED and not hidden:
-        yield from practice.heard(w, copy, worker)
-    last = cause
-    if copy.gone:
-        return
-    if state is DOWN:
-        last = yield from _lose(w, copy, worker, cause, hidden)
-    elif copy.run is not None:
-        last = yield from runs.review(w, copy.run, cause)
-    else:
-        copy.cause = cause
-        ends.resume_soon(w, copy)
-    w.report(copy, last)
-
-
-def paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Script:
-    """A member changed its speed."""
-    if copy.gone:
-        return
-    if copy.speeds is None:
-        copy.speeds = dict.fromkeys(copy.members, 1.0)
-    copy.speeds[worker] = speed
-    if copy.run is not None:
-        cause = yield from runs.review(w, copy.run, cause)
-    w.report(copy, cause)
-
-
-def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
-    job = copy.job
-    fatal, last, lost = False, cause, 0.0
-    if job.manner.replace_after is not None:
-        w.at(w.now + job.manner.replace_after, Phase.DECISION, job, 0, lambda: None)
-    if job.keeps:
-        fatal = rules.fatal(w, copy, worker)
-        if fatal:
-            lost = rules.forget(copy)
-    if job.protection is None:
-        job.lost += 1
-    if hidden:
-        yield from practice.hide(w, copy, worker, cause)
-    elif copy.run is not None:
-        last = yield from ends.end_early(w, copy, LOST, cause)
-    if fatal:
-        last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause
-        kept = lost if copy.stored is None else 0
-        copy.cause = last = yield from ends.give_up(copy, kept, last)
-    return last
 
 
 def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | None:

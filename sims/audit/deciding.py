@@ -8,10 +8,11 @@ from functools import partial
 from attrs import Factory, define
 
 from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
-from sims.audit.facts import UP, Copy, Job, Worker
+from sims.audit.facts import UP, Copy, Job
 from sims.audit.intervals import Spans
 from sims.audit.law import Causes, allowed, comes, follows
 from sims.audit.turns import Phase, Script
+from sims.audit.worker import Worker
 from sims.audit.world import World, by_worker
 
 

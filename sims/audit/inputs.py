@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from actors.events import (
@@ -25,8 +24,6 @@ from actors.events import (
     ScenarioEnded,
     ScenarioStarted,
     TasksDescribed,
-    WorkerChanged,
-    WorkerSpeedChanged,
     WorkloadEnded,
 )
 from actors.runtime import Event
@@ -35,12 +32,12 @@ from policies.deadline import NAMED as DEADLINE
 from policies.enrolment import CATALOGUE as ENROLMENT
 from policies.pack.names import NAMES
 from policies.queue.names import is_strategy
-from sims.audit import copies, link, practice
-from sims.audit.facts import DOWN, UP, Job
+from sims.audit import practice
+from sims.audit.facts import Job
 from sims.audit.intervals import Free
-from sims.audit.law import comes, follows, framed, ordered, possible, same
+from sims.audit.law import comes, follows, framed, possible, same
 from sims.audit.link import Service
-from sims.audit.turns import Phase, Script
+from sims.audit.turns import Script
 from sims.audit.world import World, by_worker
 
 KINDS = {
@@ -209,70 +206,6 @@ LEARN: dict[type[Event], Any] = {
     TasksDescribed: _iterate,
     ApplicationDescribed: _apply,
 }
-
-
-# --- workers --------------------------------------------------------------------------------------
-
-
-def change(w: World, event: WorkerChanged, seq: int) -> Script:
-    """A worker's owner, or a fault, changes its state (W1)."""
-    w.settle(Phase.STATES)
-    w.phase = Phase.STATES
-    ordered(w.noticed != w.now, "{} after a notice", event)
-    worker, state, now = w.worker(event.worker), event.state, w.now
-    first = not worker.known and now == 0 and event.was is None
-    possible(state is not worker.state, "{}: it is that already", event)
-    due = worker.until if worker.state is DOWN else None
-    possible(due is None or due <= w.end, "{}: it is DOWN until {}", event, due)
-    over = due is not None and due >= now * (1 - 1e-12)
-    until = None
-    if event.until is not None:
-        w.downtime = event.until - now if w.downtime is None else w.downtime
-        possible(state is DOWN and w.downtime > -w.late, "{}", event)
-        until = now + w.downtime
-        w.decider.strikes(worker)
-    hidden = w.late and until is not None and until > now and w.holder(event.worker) is not None
-    line = WorkerChanged(event.worker, state, None if first else worker.state, until)
-    cause = worker.seq if over else 0
-    if worker.state is DOWN and worker.changed == now:
-        cause = worker.seq  # without a downtime it is back at once
-    yield line, cause
-    copy = w.holder(event.worker)
-    if copy is None and UP in (state, worker.state):
-        free = w.pool(event.worker)
-        (free.give if state is UP else free.take)(event.worker, event.worker)
-    worker.state, worker.seq, worker.known = state, seq, True
-    worker.until, worker.changed = event.until, now
-    worker.away = None if state is UP else worker.away or (state is DOWN and (now, seq)) or None
-    w.decider.turned(worker, copy, seq)
-    if w.service is not None:
-        yield from link.turned(w, worker, seq, hidden)
-    if copy is None:
-        return
-    before, worker.struck = worker.struck, None
-    if before is not None:
-        w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
-    turn = partial(copies.changed, w, copy, event.worker, state, seq)
-    if w.late and until == now:
-        worker.struck = turn
-    else:
-        w.push(copy.job, Phase.STATES, 0, partial(turn, hidden))
-
-
-def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
-    """A worker's speed changes."""
-    if w.now:
-        w.settle(Phase.STATES)
-    w.phase = Phase.STATES
-    possible(event.speed >= 0 and (w.now or event.speed != 1), "{} at {}", event, w.now)
-    worker = w.worker(event.worker)
-    yield event, 0
-    w.sped, worker.speed = True, event.speed
-    w.decider.paced(worker, seq)
-    copy = w.holder(event.worker)
-    if copy is not None:
-        turn = copies.paced(w, copy, event.worker, event.speed, seq)
-        w.push(copy.job, Phase.STATES, 0, lambda: turn)
 
 
 # --- the end --------------------------------------------------------------------------------------

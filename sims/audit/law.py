@@ -110,3 +110,11 @@ def told(event: Event) -> str:
 
 def _word(value: object) -> str:
     return str(value.value) if isinstance(value, enum.Enum) else repr(value)
+
+
+def fits(expected: Any, event: Any) -> bool:
+    """Whether the line is what is expected, as far as who tells what."""
+    if expected.__class__ is not event.__class__:
+        return False
+    keeps = getattr(expected, "keeps", None)
+    return keeps is None or getattr(event, "keeps", None) is not None

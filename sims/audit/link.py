@@ -13,8 +13,9 @@ from actors.events import (
     TransferKind,
     TransferSuspended,
 )
-from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Run, Worker
+from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Run
 from sims.audit.turns import Phase, Script, Teller
+from sims.audit.worker import Worker
 from sims.audit.world import World
 
 PROGRAM, DATA = TransferKind.PROGRAM, TransferKind.DATA

@@ -21,11 +21,12 @@ from actors.events import (
 from policies.interface.pack import Cause
 from sims.audit import ends, link, rules, runs
 from sims.audit.expectations import Expectations
-from sims.audit.facts import DOWN, Copy, Job, Worker
+from sims.audit.facts import DOWN, Copy, Job
 from sims.audit.intervals import joined, numbers
 from sims.audit.law import Broken, Causes, Law, allowed, comes, follows, told
 from sims.audit.rules import Plan
 from sims.audit.turns import Phase, Script, tell
+from sims.audit.worker import Worker
 from sims.audit.world import spans_told
 
 CANCELLED = Outcome.CANCELLED

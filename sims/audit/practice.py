@@ -17,11 +17,12 @@ from actors.events import (
     Stage,
 )
 from actors.runtime import Event
-from sims.audit import ends, rules, runs
-from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job, Worker
+from sims.audit import ends, parts, rules
+from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job
 from sims.audit.intervals import Free, joined
 from sims.audit.law import Broken, Law, comes, possible, told
 from sims.audit.turns import Phase, Script, Teller
+from sims.audit.worker import Worker
 from sims.audit.world import World
 
 
@@ -78,7 +79,7 @@ def _save(w: World, copy: Copy, cause: int) -> Script | None:
         run.due = True
         return None
     run.cause = cause
-    return runs.cut(w, run)
+    return parts.cut(w, run)
 
 
 def _taken(worker: Worker) -> None:
@@ -94,7 +95,7 @@ def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
     latest = w.now + max(w.platform.detections)
     w.at(latest, Phase.RESUME, copy.job, -2, partial(_latest, w, copy, worker, strike))
     if copy.run is not None:
-        yield from runs.review(w, copy.run, cause)
+        yield from parts.review(w, copy.run, cause)
 
 
 def heard(w: World, copy: Copy, worker: int) -> Script:

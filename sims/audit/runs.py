@@ -13,7 +13,6 @@ from actors.events import (
     CheckpointStored,
     CheckpointTaken,
     Outcome,
-    RateChanged,
     RedistributionPlanned,
     RunEnded,
     RunStarted,
@@ -22,8 +21,8 @@ from actors.events import (
     VerificationEnded,
 )
 from policies.maths.cosched import round_count
-from sims.audit import ends, link, rules, starts
-from sims.audit.facts import AT_SPEED, NEGLIGIBLE, Copy, Run, State
+from sims.audit import ends, link, parts, rules, starts
+from sims.audit.facts import NEGLIGIBLE, Copy, Run, State
 from sims.audit.law import Causes, comes, follows, same
 from sims.audit.rules import Plan
 from sims.audit.turns import Phase, Script, Teller
@@ -75,70 +74,16 @@ def _prepare(w: World, run: Run, plan: Plan, cause: int) -> Script:
         run.cause = yield StageStarted(job.name, run.number, STAGING_IN, 0, run.base), cause
         run.missing = set(copy.members)
         link.feed(w, run, plan.image)
-        yield from _wait(w, run)
+        yield from parts.wait(w, run)
     for stage, length in plan.before:
         run.ahead = run.ahead[1:]
-        yield from part(w, run, stage, length)
+        yield from parts.part(w, run, stage, length)
         if stage is Stage.RECOVERING:
             copy.failed.clear()
             copy.saved = copy.saved or copy.stored
     if plan.closes:
         run.ahead = run.ahead[verified:]
         yield from _secure(w, run)
-
-
-def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) -> Script:
-    """One part; of length 0 it is passed at once, but for the last, which ends with its phase."""
-    run.stage, run.length, run.passed, run.since, run.rate = stage, 0, 0, w.now, 0
-    if length <= 0 and not last:
-        return
-    run.length, run.rate = length, _rate(w, run)
-    if length and run.beside is None:
-        event = StageStarted(run.copy.job.name, run.number, stage, run.rate, run.base)
-        run.cause = yield event, run.cause
-    _aim(w, run)
-    yield from _wait(w, run)
-    run.settle(w.now)
-
-
-def _wait(w: World, run: Run) -> Script:
-    """Until its part is over; whoever decides is told where it stands, if it has just started, or
-    gone on because of its members."""
-    if run.reports:
-        run.reports = False
-        w.report(run.copy, run.cause)
-        if run.spread:
-            run.copy.holders = run.copy.full
-    yield run
-
-
-def _rate(w: World, run: Run) -> float:
-    """Work and verifications advance at the members' speed, all else at rate 1, and nothing
-    unless all members are UP (R1)."""
-    if run.copy.absent:
-        return 0
-    if run.stage not in AT_SPEED:
-        return 1
-    slowed = 1 - run.copy.job.manner.slowdown if run.saving is not None else 1
-    return w.speed(run.copy) * slowed
-
-
-def _aim(w: World, run: Run) -> None:
-    if run.timer is not None:
-        run.timer.live = False
-    last = run.stage is VERIFYING and run.base >= run.work
-    phase, teller = Phase.RUNS if last else Phase.PARTS, run.beside or run.copy.job
-    run.aimed = w.order
-    run.timer = w.at(run.end(), phase, teller, run.number, partial(_parked, w, run))
-
-
-def _parked(w: World, run: Run) -> Script | None:
-    """A checkpoint beside it that is complete at this very instant is so first (P8)."""
-    if run.over or run.end() > w.end:
-        return None
-    it = run.saving
-    run.tied = it is not None and it.end() <= w.end and it.aimed < run.aimed
-    return None if run.tied else run.script
 
 
 def _compute(w: World, run: Run) -> Script:
@@ -150,10 +95,10 @@ def _compute(w: World, run: Run) -> Script:
         left = left if left > NEGLIGIBLE * run.work else 0
         final = period is None or left - period <= NEGLIGIBLE * run.work
         run.reach = run.work if period is None or final else run.base + period
-        yield from part(w, run, COMPUTING, left if period is None or final else period)
+        yield from parts.part(w, run, COMPUTING, left if period is None or final else period)
         while run.saving is not None and run.reach < run.work:
             run.due, run.length, run.reach = True, left, run.work
-            _aim(w, run)
+            parts.aim(w, run)
             yield run
             run.settle(w.now)
         run.base, run.stage = run.reach, None
@@ -162,7 +107,7 @@ def _compute(w: World, run: Run) -> Script:
         yield from _secure(w, run)
         if run.over:
             return
-    yield from part(w, run, VERIFYING, job.described.verification, last=True)
+    yield from parts.part(w, run, VERIFYING, job.described.verification, last=True)
     yield from _verdict(w, run)
     if not run.over:
         yield from ends.complete(w, copy, run.cause)
@@ -172,7 +117,7 @@ def _secure(w: World, run: Run) -> Script:
     """A checkpoint, after a verification where one precedes it (P4)."""
     copy, job = run.copy, run.copy.job
     if job.rules.verified:
-        yield from part(w, run, VERIFYING, job.described.verification)
+        yield from parts.part(w, run, VERIFYING, job.described.verification)
         yield from _verdict(w, run)
         if run.over:
             return
@@ -200,16 +145,10 @@ def _beside(w: World, run: Run, saving: Run) -> Script:
     left = run.work - run.done(w.now)
     if run.due and run.stage is COMPUTING and left > NEGLIGIBLE * run.work:
         run.cause = saving.cause
-        yield cut(w, run)
+        yield parts.cut(w, run)
     elif run.stage is not None:
-        yield from review(w, run, saving.cause)
-        _untie(w, run)
-
-
-def _untie(w: World, run: Run) -> None:
-    if run.tied and run.aside is not None:
-        run.tied = False
-        w.push(run.aside, w.phase, run.number, lambda: None if run.over else run.script)
+        yield from parts.review(w, run, saving.cause)
+        parts.untie(w, run)
 
 
 def _save(w: World, run: Run, it: Run) -> Script:
@@ -227,7 +166,7 @@ def _save(w: World, run: Run, it: Run) -> Script:
         alone = job.manner.image_cost if job.messages is None else 0
         if it is not run:
             it.cause = yield CheckpointStarted(job.name, run.number, it.base), it.cause
-            _untie(w, run)
+            parts.untie(w, run)
         yield from _pass(w, run, it, None if sent else alone)
         it.cause = yield CheckpointStored(job.name, run.number, it.base), it.cause
         copy.stored = state
@@ -236,23 +175,14 @@ def _save(w: World, run: Run, it: Run) -> Script:
 def _pass(w: World, run: Run, it: Run, cost: float | None) -> Script:
     job = run.copy.job
     if cost is not None:
-        yield from part(w, it, Stage.CHECKPOINTING, cost)
+        yield from parts.part(w, it, Stage.CHECKPOINTING, cost)
         return
     it.stage, it.length, it.rate, run.missing = SAVING, inf, 0, set(run.copy.members)
     if it is run:
         event = StageStarted(job.name, run.number, SAVING, 0, run.base)
         run.cause = yield event, run.cause
     link.send_images(w, run, it.cause)
-    yield from _wait(w, it)
-
-
-def cut(w: World, run: Run) -> Script | None:
-    """Its computing ends now."""
-    run.reach = run.done(w.now)
-    if run.timer is not None:
-        run.timer.live = False
-    script, run.script = run.script, None
-    return script
+    yield from parts.wait(w, it)
 
 
 def _verdict(w: World, run: Run) -> Script:
@@ -275,25 +205,6 @@ def _verdict(w: World, run: Run) -> Script:
 # --- what befalls it ------------------------------------------------------------------------------
 
 
-def review(w: World, run: Run, cause: int) -> Script:
-    """Its members' states or speeds have changed."""
-    if run.over or run.stage in (STAGING_IN, SAVING):
-        return cause
-    it = run.saving
-    if it is not None and it.stage is Stage.CHECKPOINTING and it.rate != _rate(w, it):
-        it.settle(w.now)
-        it.rate, it.cause = _rate(w, it), cause
-        _aim(w, it)
-    rate = _rate(w, run)
-    if rate != run.rate:
-        run.settle(w.now)
-        run.rate = rate
-        event = RateChanged(run.copy.job.name, run.number, rate, run.done(w.now))
-        run.cause = cause = yield event, cause
-        _aim(w, run)
-    return cause
-
-
 def learn(w: World, event: Any, seq: int) -> Script | None:
     """The script of a run whose checkpoint is the first to tell its period."""
     job = w.jobs.get(event.job)
@@ -310,8 +221,8 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
         if other is not None and other.learns and rules.spread(w, other.copy) == size:
             other.learns, other.reach = False, other.base + done - run.base
             other.length = done - run.base
-            _aim(w, other)
+            parts.aim(w, other)
     reach = getattr(event, "done", done)
     follows(same(reach, done), "{!r} is done by {}", done, event)
-    script, run.reach = cut(w, run), reach
+    script, run.reach = parts.cut(w, run), reach
     return script

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import inf
 
 from actors.events import TransferDropped, TransferStarted, TransferSuspended
-from sims.audit.facts import Worker
 from sims.audit.law import Broken, Law, follows, told
 from sims.audit.link import (
     DATA,
@@ -20,6 +19,7 @@ from sims.audit.link import (
     wants,
 )
 from sims.audit.turns import Phase, Script
+from sims.audit.worker import Worker
 from sims.audit.world import World
 
 

@@ -14,7 +14,7 @@ from attrs import Factory, define, field
 
 from actors.events import EndExpected
 from actors.runtime import Event
-from sims.audit.law import Broken, Law, check, told
+from sims.audit.law import Broken, Law, check, fits, told
 
 INSTANT = 1e-12
 """Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
@@ -158,7 +158,7 @@ class Turns:
                 if teller.front is None:
                     self._prime(teller)
             front = teller.front
-        if front is not None and (front.want is None or _fits(front.want[0], event)):
+        if front is not None and (front.want is None or fits(front.want[0], event)):
             assert teller is not None
             del self.pending[teller]
             self.script, self.want, self.teller = front.script, front.want, teller
@@ -292,11 +292,3 @@ def _at_once(turn: Turn) -> Script:
     seq = yield turn.want
     with suppress(StopIteration):
         turn.script.send(seq)
-
-
-def _fits(expected: Any, event: Any) -> bool:
-    """Whether the line is what is expected, as far as who tells what."""
-    if expected.__class__ is not event.__class__:
-        return False
-    keeps = getattr(expected, "keeps", None)
-    return keeps is None or getattr(event, "keeps", None) is not None

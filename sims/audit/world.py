@@ -20,15 +20,14 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.runtime import Event, Record
-from sims.audit.facts import UP, Copy, Job, Run, Worker
+from sims.audit.facts import UP, Copy, Job, Run
 from sims.audit.intervals import Free, Spans, numbers, spans_of
 from sims.audit.law import Broken, Law, framed, ordered, possible
 from sims.audit.turns import Script, Teller, Turns
+from sims.audit.worker import Worker
 
 V = TypeVar("V")
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
-INSTANT = 1e-12
-"""Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
 ALIKE = PlatformDescribed(1, 0, ())
 Handler = Callable[["World", Any, int], Script | None]
 """Makes the script of a line that nothing but its own decides, its first line that one."""

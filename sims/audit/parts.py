@@ -1,0 +1,100 @@
+"""The parts of a run, one at a time: how long each takes, and what a change of its members' states
+or speeds does to it (WORLD.md, R1 and R2)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from actors.events import RateChanged, Stage, StageStarted
+from sims.audit.facts import AT_SPEED, Run
+from sims.audit.turns import Phase, Script
+from sims.audit.world import World
+
+
+def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) -> Script:
+    """One part; of length 0 it is passed at once, but for the last, which ends with its phase."""
+    run.stage, run.length, run.passed, run.since, run.rate = stage, 0, 0, w.now, 0
+    if length <= 0 and not last:
+        return
+    run.length, run.rate = length, rate(w, run)
+    if length and run.beside is None:
+        event = StageStarted(run.copy.job.name, run.number, stage, run.rate, run.base)
+        run.cause = yield event, run.cause
+    aim(w, run)
+    yield from wait(w, run)
+    run.settle(w.now)
+
+
+def wait(w: World, run: Run) -> Script:
+    """Until its part is over; whoever decides is told where it stands, if it has just started, or
+    gone on because of its members."""
+    if run.reports:
+        run.reports = False
+        w.report(run.copy, run.cause)
+        if run.spread:
+            run.copy.holders = run.copy.full
+    yield run
+
+
+def rate(w: World, run: Run) -> float:
+    """Work and verifications advance at the members' speed, all else at rate 1, and nothing
+    unless all members are UP (R1)."""
+    if run.copy.absent:
+        return 0
+    if run.stage not in AT_SPEED:
+        return 1
+    slowed = 1 - run.copy.job.manner.slowdown if run.saving is not None else 1
+    return w.speed(run.copy) * slowed
+
+
+def aim(w: World, run: Run) -> None:
+    """Its part ends in due course, at the present rate."""
+    if run.timer is not None:
+        run.timer.live = False
+    last = run.stage is Stage.VERIFYING and run.base >= run.work
+    phase, teller = Phase.RUNS if last else Phase.PARTS, run.beside or run.copy.job
+    run.aimed = w.order
+    run.timer = w.at(run.end(), phase, teller, run.number, partial(_parked, w, run))
+
+
+def _parked(w: World, run: Run) -> Script | None:
+    """A checkpoint beside it that is complete at this very instant is so first (P8)."""
+    if run.over or run.end() > w.end:
+        return None
+    it = run.saving
+    run.tied = it is not None and it.end() <= w.end and it.aimed < run.aimed
+    return None if run.tied else run.script
+
+
+def untie(w: World, run: Run) -> None:
+    """The checkpoint beside it is complete: a part that has waited for that ends."""
+    if run.tied and run.aside is not None:
+        run.tied = False
+        w.push(run.aside, w.phase, run.number, lambda: None if run.over else run.script)
+
+
+def cut(w: World, run: Run) -> Script | None:
+    """Its computing ends now."""
+    run.reach = run.done(w.now)
+    if run.timer is not None:
+        run.timer.live = False
+    script, run.script = run.script, None
+    return script
+
+
+def review(w: World, run: Run, cause: int) -> Script:
+    """Its members' states or speeds have changed."""
+    if run.over or run.stage in (Stage.STAGING_IN, Stage.SAVING):
+        return cause
+    it = run.saving
+    if it is not None and it.stage is Stage.CHECKPOINTING and it.rate != rate(w, it):
+        it.settle(w.now)
+        it.rate, it.cause = rate(w, it), cause
+        aim(w, it)
+    if run.rate != rate(w, run):
+        run.settle(w.now)
+        run.rate = rate(w, run)
+        event = RateChanged(run.copy.job.name, run.number, run.rate, run.done(w.now))
+        run.cause = cause = yield event, cause
+        aim(w, run)
+    return cause
