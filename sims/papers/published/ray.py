@@ -61,10 +61,9 @@ def view(results: Results) -> list[Value]:
     """Wall time and steps executed."""
     values = list[Value]()
     for (case, _), result in results.finished():
-        time, wall = result.values["sims.papers.published.ray:computed"], result.values["makespan"]
-        steps = time / STEP[case.variant]
+        wall, time = (result.values[name] or 0.0 for name in results.campaign.measures)
         values += [
             Value(case.point, case.variant, "wall time, s", exactly(wall)),
-            Value(case.point, case.variant, "steps executed", exactly(steps)),
+            Value(case.point, case.variant, "steps executed", exactly(time / STEP[case.variant])),
         ]
     return values
