@@ -133,7 +133,7 @@ class Run(RunAccount):
             self.background.stop(self.actor)
             self.background = None
         self.ended = True
-        self.base = self.done(self.actor.now)
+        self.base = min(self.done(self.actor.now), self.work)  # its last part may be late
         self.part = IDLE
         return self._record(cause, RunEnded, outcome, self.base, kept)
 

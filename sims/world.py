@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import isfinite
 from pathlib import Path
+from typing import Protocol
 
 from attrs import frozen
 
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.limit import TimeLimit
-from actors.runtime import NOTHING, ActorFailed, Sink, System
+from actors.runtime import NOTHING, ActorFailed, Sink, System, VirtualTimeLoop
 from sims.errors import InputError
 from sims.scenario.build import populate
 from sims.scenario.policy import settings
@@ -18,6 +19,17 @@ from sims.scenario.scenario import Scenario
 
 Begins = Callable[[int, Callable[[], float]], None]
 """Told how many jobs will come, and what tells the virtual time."""
+
+
+class Live(Protocol):
+    """What stands for real processes in a run under the wall clock."""
+
+    loop: VirtualTimeLoop
+    lateness: float
+    """How late what takes time may end, as the log says."""
+
+    def attach(self, system: System) -> None:
+        """Called once the log has begun, before there are any actors."""
 
 
 @frozen
@@ -38,15 +50,17 @@ def run(
     debug: bool = False,
     until: float | None = None,
     begins: Begins | None = None,
+    live: Live | None = None,
 ) -> Ending:
     """Simulate `scenario` to its end, or `until` a virtual time, in the scenario's unit, if that
     comes first; `sinks` get its events; its files are sought in `folder`; `begins` hears of it when
-    all is set up.
+    all is set up; `live`: real processes that carry out what it decides.
 
     Raises InputError where the scenario cannot be run, and what the runtime raises (ActorFailed,
     Deadlock).
     """
-    system = System(scenario.seed, sinks, debug, start=0)
+    loop, late = (live.loop, live.lateness) if live is not None else (None, None)
+    system = System(scenario.seed, sinks, debug, start=0, loop=loop)
     platform, unit = scenario.full_platform, scenario.times.value
     system.origin = system.journal.record(
         NOTHING,
@@ -54,7 +68,10 @@ def run(
         *(SCHEMA, scenario.name, scenario.seed, scenario.kinds, scenario.policy_name),
         *(platform.size, platform.names, unit, settings(scenario.policy)),
         scenario.decider,
+        late,
     )
+    if live is not None:
+        live.attach(system)
     jobs = populate(scenario, system, folder)
     if until is not None:
         system.spawn(TimeLimit("--until", time_limit(until, unit)))

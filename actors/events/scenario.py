@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from attrs import frozen
 
@@ -67,6 +67,11 @@ class ScenarioStarted(Event):
     """What the scenario's policy section says beside the name: `key=value`, defaults left out."""
     decider: DeciderKind = DeciderKind.QUEUE
     """The kind of decider."""
+    late: Time | None = None
+    """How long after its time what takes real time may end, where processes carry it out; left out
+    where it is simulated, and ends on time."""
+
+    optional: ClassVar[str] = "late"
 
     @property
     def cancels(self) -> bool:

@@ -212,7 +212,7 @@ class VirtualTimeLoop(NoOutsideWorld):
                     _, target, message, cause = later.pop()
                     target.handlers[message.__class__](target, message, cause)
                     continue
-                if not heap:
+                if not (heap or self._idle()):
                     break
                 timer = heappop(heap)
                 target = timer[2]

@@ -32,6 +32,10 @@ REFUSED = {
 class NoOutsideWorld(asyncio.BaseEventLoop):
     """asyncio's own loop, less everything in `REFUSED`."""
 
+    def _idle(self) -> bool:
+        """Nothing is on the heap: whether it is filled from outside after all."""
+        return False
+
 
 def refusal(name: str, reason: str) -> OutsideWorldError:
     """The error that refuses `name`, for `reason`."""

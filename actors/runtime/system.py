@@ -71,9 +71,14 @@ class System:
     """
 
     def __init__(
-        self, seed: int = 0, sinks: Sequence[Sink] = (), debug: bool = False, start: float = 0.0
+        self,
+        seed: int = 0,
+        sinks: Sequence[Sink] = (),
+        debug: bool = False,
+        start: float = 0.0,
+        loop: VirtualTimeLoop | None = None,
     ) -> None:
-        self.loop = VirtualTimeLoop(start)
+        self.loop = loop or VirtualTimeLoop(start)
         self.loop.idle_report = self._who_waits
         self.journal = Journal(self.loop, sinks, debug)
         self._record = self.journal.record  # one bound method for all actors

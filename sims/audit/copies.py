@@ -78,7 +78,8 @@ def _plain(w: World, job: Job, copy: Copy, line: RunStarted, causes: Causes) -> 
     if limit is not None and held - limit > NEGLIGIBLE * held:
         run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(ends.killed, w, run))
     else:
-        run.timer = w.at(w.now + held, Phase.MESSAGES, job, 0, partial(_attempted, w, run))
+        over = partial(_attempted, w, run)
+        run.timer = w.at(w.now + held, Phase.MESSAGES, job, run.number, over, carried=True)
 
 
 def _attempted(w: World, run: Run) -> Script | None:

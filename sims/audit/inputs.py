@@ -79,7 +79,7 @@ def begin(w: World, event: ScenarioStarted, seq: int) -> Script:
     framed(only is None or event.kinds == (only,), "{}: {}", event.decider, event.kinds)
     named = not event.workers or len(event.workers) == event.processors
     framed(named, "{} names for {} workers", len(event.workers), event.processors)
-    w.started = event
+    w.started, w.lateness = event, event.late or 0
     w.free = Free([(0, event.processors - 1)])
     w.choose(event)
     yield event, (None,)

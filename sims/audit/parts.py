@@ -54,7 +54,8 @@ def aim(w: World, run: Run) -> None:
     last = run.stage is Stage.VERIFYING and run.base >= run.work
     phase, teller = Phase.RUNS if last else Phase.PARTS, run.beside or run.copy.job
     run.aimed = w.order
-    run.timer = w.at(run.end(), phase, teller, run.number, partial(_parked, w, run))
+    parked = partial(_parked, w, run)
+    run.timer = w.at(run.end(), phase, teller, run.number, parked, carried=True)
 
 
 def _parked(w: World, run: Run) -> Script | None:

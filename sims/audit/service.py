@@ -69,7 +69,8 @@ def _begun(w: World, worker: Worker, freed: int) -> Script:
         worker.kind, worker.left = kind, sizes.get(kind, messages.image)
     worker.since = w.now
     due = w.now + worker.left
-    worker.passing = w.at(due, Phase.MESSAGES, worker, worker.number, lambda: passed(w, worker))
+    about = worker, worker.number, lambda: passed(w, worker)
+    worker.passing = w.at(due, Phase.MESSAGES, *about, carried=True)
     event = TransferStarted(worker.number, run.copy.job.name, run.number, kind, worker.left)
     worker.sent = yield event, (wanted if since == w.now or freed < 0 else freed)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from abc import abstractmethod
 from bisect import insort
 from collections.abc import Callable, Generator
@@ -15,64 +14,12 @@ from attrs import Factory, define, field
 from actors.events import EndExpected
 from actors.runtime import Event
 from sims.audit.law import Broken, Law, check, fits, told
+from sims.audit.tellers import Parked, Phase, Script, Teller, Timer, Turn, cancels
+
+__all__ = ["Parked", "Phase", "Script", "Teller", "Timer", "Turn", "Turns", "tell"]
 
 INSTANT = 1e-12
 """Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
-Script = Generator[Any, Any, Any]
-"""What must be told, line after line: it yields (event, causes) and gets that line's seq; or None,
-and gets the event that comes next, to go by what nothing in the world decides; or what it waits
-for, and goes on when that is over; or another script, which goes on in its place."""
-
-
-class Phase(enum.IntEnum):
-    """What comes first within an instant (WORLD.md, One instant)."""
-
-    MESSAGES = 0
-    PARTS = 1
-    RUNS = 2
-    STATES = 3
-    RESUME = 4
-    DECISION = 5
-
-
-@define(eq=False)
-class Turn:
-    """A script whose turn it is to tell."""
-
-    phase: int
-    script: Script
-    want: Any
-
-
-@define(eq=False)
-class Teller:
-    """A job or a worker: what it has to tell at this instant, one thing after the other."""
-
-    turns: list[tuple[int, int, int, Callable[[], Script | None]]] = field(init=False, factory=list)
-    """(phase, number, order, what makes the script), the first first."""
-    front: Turn | None = field(init=False, default=None)
-    """What it must tell next."""
-
-
-@define(eq=False)
-class Timer:
-    """When something is due."""
-
-    due: float
-    phase: int
-    teller: Teller
-    number: int
-    make: Callable[[], Script | None]
-    live: bool = True
-
-
-@define(eq=False)
-class Parked:
-    """What a script waits for."""
-
-    script: Script | None = field(init=False, default=None)
-
-
 DONE = object()
 BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
 """In place of a turn: a script of its own is under way."""
@@ -112,6 +59,8 @@ class Turns:
     """What is so once an instant has passed, and once it is over."""
     cut: bool = False
     """Whether nothing more is due."""
+    lateness: float = 0
+    """How late what takes real time may end."""
 
     @abstractmethod
     def teller_of(self, event: Any) -> Teller | None:
@@ -152,6 +101,7 @@ class Turns:
         teller = self.teller_of(event)
         front = None
         if teller is not None:
+            self._hasten(teller, event)
             while teller.front is None and teller.turns:
                 if kind is not EndExpected:  # which comes as it is heard of
                     self.settle(teller.turns[0][0])
@@ -177,14 +127,32 @@ class Turns:
             teller.front = teller.front or BUSY
 
     def at(
-        self, due: float, phase: int, teller: Teller, number: int, make: Callable[[], Any]
+        self,
+        due: float,
+        phase: int,
+        teller: Teller,
+        number: int,
+        make: Callable[[], Any],
+        carried: bool = False,
     ) -> Timer:
-        """`teller` has a turn then."""
+        """`teller` has a turn then; `carried`: at the latest so long after as the log allows."""
         timer = Timer(due, phase, teller, number, make)
         if due < inf:
             self.order += 1
-            insort(self.dues, (due, phase, self.order, timer))
+            latest = due + self.lateness if carried and due > self.end else due
+            insort(self.dues, (latest, phase, self.order, timer))
         return timer
+
+    def _hasten(self, teller: Teller, event: Any) -> None:
+        """What is told now ends something that takes real time, and is over."""
+        if not self.lateness or teller.front or teller.turns or cancels(event):
+            return
+        for latest, _, _, timer in self.dues:
+            own = timer.teller is teller and timer.live and timer.due <= self.end < latest
+            if own and getattr(event, "run", timer.number) == timer.number:
+                timer.live = False
+                self.push(teller, timer.phase, timer.number, timer.make)
+        self.advance(Phase.RESUME)
 
     def push(
         self, teller: Teller, phase: int, number: int, make: Callable[[], Script | None]

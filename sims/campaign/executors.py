@@ -221,7 +221,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     except ImportError:
         accepted = "pip install 'holdfast[cluster]'"
         raise InputError("cluster", "--scheduler", "dask is missing", accepted) from None
-    address = scheduler if "://" in scheduler else _address_in(scheduler)
+    address = address_of(scheduler)
     try:
         client = Client(address, timeout=JOINING, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
@@ -246,10 +246,13 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
         raise InputError("cluster", "", problem, accepted) from None
 
 
-def _address_in(file: str) -> str:
+def address_of(scheduler: str) -> str:
+    """The address of a Dask scheduler, or the one in the file that it wrote. Raises InputError."""
+    if "://" in scheduler:
+        return scheduler
     try:
-        return str(json.loads(Path(file).read_text(encoding="utf-8"))["address"])
+        return str(json.loads(Path(scheduler).read_text(encoding="utf-8"))["address"])
     except (OSError, ValueError, LookupError, TypeError):
         accepted = "tcp://HOST:PORT, or a file that `dask scheduler --scheduler-file FILE` wrote"
-        problem = f"{file!r} is no file of a scheduler's"
+        problem = f"{scheduler!r} is no file of a scheduler's"
         raise InputError("command line", "--scheduler", problem, accepted) from None

@@ -16,6 +16,7 @@ from actors.runtime import System
 from sims.errors import InputError
 from sims.scenario.faults import AnyFaults, ErrorSection, NoFaults
 from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
+from sims.scenario.live import LiveSection
 from sims.scenario.master import LinkSection, MasterSection
 from sims.scenario.platform import Platform, PlatformSection, RandomWorkers, WorkerSection
 from sims.scenario.policy import PolicySection, decider_kind
@@ -153,6 +154,7 @@ class Scenario(HeadSection):
     """How jobs survive, those that have no table of their own."""
     policy: PolicySection = Field(default_factory=PolicySection)
     measures: MeasuresSection | None = None
+    live: LiveSection = Field(default_factory=LiveSection)
 
     def __copy__(self) -> Self:
         """Without what was worked out of other sections than a changed copy may have."""

@@ -1,0 +1,133 @@
+"""What lives in a worker's process: programs, data, the states that it computes and those that it
+keeps for its buddies. A process that is killed forgets it all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Sequence
+
+from sims.live.chains import Advance, State, States
+
+DIES_WITH_PARENT = 1
+"""PR_SET_PDEATHSIG of Linux."""
+
+
+class Holder:
+    """A Dask actor. Its methods are coroutines: they share the process's one thread."""
+
+    def __init__(self, advance: Advance, mortal: bool) -> None:
+        self._advance = advance
+        self._programs: set[str] = set()
+        self._passed = 0
+        """Bytes of the incomplete message."""
+        self._states: dict[str, dict[int, State]] = {}
+        """By run, or by the label of its data."""
+        self._kept: dict[str, States] = {}
+        """Checkpoints, by what they are of."""
+        self._orders: dict[str, int] = {}
+        """By run: number of the last instruction."""
+        if mortal:
+            _die_with_parent()
+
+    async def pid(self) -> int:
+        """Of its process."""
+        return os.getpid()
+
+    # --- messages -----------------------------------------------------------------------------
+
+    async def receive(self, chunk: bytes, first: bool) -> None:
+        """A part of a message."""
+        self._passed = len(chunk) if first else self._passed + len(chunk)
+
+    async def complete(self, size: int, label: str, states: States | None) -> None:
+        """The message has passed whole: a program if it brings no states."""
+        if self._passed != size:
+            raise AssertionError(f"{self._passed} bytes of {size} have come")
+        if states is None:
+            self._programs.add(label)
+        else:
+            await self.load(label, states)
+
+    async def send(self, size: int) -> bytes:
+        """A part of an image."""
+        return bytes(size)
+
+    # --- states -------------------------------------------------------------------------------
+
+    async def load(self, label: str, states: States) -> None:
+        """Hold these."""
+        self._states.setdefault(label, {}).update(states)
+
+    async def states(self, run: str) -> States:
+        """What the run has computed here so far."""
+        return self._states.get(run, {})
+
+    async def keep(self, name: str, states: States) -> None:
+        """Keep a checkpoint."""
+        self._kept[name] = states
+
+    async def kept(self, name: str) -> States:
+        """The checkpoint."""
+        return self._kept[name]
+
+    async def forget(self, run: str, names: Sequence[str]) -> None:
+        """What a run has computed, and checkpoints that are not the last."""
+        self._states.pop(run, None)
+        for name in names:
+            self._kept.pop(name, None)
+
+    # --- computing ----------------------------------------------------------------------------
+
+    async def compute(
+        self,
+        run: str,
+        order: int,
+        chains: Sequence[int],
+        target: int,
+        seconds: float,
+        given: States,
+        label: str,
+        program: str,
+    ) -> States:
+        """Advance the chains to `target` steps within this time, asleep between two steps; `given`:
+        what they begin from where it is not here yet; `label`: of the data that is. A later
+        instruction for the run ends it."""
+        if program and program not in self._programs:
+            raise AssertionError(f"{run} computes without its program")
+        ends = time.monotonic() + seconds
+        states = self._states.setdefault(run, {})
+        for chain in chains:
+            if chain not in states:
+                states[chain] = given[chain] if chain in given else self._states[label][chain]
+        if order < self._orders.get(run, 0):
+            return states
+        self._orders[run] = order
+        left = target - min((states[chain][0] for chain in chains), default=target)
+        while self._orders[run] == order:
+            await asyncio.sleep(max(0.0, (ends - time.monotonic()) / max(1, left)))
+            if self._orders[run] != order or left <= 0:
+                break
+            left -= 1
+            for chain in chains:
+                done, state = states[chain]
+                if done < target - left:
+                    states[chain] = done + 1, self._advance(state, done)
+        return {chain: states[chain] for chain in chains}
+
+    async def halt(self, run: str, order: int) -> States:
+        """Stop computing; what has been computed."""
+        self._orders[run] = max(order, self._orders.get(run, 0))
+        return self._states.get(run, {})
+
+
+def _die_with_parent() -> None:
+    """Also while it is stopped, when it could not see that its parent is gone."""
+    import ctypes
+
+    try:
+        ctypes.CDLL(None).prctl(DIES_WITH_PARENT, int(signal.SIGKILL))
+    except (AttributeError, OSError):
+        return  # not Linux: a stopped process lives until somebody lets it go on

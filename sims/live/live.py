@@ -1,0 +1,131 @@
+"""One live run: a scenario's world under a wall clock, its work done by processes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+
+from attrs import define, evolve, field, frozen
+
+from actors.events import DeciderKind, ProtectionKind
+from actors.runtime import ActorFailed, Sink, System
+from actors.runtime.wall import WallClockLoop
+from actors.scheduler import Scheduler
+from sims.errors import InputError
+from sims.live.carrier import Carrier
+from sims.live.chains import Advance, hashed
+from sims.live.driver import Driver
+from sims.live.processes import Processes
+from sims.scenario.faults import ListedFaults, NoFaults
+from sims.scenario.jobs.entries import SCHEDULER
+from sims.scenario.master import Service
+from sims.scenario.scenario import Scenario
+from sims.world import Ending, run
+
+NAMES = count()
+"""Sets the runs of one command apart in the processes that they share."""
+
+
+@frozen
+class Lived:
+    """How a live run ended."""
+
+    ending: Ending
+    answers: Mapping[str, bool]
+    """By job: whether its results are those of one process that computes straight on."""
+    late: Sequence[tuple[str, float]]
+    """(message, seconds after its time) of each thing that took real time."""
+    missed: int
+    """Processes that died by no command of ours."""
+
+
+@define(eq=False)
+class Live:
+    """A run's real side; see `sims.world.Live`."""
+
+    processes: Processes
+    driver: Driver
+    carrier: Carrier
+    loop: WallClockLoop
+    lateness: float
+    system: System = field(init=False)
+    missed: int = field(init=False, default=0)
+
+    def attach(self, system: System) -> None:
+        """See `sims.world.Live`."""
+        self.system = system
+
+    def begins(self, _: int, __: Callable[[], float]) -> None:
+        """All actors are there: whose process dies from now on goes DOWN."""
+        scheduler = self.system.actors[SCHEDULER]
+        assert isinstance(scheduler, Scheduler)
+        registry = scheduler.workers
+        assert registry is not None
+        workers = {number: registry(number) for number in self.processes.seats}
+
+        def lost(number: int) -> None:
+            self.missed += 1
+            downtime = max(self.processes.starts) / self.carrier.scale
+            self.carrier.fail(workers[number], downtime)
+
+        self.processes.lost = lost
+
+
+def playable(scenario: Scenario) -> Scenario:
+    """The scenario as it can be carried out: any process may fail. Raises InputError for what only
+    a simulation can do."""
+    refuse = {
+        "policy.name": scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES),
+        "protection.blocking": not scenario.protection.blocking,
+        "protection.images_every": scenario.protection.images_every is not None,
+        "errors": scenario.errors != type(scenario.errors)(),
+        "master.order": scenario.master is not None
+        and (scenario.master.order is not Service.STARTED_FIRST or scenario.master.timetable),
+    }
+    for key, wrong in refuse.items():
+        if wrong:
+            problem = "live processes do not carry that out"
+            accepted = "queues and enrolment, blocking checkpoints of one level, no silent errors, "
+            raise InputError("scenario", key, problem, f"{accepted}a master that is started-first")
+    if isinstance(scenario.faults, NoFaults):
+        return scenario.model_copy(update={"faults": ListedFaults(strikes=())})
+    return scenario
+
+
+def advance_of(scenario: Scenario, folder: Path) -> Advance:
+    """The step of its computations. Raises InputError where it names none."""
+    name = scenario.live.function
+    if name is None:
+        return hashed
+    import cloudpickle
+
+    from sims.scenario.policies import imported
+
+    function: Advance = imported(name, folder, "live.function")
+    cloudpickle.register_pickle_by_value(sys.modules[function.__module__])
+    return function
+
+
+def live(
+    scenario: Scenario, processes: Processes, folder: Path = Path(), sinks: Sequence[Sink] = ()
+) -> Lived:
+    """Carry a playable scenario out to its end. Raises as `sims.world.run`, and LiveError where
+    what processes did is not what the world said."""
+    about = scenario.live
+    driver = Driver(processes, f"{next(NAMES)}/", about.scale, about.pace, about.bandwidth * 1e6)
+    patience, tolerance = about.patience, about.tolerance / about.scale
+    carrier = Carrier(processes, about.scale, tolerance, patience, driver.deed)
+    driver.carrier = carrier
+    it = Live(processes, driver, carrier, WallClockLoop(carrier), carrier.lateness)
+    try:
+        ending = run(scenario, [driver, *sinks], folder, begins=it.begins, live=it)
+    except ActorFailed as failed:
+        # What goes wrong outside is raised where the loop waits, and no actor is to blame.
+        raise failed.error if failed.error is carrier.error else failed from None
+    finally:
+        carrier.close()
+        processes.post(processes.clear()).result()
+    answers = {name: work.is_right(processes.advance) for name, work in driver.works.items()}
+    return Lived(ending, answers, carrier.late, it.missed)

@@ -1,0 +1,256 @@
+"""One process of Dask distributed for each worker: started, called, signalled, missed, cleared away.
+
+Dask starts processes, carries calls and bytes, and restarts what has died (its Nannies do). Which
+process computes what is never Dask's to decide: each has one actor, pinned to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import os
+import signal
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+from attrs import define, field
+
+from sims.campaign.executors import JOINING, address_of
+from sims.errors import InputError
+from sims.live.chains import Advance
+from sims.live.holder import Holder
+
+T = TypeVar("T")
+LOOPBACK = "127.0.0.1"
+LOOK = 0.02
+"""Seconds between two looks for a process that starts."""
+WATCH = 0.25
+"""Seconds between two looks for one that nobody calls, and that has died."""
+QUIET = {
+    "distributed.worker.multiprocessing-method": "forkserver",  # 0.14 s to a fresh one, not 0.8 s
+    "distributed.scheduler.worker-ttl": None,  # a stopped process is no dead one
+    "distributed.worker.memory.terminate": False,
+    "distributed.logging.distributed": "critical",
+}
+
+
+class Gone(Exception):
+    """The process that was called has died; whoever plays its worker is told elsewhere."""
+
+
+@define(eq=False)
+class Seat:
+    """The place of one worker's process: another one takes it when that one dies."""
+
+    number: int
+    identity: str
+    """What Dask knows its Nanny by, or itself where it has none."""
+    address: str = ""
+    holder: Any = None
+    """Its actor."""
+    process: int = 0
+    generation: int = 0
+    """How many processes have died here."""
+    ready: asyncio.Event = field(factory=asyncio.Event)
+    stopped: bool = False
+    """Whether its process is to be."""
+    missed: bool = False
+    """Whether it died by no command of ours, and the world is yet to hear of it."""
+
+
+@define(eq=False)
+class Processes:
+    """Seats, on the client's loop: its methods without `async` may be called from any thread."""
+
+    client: Any
+    own: bool
+    """Whether the processes are this command's, on this machine."""
+    advance: Advance
+    seats: dict[int, Seat] = field(factory=dict)
+    lost: Callable[[int], None] | None = None
+    """Called with the number of a worker whose process died by no command of ours."""
+    starts: list[float] = field(factory=list)
+    """Seconds that fresh processes took."""
+    _tasks: set[Any] = field(init=False, factory=set)
+
+    def post(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run a coroutine on the client's loop."""
+        return asyncio.run_coroutine_threadsafe(work, self.client.loop.asyncio_loop)
+
+    # --- their lives --------------------------------------------------------------------------
+
+    async def occupy(self, count: int) -> None:
+        """Take the first `count` workers of the cluster."""
+        found = sorted((str(it["name"]), who) for who, it in (await self._present()).items())
+        if len(found) < count:
+            problem = f"it has {len(found)} workers"
+            raise InputError("cluster", "--scheduler", problem, f"one of {count} or more")
+        for number, (_, identity) in enumerate(found[:count]):
+            self.seats[number] = Seat(number, identity)
+        await asyncio.gather(*(self._renew(seat) for seat in self.seats.values()))
+        self._spawn(self._watch())
+
+    async def _present(self) -> dict[str, Any]:
+        """What the scheduler knows of its workers, by what outlives their restarts."""
+        known = await self.client.scheduler.identity(n_workers=-1)
+        return {
+            it["nanny"] or address: {**it, "address": address}
+            for address, it in known["workers"].items()
+        }
+
+    async def _renew(self, seat: Seat) -> None:
+        """Wait for a fresh process, and place an actor in it."""
+        begun = time.monotonic()
+        while not seat.ready.is_set():
+            await asyncio.sleep(LOOK if seat.address else 0)
+            it = (await self._present()).get(seat.identity)
+            if it is None or it["address"] == seat.address:
+                continue
+            with suppress(OSError, RuntimeError):  # it dies as it comes
+                where = {"workers": [it["address"]], "pure": False}
+                made = self.client.submit(Holder, self.advance, self.own, actor=True, **where)
+                seat.holder = await made
+                seat.process = await seat.holder.pid()
+                seat.address, seat.missed = it["address"], False
+                if seat.stopped:
+                    self._signal(seat, signal.SIGSTOP)
+                seat.ready.set()
+        self.starts.append(time.monotonic() - begun)
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(WATCH)
+            present = {it["address"] for it in (await self._present()).values()}
+            for seat in self.seats.values():
+                if seat.ready.is_set() and seat.address not in present:
+                    self._miss(seat)
+
+    def _miss(self, seat: Seat) -> None:
+        """Its process has died by no command of ours."""
+        seat.missed = True
+        self._bury(seat)
+        if self.lost is not None:
+            self.lost(seat.number)
+
+    def _bury(self, seat: Seat) -> None:
+        seat.generation += 1
+        seat.ready.clear()
+        self._spawn(self._renew(seat))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def call(self, number: int, method: str, *arguments: Any) -> Any:
+        """Call a method of the worker's actor, once there is one. Raises Gone."""
+        seat = self.seats[number]
+        await seat.ready.wait()
+        generation = seat.generation
+        try:
+            return await getattr(seat.holder, method)(*arguments)
+        except (OSError, RuntimeError) as error:
+            if seat.generation == generation:
+                self._miss(seat)
+            raise Gone(number) from error
+
+    # --- what befalls them --------------------------------------------------------------------
+
+    def kill(self, number: int) -> None:
+        """The worker goes DOWN."""
+        self.post(self._kill(self.seats[number]))
+
+    async def _kill(self, seat: Seat) -> None:
+        if seat.missed or not seat.ready.is_set():
+            seat.missed = False  # it is dead already, or has nothing to lose yet
+            return
+        self._signal(seat, signal.SIGKILL)
+        self._bury(seat)
+
+    async def stop(self, number: int, stopped: bool) -> None:
+        """Its owner takes it back, or returns it."""
+        seat = self.seats[number]
+        seat.stopped = stopped
+        if seat.ready.is_set():
+            self._signal(seat, signal.SIGSTOP if stopped else signal.SIGCONT)
+
+    def _signal(self, seat: Seat, number: int) -> None:
+        if self.own:
+            with suppress(ProcessLookupError):
+                os.kill(seat.process, number)
+            return
+        about = {"workers": [seat.address], "nanny": True, "on_error": "ignore"}
+        self._spawn(self.client.run(os.kill, seat.process, int(number), **about))
+
+    async def clear(self) -> None:
+        """Let all go on, and forget what is under way."""
+        self.lost = None
+        for seat in self.seats.values():
+            await self.stop(seat.number, False)
+
+    async def leave(self) -> None:
+        """Nobody is missed any more."""
+        await self.clear()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+@contextmanager
+def opened(count: int, advance: Advance, scheduler: str | None = None) -> Iterator[Processes]:
+    """A process for each of `count` workers: of a cluster on loopback that ends with this block, or
+    of the one whose scheduler has this address or file. Raises InputError without dask, and where
+    there are not enough."""
+    try:
+        import dask
+        from distributed import Client
+    except ImportError:
+        accepted = "pip install 'holdfast[cluster]'"
+        raise InputError("cluster", "", "dask is missing", accepted) from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+    with dask.config.set(QUIET), _cluster(count, scheduler) as where:
+        try:
+            client = Client(where, timeout=JOINING)
+        except (OSError, TimeoutError, ValueError) as error:
+            problem, accepted = f"{scheduler}: {error}", "a scheduler that runs"
+            raise InputError("command line", "--scheduler", problem, accepted) from None
+        processes = Processes(client, scheduler is None, advance)
+        with client:
+            try:
+                processes.post(processes.occupy(count)).result(JOINING)
+                yield processes
+            finally:
+                processes.post(processes.leave()).result(JOINING)
+
+
+@contextmanager
+def _cluster(count: int, scheduler: str | None) -> Iterator[Any]:
+    if scheduler is not None:
+        yield address_of(scheduler)
+        return
+    from distributed import LocalCluster, Security
+
+    sealed = importlib.util.find_spec("cryptography") is not None
+    warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
+    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as folder:
+        cluster = LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=0,
+            host=LOOPBACK,
+            dashboard_address=None,  # each process would import bokeh: 2 s more to a fresh one
+            worker_dashboard_address=None,
+            local_directory=folder,
+            security=Security.temporary() if sealed else None,
+            silence_logs=logging.CRITICAL + 1,
+        )
+        with cluster:
+            cluster.wait_for_workers(count, timeout=JOINING)
+            yield cluster
