@@ -49,6 +49,14 @@ COMMANDS = {
     "trace": ("logs", "Tell the life of one job, from a log."),
     "queue": ("logs", "Print the queue and the machine at an instant, from a log."),
     "why": ("logs", "Walk the chain of causes back from one event of a log."),
+    "live": (
+        "lives",
+        "Carry a scenario out with real processes of Dask, in real time, and check their answers.",
+    ),
+    "reality": (
+        "lives",
+        "Hold a simulation against reality: predict N runs, then carry them out with processes.",
+    ),
     "matrix": (
         "trials",
         "Print what every cell of job, hazard, protection and communication means.",

@@ -12,12 +12,11 @@ from typing import Any
 
 from attrs import define, field
 
-from actors.attempts import AttemptOver
 from actors.background import CheckpointDue
-from actors.messages import PartDue
+from actors.messages import AttemptOver, PartDue
 from actors.runtime import Phase, Timer
+from actors.runtime.entries import Receiver
 from actors.runtime.wall import Arrival
-from actors.worker import Worker
 from actors.worker_messages import Fail, TransferDue
 from sims.live.processes import Gone, Processes
 
@@ -118,7 +117,7 @@ class Carrier:
             self._tell(error=error)
             raise
 
-    def fail(self, worker: Worker, downtime: float) -> None:
+    def fail(self, worker: Receiver, downtime: float) -> None:
         """A process has died by itself: its worker goes DOWN."""
         fault = Phase.FAULTS_OCCUR, worker, Fail(downtime), 0
         self._tell((self.now(), fault))

@@ -2,8 +2,8 @@
 
 The state of a job is that of its chains, one for each processor that it asks for or for each task;
 members of a run divide them among themselves. The k-th step of a chain is a function of its state
-and of k, and each iteration's chains begin from all results of the last one: work that is lost, done
-in another order or restored from a wrong state gives another answer.
+and of k, and each iteration's chains begin from all results of the last one: work that is lost,
+done in another order or restored from a wrong state gives another answer.
 """
 
 from __future__ import annotations

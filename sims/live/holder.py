@@ -36,6 +36,10 @@ class Holder:
         """Of its process."""
         return os.getpid()
 
+    async def rest(self, seconds: float) -> None:
+        """Answer after this time."""
+        await asyncio.sleep(seconds)
+
     # --- messages -----------------------------------------------------------------------------
 
     async def receive(self, chunk: bytes, first: bool) -> None:
@@ -97,14 +101,19 @@ class Holder:
         instruction for the run ends it."""
         if program and program not in self._programs:
             raise AssertionError(f"{run} computes without its program")
-        ends = time.monotonic() + seconds
         states = self._states.setdefault(run, {})
         for chain in chains:
             if chain not in states:
                 states[chain] = given[chain] if chain in given else self._states[label][chain]
-        if order < self._orders.get(run, 0):
-            return states
-        self._orders[run] = order
+        if order > self._orders.get(run, 0):
+            self._orders[run] = order
+            await self._advance_all(run, order, chains, target, seconds)
+        return {chain: states[chain] for chain in chains}
+
+    async def _advance_all(
+        self, run: str, order: int, chains: Sequence[int], target: int, seconds: float
+    ) -> None:
+        ends, states = time.monotonic() + seconds, self._states[run]
         left = target - min((states[chain][0] for chain in chains), default=target)
         while self._orders[run] == order:
             await asyncio.sleep(max(0.0, (ends - time.monotonic()) / max(1, left)))
@@ -115,7 +124,6 @@ class Holder:
                 done, state = states[chain]
                 if done < target - left:
                     states[chain] = done + 1, self._advance(state, done)
-        return {chain: states[chain] for chain in chains}
 
     async def halt(self, run: str, order: int) -> States:
         """Stop computing; what has been computed."""

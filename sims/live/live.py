@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
-from actors.events import DeciderKind, ProtectionKind
-from actors.runtime import ActorFailed, Sink, System
+from actors.events import DeciderKind
+from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
 from sims.errors import InputError
@@ -48,8 +48,10 @@ class Live:
     processes: Processes
     driver: Driver
     carrier: Carrier
-    loop: WallClockLoop
+    loop: VirtualTimeLoop
     lateness: float
+    downtime: float
+    """How long a worker is DOWN whose process died by no command of ours."""
     system: System = field(init=False)
     missed: int = field(init=False, default=0)
 
@@ -67,8 +69,7 @@ class Live:
 
         def lost(number: int) -> None:
             self.missed += 1
-            downtime = max(self.processes.starts) / self.carrier.scale
-            self.carrier.fail(workers[number], downtime)
+            self.carrier.fail(workers[number], self.downtime)
 
         self.processes.lost = lost
 
@@ -118,7 +119,9 @@ def live(
     patience, tolerance = about.patience, about.tolerance / about.scale
     carrier = Carrier(processes, about.scale, tolerance, patience, driver.deed)
     driver.carrier = carrier
-    it = Live(processes, driver, carrier, WallClockLoop(carrier), carrier.lateness)
+    downtime = max((it.downtime for it in scenario.faults.laws), default=0)
+    downtime = downtime or max(processes.starts) / about.scale
+    it = Live(processes, driver, carrier, WallClockLoop(carrier), carrier.lateness, downtime)
     try:
         ending = run(scenario, [driver, *sinks], folder, begins=it.begins, live=it)
     except ActorFailed as failed:

@@ -1,4 +1,4 @@
-"""One process of Dask distributed for each worker: started, called, signalled, missed, cleared away.
+"""One process of Dask distributed for each worker: started, called, signalled, missed, ended.
 
 Dask starts processes, carries calls and bytes, and restarts what has died (its Nannies do). Which
 process computes what is never Dask's to decide: each has one actor, pinned to it.
@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from multiprocessing import forkserver
 from typing import Any, TypeVar
 
 from attrs import define, field
@@ -27,7 +28,10 @@ from sims.live.chains import Advance
 from sims.live.holder import Holder
 
 T = TypeVar("T")
+HOLDER = "sims.live.holder"
 LOOPBACK = "127.0.0.1"
+ANSWER = 10.0
+"""Seconds in which a fresh process answers, or is asked anew."""
 LOOK = 0.02
 """Seconds between two looks for a process that starts."""
 WATCH = 0.25
@@ -78,6 +82,7 @@ class Processes:
     starts: list[float] = field(factory=list)
     """Seconds that fresh processes took."""
     _tasks: set[Any] = field(init=False, factory=set)
+    _left: bool = field(init=False, default=False)
 
     def post(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Run a coroutine on the client's loop."""
@@ -87,46 +92,50 @@ class Processes:
 
     async def occupy(self, count: int) -> None:
         """Take the first `count` workers of the cluster."""
-        found = sorted((str(it["name"]), who) for who, it in (await self._present()).items())
+        found = sorted(await self._present())
         if len(found) < count:
             problem = f"it has {len(found)} workers"
             raise InputError("cluster", "--scheduler", problem, f"one of {count} or more")
-        for number, (_, identity) in enumerate(found[:count]):
+        for number, identity in enumerate(found[:count]):
             self.seats[number] = Seat(number, identity)
         await asyncio.gather(*(self._renew(seat) for seat in self.seats.values()))
         self._spawn(self._watch())
 
-    async def _present(self) -> dict[str, Any]:
-        """What the scheduler knows of its workers, by what outlives their restarts."""
-        known = await self.client.scheduler.identity(n_workers=-1)
-        return {
-            it["nanny"] or address: {**it, "address": address}
-            for address, it in known["workers"].items()
-        }
+    async def _present(self) -> dict[str, str]:
+        """Addresses of the scheduler's workers, by what outlives their restarts."""
+        if self.own:
+            return _addresses(self.client.cluster.scheduler)
+        found: dict[str, str] = await self.client.run_on_scheduler(_addresses)
+        return found
 
     async def _renew(self, seat: Seat) -> None:
         """Wait for a fresh process, and place an actor in it."""
         begun = time.monotonic()
         while not seat.ready.is_set():
             await asyncio.sleep(LOOK if seat.address else 0)
-            it = (await self._present()).get(seat.identity)
-            if it is None or it["address"] == seat.address:
+            address = (await self._present()).get(seat.identity)
+            if address is None or address == seat.address:
                 continue
-            with suppress(OSError, RuntimeError):  # it dies as it comes
-                where = {"workers": [it["address"]], "pure": False}
-                made = self.client.submit(Holder, self.advance, self.own, actor=True, **where)
-                seat.holder = await made
-                seat.process = await seat.holder.pid()
-                seat.address, seat.missed = it["address"], False
-                if seat.stopped:
-                    self._signal(seat, signal.SIGSTOP)
-                seat.ready.set()
+            with suppress(OSError, RuntimeError, TimeoutError):  # it dies as it comes
+                async with asyncio.timeout(ANSWER):
+                    await self._seat(seat, address)
         self.starts.append(time.monotonic() - begun)
+
+    async def _seat(self, seat: Seat, address: str) -> None:
+        where = {"workers": [address], "pure": False}
+        seat.holder = await self.client.submit(
+            *(Holder, self.advance, self.own), actor=True, **where
+        )
+        seat.process = await seat.holder.pid()
+        seat.address, seat.missed = address, False
+        if seat.stopped:
+            self._signal(seat, signal.SIGSTOP)
+        seat.ready.set()
 
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(WATCH)
-            present = {it["address"] for it in (await self._present()).values()}
+            present = set((await self._present()).values())
             for seat in self.seats.values():
                 if seat.ready.is_set() and seat.address not in present:
                     self._miss(seat)
@@ -144,6 +153,9 @@ class Processes:
         self._spawn(self._renew(seat))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._left:
+            work.close()
+            return
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -173,6 +185,27 @@ class Processes:
         self._signal(seat, signal.SIGKILL)
         self._bury(seat)
 
+    async def detect(self, number: int) -> float:
+        """Kill its process, and wait for the seconds after which a call that waits has failed."""
+        waiting = asyncio.ensure_future(self.call(number, "rest", ANSWER))
+        await asyncio.sleep(LOOK)
+        begun = time.monotonic()
+        await self.murder(number)
+        with suppress(Gone):
+            await waiting
+        return time.monotonic() - begun
+
+    async def murder(self, number: int) -> None:
+        """Its process dies, and nobody is told."""
+        seat = self.seats[number]
+        await seat.ready.wait()
+        self._signal(seat, signal.SIGKILL)
+
+    async def murder_later(self, number: int, seconds: float) -> None:
+        """The same after a time."""
+        await asyncio.sleep(seconds)
+        await self.murder(number)
+
     async def stop(self, number: int, stopped: bool) -> None:
         """Its owner takes it back, or returns it."""
         seat = self.seats[number]
@@ -197,9 +230,15 @@ class Processes:
     async def leave(self) -> None:
         """Nobody is missed any more."""
         await self.clear()
+        self._left = True
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _addresses(dask_scheduler: Any) -> dict[str, str]:
+    """Workers' addresses by their Nannies', or their own; the parameter's name is Dask's."""
+    return {it.nanny or it.address: it.address for it in dask_scheduler.workers.values()}
 
 
 @contextmanager
@@ -216,7 +255,7 @@ def opened(count: int, advance: Advance, scheduler: str | None = None) -> Iterat
     logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
     with dask.config.set(QUIET), _cluster(count, scheduler) as where:
         try:
-            client = Client(where, timeout=JOINING)
+            client = Client(where, timeout=JOINING, direct_to_workers=scheduler is None)
         except (OSError, TimeoutError, ValueError) as error:
             problem, accepted = f"{scheduler}: {error}", "a scheduler that runs"
             raise InputError("command line", "--scheduler", problem, accepted) from None
@@ -236,6 +275,7 @@ def _cluster(count: int, scheduler: str | None) -> Iterator[Any]:
         return
     from distributed import LocalCluster, Security
 
+    _serve_forks()
     sealed = importlib.util.find_spec("cryptography") is not None
     warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as folder:
@@ -254,3 +294,16 @@ def _cluster(count: int, scheduler: str | None) -> Iterator[Any]:
         with cluster:
             cluster.wait_for_workers(count, timeout=JOINING)
             yield cluster
+
+
+def _serve_forks() -> None:
+    """Start what forks the processes: with all that they import, and deaf to Ctrl-C, which would
+    end them before this command has put its things in order."""
+    from distributed.utils import get_mp_context
+
+    get_mp_context().set_forkserver_preload(["__main__", "distributed", HOLDER])
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,166 @@
+"""`holdfast live` and `reality`: scenarios carried out by real processes."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+from actors.runtime import stream
+from sims.errors import FAILED, InputError, naming, show
+from sims.options import (
+    Overrides,
+    Policies,
+    ScenarioFile,
+    Seed,
+    flag,
+    option,
+    picture,
+    positive_int,
+)
+from sims.scenario.loader import Scenario, load
+from sims.telling import counted
+
+Cluster = Annotated[
+    str | None,
+    option(
+        str,
+        "ADDRESS",
+        "a Dask cluster: tcp://HOST:PORT, or the file that `dask scheduler` wrote; default: one "
+        "on this machine, for this command alone",
+        "--scheduler",
+    ),
+]
+FOLDER = Path("logs/reality")
+
+
+def live(
+    file: ScenarioFile,
+    seed: Seed = None,
+    changes: Overrides = None,
+    policies: Policies = None,
+    scheduler: Cluster = None,
+    log: Annotated[
+        Path | None, option(Path, "PATH", "where to log; default: logs/NAME.jsonl")
+    ] = None,
+    monkey: Annotated[
+        int | None,
+        option(
+            positive_int,
+            "N",
+            "run it again with the process of each worker killed, unannounced, at each of N "
+            "random moments",
+        ),
+    ] = None,
+) -> int:
+    """Carry a scenario out with real processes of Dask, in real time, and check their answers.
+
+    The scenario's [live] says how: seconds per time unit, the pace of computing, the bandwidth of a
+    channel. Owners stop processes, faults kill them. (To watch a simulation: `run --live`.)"""
+    from sims.live.live import advance_of, playable
+    from sims.live.processes import opened
+    from sims.live.reality import measure, predict
+
+    scenario = load(file, changes or (), seed)
+    with naming(file):
+        playable(scenario)
+        folder, advance = file.parent, advance_of(scenario, file.parent)
+        [foreseen] = predict({scenario.name: scenario}, [scenario.seed], folder)
+        seconds = foreseen.makespan * scenario.live.scale
+        show(f"{scenario.name}: {foreseen.makespan:g} simulated, {seconds:,.1f} s at this scale")
+        where = log or Path("logs") / f"{scenario.name}.jsonl"
+        with opened(scenario.full_platform.size, advance, scheduler) as processes:
+            about = scenario.name, scenario, scenario.seed, processes, folder
+            if monkey is None:
+                outcome = measure(*about, where)
+                right = outcome.right and outcome.sound
+                show(
+                    f"  makespan    {outcome.makespan:g}",
+                    f"  answers     {'right' if outcome.right else 'WRONG'}",
+                    f"  audit       {'passed' if outcome.sound else 'FAILED'}",
+                    f"  latest      {max(outcome.late, default=0):.3f} s after its time",
+                    f"  log         {where}",
+                )
+                return 0 if right else FAILED
+            draws = stream(scenario.seed, "monkey").uniform(0, seconds, monkey)
+            wrong = 0
+            for moment in draws.tolist():
+                for number in processes.seats:
+                    processes.post(processes.murder_later(number, moment))
+                    outcome = measure(*about)
+                    wrong += not (outcome.right and outcome.sound)
+                    show(
+                        f"  {moment:8.2f} s  worker {number:>3}  makespan {outcome.makespan:.4g}  "
+                        f"{'right' if outcome.right else 'WRONG'}, "
+                        f"{'sound' if outcome.sound else 'UNSOUND'}, {outcome.missed} died"
+                    )
+            show(f"{counted(monkey * len(processes.seats), 'run')}, {wrong} wrong")
+            return FAILED if wrong else 0
+
+
+def reality(
+    file: ScenarioFile,
+    runs: Annotated[int, option(positive_int, "N", "live runs of each policy")] = 10,
+    compared: Annotated[
+        list[str] | None,
+        option(str, "NAME", "a policy in place of the file's (repeatable)", "--policy"),
+    ] = None,
+    seed: Seed = None,
+    changes: Overrides = None,
+    policies: Policies = None,
+    scheduler: Cluster = None,
+    folder: Annotated[
+        Path | None, option(Path, "DIR", "for predictions, logs, results; default: logs/reality")
+    ] = None,
+    output: Annotated[
+        Path | None, option(picture, "FILE", "draw it, too", "-o", "--output")
+    ] = None,
+    again: Annotated[bool, flag("--again", "tell what is in the folder; run nothing")] = False,
+) -> int:
+    """Hold a simulation against reality: predict N runs, then carry them out with processes.
+
+    Measures what processes cost, simulates N runs (written down before any live run begins),
+    carries out N with the same realised hazards, and tells where the two part."""
+    from sims.live.live import advance_of
+    from sims.live.processes import opened
+    from sims.live.reality import Comparison, calibrate, measure, predict, read, write
+
+    scenario = load(file, changes or (), seed)
+    where = folder or FOLDER / scenario.name
+    predictions, results = where / "predicted.jsonl", where / "measured.jsonl"
+    with naming(file):
+        variants = variants_of(file, scenario, compared or [], changes or [])
+        if not again:
+            seeds = range(scenario.seed, scenario.seed + runs)
+            with opened(
+                scenario.full_platform.size, advance_of(scenario, file.parent), scheduler
+            ) as processes:
+                show("calibration", *calibrate(processes).lines())
+                write(predict(variants, seeds, file.parent), predictions)
+                show(f"predictions  {predictions}, {time.strftime('%H:%M:%S')}")
+                found = []
+                for name, variant in variants.items():
+                    for number in seeds:
+                        log = where / f"{name.replace(':', '-')}-{number}.jsonl"
+                        about = name, variant, number, processes, file.parent, log
+                        found.append(measure(*about))
+                        write(found, results)
+    compared_runs = Comparison(read(predictions), read(results), scenario.times.value)
+    show(*compared_runs.lines(), f"results      {results}")
+    if output is not None:
+        from sims.plots.reality import draw_reality
+
+        show(f"picture      {draw_reality(compared_runs, scenario.name, output)}")
+    return 0 if all(it.right and it.sound for it in compared_runs.measured) else FAILED
+
+
+def variants_of(
+    file: Path, scenario: Scenario, names: list[str], changes: list[str]
+) -> dict[str, Scenario]:
+    """The scenario under each of these policies, or under its own. Raises InputError."""
+    if not names:
+        return {scenario.policy_name: scenario}
+    found = {it: load(file, [*changes, f'policy.name="{it}"'], scenario.seed) for it in names}
+    if len(found) < len(names):
+        raise InputError("command line", "--policy", "a name comes twice", "different ones")
+    return found

@@ -1,0 +1,232 @@
+"""Predicted and measured: simulated runs beside live ones with the same realised hazards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+import attrs
+import orjson
+from attrs import field, frozen
+
+from actors.runtime import Record
+from sims.audit.audit import audit
+from sims.campaign.intervals import LEVEL, Estimate, mean_of, ratio_of
+from sims.ledger import Use, account
+from sims.live.live import live, playable
+from sims.live.processes import Processes
+from sims.log import LogWriter
+from sims.scenario.scenario import Scenario
+from sims.world import run
+
+CALLS = 100
+STEPS = 1000
+BYTES = 4_000_000
+
+
+@frozen
+class Outcome:
+    """One run, simulated or live."""
+
+    variant: str
+    seed: int
+    makespan: float
+    uses: Mapping[str, float]
+    """Processor-time by use."""
+    right: bool = True
+    """Whether all answers are those of one process that computes straight on."""
+    sound: bool = True
+    """Whether the log passes the audit."""
+    missed: int = 0
+    """Processes that died by no command of ours."""
+    late: tuple[float, ...] = field(default=(), repr=False)
+    """Seconds after its time of each thing that took real time."""
+
+
+@frozen
+class Calibration:
+    """What real processes cost, in seconds but for the bandwidth, on fault-free calls."""
+
+    start: float
+    """From a kill to the fresh process that answers."""
+    detection: float
+    """From a kill to the failure of a call that was waiting."""
+    latency: float
+    """Of a call and its answer."""
+    bandwidth: float
+    """Megabytes a second of a channel that is not held back."""
+    step: float
+    """Of a step of the computation that is not held back."""
+
+    def lines(self) -> Iterator[str]:
+        """A line each."""
+        for name, value in attrs.asdict(self).items():
+            yield f"  {name:<11} {value:.4g} {'MB/s' if name == 'bandwidth' else 's'}"
+
+
+def calibrate(processes: Processes) -> Calibration:
+    """Measure, with no run under way."""
+
+    async def measure() -> Calibration:
+        call, clock = processes.call, time.monotonic
+        begun = clock()
+        for _ in range(CALLS):
+            await call(0, "pid")
+        latency = (clock() - begun) / CALLS
+        begun = clock()
+        await call(0, "receive", bytes(BYTES), True)
+        bandwidth = BYTES / 1e6 / (clock() - begun)
+        begun, state = clock(), b""
+        for unit in range(STEPS):
+            state = processes.advance(state, unit)
+        step = (clock() - begun) / STEPS
+        detection = await processes.detect(0)
+        begun = clock()
+        await call(0, "pid")
+        return Calibration(detection + clock() - begun, detection, latency, bandwidth, step)
+
+    return processes.post(measure()).result()
+
+
+def predict(variants: Mapping[str, Scenario], seeds: Sequence[int], folder: Path) -> list[Outcome]:
+    """Simulated runs."""
+    found = []
+    for name, scenario in variants.items():
+        for seed in seeds:
+            records: list[Record] = []
+            run(seeded(scenario, seed), [records.append], folder)
+            found.append(_outcome(name, scenario, seed, records))
+    return found
+
+
+def measure(
+    variant: str,
+    scenario: Scenario,
+    seed: int,
+    processes: Processes,
+    folder: Path,
+    log: Path | None = None,
+) -> Outcome:
+    """A live run, logged."""
+    records: list[Record] = []
+    played = seeded(scenario, seed)
+    if log is None:
+        lived = live(played, processes, folder, [records.append])
+    else:
+        with LogWriter(log) as writer:
+            lived = live(played, processes, folder, [records.append, writer])
+    return attrs.evolve(
+        _outcome(variant, scenario, seed, records),
+        right=all(lived.answers.values()),
+        sound=not list(audit(iter(records))),
+        missed=lived.missed,
+        late=tuple(seconds for _, seconds in lived.late),
+    )
+
+
+def seeded(scenario: Scenario, seed: int) -> Scenario:
+    """As it is carried out, with this seed."""
+    return playable(scenario.model_copy(update={"seed": seed}))
+
+
+def _outcome(variant: str, scenario: Scenario, seed: int, records: list[Record]) -> Outcome:
+    ledger = account(records, scenario.full_platform.size)
+    uses = {use.value: float(amount) for use, amount in ledger.total.items()}
+    return Outcome(variant, seed, ledger.end, uses)
+
+
+@frozen
+class Comparison:
+    """Predictions and measurements of the same variants and seeds, in one order."""
+
+    predicted: Sequence[Outcome]
+    measured: Sequence[Outcome]
+    unit: str
+
+    @property
+    def variants(self) -> list[str]:
+        """In the order of their first runs."""
+        return list(dict.fromkeys(it.variant for it in self.measured))
+
+    def makespans(self, variant: str) -> tuple[list[float], list[float]]:
+        """Predicted and measured, seed by seed."""
+        pairs = zip(self.predicted, self.measured, strict=True)
+        chosen = [(a.makespan, b.makespan) for a, b in pairs if b.variant == variant]
+        return [a for a, _ in chosen], [b for _, b in chosen]
+
+    def ratio(self, variant: str) -> Estimate:
+        """Mean measured makespan / mean predicted makespan, paired."""
+        predicted, measured = self.makespans(variant)
+        found = ratio_of(measured, predicted, LEVEL)
+        assert found is not None
+        return found
+
+    def uses(self, variant: str) -> Iterator[tuple[str, float, Estimate]]:
+        """(use, mean predicted, measured) processor-time, of uses that occur."""
+        pairs = zip(self.predicted, self.measured, strict=True)
+        chosen = [(a.uses, b.uses) for a, b in pairs if b.variant == variant]
+        for use in (it.value for it in Use):
+            theirs, ours = [a[use] for a, _ in chosen], [b[use] for _, b in chosen]
+            if any(theirs) or any(ours):
+                yield use, sum(theirs) / len(theirs), mean_of(ours, LEVEL)
+
+    def ranks(self) -> tuple[list[str], list[str], list[tuple[str, str, bool]]]:
+        """Variants by predicted and by measured mean makespan; and each pair whose measured
+        intervals do not overlap, with whether the prediction ranks it alike."""
+        predicted = {it: mean_of(self.makespans(it)[0], LEVEL) for it in self.variants}
+        measured = {it: mean_of(self.makespans(it)[1], LEVEL) for it in self.variants}
+        apart = [
+            (a, b, (predicted[a].mean < predicted[b].mean) == (measured[a].mean < measured[b].mean))
+            for a, b in combinations(self.variants, 2)
+            if measured[a].high < measured[b].low or measured[b].high < measured[a].low
+        ]
+        orders = (sorted(by, key=lambda it: by[it].mean) for by in (predicted, measured))
+        return *orders, apart  # type: ignore[return-value]
+
+    def lines(self) -> Iterator[str]:
+        """All of it in words."""
+        runs = self.measured
+        yield f"{len(runs)} runs: {sum(it.right for it in runs)} with the right answers, "
+        yield f"  {sum(it.sound for it in runs)} with logs that pass the audit"
+        for it in self.variants:
+            predicted, measured = (mean_of(them, LEVEL) for them in self.makespans(it))
+            ratio = self.ratio(it)
+            yield f"{it}: makespan {predicted.mean:.4g} {self.unit} predicted, "
+            yield f"  {measured.mean:.4g} [{measured.low:.4g}, {measured.high:.4g}] measured: "
+            yield f"  x {ratio.mean:.4f} [{ratio.low:.4f}, {ratio.high:.4f}]"
+            for use, theirs, ours in self.uses(it):
+                told = f"{ours.mean:>10.5g} [{ours.low:.5g}, {ours.high:.5g}]"
+                yield f"    {use:<14} {theirs:>10.5g} predicted {told} measured"
+        yield from _explained(runs)
+        if len(self.variants) > 1:
+            before, after, apart = self.ranks()
+            yield f"predicted order: {', '.join(before)}"
+            yield f"measured order:  {', '.join(after)}"
+            alike = sum(same for *_, same in apart)
+            yield f"pairs whose measured intervals do not overlap: {alike} of {len(apart)} alike"
+
+
+def _explained(runs: Iterable[Outcome]) -> Iterator[str]:
+    """What real processes add: how late things were, and processes that died unbidden."""
+    late = sorted(it for each in runs for it in each.late)
+    if late:
+        middle, most = late[len(late) // 2], late[-1]
+        high = late[int(0.99 * (len(late) - 1))]
+        told = f"median {middle:.4g} s, 99th percentile {high:.4g} s, most {most:.4g} s"
+        yield f"late: {len(late):,} parts and messages: {told}"
+    missed = sum(it.missed for it in runs)
+    if missed:
+        yield f"processes that died by no command of ours: {missed}"
+
+
+def write(outcomes: Sequence[Outcome], path: Path) -> None:
+    """One JSON object a line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(orjson.dumps(attrs.asdict(it)) + b"\n" for it in outcomes))
+
+
+def read(path: Path) -> list[Outcome]:
+    """What was written."""
+    return [Outcome(**orjson.loads(line)) for line in path.read_bytes().splitlines()]
