@@ -28,10 +28,13 @@ from sims.live.chains import Advance
 from sims.live.holder import Holder
 
 T = TypeVar("T")
-HOLDER = "sims.live.holder"
+OURS = ("sims.cli.commands", "sims.live.holder")
+"""What each process imports, if whoever forks it has not."""
 LOOPBACK = "127.0.0.1"
 ANSWER = 10.0
 """Seconds in which a fresh process answers, or is asked anew."""
+SETTLING = 0.5
+"""Seconds until the Nanny of another cluster knows that its process has started."""
 LOOK = 0.02
 """Seconds between two looks for a process that starts."""
 WATCH = 0.25
@@ -104,7 +107,7 @@ class Processes:
     async def _present(self) -> dict[str, str]:
         """Addresses of the scheduler's workers, by what outlives their restarts."""
         if self.own:
-            return _addresses(self.client.cluster.scheduler)
+            return _settled(self.client.cluster)
         found: dict[str, str] = await self.client.run_on_scheduler(_addresses)
         return found
 
@@ -123,6 +126,8 @@ class Processes:
 
     async def _seat(self, seat: Seat, address: str) -> None:
         where = {"workers": [address], "pure": False}
+        if not self.own:
+            await asyncio.sleep(SETTLING)
         seat.holder = await self.client.submit(
             *(Holder, self.advance, self.own), actor=True, **where
         )
@@ -236,6 +241,14 @@ class Processes:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
+def _settled(cluster: Any) -> dict[str, str]:
+    """The same of a cluster of ours, of those of whom their Nannies know that they have started: a
+    process that dies before is not replaced."""
+    known = {it.address for it in cluster.scheduler.workers.values()}
+    nannies = (it for it in cluster.workers.values() if it.worker_address in known)
+    return {it.address: it.worker_address for it in nannies if it.process.status.name == "running"}
+
+
 def _addresses(dask_scheduler: Any) -> dict[str, str]:
     """Workers' addresses by their Nannies', or their own; the parameter's name is Dask's."""
     return {it.nanny or it.address: it.address for it in dask_scheduler.workers.values()}
@@ -301,7 +314,7 @@ def _serve_forks() -> None:
     end them before this command has put its things in order."""
     from distributed.utils import get_mp_context
 
-    get_mp_context().set_forkserver_preload(["__main__", "distributed", HOLDER])
+    get_mp_context().set_forkserver_preload(["distributed", *OURS])
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.ensure_running()
