@@ -1,0 +1,85 @@
+"""Real processes carry out what the world decides, and their answers are right."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import sims.live
+from actors.runtime import Record
+from sims.audit.audit import audit
+from sims.errors import InputError
+from sims.live.chains import Work, hashed
+from sims.live.live import Lived, live, playable
+from sims.live.processes import Processes
+from sims.live.reality import Comparison, calibrate, measure, predict
+from tests.sims.live.worlds import MECHANISMS, scenario
+
+
+def lived(cluster: Processes, mechanism: str) -> tuple[Lived, list[Record]]:
+    records: list[Record] = []
+    return live(playable(scenario(mechanism)), cluster, sinks=[records.append]), records
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_answers_are_right_under_all_hazards_and_the_log_is_sound(
+    cluster: Processes, mechanism: str
+) -> None:
+    found, records = lived(cluster, mechanism)
+    assert found.answers
+    assert all(found.answers.values())
+    assert list(audit(iter(records))) == []
+
+
+@pytest.mark.parametrize("mechanism", ["buddies and a spare", "images at the master"])
+def test_a_process_that_dies_unannounced_is_missed_and_its_work_done_again(
+    cluster: Processes, mechanism: str
+) -> None:
+    cluster.post(cluster.murder_later(0, 0.4))
+    found, records = lived(cluster, mechanism)
+    assert found.missed == 1
+    assert all(found.answers.values())
+    assert list(audit(iter(records))) == []
+
+
+def test_reality_predicts_before_it_measures_the_same_runs(cluster: Processes) -> None:
+    it = scenario("images at the master")
+    calibration = calibrate(cluster)
+    assert 0 < calibration.detection < calibration.start
+    predicted = predict({"R-LIST-0": it}, [1, 2], Path())
+    measured = [measure("R-LIST-0", it, seed, cluster, Path()) for seed in (1, 2)]
+    told = "\n".join(Comparison(predicted, measured, "s").lines())
+    assert "2 runs: 2 with the right answers" in told
+    assert "useful" in told
+
+
+def test_work_that_is_lost_shows_in_the_answer() -> None:
+    work = Work("J1", chains=2, steps=5)
+    state = {0: (5, b"?"), 1: (5, b"?")}
+    for chain, (_, it) in work.begins.items():
+        for unit in range(5):
+            it = hashed(it, unit)
+        state[chain] = 5, it
+    work.results = state
+    assert work.is_right(hashed)
+    work.results = {**state, 1: (5, hashed(state[1][1], 5))}
+    assert not work.is_right(hashed)
+
+
+def test_what_processes_cannot_carry_out_is_refused() -> None:
+    with pytest.raises(InputError, match="errors: live processes do not carry that out"):
+        playable(scenario("buddies and a spare", errors={"rate": 0.1}))
+
+
+def test_no_module_of_the_world_is_subclassed_for_it() -> None:
+    """Policies, scheduler, jobs, master and protections are those of a simulation."""
+    for found in pkgutil.iter_modules(sims.live.__path__):
+        module = import_module(f"sims.live.{found.name}")
+        for _, kind in inspect.getmembers(module, inspect.isclass):
+            if kind.__module__.startswith("sims.live"):
+                bases = [it.__module__ for it in kind.__mro__]
+                assert not [it for it in bases if it.startswith(("actors", "policies"))]
