@@ -108,10 +108,6 @@ def test_only_the_runtime_and_live_processes_know_asyncio() -> None:
     assert "actors/runtime/loop.py" in users
     allowed = "actors/runtime/", "sims/bench/", "sims/live/"
     assert not {file for file in users if not file.startswith(allowed)}
-        file
-        for file in users
-        if not file.startswith(("actors/runtime/", "sims/bench/", "sims/live/"))
-    }
 
 
 def test_only_the_journal_knows_structlog() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from itertools import count
 from typing import Any
 
 from attrs import define, field
@@ -83,8 +84,9 @@ class Deeds:
     """By iterative job: tasks of an iteration."""
     reclaimed: dict[int, bool] = field(init=False, factory=dict)
     """By worker that has changed its state."""
-    passed: dict[int, int] = field(init=False, factory=dict)
-    """By worker: bytes of its incomplete message that have passed."""
+    messages: dict[int, tuple[int, int]] = field(init=False, factory=dict)
+    """By worker: number of its incomplete message, and bytes of it that have passed."""
+    numbers: Iterator[int] = field(init=False, factory=count)
     _data: dict[tuple[int, int, str], set[int]] = field(init=False, factory=dict)
     """By process and label: chains whose data it has."""
     _orders: int = field(init=False, default=0)
@@ -205,43 +207,45 @@ class Deeds:
 
     # --- messages -----------------------------------------------------------------------------
 
-    async def transfer(self, event: TransferStarted, crew: Crew, due: float) -> None:
-        await self._pass_bytes(event, due)
-        await self._complete(event, crew)
+    async def transfer(self, event: TransferStarted, crew: Crew, number: int, due: float) -> None:
+        """What is left of a message, at the channel's bandwidth; then what it brings is there."""
+        await self._pass_bytes(event, number, due)
+        await self._complete(event, number, crew)
 
-    async def _pass_bytes(self, event: TransferStarted, due: float) -> None:
-        """At the channel's bandwidth: chunk by chunk, asleep between."""
+    async def _pass_bytes(self, event: TransferStarted, number: int, due: float) -> None:
+        """Chunk by chunk, asleep between."""
         whole = event.left * self.scale
-        count = max(1, round(whole / CHUNK))
-        size, worker = round(whole * self.bandwidth / count), event.worker
-        for left in range(count - 1, -1, -1):
+        chunks = max(1, round(whole / CHUNK))
+        size, worker = round(whole * self.bandwidth / chunks), event.worker
+        for left in range(chunks - 1, -1, -1):
             if event.kind is TransferKind.SAVE:
                 await self._call(worker, "send", size)
             else:
-                first = worker not in self.passed
-                await self._call(worker, "receive", bytes(size), first)
-                self.passed[worker] = self.passed.get(worker, 0) + size
-            await asyncio.sleep(self.carrier.seconds(due - left * event.left / count))
+                await self._call(worker, "receive", number, bytes(size))
+                known, passed = self.messages.get(worker, (-1, 0))
+                if known == number:
+                    self.messages[worker] = number, passed + size
+            await asyncio.sleep(self.carrier.seconds(due - left * event.left / chunks))
 
-    async def _complete(self, event: TransferStarted, crew: Crew) -> None:
-        """The last byte has passed: what the message brings is there."""
+    async def _complete(self, event: TransferStarted, number: int, crew: Crew) -> None:
         worker, kind = event.worker, event.kind
         if kind is TransferKind.SAVE:
             crew.sent.update(await self._call(worker, "states", crew.name))
             return
-        size, chains = self.passed.get(worker, 0), crew.shares[worker]
+        _, size = self.messages.get(worker, (number, 0))
+        about, chains = (worker, "complete", number, size), crew.shares[worker]
         if kind is TransferKind.PROGRAM:
-            await self._call(worker, "complete", size, crew.program, None)
+            await self._call(*about, crew.program, None)
         elif kind is TransferKind.IMAGE:
             states = await self._given(crew, worker)
-            await self._call(worker, "complete", size, crew.name, states)
+            await self._call(*about, crew.name, states)
             crew.held[await self._process(worker)] = set(states)
         else:
             held = self.holds(worker, crew.label)
             if event.job in self.tasks:  # a unit is a task's
                 chains = [it for it in chains if it not in held][:1]
             states = {chain: crew.work.begins[chain] for chain in chains}
-            await self._call(worker, "complete", size, crew.label, states)
+            await self._call(*about, crew.label, states)
             self.holds(worker, crew.label).update(states)
 
     # --- what nothing waits for ---------------------------------------------------------------

@@ -151,13 +151,14 @@ class Driver(Deeds):
         worker = event.worker
         self.reclaimed[worker] = event.state is WorkerState.RECLAIMED
         if event.state is WorkerState.DOWN:
+            self.messages.pop(worker, None)
             self.processes.kill(worker)
         runs = self.history.holders(worker) if self.reclaimed[worker] else ()
         crews = [self.crews[run.key] for run in runs if run.end is None]
         self.carrier.aside(self.stop(worker, crews))
 
     def _pass(self, _: Record, event: TransferDropped | TransferEnded) -> None:
-        self.passed.pop(event.worker, None)
+        self.messages.pop(event.worker, None)
 
     # --- what takes real time -----------------------------------------------------------------
 
@@ -177,7 +178,8 @@ class Driver(Deeds):
         transfer = self.history.workers[target.index].transfer
         assert transfer is not None
         crew = self.crews[transfer.job, transfer.run]
-        return self.transfer(transfer, crew, due)
+        number, _ = self.messages.setdefault(target.index, (next(self.numbers), 0))
+        return self.transfer(transfer, crew, number, due)
 
     def _part(self, run: Run, crew: Crew, due: float) -> Deed:
         stage, kind = run.stage, run.job.protection and run.job.protection.kind

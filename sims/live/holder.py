@@ -21,8 +21,8 @@ class Holder:
     def __init__(self, advance: Advance, mortal: bool) -> None:
         self._advance = advance
         self._programs: set[str] = set()
-        self._passed = 0
-        """Bytes of the incomplete message."""
+        self._passed: dict[int, int] = {}
+        """By message: bytes that have come."""
         self._states: dict[str, dict[int, State]] = {}
         """By run, or by the label of its data."""
         self._kept: dict[str, States] = {}
@@ -42,14 +42,15 @@ class Holder:
 
     # --- messages -----------------------------------------------------------------------------
 
-    async def receive(self, chunk: bytes, first: bool) -> None:
+    async def receive(self, number: int, chunk: bytes) -> None:
         """A part of a message."""
-        self._passed = len(chunk) if first else self._passed + len(chunk)
+        self._passed[number] = self._passed.get(number, 0) + len(chunk)
 
-    async def complete(self, size: int, label: str, states: States | None) -> None:
+    async def complete(self, number: int, size: int, label: str, states: States | None) -> None:
         """The message has passed whole: a program if it brings no states."""
-        if self._passed != size:
-            raise AssertionError(f"{self._passed} bytes of {size} have come")
+        passed = self._passed.pop(number, 0)
+        if passed < size:
+            raise AssertionError(f"message {number}: {passed} bytes of {size} have come")
         if states is None:
             self._programs.add(label)
         else:

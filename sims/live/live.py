@@ -52,6 +52,8 @@ class Live:
     lateness: float
     downtime: float
     """How long a worker is DOWN whose process died by no command of ours."""
+    size: int
+    """Workers of the platform; the cluster may have more."""
     system: System = field(init=False)
     missed: int = field(init=False, default=0)
 
@@ -65,11 +67,12 @@ class Live:
         assert isinstance(scheduler, Scheduler)
         registry = scheduler.workers
         assert registry is not None
-        workers = {number: registry(number) for number in self.processes.seats}
+        workers = [registry(number) for number in range(self.size)]
 
         def lost(number: int) -> None:
-            self.missed += 1
-            self.carrier.fail(workers[number], self.downtime)
+            if number < self.size:
+                self.missed += 1
+                self.carrier.fail(workers[number], self.downtime)
 
         self.processes.lost = lost
 
@@ -121,7 +124,8 @@ def live(
     driver.carrier = carrier
     downtime = max((it.downtime for it in scenario.faults.laws), default=0)
     downtime = downtime or max(processes.starts) / about.scale
-    it = Live(processes, driver, carrier, WallClockLoop(carrier), carrier.lateness, downtime)
+    loop, size = WallClockLoop(carrier), scenario.full_platform.size
+    it = Live(processes, driver, carrier, loop, carrier.lateness, downtime, size)
     try:
         ending = run(scenario, [driver, *sinks], folder, begins=it.begins, live=it)
     except ActorFailed as failed:

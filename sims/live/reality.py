@@ -76,7 +76,7 @@ def calibrate(processes: Processes) -> Calibration:
             await call(0, "pid")
         latency = (clock() - begun) / CALLS
         begun = clock()
-        await call(0, "receive", bytes(BYTES), True)
+        await call(0, "receive", -1, bytes(BYTES))
         bandwidth = BYTES / 1e6 / (clock() - begun)
         begun, state = clock(), b""
         for unit in range(STEPS):

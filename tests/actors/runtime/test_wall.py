@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from attrs import define, field
+from attrs import define, evolve, field
 
 from actors.runtime import Record, System, Timer
 from actors.runtime.wall import Arrival, WallClockLoop
@@ -82,5 +82,7 @@ def test_the_audit_accepts_work_that_is_as_late_as_the_log_says(name: str) -> No
 
 
 def test_the_audit_refuses_work_that_is_later_than_the_log_says() -> None:
-    (violation,) = audit(iter(log("coupled", Carried(Clock(late=2), 1.5))))
+    head, *rest = log("coupled", Carried(Clock(late=2), 2))
+    stricter = evolve(head, event=evolve(head.event, late=1.5))
+    (violation,) = audit(iter([stricter, *rest]))
     assert "must come at" in violation.why
