@@ -33,6 +33,8 @@ OURS = ("sims.cli.commands", "sims.live.holder")
 LOOPBACK = "127.0.0.1"
 ANSWER = 10.0
 """Seconds in which a fresh process answers, or is asked anew."""
+COMING = 15.0
+"""Seconds in which the workers of another cluster are to be there."""
 SETTLING = 0.5
 """Seconds until the Nanny of another cluster knows that its process has started."""
 LOOK = 0.02
@@ -43,6 +45,7 @@ QUIET = {
     "distributed.worker.multiprocessing-method": "forkserver",  # 0.14 s to a fresh one, not 0.8 s
     "distributed.scheduler.worker-ttl": None,  # a stopped process is no dead one
     "distributed.worker.memory.terminate": False,
+    "distributed.deploy.lost-worker-timeout": "100 weeks",  # else a cluster gives one up for good
     "distributed.logging.distributed": "critical",
     # Else each process, though it sleeps, takes 5 % of a core: it samples what it does, and ticks.
     "distributed.worker.profile.enabled": False,
@@ -99,8 +102,11 @@ class Processes:
 
     async def occupy(self, count: int) -> None:
         """Take the first `count` workers of the cluster."""
-        found = sorted(await self._present())
-        if len(found) < count:
+        begun = time.monotonic()
+        while len(found := sorted(await self._present())) < count:
+            if time.monotonic() - begun < COMING:
+                await asyncio.sleep(WATCH)
+                continue
             problem = f"it has {len(found)} workers"
             raise InputError("cluster", "--scheduler", problem, f"one of {count} or more")
         for number, identity in enumerate(found[:count]):
