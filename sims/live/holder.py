@@ -133,9 +133,19 @@ class Holder:
 
 
 def _die_with_parent() -> None:
-    """Also while it is stopped, when it could not see that its parent is gone."""
-    import ctypes
+    """Also while it is stopped, when it could not see that its command is gone.
 
+    Its parent is what forked it, which ends once nobody holds the pipe to it: a stopped process
+    that had inherited that end would keep its parent, and itself, alive for ever.
+    """
+    import ctypes
+    from multiprocessing import forkserver
+
+    server = getattr(forkserver, "_forkserver", None)
+    held = getattr(server, "_forkserver_alive_fd", None)
+    if server is not None and held is not None:
+        os.close(held)
+        server._forkserver_alive_fd = None
     try:
         ctypes.CDLL(None).prctl(DIES_WITH_PARENT, int(signal.SIGKILL))
     except (AttributeError, OSError):
