@@ -276,7 +276,7 @@ def arrived(w: World, run: Run, worker: int, cause: int) -> None:
             w.report(run.copy, cause)
             return None
         it.cause, it.reports = cause, it is run
-        return it.script
+        return it.take()
 
     # Others that start at this instant do so first.
     phase = w.phase if w.phase >= Phase.RESUME else Phase.MESSAGES

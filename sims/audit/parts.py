@@ -63,14 +63,14 @@ def _parked(w: World, run: Run) -> Script | None:
         return None
     it = run.saving
     run.tied = it is not None and it.end() <= w.end and it.aimed < run.aimed
-    return None if run.tied else run.script
+    return None if run.tied else run.take()
 
 
 def untie(w: World, run: Run) -> None:
     """The checkpoint beside it is complete: a part that has waited for that ends."""
     if run.tied and run.aside is not None:
         run.tied = False
-        w.push(run.aside, w.phase, run.number, lambda: None if run.over else run.script)
+        w.push(run.aside, w.phase, run.number, lambda: None if run.over else run.take())
 
 
 def cut(w: World, run: Run) -> Script | None:
@@ -78,8 +78,7 @@ def cut(w: World, run: Run) -> Script | None:
     run.reach = run.done(w.now)
     if run.timer is not None:
         run.timer.live = False
-    script, run.script = run.script, None
-    return script
+    return run.take()
 
 
 def review(w: World, run: Run, cause: int) -> Script:

@@ -72,6 +72,11 @@ class Parked:
 
     script: Script | None = field(init=False, default=None)
 
+    def take(self) -> Script | None:
+        """That script, which goes on now: once, whoever else has seen that the wait is over."""
+        script, self.script = self.script, None
+        return script
+
 
 DONE = object()
 BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
