@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 from attrs import frozen
 
+from actors.events import FaultDetected
 from actors.runtime import Event
 
 ROUNDING = 1e-9
@@ -116,5 +117,7 @@ def fits(expected: Any, event: Any) -> bool:
     """Whether the line is what is expected, as far as who tells what."""
     if expected.__class__ is not event.__class__:
         return False
+    if isinstance(event, FaultDetected):
+        return expected.worker == event.worker  # type: ignore[no-any-return]
     keeps = getattr(expected, "keeps", None)
     return keeps is None or getattr(event, "keeps", None) is not None

@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import Factory, define, field
 
-from actors.events import EndExpected
+from actors.events import EndExpected, FaultDetected
 from actors.runtime import Event
 from sims.audit.law import Broken, Law, check, fits, told
 
@@ -53,6 +53,12 @@ class Teller:
     front: Turn | None = field(init=False, default=None)
     """What it must tell next."""
 
+    def may_tell(self, event: Event) -> bool:
+        """Whether this may be what it has to tell now."""
+        if self.front is None:
+            return bool(self.turns)
+        return self.front.want is None or fits(self.front.want[0], event)
+
 
 @define(eq=False)
 class Timer:
@@ -78,6 +84,8 @@ class Parked:
         return script
 
 
+HEARD = EndExpected, FaultDetected
+"""What comes as it is heard of, whatever others have to tell yet."""
 DONE = object()
 BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
 """In place of a turn: a script of its own is under way."""
@@ -158,13 +166,12 @@ class Turns:
         front = None
         if teller is not None:
             while teller.front is None and teller.turns:
-                if kind is not EndExpected:  # which comes as it is heard of
+                if kind not in HEARD:
                     self.settle(teller.turns[0][0])
                 if teller.front is None:
                     self._prime(teller)
             front = teller.front
-        if front is not None and (front.want is None or fits(front.want[0], event)):
-            assert teller is not None
+        if teller is not None and front is not None and teller.may_tell(event):
             del self.pending[teller]
             self.script, self.want, self.teller = front.script, front.want, teller
             self.phase = front.phase
