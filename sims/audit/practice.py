@@ -103,7 +103,9 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
     since, cause = copy.struck.pop(worker)
     if since < w.now:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
-    if copy.run is not None:
+    if copy.run is not None and copy.run.over:
+        w.pending[copy.job].want = w.pending[copy.job].want[0], cause  # lost by another's DOWN
+    elif copy.run is not None:
         yield from ends.end_early(w, copy, Outcome.LOST, cause)
 
 
