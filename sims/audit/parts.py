@@ -4,6 +4,7 @@ or speeds does to it (WORLD.md, R1 and R2)."""
 from __future__ import annotations
 
 from functools import partial
+from math import inf
 
 from actors.events import RateChanged, Stage, StageStarted
 from sims.audit.facts import AT_SPEED, Run
@@ -58,12 +59,32 @@ def aim(w: World, run: Run) -> None:
 
 
 def _parked(w: World, run: Run) -> Script | None:
-    """A checkpoint beside it that is complete at this very instant is so first (P8)."""
     if run.over or run.end() > w.end:
         return None
-    it = run.saving
-    run.tied = it is not None and it.end() <= w.end and it.aimed < run.aimed
+    run.tied = run.saving is not None and _waits(w, run)
     return None if run.tied else run.take()
+
+
+def _waits(w: World, run: Run) -> bool:
+    """Whether a checkpoint beside it is complete first, at this very instant: of its job, all parts
+    of runs end at once, and so do all such checkpoints, who has been the first to begin first."""
+    job = run.copy.job
+    if (w.now, run.aimed) <= job.passed:
+        return False
+    runs = [copy.run for copy in job.copies]
+    if _first(w, [it.saving for it in runs if it is not None]) < _first(w, runs):
+        return run.saving in _ending(w, [run.saving])
+    job.passed = w.now, w.order
+    return False
+
+
+def _first(w: World, runs: list[Run | None]) -> float:
+    return min((it.aimed for it in _ending(w, runs)), default=inf)
+
+
+def _ending(w: World, runs: list[Run | None]) -> list[Run]:
+    found = [it for it in runs if it is not None and it.end() <= w.end]
+    return [it for it in found if it.timer is not None and it.timer.phase == Phase.PARTS]
 
 
 def untie(w: World, run: Run) -> None:
