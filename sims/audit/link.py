@@ -224,11 +224,11 @@ def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
         return
     if worker.state is DOWN:
         worker.programs.clear()
+        worker.leave()
         if hidden and worker.passing is not None:
             worker.passing.live = False
         else:
             yield from _lost(w, worker, cause) or ()
-            worker.leave()
             worker.run, worker.saving = None, False
     elif worker.run is not None and worker.state is UP:
         _go_on(w, worker, cause)
