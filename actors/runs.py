@@ -63,7 +63,7 @@ class JobOfRuns(JobOfCopies):
         copy, worker = self.copies.get(message.copy), message.worker
         if copy is None or worker not in copy.unheard:
             return
-        copy.unheard.discard(worker)
+        del copy.unheard[worker]
         since, _ = copy.fallen[worker]
         self.ask_replacement(ReplacementDue(copy.number, worker, since), cause)
         cause = self.record(cause, FaultDetected, self.name, copy.last, worker)
@@ -113,10 +113,11 @@ class JobOfRuns(JobOfCopies):
         """It is asked for once the member's fault is known, and time is up."""
         copy, worker = self.copies.get(message.copy), message.worker
         after = self.protection.rules.replace_after
-        if copy is None or after is None or worker in copy.unheard:
+        if copy is None or after is None:
             return
         since, fall = copy.fallen.get(worker, (-1, NOTHING))
-        if since == message.since and since + after <= self.due_by:
+        known = copy.unheard.get(worker) != fall
+        if known and since == message.since and since + after <= self.due_by:
             self.send(self.scheduler, ReplacementWanted(copy.number, worker), fall)
 
     @handles(ReplaceMember, during=AT_WORK)
@@ -151,7 +152,7 @@ class JobOfRuns(JobOfCopies):
     def _lose(self, copy: Copy[Run], worker: int, cause: int, hidden: bool) -> int:
         lost, end = self.protection.member_failed(copy, worker), cause
         if hidden:
-            copy.unheard.add(worker)
+            copy.unheard.setdefault(worker, cause)
             if copy.run is not None:
                 copy.run.missing.add(worker)  # it waits, whatever others do
                 end = copy.run.review(cause)
