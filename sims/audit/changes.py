@@ -46,7 +46,7 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     worker.away = None if state is UP else worker.away or (state is DOWN and (now, seq)) or None
     w.decider.turned(worker, copy, seq)
     if w.service is not None:
-        yield from link.turned(w, worker, seq, hidden)
+        yield from link.turned(w, worker, seq, hidden or (w.late and until == now))
     if copy is None:
         return
     before, worker.struck = worker.struck, None

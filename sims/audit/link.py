@@ -228,14 +228,19 @@ def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
         if hidden and worker.passing is not None:
             worker.passing.live = False
         else:
-            yield from _lost(w, worker, cause) or ()
-            worker.run, worker.saving = None, False
+            yield from heard(w, worker, cause)
     elif worker.run is not None and worker.state is UP:
         _go_on(w, worker, cause)
     elif worker.passing is not None:
         yield from _suspended(w, worker, cause)
     else:
         w.service.quit(worker)
+
+
+def heard(w: World, worker: Worker, cause: int) -> Script:
+    """Its run knows that it is DOWN."""
+    yield from _lost(w, worker, cause) or ()
+    worker.run, worker.saving = None, False
 
 
 def passed(w: World, worker: Worker) -> Script:

@@ -73,18 +73,15 @@ def _waits(w: World, run: Run) -> bool:
         return False
     runs = [copy.run for copy in job.copies]
     if _first(w, [it.saving for it in runs if it is not None]) < _first(w, runs):
-        return run.saving in _ending(w, [run.saving])
+        return run.saving is not None and run.saving.end() <= w.end
     job.passed = w.now, w.order
     return False
 
 
 def _first(w: World, runs: list[Run | None]) -> float:
-    return min((it.aimed for it in _ending(w, runs)), default=inf)
-
-
-def _ending(w: World, runs: list[Run | None]) -> list[Run]:
-    found = [it for it in runs if it is not None and it.end() <= w.end]
-    return [it for it in found if it.timer is not None and it.timer.phase == Phase.PARTS]
+    ending = [it for it in runs if it is not None and it.end() <= w.end]
+    parts = (it.aimed for it in ending if it.timer is not None and it.timer.phase == Phase.PARTS)
+    return min(parts, default=inf)
 
 
 def untie(w: World, run: Run) -> None:
