@@ -11,11 +11,15 @@ from typing import Any
 import attrs
 from attrs import frozen
 
-from actors.events import FaultDetected
+from actors.events import EndExpected, FaultDetected
 from actors.runtime import Event
 
 ROUNDING = 1e-9
 """Relative: sums of the same numbers in another order differ by less, other numbers by more."""
+
+
+HEARD = EndExpected, FaultDetected
+"""What comes as it is heard of, whatever others have to tell yet."""
 
 
 class Law(enum.Enum):

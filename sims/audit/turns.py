@@ -12,9 +12,8 @@ from typing import Any
 
 from attrs import Factory, define, field
 
-from actors.events import EndExpected, FaultDetected
 from actors.runtime import Event
-from sims.audit.law import Broken, Law, check, fits, told
+from sims.audit.law import HEARD, Broken, Law, check, fits, told
 
 INSTANT = 1e-12
 """Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
@@ -84,8 +83,6 @@ class Parked:
         return script
 
 
-HEARD = EndExpected, FaultDetected
-"""What comes as it is heard of, whatever others have to tell yet."""
 DONE = object()
 BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
 """In place of a turn: a script of its own is under way."""
@@ -293,11 +290,6 @@ class Turns:
 
     def _enter(self, t: float) -> None:
         self.now, self.end, self.deciding = t, t * (1 + INSTANT), False
-
-
-def tell(event: Event, cause: int) -> Script:
-    """One line."""
-    yield event, cause
 
 
 def _at_once(turn: Turn) -> Script:
