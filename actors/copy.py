@@ -59,9 +59,8 @@ class Copy(Generic[R]):
     """Number of the event that its next run has waited for last."""
     failed_members: set[int] = field(init=False, factory=set)
     """Members that have gone DOWN since the last recovery ended."""
-    unheard: dict[int, int] = field(init=False, factory=dict)
-    """Members that have gone DOWN, though its job does not know yet (WORLD.md, F1) -> seq of the
-    first time that it does not know of."""
+    unheard: dict[int, float] = field(init=False, factory=dict)
+    """Members that have gone DOWN, though its job does not know yet (WORLD.md, F1) -> when."""
     fallen: dict[int, tuple[float, int]] = field(init=False, factory=dict)
     """Members that have not been UP since they went DOWN -> when that was, and its seq."""
     groups: Sequence[Sequence[int]] | None = field(init=False, default=None)
@@ -101,8 +100,8 @@ class Copy(Generic[R]):
             self.groups = [[other if n == worker else n for n in it] for it in self.groups]
         if worker in self.failed_members:
             self.failed_members.add(other)
-        for gone in (self.absent, self.failed_members):
-            gone.discard(worker)
+        self.absent.discard(worker)
+        self.failed_members.discard(worker)
         self.unheard.pop(worker, None)
         del self.fallen[worker]
         if self.speeds is not None:

@@ -15,6 +15,7 @@ from actors.messages import (
     MembersArrived,
     PromiseCopy,
     ResizeCopy,
+    Resume,
     StartCopy,
 )
 from actors.pool import Pool
@@ -22,6 +23,7 @@ from actors.replacement import ReplaceMember
 from actors.runtime import NOTHING, Actor
 
 NO_WORKERS: Intervals = ()
+RESUME = Resume()
 
 
 @define(eq=False)
@@ -133,15 +135,20 @@ class Dispatcher(Actor):
 
     def replace_members(self) -> Iterator[tuple[int, Intervals]]:
         """Give those copies other workers, as far as there are any, the lowest member first
-        (WORLD.md, P10); yields each of them with all its members."""
+        (WORLD.md, P10); yields each of them with all its members. Their jobs start runs only then:
+        of one job's runs the copy that was placed earlier has the lower number (R4)."""
+        served: dict[int, int] = {}
         for worker, (copy, cause) in sorted(self.replaceable.items()):
             held = self.pool.holder(worker) == copy
             other = self.pool.replacement() if held else None
             if held and other is None:
-                return
+                break
             del self.replaceable[worker]
             if other is not None:
+                served[self.held[copy][0]] = cause
                 yield copy, self._replace(copy, worker, other, cause)
+        for index, cause in served.items():
+            self.send(self.actors[index], RESUME, cause)
 
     def _replace(self, copy: int, worker: int, other: int, cause: int) -> Intervals:
         index, processors, held = self.held[copy]

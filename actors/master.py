@@ -33,9 +33,9 @@ class Request:
     """Time of communication that it lacked in all when it said so, or was served last."""
     cause: int = field(repr=False)
     """Number of the event for which it wants one."""
+    master: Master = field(repr=False)
     since: float | None = None
     """When its channel was granted; None: it has none."""
-    master: Master = field(kw_only=True, repr=False)
 
     @property
     def serving(self) -> bool:
@@ -84,8 +84,8 @@ class Master(Actor):
             return
         if before is not None and before.since is not None:
             self._freed = cause
-        said = message.worker, index, message.begun, message.left, cause
-        self.requests[index] = Request(*said, master=self)
+        begun, left = message.begun, message.left
+        self.requests[index] = Request(message.worker, index, begun, left, cause, self)
         self._asks[index] = cause
         self._serve_soon()
 
@@ -111,8 +111,8 @@ class Master(Actor):
         self._due = False
         requests = self.requests
         if len(requests) <= self.channels and not self.order.every_slot:
-            every = [requests[it] for it in sorted(requests)]
-            self._grant([request for request in every if request.since is None], self._freed)
+            gaining = [requests[it] for it in sorted(requests) if requests[it].since is None]
+            self._grant(gaining, self._freed)
         else:
             self._deal(choose(self.order, list(requests.values()), self.channels, self.now))
         self._asks.clear()

@@ -158,7 +158,8 @@ class PartDue:
 
 @message
 class Resume:
-    """A job to itself: all members of a copy that it kept may be UP."""
+    """A job to itself, or scheduler to job once it has replaced members: all members of a copy that
+    it kept may be UP."""
 
 
 @message

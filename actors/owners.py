@@ -14,6 +14,8 @@ from policies.maths.markov import MarkovChain
 Change = tuple[float, WorkerState]
 
 STATES = (WorkerState.UP, WorkerState.RECLAIMED, WorkerState.DOWN)
+OTHERS = ((1, 2), (0, 2), (0, 1))
+"""By state: the two that can follow."""
 
 FIRST_BLOCK, LARGEST_BLOCK = 8, 1024
 """Random numbers drawn at once: few at first, because most of 100,000 workers need few."""
@@ -32,9 +34,9 @@ def markov_changes(
     rows = chain.rows
     time, now = 0, STATES.index(first)
     yield time, first
-    while rows[now][now] < 1.0:
-        time += _sojourn(rows[now][now], next(draws))
-        now = _successor(rows[now], now, next(draws))
+    while (row := rows[now])[now] < 1.0:
+        time += _sojourn(row[now], next(draws))
+        now = _successor(row, now, next(draws))
         yield time, STATES[now]
 
 
@@ -49,5 +51,5 @@ def _sojourn(stay: float, draw: float) -> int:
 
 
 def _successor(row: tuple[float, float, float], now: int, draw: float) -> int:
-    low, high = (other for other in range(3) if other != now)
+    low, high = OTHERS[now]
     return low if draw * (row[low] + row[high]) < row[low] else high

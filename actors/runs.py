@@ -116,7 +116,7 @@ class JobOfRuns(JobOfCopies):
         if copy is None or after is None:
             return
         since, fall = copy.fallen.get(worker, (-1, NOTHING))
-        known = copy.unheard.get(worker) != fall
+        known = copy.unheard.get(worker) != since  # a later fault's time does not matter
         if known and since == message.since and since + after <= self.due_by:
             self.send(self.scheduler, ReplacementWanted(copy.number, worker), fall)
 
@@ -127,8 +127,6 @@ class JobOfRuns(JobOfCopies):
         who = message.worker, message.replacement
         copy.cause = self.record(cause, MemberReplaced, self.name, copy.last, *who)
         self.report_progress(copy, copy.cause)
-        if not copy.absent:
-            self._start_run(copy, self.resumed(copy), copy.cause, keeps=copy.last)
 
     @handles(CheckpointDue)
     def pass_checkpoints(self, message: CheckpointDue, cause: int) -> None:
@@ -152,7 +150,7 @@ class JobOfRuns(JobOfCopies):
     def _lose(self, copy: Copy[Run], worker: int, cause: int, hidden: bool) -> int:
         lost, end = self.protection.member_failed(copy, worker), cause
         if hidden:
-            copy.unheard.setdefault(worker, cause)
+            copy.unheard.setdefault(worker, self.now)
             if copy.run is not None:
                 copy.run.missing.add(worker)  # it waits, whatever others do
                 end = copy.run.review(cause)

@@ -97,7 +97,6 @@ class TransferClient(Actor):
         former, self.request = self.request, request
         if former is not None:
             self._stay(former, request, cause)
-            self._report(cause)
         self._go_on(request, cause)
 
     def _stay(self, former: StageIn, request: StageIn, cause: int) -> None:
@@ -108,10 +107,12 @@ class TransferClient(Actor):
         if request.job is not former.job:
             self._drop(cause)
             memory.leave()
+            self._report(cause)
             return
         wanted = self._wanted(request)
         if memory.kind in IMAGES or (memory.kind and wanted and memory.kind is not wanted):
             self._drop(cause)
+            self._report(cause)
         elif wanted is None:
             self._quit_channel(cause)
 
@@ -120,6 +121,7 @@ class TransferClient(Actor):
         self.saving = True
         if self.memory.kind is DATA:
             self._drop(cause)  # of a task that it has no more
+            self._report(cause)
         if self.request is not None and self.state is UP:
             self._go_on(self.request, cause)
 
@@ -139,12 +141,11 @@ class TransferClient(Actor):
             self._report(cause)
 
     def _report(self, cause: int) -> None:
+        """Tell the scheduler what it holds, while no message passes."""
         if self.reports:
             job = None if self.request is None else self.request.job.name
-            memory, passed, since = self.memory, 0.0, None
-            if memory.kind in INPUT:
-                passed, since = memory.part.done, memory.part.since if memory.part.rate else None
-            message = HoldingsChanged(self.index, job, memory.data, passed, since)
+            passed = self.memory.part.done if self.memory.kind in INPUT else 0
+            message = HoldingsChanged(self.index, job, self.memory.data, passed)
             self.send(self.scheduler, message, cause)
 
     # --- its messages -------------------------------------------------------------------------
@@ -180,12 +181,14 @@ class TransferClient(Actor):
         since, wanted = self._wanted_since
         if since == now or cause == NOTHING:
             cause = wanted  # it did not wait for a channel, or for none that became free
-        left = self.memory.begin(kind, size, now)
-        cause = self.record(
-            cause, TransferStarted, self.index, request.job.name, request.run, kind, left
-        )
+        memory, job = self.memory, request.job.name
+        left = memory.begin(kind, size, now)
+        cause = self.record(cause, TransferStarted, self.index, job, request.run, kind, left)
         self._transfer = self.after(left, TRANSFER_DUE, cause)
-        self._report(cause)
+        if self.reports and kind in INPUT:
+            # With its end, which need not be reported then.
+            account = memory.data, memory.part.done, now, now + left, kind is DATA
+            self.send(self.scheduler, HoldingsChanged(self.index, job, *account), cause)
 
     @handles(Preempted)
     def preempted(self, _: Preempted, cause: int) -> None:
@@ -201,7 +204,6 @@ class TransferClient(Actor):
         kind = self.memory.complete(request.needs.label)
         assert kind is not None
         cause = self.record(cause, TransferEnded, self.index, kind)
-        self._report(cause)
         if kind is PROGRAM:
             self.send(self.scheduler, ProgramReceived(self.index, request.needs.label), cause)
         if kind is not SAVE and self._wanted(request) is not None:

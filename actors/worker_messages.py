@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from attrs import frozen
 
 from actors.runtime import Actor, message
@@ -170,7 +172,8 @@ class SlotBegan:
 
 @message
 class HoldingsChanged:
-    """Worker to scheduler: what I hold of a run's input has changed, other than by my DOWN."""
+    """Worker to scheduler: what I hold of a run's input has changed, other than by my DOWN or as I
+    said that it would."""
 
     index: int
     job: str | None
@@ -179,5 +182,9 @@ class HoldingsChanged:
     """Complete units of data."""
     passed: float
     """Time for which the incomplete message of the program or of data had passed by `since`."""
-    since: float | None
+    since: float | None = None
     """It goes on passing since then; None: it does not pass."""
+    until: float = inf
+    """When it will have passed whole."""
+    unit: bool = False
+    """Whether it is then one more unit of data, not the program."""

@@ -15,3 +15,6 @@ class WorkerState(enum.Enum):
     """Taken back by its owner: suspended, its memory kept."""
     DOWN = "d"
     """Crashed: program, data and computation are lost."""
+
+    # Enum's own hash is a function in Python, which every change of a worker's state calls twice.
+    __hash__ = object.__hash__

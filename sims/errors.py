@@ -50,7 +50,8 @@ def visible(line: str) -> str:
 
 def show(*lines: object) -> None:
     """Print the lines, each as one, however long, whatever names are in it."""
-    print(*(visible(str(line)) for line in lines), sep="\n")
+    for line in lines:
+        print(visible(str(line)))
 
 
 def note(line: object) -> None:

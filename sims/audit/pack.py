@@ -18,6 +18,7 @@ from actors.events import (
     Stage,
     WhyIgnored,
 )
+from actors.runtime import Event
 from policies.interface.pack import Cause
 from sims.audit import ends, link, rules, runs
 from sims.audit.expectations import Expectations

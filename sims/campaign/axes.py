@@ -36,7 +36,9 @@ OBJECTS = {
 def objects(settings: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Those of the values that are objects, by argument."""
     given = dict(settings).items()
-    return {OBJECTS[k]: it for k, it in given if k in OBJECTS and not isinstance(it, str | dict)}
+    return {
+        OBJECTS[k]: it for k, it in given if k in OBJECTS and not isinstance(it, str | dict | bool)
+    }
 
 
 @frozen

@@ -67,7 +67,7 @@ class Item:
 
     def _printed(self, it: Value) -> str | None:
         row = self.printed.get(it.row, self.printed.get("*", ()))
-        return dict(zip(self.printed.get("columns", ()), row, strict=False)).get(it.what)
+        return dict(zip(self.printed.get("columns", ()), row, strict=False)).get(it.what) or None
 
     def given(self, path: Path) -> dict[str, Any]:
         """What `--input PATH` changes in its campaign. Raises InputError, also where it takes no

@@ -246,6 +246,7 @@ class EnrolmentDecider(Decider):
     def _ask(self, application: KnownJob) -> Configuration | None:
         view, now = application.view, self.scheduler.now
         view.now, view.elapsed = now, int(now - application.began)
+        view.due_by = self.scheduler.due_by
         view.reason = application.needed or Reason.PROACTIVE
         view.up, view.running = self.up, application.running
         if len(self.applications) > 1:

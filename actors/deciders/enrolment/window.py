@@ -70,11 +70,17 @@ class Window:
     programmed: int = field(default=0, repr=bin)
     running: RunningConfiguration | None = field(default=None, repr=False)
     now: float = 0
+    due_by: float = field(default=0, repr=False)
+    """The latest time that is still `now`."""
 
     def missing(self, worker: int, tasks: int) -> int:
         held, programmed = self.known.get(worker), bool(self.programmed >> worker & 1)
         # A worker may hold another job's data until this instant is decided.
         if held is None or held.job not in (None, self.name):
             return int(time_missing(self.needs, tasks, programmed, 0, 0))
-        passed = held.passed if held.since is None else held.passed + (self.now - held.since)
-        return int(time_missing(self.needs, tasks, programmed, held.data, passed))
+        data, passed = held.data, held.passed
+        if held.until <= self.due_by:
+            data, passed = data + held.unit, 0
+        elif held.since is not None:
+            passed += self.now - held.since
+        return int(time_missing(self.needs, tasks, programmed, data, passed))

@@ -38,7 +38,7 @@ def test_a_cell_that_there_is_not_is_refused_with_those_that_there_are(shell: Sh
 def test_a_run_that_forgets_what_it_saved_is_told_with_the_command_that_makes_it(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def forget(self: object, run: Run) -> None:
+    def forget(self: object, run: Run, *_: object) -> None:
         """Save nothing."""
 
     monkeypatch.setattr(Images, "save", forget)

@@ -26,7 +26,7 @@ def test_a_command_that_says_nothing_is_told_of_again_and_again(
     monkeypatch.setattr(output, "SILENCE", 0.1)
     shell.write(SLEEPY.format(seconds=0.7), "dozing.py")
     path = shell.write(TINY.replace('"IE"', '"dozing:Slow"'))
-    said = shell("check", path)
+    said = shell("check", path, "--load")
     sys.modules.pop("dozing", None)
     lines = said.err.splitlines()
     assert said.code == 0
