@@ -114,14 +114,14 @@ def aim(w: World, run: Run) -> None:
         run.timer.live = False
     last = run.stage is Stage.VERIFYING and run.base >= run.work
     phase, teller = Phase.RUNS if last else Phase.PARTS, run.beside or run.copy.job
-    run.aimed = w.order
-    run.timer = w.at(run.end(), phase, teller, run.number, partial(_parked, w, run))
+    run.aimed, run.tied = w.order, False
+    run.timer = w.at(run.end(), phase, teller, run.number, partial(_parked, w, run, w.order))
 
 
-def _parked(w: World, run: Run) -> Script | None:
-    if run.over or run.end() > w.end:
+def _parked(w: World, run: Run, aimed: int) -> Script | None:
+    if run.over or run.aimed != aimed or run.end() > w.end:
         return None
-    run.tied = run.saving is not None and _waits(w, run)
+    run.tied = not run.copy.job.manner.blocking and _waits(w, run)
     return None if run.tied else run.take()
 
 

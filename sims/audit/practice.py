@@ -102,12 +102,14 @@ def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
 def heard(w: World, copy: Copy, worker: int) -> Script:
     """Of a fault that struck a member (F1)."""
     since, cause = copy.struck.pop(worker)
+    w.decider.turned(worker, DOWN, copy, cause)
     if since < w.now:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
     turn = w.pending.get(copy.job)
     if copy.run is not None and not copy.run.over:
         yield from ends.end_early(w, copy, Outcome.LOST, cause)
-        if copy.gone and turn is not None and isinstance(turn.want[0], FaultDetected):
+        told_ = turn.want[0] if turn is not None else None
+        if copy.gone and isinstance(told_, FaultDetected) and told_.run == copy.last:
             del w.pending[copy.job]  # nobody hears of another
     elif copy.run is not None and turn is not None:  # which another's DOWN would lose
         seq = yield turn.want[0], cause
@@ -172,7 +174,8 @@ def replace(w: World, event: MemberReplaced, seq: int) -> Script:
     w.take(copy, ((newcomer, newcomer),))
     copy.change(joined(other(n) for n in copy.members), copy.full)
     copy.absent.discard(gone)
-    copy.struck.pop(gone, None)
+    if gone in copy.struck:
+        w.decider.turned(gone, DOWN, None, copy.struck.pop(gone)[1])
     copy.rings, copy.cause = rings, seq
     w.pace(copy)
     ends.resume_soon(w, copy)

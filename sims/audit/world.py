@@ -11,6 +11,7 @@ from actors.events import (
     CopiesSettled,
     DeciderKind,
     EndExpected,
+    MemberReplaced,
     PackDescribed,
     PlatformDescribed,
     ScenarioStarted,
@@ -79,7 +80,6 @@ class World(Turns):
     """By job of a pack: what tells when it is expected to end."""
     untold: dict[str, Callable[[], None]] = Factory(dict)
     """By job of a pack: what its decider would tell of a checkpoint of now, if speeds vary."""
-    downtime: float | None = None
     platform: PlatformDescribed = ALIKE
     late: bool = False
     """Whether faults are detected late."""
@@ -130,6 +130,8 @@ class World(Turns):
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
             return getattr(self.decider, "teller", None)
+        if kind is MemberReplaced:
+            return None  # whose runs start once all are replaced
         job = self.jobs.get(getattr(event, "job", ""))
         if job is not None and not job.manner.blocking:
             runs = (it.run for it in job.copies if it.last == getattr(event, "run", None))
