@@ -22,6 +22,7 @@ from sims.audit import ends, parts, rules
 from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job
 from sims.audit.intervals import Free, joined
 from sims.audit.law import Broken, Law, comes, possible, told
+from sims.audit.link import LATER
 from sims.audit.turns import Phase, Script, Teller
 from sims.audit.worker import Worker
 from sims.audit.world import World
@@ -65,8 +66,8 @@ def notice(w: World, event: NoticeGiven, seq: int) -> Script:
     yield event, 0
     w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
     copy = w.holder(event.worker)
-    if copy is not None and copy.job.manner.on_notice:
-        w.push(copy.job, Phase.RESUME, -1, partial(_save, w, copy, seq))
+    if copy is not None and copy.run is not None and copy.job.manner.on_notice:
+        w.push(copy.job, Phase.RESUME, copy.run.number - LATER, partial(_save, w, copy, seq))
 
 
 def _save(w: World, copy: Copy, cause: int) -> Script | None:
@@ -94,7 +95,7 @@ def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
     """A fault strikes a member, and nobody hears of it yet: its run waits."""
     strike = copy.struck.setdefault(worker, (w.now, cause))
     latest = w.now + max(w.platform.detections)
-    w.at(latest, Phase.RESUME, copy.job, -2, partial(_latest, w, copy, worker, strike))
+    w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, strike))
     if copy.run is not None:
         yield from parts.review(w, copy.run, cause)
 

@@ -135,8 +135,9 @@ class World(Turns):
         job = self.jobs.get(getattr(event, "job", ""))
         if job is not None and not job.manner.blocking:
             runs = (it.run for it in job.copies if it.last == getattr(event, "run", None))
-            asides = (it.aside for it in runs if it is not None)
-            return next((it for it in asides if it is not None and it.may_tell(event)), job)
+            found = [it for run in runs if run is not None for it in run.tellers]
+            able = (it for it in found if it.may_tell(event))
+            return max(able, key=lambda it: it.front is not None, default=job)
         return job
 
     def choose(self, event: ScenarioStarted) -> None:
