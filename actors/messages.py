@@ -157,11 +157,6 @@ class PartDue:
 
 
 @message
-class HearNotices:
-    """Job to itself: of this instant."""
-
-
-@message
 class Resume:
     """A job to itself, or scheduler to job once it has replaced members: all members of a copy that
     it kept may be UP."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from actors.background import CheckpointDue
+from actors.background import CheckpointDue, HearNotices
 from actors.copies import AT_WORK, GONE, JobOfCopies
 from actors.copy import Copy
 from actors.events import (
@@ -16,7 +16,6 @@ from actors.events import (
 )
 from actors.job import Life
 from actors.messages import (
-    HearNotices,
     MemberFaultHeard,
     MemberHasNotice,
     MemberSaved,
