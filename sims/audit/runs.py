@@ -25,7 +25,7 @@ from sims.audit import ends, link, parts, rules
 from sims.audit.facts import NEGLIGIBLE, Copy, Run, State
 from sims.audit.law import Causes, comes, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script, Teller
+from sims.audit.turns import Phase, Script
 from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
@@ -126,7 +126,7 @@ def _secure(w: World, run: Run) -> Script:
         return
     run.cause = yield CheckpointStarted(job.name, run.number, run.base), run.cause
     saving = Run(copy, run.number, run.work, run.base, since=w.now, exposed=run.exposed)
-    run.aside = saving.beside = run.aside or Teller()
+    saving.beside = run.tellers[0]
     saving.cause = run.cause
     run.saving, run.due, run.stage = saving, False, None
     script = _beside(w, run, saving)
