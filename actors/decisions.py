@@ -32,9 +32,7 @@ def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
     """What `policy` answers. Raises BadDecision where a policy of the user's raises."""
     try:
         return policy(*arguments)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         blame(policy, error)
 
 
@@ -49,9 +47,7 @@ def items(policy: object, answered: object) -> list[object] | None:
         return None
     try:
         return list(iterator)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         blame(policy, error)
 
 

@@ -150,7 +150,7 @@ class JobOfRuns(JobOfCopies):
     def _lose(self, copy: Copy[Run], worker: int, cause: int, hidden: bool) -> int:
         lost, end = self.protection.member_failed(copy, worker), cause
         if hidden:
-            copy.unheard[worker] = self.now
+            copy.unheard.setdefault(worker, self.now)
             if copy.run is not None:
                 copy.run.missing.add(worker)  # it waits, whatever others do
                 end = copy.run.review(cause)

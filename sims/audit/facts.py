@@ -87,6 +87,8 @@ class Job(Teller):
     """Whether its errors are drawn; None: no verification has ended."""
     lost: int = 0
     """Attempts of a plain job that ended early, and do not count."""
+    passed: tuple[float, int] = -1.0, 0
+    """When parts of its runs ended last, and the last timer that was set by then."""
     wanted: int = -1
     """seq of what it has wanted workers since."""
     over: tuple[str, float] = "completed", -1.0

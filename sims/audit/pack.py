@@ -18,6 +18,7 @@ from actors.events import (
     Stage,
     WhyIgnored,
 )
+from actors.runtime import Event
 from policies.interface.pack import Cause
 from sims.audit import ends, link, rules, runs
 from sims.audit.expectations import Expectations
@@ -25,7 +26,7 @@ from sims.audit.facts import DOWN, Copy, Job
 from sims.audit.intervals import joined, numbers
 from sims.audit.law import Broken, Causes, Law, allowed, comes, follows, told
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script, tell
+from sims.audit.turns import Phase, Script
 from sims.audit.worker import Worker
 from sims.audit.world import spans_told
 
@@ -254,7 +255,7 @@ class Pack(Expectations):
             if stands.end < self.standing[latest].since:
                 copy.promised = True
                 line = MembersPromised(job.name, copy.last, copy.text), self.struck[latest]
-                self.w.push(job, Phase.DECISION, 0, partial(tell, *line))
+                self.w.push(job, Phase.DECISION, 0, partial(_tell, *line))
 
     def join(self, event: MembersJoined, seq: int) -> Script:
         """Workers that had been promised have come."""
@@ -291,3 +292,7 @@ def _index(job: Job) -> int:
 def _acts(policy: str) -> bool:
     """Whether a policy of this name redistributes at faults; of a user's nothing is known."""
     return "-" in policy and ":" not in policy
+
+
+def _tell(event: Event, cause: int) -> Script:
+    yield event, cause

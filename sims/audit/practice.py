@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 from attrs import evolve
@@ -103,8 +104,17 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
     since, cause = copy.struck.pop(worker)
     if since < w.now:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
-    if copy.run is not None:
+    turn = w.pending.get(copy.job)
+    if copy.run is not None and not copy.run.over:
         yield from ends.end_early(w, copy, Outcome.LOST, cause)
+        if copy.gone and turn is not None and isinstance(turn.want[0], FaultDetected):
+            del w.pending[copy.job]  # nobody hears of another
+    elif copy.run is not None and turn is not None:  # which another's DOWN would lose
+        seq = yield turn.want[0], cause
+        del w.pending[copy.job]
+        with suppress(StopIteration):
+            turn.want = turn.script.send(seq)
+            w.pending[copy.job] = turn
 
 
 def detect(w: World, event: FaultDetected, seq: int) -> Script | None:

@@ -21,7 +21,7 @@ from actors.events import (
     VerificationEnded,
 )
 from policies.maths.cosched import round_count
-from sims.audit import ends, link, parts, rules, starts
+from sims.audit import ends, link, parts, rules
 from sims.audit.facts import NEGLIGIBLE, Copy, Run, State
 from sims.audit.law import Causes, comes, follows, same
 from sims.audit.rules import Plan
@@ -44,15 +44,15 @@ def course(
     """A run from its start to its end; `line`: what tells of its start, where it was decided;
     `keeps`: the run before on members that were kept."""
     job = copy.job
-    run = starts.begin(w, copy, plan, line)
+    run = parts.begin(w, copy, plan, line)
     run.spread = spread
-    cause = yield starts.started(run, keeps), causes
+    cause = yield parts.started(run, keeps), causes
     run.started = cause
     if job.described.limit is not None:
         over = partial(ends.killed, w, run)
         w.at(w.now + job.described.limit, Phase.MESSAGES, job, run.number, over)
     if job.tasks is not None:
-        cause = yield from starts.dealt(w, run, line, cause)
+        cause = yield from parts.dealt(w, run, line, cause)
     elif any(stage is Stage.REDISTRIBUTING for stage, _ in plan.before):
         sizes = copy.holders, copy.full, round_count(copy.holders, copy.full)
         cause = yield RedistributionPlanned(job.name, run.number, *sizes), cause

@@ -134,7 +134,7 @@ class World(Turns):
         if job is not None and not job.manner.blocking:
             runs = (it.run for it in job.copies if it.last == getattr(event, "run", None))
             asides = (it.aside for it in runs if it is not None)
-            return next((it for it in asides if it is not None and (it.front or it.turns)), job)
+            return next((it for it in asides if it is not None and it.may_tell(event)), job)
         return job
 
     def choose(self, event: ScenarioStarted) -> None:

@@ -188,8 +188,9 @@ def imported(name: str, folder: Path, key: str) -> Any:
     """What `package.module:Name` names, where it is `located`. Raises InputError at `key`."""
     file = located(name, folder, key)
     module, _, attribute = name.partition(":")
-    paths = list(map(str, places(folder)))
+    paths = [str(place.resolve()) for place in places(folder)]
     _beside_ours(module, name, paths, key)
+    _forget_another(module, file)
     sys.path[:0] = paths
     try:
         with running(key, repr(name), f"{OWN} that can be imported"):
@@ -209,9 +210,7 @@ def running(key: str, name: str, accepted: str) -> Iterator[None]:
     """Whatever a user's code raises, `sys.exit` included, is an InputError."""
     try:
         yield
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         problem = f"{name}: {type(error).__name__}: {error}"
         raise InputError("scenario", key, problem, accepted) from None
 
@@ -231,6 +230,13 @@ def _installed(module: ModuleType) -> bool:
         return True
     homes = (sysconfig.get_path(it) for it in ("stdlib", "platstdlib", "purelib", "platlib"))
     return any(Path(file).resolve().is_relative_to(Path(it).resolve()) for it in homes)
+
+
+def _forget_another(module: str, file: Path | None) -> None:
+    """A notebook may have imported a module of this name from another folder."""
+    known = sys.modules.get(module)
+    if file and known and not _installed(known) and Path(str(known.__file__)).resolve() != file:
+        del sys.modules[module]
 
 
 def _declared(module: str) -> bool:

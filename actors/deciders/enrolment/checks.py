@@ -20,9 +20,7 @@ def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Conf
     """
     try:
         chosen = policy(view, rng)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         blame(policy, error)
     if chosen is None:
         return None
