@@ -210,7 +210,9 @@ def running(key: str, name: str, accepted: str) -> Iterator[None]:
     """Whatever a user's code raises, `sys.exit` included, is an InputError."""
     try:
         yield
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         problem = f"{name}: {type(error).__name__}: {error}"
         raise InputError("scenario", key, problem, accepted) from None
 
