@@ -32,7 +32,9 @@ def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
     """What `policy` answers. Raises BadDecision where a policy of the user's raises."""
     try:
         return policy(*arguments)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         blame(policy, error)
 
 
@@ -47,7 +49,9 @@ def items(policy: object, answered: object) -> list[object] | None:
         return None
     try:
         return list(iterator)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         blame(policy, error)
 
 

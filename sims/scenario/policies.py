@@ -123,7 +123,7 @@ def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *ser
     if isinstance(found, type):
         if attrs.has(found):
             parameters = arguments_of(found, parameters, "scenario", key)
-        with _running(key, found.__name__, f"parameters of {found.__name__}"):
+        with running(key, found.__name__, f"parameters of {found.__name__}"):
             return found(**parameters)
     if parameters:
         raise InputError("scenario", key, f"{name} is a function", "none")
@@ -193,7 +193,7 @@ def imported(name: str, folder: Path, key: str) -> Any:
     _forget_another(module, file)
     sys.path[:0] = paths
     try:
-        with _running(key, repr(name), f"{OWN} that can be imported"):
+        with running(key, repr(name), f"{OWN} that can be imported"):
             found = importlib.import_module(module)
             value = getattr(found, attribute)
     finally:
@@ -206,11 +206,13 @@ def imported(name: str, folder: Path, key: str) -> Any:
 
 
 @contextmanager
-def _running(key: str, name: str, accepted: str) -> Iterator[None]:
+def running(key: str, name: str, accepted: str) -> Iterator[None]:
     """Whatever a user's code raises, `sys.exit` included, is an InputError."""
     try:
         yield
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         problem = f"{name}: {type(error).__name__}: {error}"
         raise InputError("scenario", key, problem, accepted) from None
 

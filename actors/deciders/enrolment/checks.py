@@ -20,7 +20,9 @@ def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Conf
     """
     try:
         chosen = policy(view, rng)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         blame(policy, error)
     if chosen is None:
         return None
