@@ -25,11 +25,9 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     due = worker.until if worker.state is DOWN else None
     possible(due is None or due <= w.end, "{}: it is DOWN until {}", event, due)
     over = due is not None and due >= now * (1 - 1e-12)
-    until = None
-    if event.until is not None:
-        w.downtime = event.until - now if w.downtime is None else w.downtime
-        possible(state is DOWN and w.downtime > -w.late, "{}", event)
-        until = now + w.downtime
+    until = event.until  # each law of faults has its own downtime
+    if until is not None:
+        possible(state is DOWN and until - now > -w.late, "{}", event)
         w.decider.strikes(worker)
     hidden = w.late and until is not None and until > now and w.holder(event.worker) is not None
     line = WorkerChanged(event.worker, state, None if first else worker.state, until)

@@ -79,7 +79,6 @@ class World(Turns):
     """By job of a pack: what tells when it is expected to end."""
     untold: dict[str, Callable[[], None]] = Factory(dict)
     """By job of a pack: what its decider would tell of a checkpoint of now, if speeds vary."""
-    downtime: float | None = None
     platform: PlatformDescribed = ALIKE
     late: bool = False
     """Whether faults are detected late."""
