@@ -26,7 +26,7 @@ from sims.docs.blocks import (
     prose,
     whole,
 )
-from sims.examples import examples
+from sims.examples import CAMPAIGNS, examples
 
 SHORT = {"--runs 30": "--runs 2", "--most 50": "--most 5"}
 """What a reader may wait for, and a test need not."""
@@ -125,7 +125,8 @@ def test_the_links_within_the_documentation_lead_somewhere(path: Path) -> None:
         if DRAWN in place:
             found = PICTURE.search(place)
             assert found, link
-            assert found[1] in examples() or f"{found[1]}.toml" in files(text), link
+            campaign = (CAMPAIGNS / f"{found[1]}.toml").exists()
+            assert campaign or found[1] in examples() or f"{found[1]}.toml" in files(text), link
         else:
             assert target.exists(), link
             assert not anchor or anchor in anchors(whole(target.read_text(encoding="utf-8"))), link

@@ -41,7 +41,10 @@ COMMANDS = {
         "trials",
         "Ask a policy of yours random questions, and tell what it does wrong.",
     ),
-    "examples": ("starting", "List the scenarios that come with Holdfast, or copy some."),
+    "examples": (
+        "starting",
+        "List the scenarios and campaigns that come with Holdfast, or copy some.",
+    ),
     "summary": (
         "summary",
         "Tell a log's run in numbers: makespan, flowtimes, where the processor-time went.",
