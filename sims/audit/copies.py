@@ -195,7 +195,8 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
     job = copy.job
     fatal, last, lost = False, cause, 0.0
     if job.manner.replace_after is not None:
-        w.at(w.now + job.manner.replace_after, Phase.DECISION, job, 0, lambda: None)
+        wanted = partial(practice.wanted, w, copy, worker)
+        w.at(w.now + job.manner.replace_after, Phase.RESUME, job, link.LATER, wanted)
     if job.keeps:
         fatal = rules.fatal(w, copy, worker)
         if fatal:
@@ -203,7 +204,7 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
     if job.protection is None:
         job.lost += 1
     if hidden:
-        yield from practice.hide(w, copy, worker, cause)
+        last = yield from practice.hide(w, copy, worker, cause)
     elif copy.run is not None:
         last = yield from ends.end_early(w, copy, LOST, cause)
     if fatal:

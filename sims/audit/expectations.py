@@ -92,9 +92,9 @@ class Expectations(Decider):
             last = run.computes or run.stage is Stage.CHECKPOINTING
             self._say(copy, run.end(), () if last else run.ahead, left, cause)
 
-    def checkpointed(self, run: Run) -> None:
+    def checkpointed(self, run: Run, cause: int) -> None:
         """Where periods are not all alike, the next one is told of."""
-        where = run.copy, self.w.now, (), 1 - run.base / run.work, run.cause
+        where = run.copy, self.w.now, (), 1 - run.done(self.w.now) / run.work, cause
         if run.copy.job.rules.verified or self.paced_ever or self.w.sped:
             self._say(*where)
         else:
@@ -141,6 +141,7 @@ class Expectations(Decider):
 
         # It is heard of once all workers have changed state.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
+        phase = Phase.DECISION if self.w.deciding else phase
         self.w.push(self.w.reporters[name], phase, link.LATER, note)
 
     def _told(self, copy: Copy, cause: int) -> Script:

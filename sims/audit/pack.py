@@ -215,8 +215,9 @@ class Pack(Expectations):
             event = yield None
             spans = spans_told(getattr(event, "processors", ""))
         elif after < copy.full:
-            # Who is not UP stays: nobody else could use it.
-            spans = joined(sorted(had, key=lambda n: (w.is_up(n), n))[:after])
+            # Who is not UP stays, as spares do: nobody else could use it.
+            able = {n for n in had if w.is_up(n) and w.pool(n) is w.free}
+            spans = joined(sorted(had, key=lambda n: (n in able, n))[:after])
         else:
             spans = joined((*had, *numbers(w.free.lowest(after - copy.full))))
         has = set(numbers(spans))

@@ -73,15 +73,16 @@ def notice(w: World, event: NoticeGiven, seq: int) -> Script:
 def _save(w: World, copy: Copy, cause: int) -> Script | None:
     """An owner says that it takes a member: a checkpoint is due if there is work to save (O1)."""
     run = copy.run
-    if run is None or copy.struck or run.stage is not Stage.COMPUTING:
+    if run is None or run.over:
         return None
-    if run.at(w.now) <= NEGLIGIBLE * run.work:
-        return None
-    if run.saving is not None:
-        run.due = True
-        return None
-    run.cause = cause
-    return parts.cut(w, run)
+    computes = run.stage is Stage.COMPUTING and not copy.struck
+    due = computes and run.at(w.now) > NEGLIGIBLE * run.work
+    if due and run.saving is None:
+        run.cause, run.reports = cause, True
+        return parts.cut(w, run)
+    run.due = run.due or due
+    w.report(copy, cause)
+    return None
 
 
 def _taken(worker: Worker) -> None:
@@ -97,7 +98,8 @@ def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
     latest = w.now + max(w.platform.detections)
     w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, strike))
     if copy.run is not None:
-        yield from parts.review(w, copy.run, cause)
+        cause = yield from parts.review(w, copy.run, cause)
+    return cause
 
 
 def heard(w: World, copy: Copy, worker: int) -> Script:
@@ -108,7 +110,7 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
     turn = w.pending.get(copy.job)
     if copy.run is not None and not copy.run.over:
-        yield from ends.end_early(w, copy, Outcome.LOST, cause)
+        cause = yield from ends.end_early(w, copy, Outcome.LOST, cause)
         told_ = turn.want[0] if turn is not None else None
         if copy.gone and isinstance(told_, FaultDetected) and told_.run == copy.last:
             del w.pending[copy.job]  # nobody hears of another
@@ -118,6 +120,9 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
         with suppress(StopIteration):
             turn.want = turn.script.send(seq)
             w.pending[copy.job] = turn
+        cause = seq
+    w.report(copy, cause)
+    wanted(w, copy, worker)
 
 
 def detect(w: World, event: FaultDetected, seq: int) -> Script | None:
@@ -146,6 +151,14 @@ def replaceable(w: World) -> tuple[int, Copy, int] | None:
     if not found:
         return None
     return *min(found, key=lambda it: it[0]), free[0][0]
+
+
+def wanted(w: World, copy: Copy, worker: int) -> None:
+    """Time is up: that calls for a decision."""
+    away = w.worker(worker).away
+    if not copy.gone and away is not None and _late(w, copy, worker):
+        w.decider.renew()
+        w.decider.news.append(away[1])
 
 
 def _late(w: World, copy: Copy, worker: int) -> bool:
@@ -179,6 +192,7 @@ def replace(w: World, event: MemberReplaced, seq: int) -> Script:
         w.decider.turned(gone, DOWN, None, copy.struck.pop(gone)[1])
     copy.rings, copy.cause = rings, seq
     w.pace(copy)
+    w.report(copy, seq)
     ends.resume_soon(w, copy)
 
 

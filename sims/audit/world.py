@@ -154,10 +154,10 @@ class World(Turns):
         if copy.job.application is not None:
             self.decider.report(copy, cause)
 
-    def checkpointed(self, run: Run) -> None:
+    def checkpointed(self, run: Run, cause: int) -> None:
         """It has taken a checkpoint."""
         if run.copy.job.application is not None:
-            self.decider.checkpointed(run)
+            self.decider.checkpointed(run, cause)
 
     # --- workers ------------------------------------------------------------------------------
 
