@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import inf
 
-from attrs import Factory, define, evolve, frozen
+from attrs import Factory, astuple, define, evolve, frozen
 
 from actors.events import (
     EndExpected,
@@ -42,6 +43,8 @@ class Expectations(Decider):
     known: dict[str, Costs] = Factory(dict)
     indices: set[int] = Factory(set)
     standing: dict[Copy, Standing] = Factory(dict)
+    rounded: dict[str, Callable[[], Script]] = Factory(dict)
+    """By job: what is told at this instant, if roundings make another number of the same."""
     heirs: dict[str, int] = Factory(dict)
     """Jobs whose oldest copy ended at this instant -> seq of that."""
     paced_ever: bool = False
@@ -109,6 +112,8 @@ class Expectations(Decider):
             self.paced_ever = True
             say()
             found = self.w.told_now(self.w.reporters[event.job])
+        if found is None and event.job in self.rounded:
+            found = self.rounded.pop(event.job, lambda: None)()
         return found
 
     def _say(
@@ -130,9 +135,11 @@ class Expectations(Decider):
                 moving,
                 speed,
             )
-            if stands == self.standing.get(copy):
+            before, self.standing[copy] = self.standing.get(copy), stands
+            if before is not None and same(astuple(stands), astuple(before)):
+                self.renew()
+                self.rounded[name] = partial(self._told, copy, cause)
                 return None
-            self.standing[copy] = stands
             if not leads:
                 return None
             if not copy.gone:

@@ -58,7 +58,14 @@ class Pack(Expectations):
                 self.standing.pop(copy, None)
             self.left.clear()
             self.released = False
-            for instant in (self.over, self.struck, self.heirs, self.decided, self.leaving):
+            for instant in (
+                self.over,
+                self.struck,
+                self.heirs,
+                self.decided,
+                self.leaving,
+                self.rounded,
+            ):
                 instant.clear()
         super().renew()
 

@@ -66,7 +66,7 @@ def notice(w: World, event: NoticeGiven, seq: int) -> Script:
     yield event, 0
     w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
     copy = w.holder(event.worker)
-    if copy is not None and copy.run is not None and copy.job.manner.on_notice:
+    if copy is not None and copy.run is not None:
         w.push(copy.job, Phase.RESUME, copy.run.number - LATER, partial(_save, w, copy, seq))
 
 
@@ -76,7 +76,7 @@ def _save(w: World, copy: Copy, cause: int) -> Script | None:
     if run is None or run.over:
         return None
     computes = run.stage is Stage.COMPUTING and not copy.struck
-    due = computes and run.at(w.now) > NEGLIGIBLE * run.work
+    due = copy.job.manner.on_notice and computes and run.at(w.now) > NEGLIGIBLE * run.work
     if due and run.saving is None:
         run.cause, run.reports = cause, True
         return parts.cut(w, run)

@@ -97,7 +97,8 @@ def _compute(w: World, run: Run) -> Script:
         run.reach = run.work if period is None or final else run.base + period
         yield from parts.part(w, run, COMPUTING, left if period is None or final else period)
         while run.saving is not None and run.reach < run.work:
-            run.due, run.length, run.reach = True, left, run.work
+            run.due, run.base, run.passed, run.length = True, run.reach, 0, left - run.length
+            run.reach = run.work
             parts.aim(w, run)
             yield run
             run.settle(w.now)
@@ -167,7 +168,7 @@ def _save(w: World, run: Run, it: Run) -> Script:
         alone = job.manner.image_cost if job.messages is None else 0
         if it is not run:
             it.cause = yield CheckpointStarted(job.name, run.number, it.base), it.cause
-            it.reports = True
+            it.reports = run.stage is not None
             parts.untie(w, run)
         yield from _pass(w, run, it, None if sent else alone)
         it.cause = yield CheckpointStored(job.name, run.number, it.base), it.cause

@@ -296,10 +296,8 @@ def overlaid(seed: int) -> Table:
     made: Callable[[int], Table] = _one(rng, queue, believed, varied_pack, enrolled)
     table = made(seed)
     platform = table.setdefault("platform", {})
-    workers = platform.get("workers", 0) + len(table.get("workers", ()))
     node, spares = int(rng.integers(1, 4)), int(rng.integers(0, 3))
-    platform |= {"node": node, "spares": spares}
-    table["platform"]["workers"] = platform.get("workers", 0) + spares
+    platform |= {"node": node, "spares": spares, "workers": platform.get("workers", 0) + spares}
     downtime, detection = _one(rng, 0, 1.5, 6), _one(rng, 0, 0.5, 3)
     law = {"kind": "exponential", "mtbf": 60, "downtime": downtime, "detection": detection}
     other = {"kind": "weibull", "shape": 0.7, "mtbf": 90, "downtime": downtime, "of": "nodes"}
@@ -307,9 +305,7 @@ def overlaid(seed: int) -> Table:
     for worker in table.get("workers", ()):
         if isinstance(worker.get("availability"), dict):
             worker["availability"]["notice"] = _one(rng, 0, 1, 2.5)
-    kept = _practised_protection(rng)
-    table["protection"] = table.get("protection", {}) | kept
-    return table
+    return table | {"protection": table.get("protection", {}) | _practised_protection(rng)}
 
 
 def _practised_protection(rng: Generator) -> Table:
