@@ -130,22 +130,10 @@ class Pack(Expectations):
         self.renew()
         size = copy.full
         whole = size % w.terms.pair == 0 and size <= self.known[copy.job.name].most
-        allowed(
-            whole,
-            "{} gets {} workers, in groups of {}",
-            copy.job.name,
-            size,
-            w.terms.pair,
-        )
+        allowed(whole, "{} gets {} workers, in groups of {}", copy.job.name, size, w.terms.pair)
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
-            allowed(
-                lowest == copy.spans,
-                "{} gets {}, not {}",
-                copy.job.name,
-                copy.text,
-                lowest,
-            )
+            allowed(lowest == copy.spans, "{} gets {}: {}", copy.job.name, copy.text, lowest)
 
     def _promised(self) -> list[Copy]:
         return [it for it in self.standing if it.promised and not it.gone]
@@ -286,7 +274,9 @@ class Pack(Expectations):
                 self._release()
                 self.w.settle(Phase.DECISION + 1)
             for name in self.excused:
-                known = any(it.job.name == name for it in self.struck) or name not in self.w.jobs
+                job = self.w.jobs.get(name)
+                copies = job.copies if job is not None else ()
+                known = job is None or any(it in self.struck or it.struck for it in copies)
                 follows(known, "a fault of {} is ignored, and it computes", name)
         self.excused.clear()
         if self.leaving:
