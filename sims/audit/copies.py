@@ -19,7 +19,7 @@ from policies.availability import WorkerState
 from sims.audit import ends, link, parts, practice, rules, runs
 from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Job, Run
 from sims.audit.law import Broken, Causes, Law, allowed, follows, ordered, possible, told
-from sims.audit.turns import INSTANT, Phase, Script
+from sims.audit.turns import INSTANT, Phase, Script, Teller
 from sims.audit.worker import Worker
 from sims.audit.world import World, spans_told
 
@@ -88,12 +88,15 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
         lasts = until > w.end or (w.late and until >= w.now)
         possible(state is DOWN and lasts, "{}", event)
         w.decider.strikes(worker)
+    elif state is DOWN and worker.lead is not None:
+        w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker, worker.lead))
     yield WorkerChanged(event.worker, state, None if first else was, until), cause
     if copy is None and UP in (state, was):
         free = w.pool(event.worker)
         (free.give if state is UP else free.take)(event.worker, event.worker)
     worker.state, worker.seq, worker.known = state, seq, True
     worker.until, worker.changed = until, w.now
+    worker.back = w.now if was is DOWN else worker.back
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
     late = w.late and until is not None and copy is not None
     if not late:

@@ -21,9 +21,9 @@ from actors.runtime import Event
 from sims.audit import ends, parts, rules
 from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job
 from sims.audit.intervals import Free, joined
-from sims.audit.law import Broken, Law, comes, possible, told
+from sims.audit.law import Broken, Law, comes, possible, same, told
 from sims.audit.link import LATER
-from sims.audit.turns import Phase, Script, Teller
+from sims.audit.turns import INSTANT, Phase, Script, Teller
 from sims.audit.worker import Worker
 from sims.audit.world import World
 
@@ -63,11 +63,24 @@ def notice(w: World, event: NoticeGiven, seq: int) -> Script:
     w.phase, w.noticed = Phase.RESUME, w.now
     worker = w.worker(event.worker)
     possible(worker.state is not DOWN and event.time >= w.now, "{} at {}", event, w.now)
+    possible(event.time > max(worker.told, default=-1), "{} is told twice", event)
+    if w.now:
+        lead = event.time - w.now
+        possible(worker.lead in (None, lead) or same(lead, worker.lead), "{} at {}", event, w.now)
+        worker.lead = lead
+    worker.told = [*(it for it in worker.told if it >= w.now), event.time]
     yield event, 0
     w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
     copy = w.holder(event.worker)
     if copy is not None and copy.run is not None:
         w.push(copy.job, Phase.RESUME, copy.run.number - LATER, partial(_save, w, copy, seq))
+
+
+def noticed(w: World, worker: Worker, lead: float) -> None:
+    """Its owner, if it has taken it DOWN now, has said so, unless it was DOWN when that was due."""
+    due = worker.state is DOWN and worker.back < max(w.now - lead, 0) * (1 - INSTANT)
+    known = any(same(it, w.now) for it in worker.told)
+    comes(known or not due, "worker {}: a notice must come before", worker.number)
 
 
 def _save(w: World, copy: Copy, cause: int) -> Script | None:
