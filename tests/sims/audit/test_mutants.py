@@ -30,7 +30,6 @@ from tests.sims.audit.anything import (
     Table,
     cell,
     enrolled,
-    overlaid,
     pack,
     practised,
     queue,
@@ -61,7 +60,6 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "runs": runs,
     "enrolment": enrolled,
     "practised": practised,
-    "overlaid": overlaid,
     **{f"{kind} cells": partial(cell, kind) for kind in ("rigid", "moldable")},
     **{f"{kind} cells": partial(cell, kind) for kind in ("malleable", "iterative")},
 }
