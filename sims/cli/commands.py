@@ -176,6 +176,8 @@ def _failed(error: Exception) -> int:
     from actors.decisions import BadDecision
     from actors.runtime import ActorFailed, RuntimeFault
 
+    if isinstance(error, OSError) and error.filename:  # of a name that no file can have, say
+        return _refused(str(InputError(str(error.filename), "", str(error.strerror))))
     if not isinstance(error, RuntimeFault):
         raise error
     if isinstance(error, ActorFailed) and isinstance(error.error, BadDecision):

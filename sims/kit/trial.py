@@ -64,7 +64,7 @@ class Finding:
 
 
 class TooLong(KeyboardInterrupt):
-    """A policy has not answered in time. An interrupt, which nothing tells as the policy's error."""
+    """A policy has not answered in time. An interrupt: no error of the policy's."""
 
 
 @define
