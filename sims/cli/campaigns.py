@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from sims.campaign.results import Results
 from sims.campaign.store import Store, write_frame
 from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
-from sims.errors import FAILED, InputError, naming, show
+from sims.errors import FAILED, InputError, naming, note, show
 from sims.exports import tables as exports
 from sims.options import Policies, argument, duration, flag, group, option, picture, positive_int
 from sims.script import prepare_pictures, show_table
@@ -106,7 +105,7 @@ def run(
             prepare_pictures(store.folder)
         if changed := _changed(Results.of(asked, store=store), store):
             told = f"changed since it began: {changed}; what follows from it is run again"
-            print(told, file=sys.stderr)
+            note(told)
         kept = f"what is finished is in {store.folder}: the same command goes on"
         workers = cluster(scheduler, patience) if scheduler else local(processes)
         with interruptible(kept), workers as ready, bar(asked.name) as watch:

@@ -203,8 +203,8 @@ def _compare(rng: Random) -> Asked:
     words = ["--vary", vary, "--runs", rng.choice(("1", "2", *VALUES[:6]))]
     words += ["--by", rng.choice(("user", "size", "time", "x"))] if rng.random() < 0.5 else []
     words += ["--measure", rng.choice(("wait", "flowtime", "wait-p95", "makespan", "cost"))]
-    words += ["-o", rng.choice(NAMES)] if rng.random() < 0.3 else []
-    words += ["--store", rng.choice(NAMES)] if rng.random() < 0.2 else []
+    output = rng.choice(("-o", "-o", "-o", "--store"))
+    words += [output, rng.choice(NAMES)] if rng.random() < 0.4 else []
     return ("compare", "it.toml", *words), {"it.toml": spoilt(FEW, rng)}
 
 
