@@ -18,6 +18,8 @@ from actors.events import (
     Stage,
     WhyIgnored,
 )
+from actors.runtime import Event
+from policies.availability import WorkerState
 from policies.interface.pack import Cause
 from sims.audit import ends, link, rules, runs
 from sims.audit.expectations import Expectations
@@ -25,7 +27,7 @@ from sims.audit.facts import DOWN, Copy, Job
 from sims.audit.intervals import joined, numbers
 from sims.audit.law import Broken, Causes, Law, allowed, comes, follows, told
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script, tell
+from sims.audit.turns import Phase, Script
 from sims.audit.worker import Worker
 from sims.audit.world import spans_told
 
@@ -79,9 +81,9 @@ class Pack(Expectations):
                 self.w.reporters[name], Phase.RESUME, 2 * link.LATER, partial(self.inherit, name)
             )
 
-    def turned(self, worker: Worker, copy: Copy | None, seq: int) -> None:
-        super().turned(worker, copy, seq)
-        if worker.state is DOWN and copy is not None:
+    def turned(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
+        super().turned(worker, state, copy, seq)
+        if state is DOWN and copy is not None:
             self.struck[copy] = seq
 
     def _ignored(self, worker: int) -> tuple[str | None, WhyIgnored] | None:
@@ -254,7 +256,7 @@ class Pack(Expectations):
             if stands.end < self.standing[latest].since:
                 copy.promised = True
                 line = MembersPromised(job.name, copy.last, copy.text), self.struck[latest]
-                self.w.push(job, Phase.DECISION, 0, partial(tell, *line))
+                self.w.push(job, Phase.DECISION, 0, partial(_tell, *line))
 
     def join(self, event: MembersJoined, seq: int) -> Script:
         """Workers that had been promised have come."""
@@ -291,3 +293,7 @@ def _index(job: Job) -> int:
 def _acts(policy: str) -> bool:
     """Whether a policy of this name redistributes at faults; of a user's nothing is known."""
     return "-" in policy and ":" not in policy
+
+
+def _tell(event: Event, cause: int) -> Script:
+    yield event, cause

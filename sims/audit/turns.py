@@ -12,9 +12,8 @@ from typing import Any
 
 from attrs import Factory, define, field
 
-from actors.events import EndExpected
 from actors.runtime import Event
-from sims.audit.law import Broken, Law, check, fits, told
+from sims.audit.law import HEARD, Broken, Law, check, fits, told
 
 INSTANT = 1e-12
 """Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
@@ -53,6 +52,12 @@ class Teller:
     front: Turn | None = field(init=False, default=None)
     """What it must tell next."""
 
+    def may_tell(self, event: Event) -> bool:
+        """Whether this may be what it has to tell now."""
+        if self.front is None:
+            return bool(self.turns)
+        return self.front.want is None or fits(self.front.want[0], event)
+
 
 @define(eq=False)
 class Timer:
@@ -71,6 +76,11 @@ class Parked:
     """What a script waits for."""
 
     script: Script | None = field(init=False, default=None)
+
+    def take(self) -> Script | None:
+        """That script, which goes on now: once, whoever else has seen that the wait is over."""
+        script, self.script = self.script, None
+        return script
 
 
 DONE = object()
@@ -153,13 +163,12 @@ class Turns:
         front = None
         if teller is not None:
             while teller.front is None and teller.turns:
-                if kind is not EndExpected:  # which comes as it is heard of
+                if kind not in HEARD:
                     self.settle(teller.turns[0][0])
                 if teller.front is None:
                     self._prime(teller)
             front = teller.front
-        if front is not None and (front.want is None or fits(front.want[0], event)):
-            assert teller is not None
+        if teller is not None and front is not None and teller.may_tell(event):
             del self.pending[teller]
             self.script, self.want, self.teller = front.script, front.want, teller
             self.phase = front.phase
@@ -281,11 +290,6 @@ class Turns:
 
     def _enter(self, t: float) -> None:
         self.now, self.end, self.deciding = t, t * (1 + INSTANT), False
-
-
-def tell(event: Event, cause: int) -> Script:
-    """One line."""
-    yield event, cause
 
 
 def _at_once(turn: Turn) -> Script:

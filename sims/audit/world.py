@@ -11,6 +11,7 @@ from actors.events import (
     CopiesSettled,
     DeciderKind,
     EndExpected,
+    MemberReplaced,
     PackDescribed,
     PlatformDescribed,
     ScenarioStarted,
@@ -129,11 +130,14 @@ class World(Turns):
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
             return getattr(self.decider, "teller", None)
+        if kind is MemberReplaced:
+            return None  # whose runs start once all are replaced
         job = self.jobs.get(getattr(event, "job", ""))
         if job is not None and not job.manner.blocking:
             runs = (it.run for it in job.copies if it.last == getattr(event, "run", None))
-            asides = (it.aside for it in runs if it is not None)
-            return next((it for it in asides if it is not None and (it.front or it.turns)), job)
+            found = [it for run in runs if run is not None for it in run.tellers]
+            able = (it for it in found if it.may_tell(event))
+            return max(able, key=lambda it: it.front is not None, default=job)
         return job
 
     def choose(self, event: ScenarioStarted) -> None:

@@ -14,6 +14,7 @@ from sims.campaign.axes import axes_of, flat
 from sims.campaign.cells import Gauge, gauge
 from sims.campaign.comparing import Effect
 from sims.campaign.intervals import LEVEL
+from sims.campaign.kit import OWN
 from sims.errors import COMMAND_LINE, InputError
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
@@ -112,7 +113,7 @@ def _one_variant() -> dict[str, dict[str, Any]]:
     return {"as it is": {}}
 
 
-class Campaign(Section):
+class CampaignFile(Section):
     """A campaign file: a base scenario, what varies, how often, and what is wanted of it."""
 
     name: Name
@@ -148,10 +149,6 @@ class Campaign(Section):
     by: Literal["size", "time", "user", "group", "queue"] | None = None
     """Compare anew for the jobs of each user, say; measures are then those of jobs."""
     picture: PictureSection | None = None
-    folder: str = "."
-    """Where `scenario` and modules are sought; default: the campaign file's folder."""
-    source: str = COMMAND_LINE
-    """What errors name: the file."""
 
     def check(self) -> None:
         for name in self.measures:
@@ -178,7 +175,19 @@ class Campaign(Section):
             yield "picture.panels", self.picture.panels, [None, *axes, "variant"]
             yield "picture.measure", self.picture.measure, measures
 
-    # --- read off it --------------------------------------------------------------------------
+
+class Campaign(CampaignFile):
+    """A campaign, and where its file lies."""
+
+    folder: str = "."
+    """Where `scenario` and modules are sought: the file's."""
+    source: str = COMMAND_LINE
+    """What errors name: the file."""
+
+    @property
+    def made(self) -> bool:
+        """Whether a function makes its scenarios."""
+        return OWN.fullmatch(self.scenario) is not None
 
     @property
     def gauges(self) -> tuple[Gauge, ...]:
@@ -231,17 +240,17 @@ def load_campaign(
         raise InputError(str(path), "sizes", f"{size!r} is not there", known)
     _merge(table, sizes.get(size, {}))
     _merge(table, changes or {})
-    table |= {"folder": str(path.parent / table.get("folder", "")), "source": str(path)}
-    _flatten(table)
-    return section_of(Campaign, table, str(path))
+    _flatten(table, str(path))
+    asked = section_of(CampaignFile, table, str(path))
+    return Campaign.model_construct(**dict(asked), folder=str(path.parent), source=str(path))
 
 
-def _flatten(table: dict[str, Any]) -> None:
+def _flatten(table: dict[str, Any], source: str) -> None:
     """Keys of tables in tables become dotted ones; what is no table is left to be refused."""
     if isinstance(table.get("set"), dict):
         table["set"] = dict(flat(table["set"]))
     if isinstance(table.get("axes"), dict):
-        table["axes"] = {it.key: it.values for it in axes_of(table["axes"], table["source"])}
+        table["axes"] = {it.key: it.values for it in axes_of(table["axes"], source)}
     if isinstance(table.get("variants"), dict):
         variants = table["variants"].items()
         table["variants"] = {k: dict(flat(v)) if isinstance(v, dict) else v for k, v in variants}

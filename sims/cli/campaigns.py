@@ -68,15 +68,19 @@ Processes = Annotated[
     int | None,
     option(positive_int, "N", "on this machine; default: its cores"),
 ]
+Load = Annotated[bool, flag("--load", "call the function that `scenario` names, if it is one")]
 Retry = Annotated[bool, flag("--retry", "run cells again that raised an error")]
 
 
 @contextmanager
 def _opened(
-    file: Path, results: Path | None, size: str | None, replications: int | None
+    file: Path, results: Path | None, size: str | None, replications: int | None, load: bool = True
 ) -> Iterator[tuple[Campaign, Store]]:
     given = {"replications": replications} if replications else {}
     asked = load_campaign(file, size, given)
+    if asked.made and not load:
+        problem = f"{asked.scenario!r} is a function, which is not called here"
+        raise InputError(str(file), "scenario", problem, "--load, which calls it")
     with naming(file):
         yield asked, Store(results or FOLDER / asked.name)
 
@@ -156,10 +160,15 @@ def _raised(results: Results, label: str) -> Iterator[str]:
 
 @campaign.command()
 def status(
-    file: File, results: Folder = None, size: Size = None, replications: Replications = None
+    file: File,
+    results: Folder = None,
+    size: Size = None,
+    replications: Replications = None,
+    load: Load = False,
+    policies: Policies = None,
 ) -> None:
     """How far it is, how fast, and what raised an error."""
-    with _opened(file, results, size, replications) as (asked, store):
+    with _opened(file, results, size, replications, load) as (asked, store):
         found = Results.of(asked, store=store)
         missing, total = found.left(), found.asked()
         show(f"{asked.name}: {total - missing:,} of {counted(total, 'cell')} finished")
@@ -185,9 +194,11 @@ def table(
         Path | None,
         option(Path, "FILE", f"write it: {', '.join(exports.SUFFIXES)}", "-o", "--output"),
     ] = None,
+    load: Load = False,
+    policies: Policies = None,
 ) -> None:
     """Every variant in every cell, beside the baseline."""
-    with _finished(file, results, size, replications) as (found, _):
+    with _finished(file, results, size, replications, load) as (found, _):
         if output is None:
             show_table(Table(found))
         else:
@@ -196,10 +207,10 @@ def table(
 
 @contextmanager
 def _finished(
-    file: Path, results: Path | None, size: str | None, replications: int | None
+    file: Path, results: Path | None, size: str | None, replications: int | None, load: bool
 ) -> Iterator[tuple[Results, Path]]:
     """What is finished, and the folder of results."""
-    with _opened(file, results, size, replications) as (asked, store):
+    with _opened(file, results, size, replications, load) as (asked, store):
         found = Results.of(asked, store=store)
         if not found.found:
             accepted = f"`holdfast campaign run {asked.source}` first"
@@ -229,9 +240,11 @@ def plot(
             "--output",
         ),
     ] = None,
+    load: Load = False,
+    policies: Policies = None,
 ) -> None:
     """Draw the picture that the file asks for."""
-    with _finished(file, results, size, replications) as (found, folder):
+    with _finished(file, results, size, replications, load) as (found, folder):
         show(f"picture  {draw(found, output or folder / f'{found.campaign.name}.png')}")
 
 
@@ -247,7 +260,9 @@ def export(
     results: Folder = None,
     size: Size = None,
     replications: Replications = None,
+    load: Load = False,
+    policies: Policies = None,
 ) -> None:
     """Write all runs as a table."""
-    with _finished(file, results, size, replications) as (found, _):
+    with _finished(file, results, size, replications, load) as (found, _):
         _write(found.runs(), output, "run")
