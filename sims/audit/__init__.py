@@ -9,8 +9,8 @@ the lines that must come, each as (event, causes), and get the seq of the line t
 holds what a log has told so far, `facts.py` and `worker.py` its nouns. A run's course is `runs.py`,
 part by part (`parts.py`), by what its protection says (`rules.py`); copies start in `copies.py` and
 end in `ends.py`; members fetch and send in `link.py`, as the master serves them (`service.py`).
-What comes from outside is `inputs.py`, but for workers' states and speeds (`changes.py`) and
-practitioners' mechanisms (`practice.py`).
+What comes from outside is `inputs.py`; who is UP, and how fast, `copies.py`; practitioners'
+mechanisms are `practice.py`.
 What is decided, and may have caused it, is a file a decider: `deciding.py` (any; enrolment),
 `queue.py`, `pack.py` with `expectations.py`, `columns.py` (copies that are placed all at once).
 """

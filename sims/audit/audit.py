@@ -8,7 +8,7 @@ from typing import Any
 from actors import events as e
 from actors.events import DeciderKind, ScenarioStarted
 from actors.runtime import Event, Record, rare_collections
-from sims.audit import changes, copies, inputs, practice, runs, service
+from sims.audit import copies, inputs, practice, runs, service
 from sims.audit.columns import Columns
 from sims.audit.deciding import Decider, Enrolment
 from sims.audit.law import Broken, Law, Violation, framed, told
@@ -44,14 +44,15 @@ HANDLERS: dict[type[Event], Handler] = {
     e.LinkDescribed: inputs.describe,
     e.PackDescribed: inputs.describe,
     e.PlatformDescribed: inputs.describe,
+    e.FaultsFitted: inputs.describe,
     e.CheckpointingDescribed: practice.describe_checkpoints,
     e.NoticeGiven: practice.notice,
     e.FaultDetected: practice.detect,
     e.MemberReplaced: practice.replace,
     e.CheckpointStarted: runs.learn,
     e.JobSubmitted: inputs.submit,
-    e.WorkerChanged: changes.change,
-    e.WorkerSpeedChanged: changes.speed,
+    e.WorkerChanged: copies.change,
+    e.WorkerSpeedChanged: copies.speed,
     e.WorkloadEnded: inputs.end_workload,
     e.ScenarioEnded: inputs.end,
     e.StaleMessage: inputs.off,

@@ -1,20 +1,26 @@
-"""Copies of a job: how they start, and what befalls their members (WORLD.md, R2 and P5)."""
+"""Copies of a job: how they start, and what befalls them as workers change their states and speeds
+(WORLD.md, W1, R2, P2 and P5)."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from actors.events import (
+    CheckpointLost,
     MembersReleased,
     Outcome,
     RunEnded,
     RunStarted,
     Stage,
+    WorkerChanged,
+    WorkerSpeedChanged,
 )
-from sims.audit import ends, practice, rules, runs, starts
-from sims.audit.facts import NEGLIGIBLE, Copy, Job, Run
-from sims.audit.law import Broken, Causes, Law, allowed, follows, told
-from sims.audit.turns import Phase, Script
+from policies.availability import WorkerState
+from sims.audit import ends, link, parts, practice, rules, runs
+from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Job, Run
+from sims.audit.law import Broken, Causes, Law, allowed, follows, ordered, possible, told
+from sims.audit.turns import INSTANT, Phase, Script, Teller
+from sims.audit.worker import Worker
 from sims.audit.world import World, spans_told
 
 CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
@@ -66,14 +72,159 @@ def _cancelled(w: World, copy: Copy, causes: object) -> Script:
     yield from ends.drop(w, copy, CANCELLED, causes, early=True)  # type: ignore[arg-type]
 
 
+# --- its members ----------------------------------------------------------------------------------
+
+
+def change(w: World, event: WorkerChanged, seq: int) -> Script:
+    """A worker's owner, or a fault, changes its state (W1)."""
+    w.settle(Phase.STATES)
+    w.phase = Phase.STATES
+    ordered(w.noticed != w.now, "{} after a notice", event)
+    worker, state, until = w.worker(event.worker), event.state, event.until
+    copy, was, cause = w.holder(event.worker), worker.state, _fallen(w, worker)
+    first = not worker.known and w.now == 0 and event.was is None
+    possible(state is not was, "{}: it is that already", event)
+    if until is not None:
+        lasts = until > w.end or (w.late and until >= w.now)
+        possible(state is DOWN and lasts, "{}", event)
+        w.decider.strikes(worker)
+    elif state is DOWN and worker.lead is not None:
+        w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker, worker.lead))
+    yield WorkerChanged(event.worker, state, None if first else was, until), cause
+    if copy is None and UP in (state, was):
+        free = w.pool(event.worker)
+        (free.give if state is UP else free.take)(event.worker, event.worker)
+    worker.state, worker.seq, worker.known = state, seq, True
+    worker.until, worker.changed = until, w.now
+    worker.back = w.now if was is DOWN else worker.back
+    worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
+    late = w.late and until is not None and copy is not None
+    if not late:
+        w.decider.turned(worker.number, state, copy, seq)
+    if w.service is not None:
+        yield from link.turned(w, worker, seq, late)
+    if copy is not None:
+        _strike(w, copy, worker, cause, late)
+
+
+def _fallen(w: World, worker: Worker) -> int:
+    """What made it go DOWN, where that is over now: the cause of its next state."""
+    if worker.state is not DOWN:
+        return 0
+    due = worker.until
+    possible(due is None or due <= w.end, "worker {} is DOWN until {}", worker.number, due)
+    over = due is not None and due >= w.now * (1 - INSTANT)
+    return worker.seq if over or worker.changed == w.now else 0
+
+
+def _strike(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None:
+    """A copy hears of its member's state; `late`: later, but for a fault without a downtime, if its
+    owner says that it is UP then."""
+    before, worker.struck = worker.struck, None
+    state, until = worker.state, worker.until
+    if before is not None:
+        if state is UP:
+            w.decider.turned(worker.number, DOWN, copy, fall)
+        w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
+    known = state is UP or (state is DOWN and until is None)
+    turn = partial(_changed, w, copy, worker.number, state, worker.seq, known)
+    if late and until == w.now:
+        worker.struck = turn
+    else:
+        w.push(copy.job, Phase.STATES, 0, partial(turn, late))
+
+
+def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
+    """A worker's speed changes."""
+    if w.now:
+        w.settle(Phase.STATES)
+    w.phase = Phase.STATES
+    possible(event.speed >= 0 and (w.now or event.speed != 1), "{} at {}", event, w.now)
+    worker = w.worker(event.worker)
+    yield event, 0
+    w.sped, worker.speed = True, event.speed
+    w.decider.paced(worker, seq)
+    copy = w.holder(event.worker)
+    if copy is not None:
+        turn = _paced(w, copy, event.worker, event.speed, seq)
+        w.push(copy.job, Phase.STATES, 0, lambda: turn)
+
+
+def _changed(
+    w: World,
+    copy: Copy,
+    worker: int,
+    state: WorkerState,
+    cause: int,
+    known: bool,
+    hidden: bool,
+) -> Script:
+    """A member changed its state; `known`: so that all hear of faults before; `hidden`: nobody
+    hears of it."""
+    if copy.gone:
+        return
+    if state is UP:
+        copy.absent.discard(worker)
+    else:
+        copy.absent.add(worker)
+    if known and worker in copy.struck:
+        yield from practice.heard(w, copy, worker)
+    last = cause
+    if copy.gone:
+        return
+    if state is DOWN:
+        last = yield from _lose(w, copy, worker, cause, hidden)
+    elif copy.run is not None:
+        last = yield from parts.review(w, copy.run, cause)
+    else:
+        copy.cause = cause
+        ends.resume_soon(w, copy)
+    w.report(copy, last)
+
+
+def _paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Script:
+    """A member changed its speed."""
+    if copy.gone:
+        return
+    if copy.speeds is None:
+        copy.speeds = dict.fromkeys(copy.members, 1.0)
+    copy.speeds[worker] = speed
+    if copy.run is not None:
+        cause = yield from parts.review(w, copy.run, cause)
+    w.report(copy, cause)
+
+
+def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
+    job = copy.job
+    fatal, last, lost = False, cause, 0.0
+    if job.manner.replace_after is not None:
+        wanted = partial(practice.wanted, w, copy, worker)
+        w.at(w.now + job.manner.replace_after, Phase.RESUME, job, link.LATER, wanted)
+    if job.keeps:
+        fatal = rules.fatal(w, copy, worker)
+        if fatal:
+            lost = rules.forget(copy)
+    if job.protection is None:
+        job.lost += 1
+    if hidden:
+        last = yield from practice.hide(w, copy, worker, cause)
+    elif copy.run is not None:
+        last = yield from ends.end_early(w, copy, LOST, cause)
+    if fatal:
+        last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause
+        kept = lost if copy.stored is None else 0
+        copy.cause = last = yield from ends.give_up(copy, kept, last)
+    return last
+
+
 # --- plain jobs ---------------------------------------------------------------------------------
 
 
 def _plain(w: World, job: Job, copy: Copy, line: RunStarted, causes: Causes) -> Script:
     """An attempt of a plain job is one timer (rigid21, section 3.2)."""
-    run = starts.begin(w, copy, rules.SCRATCH, line)
+    run = parts.begin(w, copy, rules.SCRATCH, line)
     run.stage, run.rate, run.length = Stage.COMPUTING, 1, run.work
-    run.started = yield starts.started(run, None), causes
+    run.started = yield parts.started(run, None), causes
     held, limit = run.work + job.described.verification, job.described.limit
     if limit is not None and held - limit > NEGLIGIBLE * held:
         run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(ends.killed, w, run))

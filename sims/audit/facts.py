@@ -87,6 +87,8 @@ class Job(Teller):
     """Whether its errors are drawn; None: no verification has ended."""
     lost: int = 0
     """Attempts of a plain job that ended early, and do not count."""
+    passed: tuple[float, int] = -1.0, 0
+    """When parts of its runs ended last, and the last timer that was set by then."""
     wanted: int = -1
     """seq of what it has wanted workers since."""
     over: tuple[str, float] = "completed", -1.0
@@ -216,8 +218,8 @@ class Run(Parked):
     """Which timer that is, of all."""
     tied: bool = False
     """Whether its part ends as the checkpoint beside it does."""
-    aside: Teller | None = None
-    """What tells of such checkpoints."""
+    tellers: tuple[Teller, ...] = ()
+    """What tells of such checkpoints, and of its parts, in whatever order; none: its job does."""
     beside: Teller | None = None
     """What tells of it, if it is such an account."""
     started: int = -1

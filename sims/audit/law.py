@@ -11,10 +11,15 @@ from typing import Any
 import attrs
 from attrs import frozen
 
+from actors.events import EndExpected, FaultDetected
 from actors.runtime import Event
 
 ROUNDING = 1e-9
 """Relative: sums of the same numbers in another order differ by less, other numbers by more."""
+
+
+HEARD = EndExpected, FaultDetected
+"""What comes as it is heard of, whatever others have to tell yet."""
 
 
 class Law(enum.Enum):
@@ -116,5 +121,7 @@ def fits(expected: Any, event: Any) -> bool:
     """Whether the line is what is expected, as far as who tells what."""
     if expected.__class__ is not event.__class__:
         return False
+    if isinstance(event, FaultDetected):
+        return expected.worker == event.worker  # type: ignore[no-any-return]
     keeps = getattr(expected, "keeps", None)
     return keeps is None or getattr(event, "keeps", None) is not None

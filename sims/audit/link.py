@@ -167,7 +167,7 @@ def _drop(w: World, worker: Worker, cause: int) -> None:
 
 
 def _now(w: World) -> int:
-    return Phase.RESUME if w.phase == Phase.RESUME else Phase.STATES
+    return max(w.phase, Phase.STATES)
 
 
 def _lost(w: World, worker: Worker, cause: int) -> Script | None:
@@ -224,18 +224,23 @@ def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
         return
     if worker.state is DOWN:
         worker.programs.clear()
+        worker.leave()
         if hidden and worker.passing is not None:
             worker.passing.live = False
         else:
-            yield from _lost(w, worker, cause) or ()
-            worker.leave()
-            worker.run, worker.saving = None, False
+            yield from heard(w, worker, cause)
     elif worker.run is not None and worker.state is UP:
         _go_on(w, worker, cause)
     elif worker.passing is not None:
         yield from _suspended(w, worker, cause)
     else:
         w.service.quit(worker)
+
+
+def heard(w: World, worker: Worker, cause: int) -> Script:
+    """Its run knows that it is DOWN."""
+    yield from _lost(w, worker, cause) or ()
+    worker.run, worker.saving = None, False
 
 
 def passed(w: World, worker: Worker) -> Script:
@@ -276,7 +281,7 @@ def arrived(w: World, run: Run, worker: int, cause: int) -> None:
             w.report(run.copy, cause)
             return None
         it.cause, it.reports = cause, it is run
-        return it.script
+        return it.take()
 
     # Others that start at this instant do so first.
     phase = w.phase if w.phase >= Phase.RESUME else Phase.MESSAGES

@@ -18,6 +18,8 @@ from actors.events import (
     Stage,
     WhyIgnored,
 )
+from actors.runtime import Event
+from policies.availability import WorkerState
 from policies.interface.pack import Cause
 from sims.audit import ends, link, rules, runs
 from sims.audit.expectations import Expectations
@@ -25,7 +27,7 @@ from sims.audit.facts import DOWN, Copy, Job
 from sims.audit.intervals import joined, numbers
 from sims.audit.law import Broken, Causes, Law, allowed, comes, follows, told
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script, tell
+from sims.audit.turns import Phase, Script
 from sims.audit.worker import Worker
 from sims.audit.world import spans_told
 
@@ -56,7 +58,14 @@ class Pack(Expectations):
                 self.standing.pop(copy, None)
             self.left.clear()
             self.released = False
-            for instant in (self.over, self.struck, self.heirs, self.decided, self.leaving):
+            for instant in (
+                self.over,
+                self.struck,
+                self.heirs,
+                self.decided,
+                self.leaving,
+                self.rounded,
+            ):
                 instant.clear()
         super().renew()
 
@@ -79,9 +88,9 @@ class Pack(Expectations):
                 self.w.reporters[name], Phase.RESUME, 2 * link.LATER, partial(self.inherit, name)
             )
 
-    def turned(self, worker: Worker, copy: Copy | None, seq: int) -> None:
-        super().turned(worker, copy, seq)
-        if worker.state is DOWN and copy is not None:
+    def turned(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
+        super().turned(worker, state, copy, seq)
+        if state is DOWN and copy is not None:
             self.struck[copy] = seq
 
     def _ignored(self, worker: int) -> tuple[str | None, WhyIgnored] | None:
@@ -121,22 +130,10 @@ class Pack(Expectations):
         self.renew()
         size = copy.full
         whole = size % w.terms.pair == 0 and size <= self.known[copy.job.name].most
-        allowed(
-            whole,
-            "{} gets {} workers, in groups of {}",
-            copy.job.name,
-            size,
-            w.terms.pair,
-        )
+        allowed(whole, "{} gets {} workers, in groups of {}", copy.job.name, size, w.terms.pair)
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
-            allowed(
-                lowest == copy.spans,
-                "{} gets {}, not {}",
-                copy.job.name,
-                copy.text,
-                lowest,
-            )
+            allowed(lowest == copy.spans, "{} gets {}: {}", copy.job.name, copy.text, lowest)
 
     def _promised(self) -> list[Copy]:
         return [it for it in self.standing if it.promised and not it.gone]
@@ -213,8 +210,9 @@ class Pack(Expectations):
             event = yield None
             spans = spans_told(getattr(event, "processors", ""))
         elif after < copy.full:
-            # Who is not UP stays: nobody else could use it.
-            spans = joined(sorted(had, key=lambda n: (w.is_up(n), n))[:after])
+            # Who is not UP stays, as spares do: nobody else could use it.
+            able = {n for n in had if w.is_up(n) and w.pool(n) is w.free}
+            spans = joined(sorted(had, key=lambda n: (n in able, n))[:after])
         else:
             spans = joined((*had, *numbers(w.free.lowest(after - copy.full))))
         has = set(numbers(spans))
@@ -254,7 +252,7 @@ class Pack(Expectations):
             if stands.end < self.standing[latest].since:
                 copy.promised = True
                 line = MembersPromised(job.name, copy.last, copy.text), self.struck[latest]
-                self.w.push(job, Phase.DECISION, 0, partial(tell, *line))
+                self.w.push(job, Phase.DECISION, 0, partial(_tell, *line))
 
     def join(self, event: MembersJoined, seq: int) -> Script:
         """Workers that had been promised have come."""
@@ -276,7 +274,9 @@ class Pack(Expectations):
                 self._release()
                 self.w.settle(Phase.DECISION + 1)
             for name in self.excused:
-                known = any(it.job.name == name for it in self.struck) or name not in self.w.jobs
+                job = self.w.jobs.get(name)
+                copies = job.copies if job is not None else ()
+                known = job is None or any(it in self.struck or it.struck for it in copies)
                 follows(known, "a fault of {} is ignored, and it computes", name)
         self.excused.clear()
         if self.leaving:
@@ -291,3 +291,7 @@ def _index(job: Job) -> int:
 def _acts(policy: str) -> bool:
     """Whether a policy of this name redistributes at faults; of a user's nothing is known."""
     return "-" in policy and ":" not in policy
+
+
+def _tell(event: Event, cause: int) -> Script:
+    yield event, cause

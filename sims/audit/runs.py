@@ -21,11 +21,11 @@ from actors.events import (
     VerificationEnded,
 )
 from policies.maths.cosched import round_count
-from sims.audit import ends, link, parts, rules, starts
+from sims.audit import ends, link, parts, rules
 from sims.audit.facts import NEGLIGIBLE, Copy, Run, State
 from sims.audit.law import Causes, comes, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script, Teller
+from sims.audit.turns import Phase, Script
 from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
@@ -44,15 +44,15 @@ def course(
     """A run from its start to its end; `line`: what tells of its start, where it was decided;
     `keeps`: the run before on members that were kept."""
     job = copy.job
-    run = starts.begin(w, copy, plan, line)
+    run = parts.begin(w, copy, plan, line)
     run.spread = spread
-    cause = yield starts.started(run, keeps), causes
+    cause = yield parts.started(run, keeps), causes
     run.started = cause
     if job.described.limit is not None:
         over = partial(ends.killed, w, run)
         w.at(w.now + job.described.limit, Phase.MESSAGES, job, run.number, over)
     if job.tasks is not None:
-        cause = yield from starts.dealt(w, run, line, cause)
+        cause = yield from parts.dealt(w, run, line, cause)
     elif any(stage is Stage.REDISTRIBUTING for stage, _ in plan.before):
         sizes = copy.holders, copy.full, round_count(copy.holders, copy.full)
         cause = yield RedistributionPlanned(job.name, run.number, *sizes), cause
@@ -97,7 +97,8 @@ def _compute(w: World, run: Run) -> Script:
         run.reach = run.work if period is None or final else run.base + period
         yield from parts.part(w, run, COMPUTING, left if period is None or final else period)
         while run.saving is not None and run.reach < run.work:
-            run.due, run.length, run.reach = True, left, run.work
+            run.due, run.base, run.passed, run.length = True, run.reach, 0, left - run.length
+            run.reach = run.work
             parts.aim(w, run)
             yield run
             run.settle(w.now)
@@ -126,7 +127,7 @@ def _secure(w: World, run: Run) -> Script:
         return
     run.cause = yield CheckpointStarted(job.name, run.number, run.base), run.cause
     saving = Run(copy, run.number, run.work, run.base, since=w.now, exposed=run.exposed)
-    run.aside = saving.beside = run.aside or Teller()
+    saving.beside = run.tellers[0]
     saving.cause = run.cause
     run.saving, run.due, run.stage = saving, False, None
     script = _beside(w, run, saving)
@@ -144,10 +145,11 @@ def _beside(w: World, run: Run, saving: Run) -> Script:
     run.saving = None
     left = run.work - run.done(w.now)
     if run.due and run.stage is COMPUTING and left > NEGLIGIBLE * run.work:
-        run.cause = saving.cause
+        run.cause, run.reports = saving.cause, True
         yield parts.cut(w, run)
     elif run.stage is not None:
-        yield from parts.review(w, run, saving.cause)
+        cause = yield from parts.review(w, run, saving.cause)
+        w.report(run.copy, cause)
         parts.untie(w, run)
 
 
@@ -159,13 +161,14 @@ def _save(w: World, run: Run, it: Run) -> Script:
     it.cause = yield CheckpointTaken(job.name, run.number, it.base), it.cause
     copy.taken += 1
     rules.save(job, copy, state, copy.full)
-    w.checkpointed(run)
+    w.checkpointed(run, it.cause)
     every = job.manner.images_every
     if job.keeps and every and copy.taken % every == 0:
         sent = job.messages is not None and job.messages.image
         alone = job.manner.image_cost if job.messages is None else 0
         if it is not run:
             it.cause = yield CheckpointStarted(job.name, run.number, it.base), it.cause
+            it.reports = run.stage is not None
             parts.untie(w, run)
         yield from _pass(w, run, it, None if sent else alone)
         it.cause = yield CheckpointStored(job.name, run.number, it.base), it.cause
@@ -216,12 +219,13 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
     if not (run.base < done < run.work):
         return None
     size = rules.spread(w, run.copy)
-    job.learnt[size] = done - run.base
+    job.learnt[size] = period = done - run.base
     for other in (it.run for it in job.copies):
         if other is not None and other.learns and rules.spread(w, other.copy) == size:
-            other.learns, other.reach = False, other.base + done - run.base
-            other.length = done - run.base
-            parts.aim(w, other)
+            other.learns = False
+            if other.work - other.base - period > NEGLIGIBLE * other.work:
+                other.reach, other.length = other.base + period, period
+                parts.aim(w, other)
     reach = getattr(event, "done", done)
     follows(same(reach, done), "{!r} is done by {}", done, event)
     script, run.reach = parts.cut(w, run), reach

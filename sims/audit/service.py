@@ -12,6 +12,7 @@ from sims.audit.link import (
     PROGRAM,
     STARTED_FIRST,
     Service,
+    heard,
     lacks,
     leave,
     passed,
@@ -99,11 +100,15 @@ def pass_channels(w: World, event: TransferStarted | TransferSuspended, seq: int
 
 
 def forgotten(w: World, event: TransferDropped, seq: int) -> Script | None:
-    """Who was not enrolled again loses what has passed, once it has been decided."""
+    """Who was not enrolled again loses what has passed, once it has been decided; or whoever is UP
+    again as it goes DOWN (F1)."""
+    worker = w.worker(event.worker)
+    if worker.lost and worker.until == w.now:
+        return heard(w, worker, worker.seq)
     if not w.former:
         return None
     release_former(w)
-    return w.told_now(w.worker(event.worker))
+    return w.told_now(worker)
 
 
 def _as_told(

@@ -10,6 +10,7 @@ from attrs import define, field
 
 from actors.events import Outcome, RunEnded, TransferDropped, TransferSuspended
 from actors.runtime import Event
+from sims.audit.law import fits
 
 Script = Generator[Any, Any, Any]
 """What must be told, line after line: it yields (event, causes) and gets that line's seq; or None,
@@ -46,6 +47,12 @@ class Teller:
     front: Turn | None = field(init=False, default=None)
     """What it must tell next."""
 
+    def may_tell(self, event: Event) -> bool:
+        """Whether this may be what it has to tell now."""
+        if self.front is None:
+            return bool(self.turns)
+        return self.front.want is None or fits(self.front.want[0], event)
+
 
 @define(eq=False)
 class Timer:
@@ -64,6 +71,11 @@ class Parked:
     """What a script waits for."""
 
     script: Script | None = field(init=False, default=None)
+
+    def take(self) -> Script | None:
+        """That script, which goes on now: once, whoever else has seen that the wait is over."""
+        script, self.script = self.script, None
+        return script
 
 
 def cancels(event: Event) -> bool:

@@ -11,12 +11,11 @@ from typing import Any
 
 from attrs import Factory, define, field
 
-from actors.events import EndExpected
 from actors.runtime import Event
-from sims.audit.law import Broken, Law, check, fits, told
+from sims.audit.law import HEARD, Broken, Law, check, told
 from sims.audit.tellers import Parked, Phase, Script, Teller, Timer, Turn, cancels
 
-__all__ = ["Parked", "Phase", "Script", "Teller", "Timer", "Turn", "Turns", "tell"]
+__all__ = ["Parked", "Phase", "Script", "Teller", "Timer", "Turn", "Turns"]
 
 INSTANT = 1e-12
 """Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
@@ -103,13 +102,12 @@ class Turns:
         if teller is not None:
             self._hasten(teller, event)
             while teller.front is None and teller.turns:
-                if kind is not EndExpected:  # which comes as it is heard of
+                if kind not in HEARD:
                     self.settle(teller.turns[0][0])
                 if teller.front is None:
                     self._prime(teller)
             front = teller.front
-        if front is not None and (front.want is None or fits(front.want[0], event)):
-            assert teller is not None
+        if teller is not None and front is not None and teller.may_tell(event):
             del self.pending[teller]
             self.script, self.want, self.teller = front.script, front.want, teller
             self.phase = front.phase
@@ -249,11 +247,6 @@ class Turns:
 
     def _enter(self, t: float) -> None:
         self.now, self.end, self.deciding = t, t * (1 + INSTANT), False
-
-
-def tell(event: Event, cause: int) -> Script:
-    """One line."""
-    yield event, cause
 
 
 def _at_once(turn: Turn) -> Script:

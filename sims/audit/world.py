@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 from attrs import Factory, define, field
 
 from actors.events import (
+    ChainsBelieved,
     CopiesSettled,
     DeciderKind,
     EndExpected,
+    MemberReplaced,
     PackDescribed,
     PlatformDescribed,
     ScenarioStarted,
@@ -79,7 +81,6 @@ class World(Turns):
     """By job of a pack: what tells when it is expected to end."""
     untold: dict[str, Callable[[], None]] = Factory(dict)
     """By job of a pack: what its decider would tell of a checkpoint of now, if speeds vary."""
-    downtime: float | None = None
     platform: PlatformDescribed = ALIKE
     late: bool = False
     """Whether faults are detected late."""
@@ -130,11 +131,14 @@ class World(Turns):
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
             return getattr(self.decider, "teller", None)
+        if kind is MemberReplaced:
+            return None  # whose runs start once all are replaced
         job = self.jobs.get(getattr(event, "job", ""))
         if job is not None and not job.manner.blocking:
             runs = (it.run for it in job.copies if it.last == getattr(event, "run", None))
-            asides = (it.aside for it in runs if it is not None)
-            return next((it for it in asides if it is not None and (it.front or it.turns)), job)
+            found = [it for run in runs if run is not None for it in run.tellers]
+            able = (it for it in found if it.may_tell(event))
+            return max(able, key=lambda it: it.front is not None, default=job)
         return job
 
     def choose(self, event: ScenarioStarted) -> None:
@@ -144,17 +148,20 @@ class World(Turns):
     def described(self) -> bool:
         """Whether all that the head names has been told."""
         pack = self.head.decider is not DeciderKind.PACK or self.pack is not None
-        return pack and self.kinds == set(self.head.kinds)
+        enrols = self.head.decider is DeciderKind.ENROLMENT
+        return (
+            pack and enrols is (ChainsBelieved in self.heads) and self.kinds == set(self.head.kinds)
+        )
 
     def report(self, copy: Copy, cause: int) -> None:
         """A copy goes on otherwise than before."""
         if copy.job.application is not None:
             self.decider.report(copy, cause)
 
-    def checkpointed(self, run: Run) -> None:
+    def checkpointed(self, run: Run, cause: int) -> None:
         """It has taken a checkpoint."""
         if run.copy.job.application is not None:
-            self.decider.checkpointed(run)
+            self.decider.checkpointed(run, cause)
 
     # --- workers ------------------------------------------------------------------------------
 

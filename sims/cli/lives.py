@@ -53,10 +53,11 @@ def live(
         ),
     ] = None,
 ) -> int:
-    """Carry a scenario out with real processes of Dask, in real time, and check their answers.
+    """Run a scenario with real processes of Dask, in real time.
 
-    The scenario's [live] says how: seconds per time unit, the pace of computing, the bandwidth of a
-    channel. Owners stop processes, faults kill them. (To watch a simulation: `run --live`.)"""
+    Owners stop processes, faults kill them, and the answers are checked. The section [live] of the
+    scenario sets the seconds per time unit, the pace of computing, and the bandwidth of a channel.
+    (To watch a simulation: `run --live`.)"""
     from sims.live.live import advance_of, playable
     from sims.live.processes import opened
     from sims.live.reality import measure, predict
@@ -117,10 +118,10 @@ def reality(
     ] = None,
     again: Annotated[bool, flag("--again", "tell what is in the folder; run nothing")] = False,
 ) -> int:
-    """Hold a simulation against reality: predict N runs, then carry them out with processes.
+    """Predict runs of a scenario, then measure them with real processes.
 
-    Measures what processes cost, simulates N runs (written down before any live run begins),
-    carries out N with the same realised hazards, and tells where the two part."""
+    Measures what processes cost, simulates N runs (written down before any live run begins), runs N
+    live with the same realised hazards, and prints where the two differ."""
     from sims.live.live import advance_of
     from sims.live.processes import opened
     from sims.live.reality import Comparison, calibrate, measure, predict, read, write

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from actors.events import ScenarioStarted
-from actors.runtime import Record, system
-from actors.runtime.journal import Journal
+from actors.runtime import Record
 from sims import world
 from sims.history import History
 from sims.ledger import Ledger, Slices, Use
@@ -75,10 +74,7 @@ def ledger(records: list[Record], expected: dict[str, Any]) -> dict[str, tuple[A
 
 
 @pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy", "ignore:.*has no effect")
-def test_practitioners_mechanisms_do_what_is_expected(
-    cases_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(system, "Journal", Journal)  # the derivation knows none of them
+def test_practitioners_mechanisms_do_what_is_expected(cases_dir: Path) -> None:
     cases = case_file(cases_dir, "practice.json")["cases"]
     assert len(cases) > 100
     assert [it["name"] for it in cases if apart(compared(it))] == []
