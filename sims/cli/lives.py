@@ -58,8 +58,8 @@ def live(
     Owners stop processes, faults kill them, and the answers are checked. The section [live] of the
     scenario sets the seconds per time unit, the pace of computing, and the bandwidth of a channel.
     (To watch a simulation: `run --live`.)"""
+    from sims.live.cluster import opened
     from sims.live.live import advance_of, playable
-    from sims.live.processes import opened
     from sims.live.reality import measure, predict
 
     scenario = load(file, changes or (), seed)
@@ -122,8 +122,8 @@ def reality(
 
     Measures what processes cost, simulates N runs (written down before any live run begins), runs N
     live with the same realised hazards, and prints where the two differ."""
+    from sims.live.cluster import opened
     from sims.live.live import advance_of
-    from sims.live.processes import opened
     from sims.live.reality import Comparison, calibrate, measure, predict, read, write
 
     scenario = load(file, changes or (), seed)

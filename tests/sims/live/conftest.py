@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from sims.live.chains import hashed
-from sims.live.processes import Processes, opened
+from sims.live.cluster import opened
+from sims.live.processes import Processes
 
 SIZE = 5
 
