@@ -31,6 +31,9 @@ from sims.tables.fields import (
 from sims.tables.refusals import not_accepted, section_of
 from sims.tables.section import Section
 
+LOOKS = 1000
+"""At whether intervals are narrow enough."""
+
 AtLeastOne = Annotated[int, Accepts("a whole number from 1", {"ge": 1})]
 
 
@@ -71,6 +74,10 @@ class Precision(Section):
             raise Unacceptable("relative", self.relative, "either `relative` or `absolute`")
         if self.most < self.first:
             raise Unacceptable("most", self.most, "at least `first`")
+        if log(self.most / self.first) > LOOKS * log(self.growth):
+            raise Unacceptable(
+                "growth", self.growth, f"one with which there are at most {LOOKS} looks"
+            )
 
     def looks(self) -> list[int]:
         """Replications at each look."""

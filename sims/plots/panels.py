@@ -16,6 +16,7 @@ from sims.plots.figure import (
     blank_figure,
     legend_below,
     number_wholly,
+    plainly,
     save,
     title_within,
 )
@@ -79,14 +80,14 @@ def draw_panels(
         _mark(axes, curves, marks.get(name, NONE))
         _draw_curves(axes, curves, log_x, log_y, best)
         _number(axes, curves, log_x, log_y, ticks)
-        axes.set_title(name, fontsize="medium")
+        axes.set_title(plainly(name), fontsize="medium")
         axes.grid(alpha=0.3)
         # At the outer edges: a name for the whole picture would meet the legend.
-        axes.set_ylabel("" if place % columns else y)
-        axes.set_xlabel(x if place + columns >= len(panels) else "")
+        axes.set_ylabel("" if place % columns else plainly(y))
+        axes.set_xlabel(plainly(x) if place + columns >= len(panels) else "")
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
-    figure.suptitle(title_within(title, WIDTH * columns))
+    figure.suptitle(title_within(plainly(title), WIDTH * columns))
     stars = "" if best is None else "star: best of its line"
     _legend(figure, panels, "; ".join(filter(None, (stars, note))))
     return save(figure, path)
@@ -119,7 +120,7 @@ def _draw_curves(
         placed = x * exp(beside) if log_x else x + beside
         axes.errorbar(
             *(placed, mean, (below, above)),
-            label=name,
+            label=plainly(name),
             color=CYCLE[k % len(CYCLE)],
             marker=MARKERS[k % len(MARKERS)],
             ls=STYLES[k // len(CYCLE) % len(STYLES)],
@@ -193,12 +194,12 @@ def draw_spreads(
         axes.boxplot(list(panel.values()), orientation="horizontal", showfliers=False)
         for k, values in enumerate(panel.values(), start=1):
             axes.plot(values, [k] * len(values), "o", color=CYCLE[(k - 1) % len(CYCLE)], alpha=0.5)
-        axes.set_yticks(range(1, len(panel) + 1), list(panel))
+        axes.set_yticks(range(1, len(panel) + 1), list(map(plainly, panel)))
         axes.invert_yaxis()
-        axes.set_title(name, fontsize="medium")
+        axes.set_title(plainly(name), fontsize="medium")
         if far:
             axes.set_xscale("log")
         axes.xaxis.set_major_formatter(PLAIN)
-    figure.supxlabel(x, fontsize="medium")
-    figure.suptitle(title_within(title, 2 * WIDTH))
+    figure.supxlabel(plainly(x), fontsize="medium")
+    figure.suptitle(title_within(plainly(title), 2 * WIDTH))
     return save(figure, path)

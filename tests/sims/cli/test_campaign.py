@@ -189,7 +189,7 @@ def test_files_that_are_others_than_when_it_began_are_named(own: Shell) -> None:
     status = own("campaign", "status", "campaign.toml", "--results", "kept").out
     assert "  changed   mine" in status
     resumed = own("campaign", "resume", "campaign.toml", *ALONE).err
-    assert resumed.startswith("changed since it began: mine")
+    assert resumed.startswith("holdfast: changed since it began: mine")
 
 
 def test_variants_of_other_jobs_are_not_compared(own: Shell) -> None:
