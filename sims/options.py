@@ -202,6 +202,6 @@ Overrides = Annotated[
 ]
 Policies = Annotated[
     Path | None,
-    option(code_folder, "PATH", "where modules are that the file names, beside its own folder"),
+    option(code_folder, "PATH", "folder of modules that the file names, besides its own"),
 ]
 AsJson = Annotated[bool, flag("--json", "print it as JSON")]

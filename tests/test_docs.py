@@ -7,7 +7,8 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,12 @@ from sims.docs.blocks import (
     prose,
     whole,
 )
-from sims.examples import examples
+from sims.examples import CAMPAIGNS, examples
+from sims.examples import FOLDER as SCENARIOS
 
 SHORT = {"--runs 30": "--runs 2", "--most 50": "--most 5"}
-"""What a reader may wait for, and a test need not."""
+"""What a reader may wait for, and a test need not, unless the page shows what is printed."""
+SHIPPED = examples()
 DOCUMENTS = [ROOT / "README.md", *sorted(PAGES.rglob("*.md"))]
 DRAWN = "figures/"
 
@@ -56,27 +59,41 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]  # other tests have policies called so
 
 
-# What that page shows to be printed is checked as well, by a test of its own.
-@pytest.mark.parametrize("path", [it for it in DOCUMENTS if it.name != "cluster.md"], ids=name_of)
-def test_the_blocks_of_a_page_run_one_after_the_other(path: Path, folder: Path) -> None:
-    for block in blocks(path.read_text(encoding="utf-8")):
+@every_document
+def test_the_blocks_of_a_page_run_one_after_the_other_and_print_what_it_shows(
+    path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = list(blocks(path.read_text(encoding="utf-8")))
+    shown = [line for it in found if it.language == "text" for line in it.text.splitlines()]
+    for block in found:
         if block.file is not None:
             (folder / block.file).write_text(block.text)
         if block.language == "sh":
-            shell(block)
+            shell(block, {} if shown else SHORT)
         elif block.language == "python" and block.file is None:
             compile(block.text, str(path), "exec")
             if not block.not_run:
                 python(block.text, folder)
         elif block.language == "toml" and block.file and "\nscenario = " not in block.text:
             assert main(["check", block.file]) == 0, block.text
+        elif (
+            block.language == "toml" and (name := tomllib.loads(block.text).get("name")) in SHIPPED
+        ):
+            shipped = (SCENARIOS / f"{name}.toml").read_text(encoding="utf-8")
+            assert tomllib.loads(block.text) == tomllib.loads(shipped)
+    printed = words_of(capsys.readouterr().out)
+    assert [line for line in shown if words_of(line) not in printed] == []
 
 
-def shell(block: CodeBlock) -> None:
+def words_of(text: str) -> str:
+    return " ".join(text.split())
+
+
+def shell(block: CodeBlock, shorter: Mapping[str, str]) -> None:
     """Run what a reader would type, or see that a shell could read it."""
     subprocess.run(["bash", "-n"], input=block.text, text=True, check=True)
     for line in () if block.not_run else block.commands:
-        for long, short in SHORT.items():
+        for long, short in shorter.items():
             line = line.replace(long, short)
         program, *words = shlex.split(line, comments=True)
         if program == "python":
@@ -125,7 +142,8 @@ def test_the_links_within_the_documentation_lead_somewhere(path: Path) -> None:
         if DRAWN in place:
             found = PICTURE.search(place)
             assert found, link
-            assert found[1] in examples() or f"{found[1]}.toml" in files(text), link
+            campaign = (CAMPAIGNS / f"{found[1]}.toml").exists()
+            assert campaign or found[1] in SHIPPED or f"{found[1]}.toml" in files(text), link
         else:
             assert target.exists(), link
             assert not anchor or anchor in anchors(whole(target.read_text(encoding="utf-8"))), link
@@ -145,7 +163,7 @@ def test_every_command_module_and_example_it_names_is_there(path: Path) -> None:
 
 def test_the_gallery_shows_every_example_with_its_file() -> None:
     gallery = (PAGES / "gallery.md").read_text()
-    for name in examples():
+    for name in SHIPPED:
         assert re.search(rf"## {name}\n(?:.*\n)+?!.*figures/{name}\.", gallery), name
         assert f'"sims/scenarios/{name}.toml"' in gallery
 

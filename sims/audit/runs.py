@@ -219,12 +219,13 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
     if not (run.base < done < run.work):
         return None
     size = rules.spread(w, run.copy)
-    job.learnt[size] = done - run.base
+    job.learnt[size] = period = done - run.base
     for other in (it.run for it in job.copies):
         if other is not None and other.learns and rules.spread(w, other.copy) == size:
-            other.learns, other.reach = False, other.base + done - run.base
-            other.length = done - run.base
-            parts.aim(w, other)
+            other.learns = False
+            if other.work - other.base - period > NEGLIGIBLE * other.work:
+                other.reach, other.length = other.base + period, period
+                parts.aim(w, other)
     reach = getattr(event, "done", done)
     follows(same(reach, done), "{!r} is done by {}", done, event)
     script, run.reach = parts.cut(w, run), reach

@@ -13,12 +13,15 @@ from attrs import frozen
 from actors.decisions import name_of
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.loader import split_override, value_of
-from sims.tables.fields import Unacceptable
+from sims.tables.fields import Number, Unacceptable
 from sims.tables.refusals import section_of
 from sims.tables.section import Section
 
 ACCEPTED = "KEY=VALUE,VALUE..., or KEY=[VALUE, VALUE...] as in TOML"
 LISTED = "a list of values, or a range: {first, last, step} or {first, last, count, log, whole}"
+
+MOST = 10**6
+"""Values of a range."""
 
 Settings = tuple[tuple[str, Any], ...]
 """(dotted key, value) in the order in which they are set."""
@@ -52,9 +55,9 @@ class Axis:
 class Range(Section):
     """`{first, last, ...}`: evenly spaced values, both ends among them."""
 
-    first: float
-    last: float
-    step: float | None = None
+    first: Number
+    last: Number
+    step: Number | None = None
     """Between two; what lies beyond `last` is none of them."""
     count: int | None = None
     """How many, instead of `step`."""
@@ -68,8 +71,10 @@ class Range(Section):
             raise Unacceptable("step", self.step, "either `step` or `count`")
         if self.step is not None and (self.log or not self.step * (self.last - self.first) > 0):
             raise Unacceptable("step", self.step, "a step towards `last`, and no `log`")
-        if self.count is not None and self.count < 2:
-            raise Unacceptable("count", self.count, "2 or more")
+        if self.step and (self.last - self.first) / self.step >= MOST:
+            raise Unacceptable("step", self.step, f"a step with which there are at most {MOST:,}")
+        if self.count is not None and not 2 <= self.count <= MOST:
+            raise Unacceptable("count", self.count, f"2 to {MOST:,}")
         if self.log and not min(self.first, self.last) > 0:
             raise Unacceptable("first", self.first, "ends above 0 where `log`")
 

@@ -14,6 +14,7 @@ from sims.campaign.axes import axes_of, flat
 from sims.campaign.cells import Gauge, gauge
 from sims.campaign.comparing import Effect
 from sims.campaign.intervals import LEVEL
+from sims.campaign.kit import OWN
 from sims.errors import COMMAND_LINE, InputError
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
@@ -29,6 +30,9 @@ from sims.tables.fields import (
 )
 from sims.tables.refusals import not_accepted, section_of
 from sims.tables.section import Section
+
+LOOKS = 1000
+"""At whether intervals are narrow enough."""
 
 AtLeastOne = Annotated[int, Accepts("a whole number from 1", {"ge": 1})]
 
@@ -70,6 +74,10 @@ class Precision(Section):
             raise Unacceptable("relative", self.relative, "either `relative` or `absolute`")
         if self.most < self.first:
             raise Unacceptable("most", self.most, "at least `first`")
+        if log(self.most / self.first) > LOOKS * log(self.growth):
+            raise Unacceptable(
+                "growth", self.growth, f"one with which there are at most {LOOKS} looks"
+            )
 
     def looks(self) -> list[int]:
         """Replications at each look."""
@@ -86,7 +94,7 @@ class PictureSection(Section):
     """`[picture]`: curves with intervals, over one axis."""
 
     x: str
-    """An axis whose values are numbers."""
+    """An axis whose values are numbers, or times such as `20 min`."""
     lines: str = "variant"
     """An axis, or `variant`: a curve for each."""
     panels: str | None = None
@@ -97,6 +105,10 @@ class PictureSection(Section):
     """`mean`; `ratio` or `difference` to the baseline."""
     log_x: bool = False
     log_y: bool = False
+    best: bool = False
+    """Whether the best of each line's values has a star."""
+    periods: tuple[Literal["young", "daly"], ...] = ()
+    """Checkpoint periods by these formulas, as lines across x."""
     columns: AtLeastOne = 3
     """Panels side by side."""
     title: str = ""
@@ -108,7 +120,7 @@ def _one_variant() -> dict[str, dict[str, Any]]:
     return {"as it is": {}}
 
 
-class Campaign(Section):
+class CampaignFile(Section):
     """A campaign file: a base scenario, what varies, how often, and what is wanted of it."""
 
     name: Name
@@ -144,10 +156,6 @@ class Campaign(Section):
     by: Literal["size", "time", "user", "group", "queue"] | None = None
     """Compare anew for the jobs of each user, say; measures are then those of jobs."""
     picture: PictureSection | None = None
-    folder: str = "."
-    """Where `scenario` and modules are sought; default: the campaign file's folder."""
-    source: str = COMMAND_LINE
-    """What errors name: the file."""
 
     def check(self) -> None:
         for name in self.measures:
@@ -174,7 +182,19 @@ class Campaign(Section):
             yield "picture.panels", self.picture.panels, [None, *axes, "variant"]
             yield "picture.measure", self.picture.measure, measures
 
-    # --- read off it --------------------------------------------------------------------------
+
+class Campaign(CampaignFile):
+    """A campaign, and where its file lies."""
+
+    folder: str = "."
+    """Where `scenario` and modules are sought: the file's."""
+    source: str = COMMAND_LINE
+    """What errors name: the file."""
+
+    @property
+    def made(self) -> bool:
+        """Whether a function makes its scenarios."""
+        return OWN.fullmatch(self.scenario) is not None
 
     @property
     def gauges(self) -> tuple[Gauge, ...]:
@@ -227,17 +247,17 @@ def load_campaign(
         raise InputError(str(path), "sizes", f"{size!r} is not there", known)
     _merge(table, sizes.get(size, {}))
     _merge(table, changes or {})
-    table |= {"folder": str(path.parent / table.get("folder", "")), "source": str(path)}
-    _flatten(table)
-    return section_of(Campaign, table, str(path))
+    _flatten(table, str(path))
+    asked = section_of(CampaignFile, table, str(path))
+    return Campaign.model_construct(**dict(asked), folder=str(path.parent), source=str(path))
 
 
-def _flatten(table: dict[str, Any]) -> None:
+def _flatten(table: dict[str, Any], source: str) -> None:
     """Keys of tables in tables become dotted ones; what is no table is left to be refused."""
     if isinstance(table.get("set"), dict):
         table["set"] = dict(flat(table["set"]))
     if isinstance(table.get("axes"), dict):
-        table["axes"] = {it.key: it.values for it in axes_of(table["axes"], table["source"])}
+        table["axes"] = {it.key: it.values for it in axes_of(table["axes"], source)}
     if isinstance(table.get("variants"), dict):
         variants = table["variants"].items()
         table["variants"] = {k: dict(flat(v)) if isinstance(v, dict) else v for k, v in variants}

@@ -173,7 +173,9 @@ def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResu
     result = CellResult(key, seed, RunStatus.RAISED)
     try:
         result = _measured(batch, seeded(scenario, seed), summary, result)
-    except Exception as raised:  # whatever a user's policy or measure makes of it
+    except KeyboardInterrupt:
+        raise
+    except BaseException as raised:  # whatever a user's policy or measure makes of it
         result = attrs.evolve(result, error=_told(raised))
     return attrs.evolve(
         result,
@@ -254,7 +256,7 @@ def _by_block(
     return found, speaks
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     """In a line: what a user made impossible, or what went wrong and where."""
     cause = error.error if isinstance(error, ActorFailed) else error
     if isinstance(cause, InputError | BadDecision):

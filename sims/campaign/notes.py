@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from sims.campaign.axes import told
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import RunStatus
 from sims.campaign.comparing import Comparison, Verdict, corrected
@@ -64,11 +65,13 @@ def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
         yield f"No ratio: the baseline's mean {measure} is 0. `difference` compares such means."
     if any(cell.seeds == 1 and not cell.speaks for cell in cells):
         yield "One run each: no intervals, no verdict."
-    if any(cell.alike for cell in cells):
+    if alike := [cell for cell in cells if cell.alike]:
+        some = "; ".join(told(cell.point) for cell in alike)
+        where = f": the seed does not change it{'' if len(alike) == len(cells) else f' at {some}'}"
         once = "they are one observation, without an interval and a verdict"
-        blocks = all(cell.speaks for cell in cells if cell.alike)
+        blocks = all(cell.speaks for cell in alike)
         why = "" if blocks else f"; {once}"
-        yield f"All runs of a variant are alike: the seed changes nothing in this scenario{why}."
+        yield f"All runs of a variant have the same {measure}{where}{why}."
 
 
 def _left_out(ends: Counter[RunStatus], measure: str) -> str:

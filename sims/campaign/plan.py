@@ -19,11 +19,11 @@ from attrs import define, field, frozen
 from sims.campaign.axes import Settings, objects, told
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
-from sims.campaign.kit import OWN, Kit, digest, kit_of
+from sims.campaign.kit import Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError
 from sims.given import with_given
 from sims.scenario.loader import parse, put, read
-from sims.scenario.policies import imported
+from sims.scenario.policies import imported, running
 from sims.scenario.scenario import SEEDS, Scenario
 
 LOOKED_AT = 256
@@ -151,7 +151,7 @@ class Cells(Sequence[Case]):
     def function(self) -> Callable[..., Any] | None:
         """The user's that makes scenarios. Raises InputError where it is not there."""
         campaign = self.campaign
-        if not OWN.fullmatch(campaign.scenario):
+        if not campaign.made:
             return None
         found: Callable[..., Any] = imported(campaign.scenario, Path(campaign.folder), "scenario")
         return found
@@ -220,7 +220,8 @@ class Cells(Sequence[Case]):
         rest = tuple((key, value) for key, value in given if key not in self._arguments)
         if self.by_seed:
             arguments["seed"] = (campaign.seed or 0) + index
-        made = function(**arguments)
+        with running("scenario", repr(campaign.scenario), "a function that makes a scenario"):
+            made = function(**arguments)
         if isinstance(made, dict):
             return _read(made, rest, campaign, campaign.scenario, self.folder)
         if not isinstance(made, Scenario) or rest:

@@ -16,7 +16,6 @@ from sims.campaign.campaign import Campaign
 from sims.campaign.cells import CellResult, Gauge, RunStatus
 from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of
 from sims.campaign.intervals import mean_of
-from sims.campaign.kit import OWN
 from sims.campaign.plan import Case, Cells
 from sims.campaign.store import Store, frame_of, polars_or_error
 
@@ -170,7 +169,7 @@ class Results:
         campaign = self.campaign
         words = [f"{key}={as_toml(value)}" for key, value in case.settings()]
         seed = ["--seed", str(case.seed(replication))]
-        if OWN.fullmatch(campaign.scenario):
+        if campaign.made:
             return shlex.join([campaign.scenario, *words, *seed])
         file = Path(campaign.folder, campaign.scenario)
         sets = [part for word in words for part in ("--set", word)]

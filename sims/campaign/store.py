@@ -22,6 +22,7 @@ from attrs import define
 from sims.campaign.cells import CellResult, RunStatus
 from sims.campaign.kit import digest
 from sims.errors import InputError
+from sims.exports.tables import guarded
 from sims.writing import refusing, replacing
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
     """As CSV or Parquet, by its suffix. Raises InputError where it cannot be written."""
     with replacing(path) as new:
         try:
-            (frame.write_csv if path.suffix == ".csv" else frame.write_parquet)(new)
+            csv = path.suffix == ".csv"
+            (guarded(frame).write_csv if csv else frame.write_parquet)(new)
         except polars_or_error().exceptions.PolarsError as error:  # of a full disk, say
             raise OSError(str(error).splitlines()[0]) from None
         _hear_of_interrupts()

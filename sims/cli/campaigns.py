@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from sims.campaign.results import Results
 from sims.campaign.store import Store, write_frame
 from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
-from sims.errors import FAILED, InputError, naming, show
+from sims.errors import FAILED, InputError, naming, note, show
 from sims.exports import tables as exports
 from sims.options import Policies, argument, duration, flag, group, option, picture, positive_int
 from sims.script import prepare_pictures, show_table
@@ -36,23 +35,23 @@ SHOWN = 5
 """Cells that raised, told one by one."""
 
 campaign = group(
-    """Run a campaign file: scenarios, variants and axes, to tables and a figure.
+    """Run a campaign file: many runs of a scenario, a table and a figure.
 
-    Results are a folder of Parquet files, by default logs/campaigns/NAME. `run` runs what is not
-    there yet: a campaign that was stopped or killed goes on by the same command, or by `resume`, on
-    other workers if need be. `status` may be asked from another terminal. Where a file that the
-    campaign names has changed, what follows from it is run again."""
+    Results are a folder of Parquet files, by default logs/campaigns/NAME. `run` runs what is
+    missing: the same command, or `resume`, continues a campaign that was stopped or killed. Where a
+    file that the campaign names has changed, the runs that depend on it are run again. `status`
+    works from another terminal meanwhile."""
 )
 
 File = Annotated[Path, argument(Path, "FILE", "campaign file (TOML)")]
 Folder = Annotated[
     Path | None,
-    option(Path, "DIR", "of results; default: logs/campaigns/NAME"),
+    option(Path, "DIR", "folder of results; default: logs/campaigns/NAME"),
 ]
 Size = Annotated[str | None, option(str, "NAME", "one of the file's [sizes]")]
 Replications = Annotated[
     int | None,
-    option(positive_int, "N", "runs of every variant in every cell, whatever the file says"),
+    option(positive_int, "N", "runs of each variant in each cell, in place of the file's"),
 ]
 Scheduler = Annotated[
     str | None,
@@ -62,21 +61,27 @@ Scheduler = Annotated[
 ]
 Patience = Annotated[
     float,
-    option(duration, "TIME", "seconds for which it may be without a worker"),
+    option(duration, "TIME", "give up after this time without a worker, in seconds"),
 ]
 Processes = Annotated[
     int | None,
-    option(positive_int, "N", "on this machine; default: its cores"),
+    option(positive_int, "N", "processes on this machine; default: one per core"),
 ]
-Retry = Annotated[bool, flag("--retry", "run cells again that raised an error")]
+Load = Annotated[
+    bool, flag("--load", "call the function that `scenario` names: code of the file's folder")
+]
+Retry = Annotated[bool, flag("--retry", "run again the cells that raised an error")]
 
 
 @contextmanager
 def _opened(
-    file: Path, results: Path | None, size: str | None, replications: int | None
+    file: Path, results: Path | None, size: str | None, replications: int | None, load: bool = True
 ) -> Iterator[tuple[Campaign, Store]]:
     given = {"replications": replications} if replications else {}
     asked = load_campaign(file, size, given)
+    if asked.made and not load:
+        problem = f"{asked.scenario!r} is a function, which is not called here"
+        raise InputError(str(file), "scenario", problem, "--load, which calls it")
     with naming(file):
         yield asked, Store(results or FOLDER / asked.name)
 
@@ -102,7 +107,7 @@ def run(
             prepare_pictures(store.folder)
         if changed := _changed(Results.of(asked, store=store), store):
             told = f"changed since it began: {changed}; what follows from it is run again"
-            print(told, file=sys.stderr)
+            note(told)
         kept = f"what is finished is in {store.folder}: the same command goes on"
         workers = cluster(scheduler, patience) if scheduler else local(processes)
         with interruptible(kept), workers as ready, bar(asked.name) as watch:
@@ -132,7 +137,7 @@ def resume(
     retry: Retry = False,
     policies: Policies = None,
 ) -> None:
-    """Go on with a campaign that has begun."""
+    """Continue a campaign that has begun."""
     with _opened(file, results, size, replications) as (_, store):
         if not store.files():
             accepted = "the folder of a campaign that has begun"
@@ -156,10 +161,15 @@ def _raised(results: Results, label: str) -> Iterator[str]:
 
 @campaign.command()
 def status(
-    file: File, results: Folder = None, size: Size = None, replications: Replications = None
+    file: File,
+    results: Folder = None,
+    size: Size = None,
+    replications: Replications = None,
+    load: Load = False,
+    policies: Policies = None,
 ) -> None:
-    """How far it is, how fast, and what raised an error."""
-    with _opened(file, results, size, replications) as (asked, store):
+    """Print how many runs are finished, how fast, and which raised an error."""
+    with _opened(file, results, size, replications, load) as (asked, store):
         found = Results.of(asked, store=store)
         missing, total = found.left(), found.asked()
         show(f"{asked.name}: {total - missing:,} of {counted(total, 'cell')} finished")
@@ -185,9 +195,11 @@ def table(
         Path | None,
         option(Path, "FILE", f"write it: {', '.join(exports.SUFFIXES)}", "-o", "--output"),
     ] = None,
+    load: Load = False,
+    policies: Policies = None,
 ) -> None:
-    """Every variant in every cell, beside the baseline."""
-    with _finished(file, results, size, replications) as (found, _):
+    """Print or write the table: each variant in each cell, compared with the baseline."""
+    with _finished(file, results, size, replications, load) as (found, _):
         if output is None:
             show_table(Table(found))
         else:
@@ -196,10 +208,10 @@ def table(
 
 @contextmanager
 def _finished(
-    file: Path, results: Path | None, size: str | None, replications: int | None
+    file: Path, results: Path | None, size: str | None, replications: int | None, load: bool
 ) -> Iterator[tuple[Results, Path]]:
     """What is finished, and the folder of results."""
-    with _opened(file, results, size, replications) as (asked, store):
+    with _opened(file, results, size, replications, load) as (asked, store):
         found = Results.of(asked, store=store)
         if not found.found:
             accepted = f"`holdfast campaign run {asked.source}` first"
@@ -229,9 +241,11 @@ def plot(
             "--output",
         ),
     ] = None,
+    load: Load = False,
+    policies: Policies = None,
 ) -> None:
     """Draw the picture that the file asks for."""
-    with _finished(file, results, size, replications) as (found, folder):
+    with _finished(file, results, size, replications, load) as (found, folder):
         show(f"picture  {draw(found, output or folder / f'{found.campaign.name}.png')}")
 
 
@@ -247,7 +261,9 @@ def export(
     results: Folder = None,
     size: Size = None,
     replications: Replications = None,
+    load: Load = False,
+    policies: Policies = None,
 ) -> None:
     """Write all runs as a table."""
-    with _finished(file, results, size, replications) as (found, _):
+    with _finished(file, results, size, replications, load) as (found, _):
         _write(found.runs(), output, "run")

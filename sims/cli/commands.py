@@ -19,45 +19,48 @@ from sims.errors import FAILED, INTERRUPTED, MISUSED, TERMINATED, InputError, no
 from sims.options import call, command_of
 
 COMMANDS = {
-    "run": ("running", "Simulate a scenario file to its end, and log what happens."),
+    "run": ("running", "Simulate a scenario file and write an event log."),
     "campaign": (
         "campaigns",
-        "Run a campaign file: scenarios, variants and axes, to tables and a figure.",
+        "Run a campaign file: many runs of a scenario, a table and a figure.",
     ),
     "papers": ("papers", "List, run and check the tables and figures of the five papers."),
     "compare": (
         "comparing",
-        "Run variants of a scenario on the same seeds: which is better, and how surely.",
+        "Compare variants of a scenario on the same seeds, with confidence intervals.",
     ),
     "new": (
         "starting",
-        "Print a starting file: a scenario, a policy for a decision point, or a hazard.",
+        "Print a file to begin with: a scenario, a policy or a hazard.",
     ),
     "check": (
         "running",
-        "Check a scenario file without running it: what it means.",
+        "Check a scenario file without running it.",
     ),
     "check-policy": (
         "trials",
-        "Ask a policy of yours random questions, and tell what it does wrong.",
+        "Test a policy of yours with random questions.",
     ),
-    "examples": ("starting", "List the scenarios that come with Holdfast, or copy some."),
+    "examples": (
+        "starting",
+        "List the scenarios and campaigns that come with Holdfast, or copy some.",
+    ),
     "summary": (
         "summary",
-        "Tell a log's run in numbers: makespan, flowtimes, where the processor-time went.",
+        "Summarise a log: makespan, flowtimes, and where the processor time went.",
     ),
-    "trace": ("logs", "Tell the life of one job, from a log."),
+    "trace": ("logs", "Print the history of one job, from a log."),
     "queue": ("logs", "Print the queue and the machine at an instant, from a log."),
-    "why": ("logs", "Walk the chain of causes back from one event of a log."),
+    "why": ("logs", "Print the chain of causes that led to an event of a log."),
     "matrix": (
         "trials",
-        "Print what every cell of job, hazard, protection and communication means.",
+        "List the combinations of job, hazard, protection and communication.",
     ),
     "chaos": (
         "trials",
-        "Run a scenario again with each worker killed, or taken back, at each moment.",
+        "Repeat a scenario with injected failures, one in each run.",
     ),
-    "audit": ("logs", "Check a log against the world's laws, without the simulator."),
+    "audit": ("logs", "Check a log against the rules, without the simulator."),
     "export": ("exporting", "Export a log for other tools: Perfetto, evalys, pandas, polars."),
     "plot": (
         "exporting",
@@ -65,16 +68,16 @@ COMMANDS = {
     ),
     "view": (
         "exporting",
-        "Make one page of a log, to zoom into it and to follow causes; it needs no network.",
+        "Make an HTML page of a log, to zoom in and to follow causes. It works offline.",
     ),
     "optimum": (
         "running",
-        "What a clairvoyant scheduler could reach on a small volatile scenario.",
+        "Compute what a clairvoyant scheduler reaches on a small iterative scenario.",
     ),
     "policies": ("listing", "List the policies that scenarios can name."),
     "keys": (
         "listing",
-        "Tell what a scenario file may say: every key, its default and its meaning.",
+        "List the keys of scenario files: type, default and meaning.",
     ),
 }
 """The module here that each is in, and what its own help begins with."""
@@ -176,6 +179,8 @@ def _failed(error: Exception) -> int:
     from actors.decisions import BadDecision
     from actors.runtime import ActorFailed, RuntimeFault
 
+    if isinstance(error, OSError) and error.filename:  # of a name that no file can have, say
+        return _refused(str(InputError(str(error.filename), "", str(error.strerror))))
     if not isinstance(error, RuntimeFault):
         raise error
     if isinstance(error, ActorFailed) and isinstance(error.error, BadDecision):

@@ -42,7 +42,7 @@ def compare(
         option(
             str,
             VALUES,
-            "what differs, such as policy.name=IE,Y-IE; several: all combinations (repeatable)",
+            "the variants, such as policy.name=IE,Y-IE; repeated: all combinations",
         ),
     ] = None,
     across: Annotated[
@@ -56,21 +56,21 @@ def compare(
         option(
             str,
             "VARIANT",
-            "which variant others are held against, such as policy.name=Y-IE; default: the first",
+            "variant to compare with, such as policy.name=Y-IE; default: the first",
         ),
     ] = None,
-    runs: Annotated[int, option(positive_int, "N", "of every variant, a seed each")] = 10,
+    runs: Annotated[int, option(positive_int, "N", "runs of each variant, a seed each")] = 10,
     by: Annotated[
         By | None,
-        typer.Option(help="the jobs of each user, say: who gains, who loses; a measure of jobs"),
+        typer.Option(help="compare the jobs of each user, size and so on; needs a measure of jobs"),
     ] = None,
     difference: Annotated[
-        bool, flag("--difference", "compare by the difference of means, not their ratio")
+        bool, flag("--difference", "compare the difference of means in place of their ratio")
     ] = False,
     measure: Annotated[
         Measure,
         typer.Option(
-            help="what runs are compared by; flowtime, stretch: the mean over a run's jobs"
+            help="measure to compare; flowtime, stretch, wait: the mean over a run's jobs"
         ),
     ] = Measure.MAKESPAN,
     seed: Annotated[
@@ -81,13 +81,13 @@ def compare(
     policies: Policies = None,
     until: Annotated[
         float | None,
-        option(moment, "TIME", "end every run then, in the scenario's unit, if not before"),
+        option(moment, "TIME", "end each run at this time, in the scenario's unit"),
     ] = None,
     store: Annotated[
         Path | None,
-        option(Path, "DIR", "folder of results: an interrupted comparison goes on from it"),
+        option(Path, "DIR", "folder of results: an interrupted comparison resumes from it"),
     ] = None,
-    as_json: Annotated[bool, flag("--json", "print it as JSON, with every run's value")] = False,
+    as_json: Annotated[bool, flag("--json", "print JSON, with the value of each run")] = False,
     output: Annotated[
         Path | None,
         option(
@@ -95,16 +95,15 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Run variants of a scenario on the same seeds: which is better, and how surely.
+    """Compare variants of a scenario on the same seeds, with confidence intervals.
 
-    The short form of `holdfast campaign`. Every variant is run with the same seeds: SEED, SEED + 1,
-    ... Failures, availability, speeds and arrivals draw from streams of their own, apart from what
-    the policy draws, so that variants meet the same ones; what a file draws with a seed of its own,
-    such as random_workers, is the same in all runs, and the intervals speak for it alone. The ratio
-    is a variant's mean over the baseline's, over the seeds on which both completed. Its interval
-    is what is tested: intervals hold at 95 % all together (Bonferroni), and better or worse is one
-    that excludes 1. Runs in which nothing is random count once. Where some are equally good, all of
-    them are best.
+    Each variant is run with the same seeds: SEED, SEED + 1 and so on. Failures, availability,
+    speeds and arrivals have random streams of their own: all variants meet the same ones. What a
+    file draws with a seed of its own, such as random_workers, is the same in all runs.
+
+    The ratio is a variant's mean over the baseline's, over the seeds on which both completed. All
+    intervals of a table hold together at 95 % (Bonferroni). A variant is better or worse where the
+    interval of its ratio excludes 1. Runs in which nothing is random count once.
     """
     until = in_unit(until, "--until", lambda: load(file, changes or (), seed).times.value)
     places = [axis(word, "--across") for word in across or ()]

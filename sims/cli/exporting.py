@@ -158,7 +158,7 @@ def view(
         option(Path, "FILE", "the page: NAME.html", "-o", "--output"),
     ],
 ) -> None:
-    """Make one page of a log, to zoom into it and to follow causes; it needs no network."""
+    """Make an HTML page of a log, to zoom in and to follow causes. It works offline."""
     from sims.view.page import Page
 
     if output.suffix not in (".html", ".htm"):

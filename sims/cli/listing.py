@@ -123,8 +123,10 @@ a text such as "90 s", "7d", "2 h 30 min"."""
 
 
 def keys(
-    section: Annotated[str | None, argument(str, "SECTION", "or a kind of job, as rigid")] = None,
-    as_json: Annotated[bool, flag("--json", "print it as JSON, all keys of all")] = False,
+    section: Annotated[
+        str | None, argument(str, "SECTION", "a section, or a kind of job such as rigid")
+    ] = None,
+    as_json: Annotated[bool, flag("--json", "print all keys as JSON")] = False,
     as_schema: Annotated[
         bool,
         flag(
@@ -134,7 +136,7 @@ def keys(
         ),
     ] = False,
 ) -> None:
-    """Tell what a scenario file may say: every key, its default and its meaning."""
+    """List the keys of scenario files: type, default and meaning."""
     if as_schema:
         from sims.scenario.schema import schema
 
@@ -142,7 +144,7 @@ def keys(
         return
     from sims.scenario.keys import tables  # it takes the source apart: not at every command's start
 
-    told = tables(section)
+    told = tables(section or None)
     if as_json:
         print(json.dumps([table.as_json() for table in told]))
     elif section:

@@ -74,7 +74,7 @@ def trace(
     named: Annotated[str | None, option(str, "NAME", "the same", "--job")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell the life of one job, from a log."""
+    """Print the history of one job, from a log."""
     from sims.trace.read import find_life
 
     name = job or named
@@ -90,7 +90,7 @@ def queue(
     at: Annotated[
         float,
         option(
-            moment, "T", "the instant, in the log's unit, or as traces tell it ('68 d 10:46:40')"
+            moment, "T", "the instant, in the log's unit, or as `trace` prints it ('68 d 10:46:40')"
         ),
     ],
     as_json: AsJson = False,
@@ -113,7 +113,7 @@ def why(
     everything: Annotated[bool, flag("--all", "the whole chain, however long")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Walk the chain of causes back from one event of a log."""
+    """Print the chain of causes that led to an event of a log."""
     from sims.trace.read import causes
 
     with reading(log) as file:
@@ -168,7 +168,7 @@ def audit(
     log: Log,
     as_json: Annotated[bool, flag("--json", "print all violations as JSON")] = False,
 ) -> int:
-    """Check a log against the world's laws, without the simulator."""
+    """Check a log against the rules, without the simulator."""
     from sims.audit.audit import audit as audited
     from sims.audit.law import Law
 

@@ -94,7 +94,7 @@ def run(
         Path | None,
         option(Path, "PATH", "the log or the traces that some need", "--input"),
     ] = None,
-    evidence: Annotated[bool, flag("--evidence", "tell what was made of the input")] = False,
+    evidence: Annotated[bool, flag("--evidence", "print what was read from the input")] = False,
     results: Annotated[
         Path | None,
         option(
@@ -104,7 +104,7 @@ def run(
         ),
     ] = None,
 ) -> None:
-    """Run one; print its table beside what the paper prints, draw its figure."""
+    """Run one: print its table beside the paper's values, and draw its figure."""
     item = _named(name)
     folder, found = results or RESULTS / item.name, None
     if item.drawn:
@@ -152,9 +152,9 @@ def _results(item: Item, size: str, changes: dict[str, Any], folder: Path) -> Re
 @papers.command()
 def check(
     names: Annotated[list[str] | None, argument(str, "NAME", "only these")] = None,
-    store: Annotated[bool, flag("--store", "store what they say instead")] = False,
+    store: Annotated[bool, flag("--store", "store the new values instead")] = False,
 ) -> int:
-    """Run all at smoke size, beside the intervals that are stored."""
+    """Run all at smoke size, and compare with the stored intervals."""
     items = [_named(name) for name in names or ()] or [it for it in ITEMS if guard.checked(it)]
     with local() as workers:
         if store:

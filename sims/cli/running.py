@@ -45,17 +45,17 @@ def run(
     policies: Policies = None,
     log: Annotated[
         str | None,
-        option(str, "PATH", "where to log (.gz, .xz, .zst: packed); `none`: nowhere"),
+        option(str, "PATH", "file of the log (.gz, .xz, .zst: compressed); `none`: no log"),
     ] = None,
     until: Annotated[
         float | None,
-        option(moment, "TIME", "end then, in the scenario's unit, if not before"),
+        option(moment, "TIME", "end the run at this time, in the scenario's unit"),
     ] = None,
     debug: Annotated[bool, flag("--debug", "log debug events too")] = False,
-    live: Annotated[bool, flag("--live", "show workers and queue meanwhile")] = False,
+    live: Annotated[bool, flag("--live", "show workers and queue while it runs")] = False,
     as_json: Annotated[bool, flag("--json", "print the summary as JSON")] = False,
 ) -> None:
-    """Simulate a scenario file to its end, and log what happens."""
+    """Simulate a scenario file and write an event log."""
     if seed is not None and seed not in SEEDS:
         raise InputError(COMMAND_LINE, "--seed", f"{seed} is no seed", "0 or above, below 2**64")
     if log == "":
@@ -128,9 +128,9 @@ def check(
     load_code: Annotated[bool, flag("--load", "load the code that it names, too")] = False,
     as_json: Annotated[bool, flag("--json", "print the number of jobs as JSON")] = False,
 ) -> None:
-    """Check a scenario file without running it: what it means.
+    """Check a scenario file without running it.
 
-    Code that the file names is not loaded without --load: it has to be there."""
+    Code that the file names is located, and loaded only with --load."""
     from sims.checking import check as checked
 
     pairs = map(split_override, changes or ())
@@ -146,7 +146,7 @@ def optimum(
     changes: Overrides = None,
     as_json: AsJson = False,
 ) -> None:
-    """What a clairvoyant scheduler could reach on a small volatile scenario."""
+    """Compute what a clairvoyant scheduler reaches on a small iterative scenario."""
     from sims.papers.optimum import reference
 
     scenario = load(file, changes or (), seed)

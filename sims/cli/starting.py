@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sims.errors import COMMAND_LINE, InputError, show
-from sims.examples import HAZARD, copy, example
+from sims.examples import HAZARD, campaigns, copy, example
 from sims.examples import examples as shipped
 from sims.options import argument, flag, natural, one_of, option
 from sims.script import list_pairs
@@ -26,25 +26,26 @@ def new(
             metavar="|".join(WHAT),
             parser=one_of(WHAT),
             autocompletion=lambda: list(WHAT),
-            help="what to begin",
+            help="what to print",
         ),
     ],
     name: Annotated[
-        str | None, argument(str, "KIND|CELL|POINT", "of which kind: see above; a hazard has none")
+        str | None, argument(str, "KIND|CELL|POINT", "which one: see above; a hazard has none")
     ] = None,
     seed: Annotated[int, option(natural, "SEED", "which example of a cell")] = 0,
     output: Annotated[
         Path | None,
-        option(Path, "FILE", "where to; not printed", "-o", "--output"),
+        option(Path, "FILE", "write it to this file", "-o", "--output"),
     ] = None,
 ) -> None:
-    """Print a starting file: a scenario, a policy for a decision point, or a hazard.
+    """Print a file to begin with: a scenario, a policy or a hazard.
 
     `holdfast new scenario KIND` (rigid, moldable, malleable, iterative), or CELL of `holdfast
-    matrix`, prints a scenario file with every key explained; with -o, the editors' schema is put
-    beside it. `holdfast new policy POINT` prints a policy in a file of its own. Points: of a queue
+    matrix`, prints a scenario file with each key explained; -o also writes the editors' schema
+    beside it. `holdfast new policy POINT` prints a policy for a decision point: of a queue
     strategy, order, allocation, batch_allocation; enrolment; of a pack pack_allocation,
-    redistribution; copies; of a master service. `holdfast new hazard` prints a law of faults.
+    redistribution; copies; of a master service; of deadlines deadline. `holdfast new hazard` prints
+    a law of faults.
     """
     from sims.examples import policy_file, scenario_file
 
@@ -86,11 +87,11 @@ def examples(
     everything: Annotated[bool, flag("--all", "copy all of them")] = False,
     output: Annotated[Path, option(Path, "FOLDER", "where to", "-o", "--output")] = Path(),
 ) -> None:
-    """List the scenarios that come with Holdfast, or copy some.
+    """List the scenarios and campaigns that come with Holdfast, or copy some.
 
     `holdfast examples volatile20` copies it to the current folder; --all copies all of them.
     """
-    known = shipped()
+    known = shipped() | campaigns()
     if not names and not everything:
         list_pairs(known.items())
         return

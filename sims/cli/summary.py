@@ -25,11 +25,11 @@ def summary(
         str | None,
         chosen(
             (JOB, WORKER, *(by.value for by in By)),
-            "also one ledger for each job or worker; or the jobs' figures for each class of them",
+            "a ledger for each job or worker, or the figures of each class of jobs",
         ),
     ] = None,
 ) -> None:
-    """Tell a log's run in numbers: makespan, flowtimes, where the processor-time went."""
+    """Summarise a log: makespan, flowtimes, and where the processor time went."""
     with reading(log) as file:
         report = Report.of(file, workers=by == WORKER, jobs=by == JOB)
         lines = list(_summarised(report, by, as_json))

@@ -60,14 +60,15 @@ def chaos(
             "how long a failed worker stays away; default: faults.downtime, or a tenth of the run",
         ),
     ] = None,
-    most: Annotated[int, option(positive_int, "N", "runs; of more, so many are drawn")] = 2000,
+    most: Annotated[
+        int, option(positive_int, "N", "number of runs: if more failures are possible, N are drawn")
+    ] = 2000,
 ) -> int:
-    """Run a scenario again with each worker killed, or taken back, at each moment.
+    """Repeat a scenario with injected failures, one in each run.
 
-    Each run differs from the scenario by one injected failure: at an instant at which something
-    happens in the baseline run, or between two, one worker goes DOWN, or is RECLAIMED. Every run
-    must end, pass the audit, and begin again from all that its protection had saved; what fails is
-    printed with the command that makes the same run.
+    In each run one worker goes DOWN or is RECLAIMED once: at an event of the baseline run, or
+    between two events. Each run must end, pass the audit, and recover from all that its protection
+    had saved. A run that does not is printed with the command that repeats it.
     """
     asked = load(file, changes or (), seed)
     length = in_unit(length, "--length", lambda: asked.times.value)
@@ -137,7 +138,7 @@ def matrix(
     ] = None,
     seed: Annotated[int, option(natural, "SEED", "which example of each cell")] = 0,
 ) -> None:
-    """Print what every cell of job, hazard, protection and communication means.
+    """List the combinations of job, hazard, protection and communication.
 
     `holdfast matrix rigid/faults/images/master > mine.toml` writes the example of one cell.
     """
@@ -173,19 +174,19 @@ def check_policy(
         ),
     ] = None,
     policies: Policies = None,
-    views: Annotated[int, option(positive_int, "N", "how many are tried")] = 200,
+    views: Annotated[int, option(positive_int, "N", "number of questions")] = 200,
     within: Annotated[
         float,
         option(moment, "TIME", "seconds that an answer may take"),
     ] = 1.0,
 ) -> int:
-    """Ask a policy of yours random questions, and tell what it does wrong.
+    """Test a policy of yours with random questions.
 
     The decision point is recognised by the policy's parameters (policies/interface) and, among
-    several, by what it answers. Every kind of fault is told once, with the smallest view that shows
+    several, by its answers. Each kind of fault is printed once, with the smallest view that shows
     it: an answer that cannot be carried out (a worker that is DOWN, more processors than there
-    are), an exception, a change of what it is shown, another answer to the same question, an answer
-    that takes too long. Exit code 1 if there is one.
+    are), an exception, a change of the view, another answer to the same question, an answer that
+    takes too long. Exit code 1 if there is one.
     """
     try:
         import hypothesis  # noqa: F401

@@ -141,6 +141,12 @@ NULLABLE = {int: "Int64", float: "Float64", str: "string", bool: "boolean"}
 """pandas' types that can lack a value: its plain ones would make numbers of events floats."""
 
 
+def guarded(table: pl.DataFrame) -> pl.DataFrame:
+    """The table as a CSV file may have it: no text is one that a spreadsheet computes."""
+    polars = _polars()
+    return table.with_columns(polars.col(polars.String).str.replace(FORMULA, "'$1"))
+
+
 def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> int:
     """Write `rows`; the suffix says how: .csv or .parquet. Returns how many.
 
@@ -154,7 +160,6 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     told, written = iter(rows), 0
     schema = polars.Schema(columns)
     failed: list[BaseException] = []
-    guarded = polars.col(polars.String).str.replace(FORMULA, "'$1")
 
     def frames(*_: object) -> Iterator[pl.DataFrame]:
         # polars hands on what its source raises while threads of its own still write the file,
@@ -164,7 +169,7 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
             while batch := list(islice(told, BATCH)):
                 written += len(batch)
                 table = polars.DataFrame(batch, schema, orient="row")
-                yield table.with_columns(guarded) if path.suffix == ".csv" else table
+                yield guarded(table) if path.suffix == ".csv" else table
         except (Exception, KeyboardInterrupt) as error:
             failed.append(error)
 

@@ -63,8 +63,8 @@ class Finding:
     """The smallest question that shows it."""
 
 
-class TooLong(BaseException):
-    """A policy has not answered in time. No Exception, which policies and checks may catch."""
+class TooLong(KeyboardInterrupt):
+    """A policy has not answered in time. An interrupt: no error of the policy's."""
 
 
 @define

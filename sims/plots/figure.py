@@ -13,7 +13,7 @@ from attrs import frozen
 
 from sims import writing
 from sims.durations import SCALES
-from sims.errors import COMMAND_LINE, InputError, imported
+from sims.errors import COMMAND_LINE, InputError, imported, visible
 from sims.telling import SECOND, SLOT, time_axis, title_of
 from sims.writing import replacing
 
@@ -72,6 +72,11 @@ def save(figure: Figure, path: Path, dpi: int = DPI) -> Path:
 def title_within(title: str, inches: float) -> str:
     """The title in as many lines as it needs on a picture of that width."""
     return textwrap.fill(title, int(inches * LETTERS))
+
+
+def plainly(text: str) -> str:
+    """The text with control characters escaped, and no `$` in it that begins a formula."""
+    return "\n".join(map(visible, text.split("\n"))).replace("$", r"\$")
 
 
 def number_wholly(axes: Axes, which: Literal["x", "y"]) -> None:

@@ -31,7 +31,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
         scenario.measures.tell(system, scenario.times)
     if not scenario.full_platform.size:
         accepted = "[platform], [[workers]] or [random_workers]"
-        raise InputError("scenario", "platform", "there are no workers", accepted)
+        raise InputError("scenario", "platform.workers", "there are 0", accepted)
     if not scenario.full_platform.plain:
         from sims.scenario import beliefs
 

@@ -123,7 +123,7 @@ def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *ser
     if isinstance(found, type):
         if attrs.has(found):
             parameters = arguments_of(found, parameters, "scenario", key)
-        with _running(key, found.__name__, f"parameters of {found.__name__}"):
+        with running(key, found.__name__, f"parameters of {found.__name__}"):
             return found(**parameters)
     if parameters:
         raise InputError("scenario", key, f"{name} is a function", "none")
@@ -188,11 +188,12 @@ def imported(name: str, folder: Path, key: str) -> Any:
     """What `package.module:Name` names, where it is `located`. Raises InputError at `key`."""
     file = located(name, folder, key)
     module, _, attribute = name.partition(":")
-    paths = list(map(str, places(folder)))
+    paths = [str(place.resolve()) for place in places(folder)]
     _beside_ours(module, name, paths, key)
+    _forget_another(module, file)
     sys.path[:0] = paths
     try:
-        with _running(key, repr(name), f"{OWN} that can be imported"):
+        with running(key, repr(name), f"{OWN} that can be imported"):
             found = importlib.import_module(module)
             value = getattr(found, attribute)
     finally:
@@ -205,7 +206,7 @@ def imported(name: str, folder: Path, key: str) -> Any:
 
 
 @contextmanager
-def _running(key: str, name: str, accepted: str) -> Iterator[None]:
+def running(key: str, name: str, accepted: str) -> Iterator[None]:
     """Whatever a user's code raises, `sys.exit` included, is an InputError."""
     try:
         yield
@@ -231,6 +232,13 @@ def _installed(module: ModuleType) -> bool:
         return True
     homes = (sysconfig.get_path(it) for it in ("stdlib", "platstdlib", "purelib", "platlib"))
     return any(Path(file).resolve().is_relative_to(Path(it).resolve()) for it in homes)
+
+
+def _forget_another(module: str, file: Path | None) -> None:
+    """A notebook may have imported a module of this name from another folder."""
+    known = sys.modules.get(module)
+    if file and known and not _installed(known) and Path(str(known.__file__)).resolve() != file:
+        del sys.modules[module]
 
 
 def _declared(module: str) -> bool:

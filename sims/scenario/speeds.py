@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+from attrs import frozen
 from numpy.random import Generator
 from pydantic import Field
 
+from actors.decisions import ours
 from policies.maths.gains import ConstantGain, FrozenTwoPoint, Gain, tabulated_gain
 from policies.maths.speeds import (
     Change,
@@ -19,7 +23,7 @@ from policies.maths.speeds import (
     TwoPointSlots,
     UniformSlots,
 )
-from sims.scenario.policies import own
+from sims.scenario.policies import own, running
 from sims.tables.fields import Accepts, Count, Positive, Timed
 from sims.tables.section import Held, OneOf, Section
 
@@ -77,7 +81,39 @@ class OwnLaw(Section):
     def process(self, folder: Path) -> SpeedProcess:
         """An instance of the class. Raises InputError."""
         law: SpeedProcess = own(self.name, self.parameters, folder, "speed", SpeedProcess)
-        return law
+        return law if ours(law) else UsersLaw(law, self.name)
+
+
+@frozen
+class UsersLaw:
+    """A law of the user's: whatever it raises, or gives that is no speed, is an InputError."""
+
+    law: SpeedProcess
+    name: str
+    ACCEPTED: ClassVar = (
+        "(time, speed) pairs: the first at 0, times that rise, speeds of 0 or above"
+    )
+
+    @property
+    def peak(self) -> float:
+        """The law's own."""
+        with running("speed.name", self.name, "a number `peak`"):
+            return float(self.law.peak)
+
+    def path(self, rng: Generator) -> Iterator[Change]:
+        """The law's own."""
+        last: float | None = None
+        with running("speed.name", self.name, self.ACCEPTED):
+            changes = iter(self.law.path(rng))
+        while True:
+            with running("speed.name", self.name, self.ACCEPTED):
+                if (change := next(changes, None)) is None:
+                    return
+                time, speed = map(float, change)
+                if not (0 <= speed < inf and (time == 0 if last is None else last <= time < inf)):
+                    raise ValueError(f"it gave {change!r:.80}")
+            last = time
+            yield time, speed
 
 
 Speed = Annotated[

@@ -12,6 +12,7 @@ from sims.cli.commands import COMMANDS
 from sims.examples import FOLDER
 from sims.matrix import cells
 from sims.matrix import text as cell_text
+from tests.fuzz import strangers
 from tests.fuzz.mutate import VALUES, spoilt
 from tests.sims.cli.commands import FEW, TINY
 
@@ -22,6 +23,8 @@ FAST = ("batch-easy", "batch-moldable", "batch-mixed", "batch-images", "figure1"
 FAST += ("malleable-fatal", "iterative-buddies", "redundant-laps", "redundant-reclaimed")
 MORE = ("batch-faults", "batch-rigid", "malleable10", "malleable-master", "moldable-errors")
 MORE += ("redundant", "volatile20", "volatile-errors")
+STRANGERS = 10**6
+"""Cases from this number on are those of `strangers`."""
 
 
 @frozen
@@ -35,7 +38,10 @@ class Case:
 def case(seed: int) -> Case:
     """The case of this number."""
     rng = Random(seed)
-    return rng.choices(tuple(KINDS), tuple(KINDS.values()))[0](rng)
+    if seed < STRANGERS:
+        return rng.choices(tuple(KINDS), tuple(KINDS.values()))[0](rng)
+    kinds = strangers.KINDS
+    return Case(*rng.choices(tuple(kinds), tuple(kinds.values()))[0](rng))
 
 
 # --- scenarios ------------------------------------------------------------------------------------

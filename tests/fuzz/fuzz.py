@@ -1,10 +1,11 @@
 """Ask Holdfast spoilt questions, and see that it answers each as a program should.
 
-    python -m tests.fuzz.fuzz 0 100000      # the cases of these numbers; findings on stdout
+    python -m tests.fuzz.fuzz 0 100000          # the cases of these numbers; findings on stdout
+    python -m tests.fuzz.fuzz 1000000 1010000   # of what strangers send: code, bombs, odd names
 
 An answer is exit code 0, 1 (a run that fails by the user's own policy, an audit that finds
 something) or 2; of 2, one line on stderr that names a source. No traceback; no file left behind by
-what was refused; no 10 s without a word.
+what was refused, or half-written; no 10 s without a word.
 """
 
 from __future__ import annotations
@@ -23,12 +24,16 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from types import FrameType
+from typing import Any
+from unittest import mock
 
 from attrs import frozen
 
 from sims.cli import main
+from sims.errors import INTERRUPTED
 from tests.fuzz.cases import Case, case
 
 TOLD, SILENT = 2.0, 14.0
@@ -36,10 +41,27 @@ TOLD, SILENT = 2.0, 14.0
 progress comes after 10."""
 MEMORY = 6 * 2**30
 CODES = frozenset({0, 1, 2})
+NAMING = ("run", "new")
+"""Commands that write the same whatever the suffix."""
 
 
-class Ended(BaseException):
+class Ended(KeyboardInterrupt):
     """The case took its time."""
+
+
+class Here(Executor):
+    """In place of a campaign's processes: what is handed over is done at once."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Of no process."""
+
+    def submit(self, function: Any, /, *given: Any, **more: Any) -> Future[Any]:
+        future = Future[Any]()
+        try:
+            future.set_result(function(*given, **more))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
 
 @frozen
@@ -56,12 +78,20 @@ class Answer:
 def ask(asked: Case) -> Answer:
     """One case, in a folder of its own."""
     here = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
+    with (
+        tempfile.TemporaryDirectory() as around,
+        mock.patch("sims.campaign.executors.Pool", Here),
+        mock.patch.dict(os.environ),
+        mock.patch.object(sys, "dont_write_bytecode", True),
+    ):
+        folder = Path(around) / "inner"
         for name, content in asked.files.items():
-            (Path(folder) / name).write_bytes(content)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        folder.mkdir(exist_ok=True)
         os.chdir(folder)
         try:
-            return _judged(asked, Path(folder))
+            return _judged(asked, folder)
         finally:
             os.chdir(here)
 
@@ -77,21 +107,32 @@ def _judged(asked: Case, folder: Path) -> Answer:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code = main(asked.words)
         except Ended:
-            trouble = "" if err.getvalue() else f"silent for {SILENT:g} s"
+            code = INTERRUPTED
         except SystemExit as leaving:
             code = leaving.code if isinstance(leaving.code, int) else 0
         except BaseException:
             trouble = traceback.format_exc(limit=-6)
-    said = [it for it in err.getvalue().splitlines() if not _is_progress(it)]
-    if code == 2 and not trouble:
-        trouble = _refusal(said, folder, asked)
-    elif code is not None and code not in CODES:
-        trouble = f"exit code {code}"
-    elif code == 1 and asked.words[0] == "run" and "the run failed" not in err.getvalue():
-        trouble = f"exit code 1: {said}"
-    if "Traceback" in err.getvalue():
-        trouble = err.getvalue()
-    return Answer(code, err.getvalue(), trouble)
+    told = err.getvalue()
+    if code == INTERRUPTED:
+        code, trouble = None, "" if len(told.splitlines()) > 1 else f"silent for {SILENT:g} s"
+    elif not trouble and code is not None:
+        trouble = _wrong(code, told, folder, asked)
+    files = set(folder.parent.rglob("*")) - {folder / it for it in asked.files}
+    halves = [str(it) for it in files if it.is_file() and _is_half(it, asked.words[0] in NAMING)]
+    return Answer(code, told, trouble or (f"half-written: {halves}" if halves else ""))
+
+
+def _wrong(code: int, told: str, folder: Path, asked: Case) -> str:
+    """What is wrong with an answer of this code."""
+    said = [it for it in told.splitlines() if not _is_progress(it)]
+    if "Traceback" in told:
+        return told
+    if code == 2:
+        return _refusal(said, folder, asked)
+    if code not in CODES:
+        return f"exit code {code}"
+    failed = code == 1 and asked.words[0] == "run" and "the run failed" not in told
+    return f"exit code 1: {said}" if failed else ""
 
 
 def _is_progress(line: str) -> bool:
@@ -101,12 +142,23 @@ def _is_progress(line: str) -> bool:
 def _refusal(said: list[str], folder: Path, asked: Case) -> str:
     """What is wrong with how it was refused."""
     refusals = [it for it in said if not it.startswith("holdfast: warning")]
-    left = {it.name for it in folder.iterdir()} - set(asked.files) - {"logs"}
+    given = {it.partition("/")[0] for it in asked.files}
+    left = {it.name for it in folder.iterdir()} - given - {"logs"}
     if len(refusals) != 1 or not refusals[0].startswith("holdfast: "):
         return f"not one line: {refusals}"
     if len(refusals[0]) > 1500:
         return f"a line of {len(refusals[0])} characters: {refusals[0][:200]}"
     return f"left behind: {left}" if left else ""
+
+
+def _is_half(path: Path, named: bool) -> bool:
+    """Whether the file is a temporary one, or ends before it is over; `named`: called anything."""
+    if any(it.startswith(".holdfast-") for it in path.parts):
+        return True
+    if named:
+        return False
+    ends = {".svg": b"</svg>", ".html": b"</html>", ".parquet": b"PAR1", ".csv": b"", ".json": b"}"}
+    return not path.read_bytes().rstrip().endswith(ends.get(path.suffix, b""))
 
 
 @contextlib.contextmanager
@@ -135,9 +187,9 @@ def fuzz(first: int, last: int) -> Counter[str]:
     """Ask the cases of these numbers; print what is wrong. Returns how many ended how."""
     codes: Counter[str] = Counter()
     for seed in range(first, last):
+        asked = case(seed)
         faulthandler.dump_traceback_later(60, exit=True)
         print(f"\r{seed}", end="", file=sys.stderr, flush=True)
-        asked = case(seed)
         answer = ask(asked)
         codes[f"code {answer.code}"] += 1
         if answer.trouble:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from attrs import define
+from attrs import define, field
 
 from actors.deciders.queue.foresight import view_without
-from policies.interface.queue import BatchJob, BatchView, Decision, Queued, Run, Strategy
+from policies.interface.queue import (
+    BatchJob,
+    BatchView,
+    Decision,
+    Queued,
+    Reservation,
+    Run,
+    Strategy,
+)
 from policies.maths.speedup import Rigid
 from policies.queue.lists import RList
 from policies.queue.preemption import Preemptive
@@ -30,6 +38,9 @@ class View:
     busy: bool = True
     shelf_end: float = 20
     least: int = 1
+    processors: int = 4
+    reservations: Mapping[int, Reservation] = field(factory=dict)
+    moved: bool = False
 
     def absent(self, run: Run) -> list[Run]:
         away = {n for first, last in run[4] for n in range(first, last + 1)} & self.away

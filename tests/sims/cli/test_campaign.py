@@ -78,6 +78,51 @@ def test_what_cannot_be_is_one_line(own: Shell, words: tuple[str, ...], parts: l
     assert all(part in line for part in ("holdfast: ", *parts))
 
 
+MAKER = """
+open("it ran", "w")
+def make(workers=2):
+    job = {"kind": "rigid", "jobs": [{"processors": 1, "time": 1}]}
+    return {"name": "made", "platform": {"workers": workers}, "job": job}
+def leave():
+    raise SystemExit(0)
+def leaving(report):
+    raise SystemExit(0)
+"""
+
+
+@pytest.mark.parametrize("words", ["status", "table", "plot", "export -o x.csv"])
+def test_questions_of_a_campaign_call_no_function_of_its_file(shell: Shell, words: str) -> None:
+    shell.write('name = "x"\nscenario = "maker:make"\n', "x.toml")
+    shell.write(MAKER, "maker.py")
+    command, *options = words.split()
+    said = shell("campaign", command, "x.toml", *options)
+    assert said.code == 2
+    assert "'maker:make' is a function, which is not called here" in said.complaint()
+    assert "it ran" not in shell.files()
+    shell("campaign", command, "x.toml", *options, "--load")
+    assert "it ran" in shell.files()
+    sys.modules.pop("maker")
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "told"),
+    [
+        ('scenario = "maker:leave"', 2, "'maker:leave': SystemExit: 0; accepted: a function"),
+        ('scenario = "maker:make"\nmeasures = ["maker:leaving"]', 1, "SystemExit: 0 (maker.py, "),
+        ('scenario = "maker:make"\nfolder = 3', 2, "x.toml: folder: unknown key; accepted: name"),
+    ],
+)
+def test_a_campaigns_code_that_leaves_and_a_folder_of_its_own_are_told(
+    shell: Shell, lines: str, code: int, told: str
+) -> None:
+    shell.write(f'name = "x"\n{lines}\n', "x.toml")
+    shell.write(MAKER, "maker.py")
+    said = shell("campaign", "run", "x.toml", "--processes", "1", "--replications", "1")
+    assert said.code == code
+    assert told in said.out + said.err
+    sys.modules.pop("maker", None)
+
+
 def test_a_full_disk_is_one_line(own: Shell) -> None:
     """As a limit of the size of files is, which is met while results are written."""
     code = "import resource, signal, sys; from sims.cli import main; "
@@ -144,7 +189,7 @@ def test_files_that_are_others_than_when_it_began_are_named(own: Shell) -> None:
     status = own("campaign", "status", "campaign.toml", "--results", "kept").out
     assert "  changed   mine" in status
     resumed = own("campaign", "resume", "campaign.toml", *ALONE).err
-    assert resumed.startswith("changed since it began: mine")
+    assert resumed.startswith("holdfast: changed since it began: mine")
 
 
 def test_variants_of_other_jobs_are_not_compared(own: Shell) -> None:

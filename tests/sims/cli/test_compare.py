@@ -115,7 +115,7 @@ def test_one_run_each_has_no_interval_and_says_so(shell: Shell) -> None:
 def test_where_nothing_is_random_runs_count_once_and_there_is_no_verdict(shell: Shell) -> None:
     words = ("compare", SCENARIOS / "batch-easy.toml", "--vary", "policy.name=EASY,FCFS")
     said = shell(*words, "--runs", "5")
-    assert "All runs of a variant are alike: the seed changes nothing" in said.out
+    assert "All runs of a variant have the same makespan: the seed does not change it" in said.out
     assert "one observation, without an interval and a verdict" in said.out
     assert "±" not in said.out
     easy, fcfs = shell(*words, "--runs", "5", "--json").json()["variants"]

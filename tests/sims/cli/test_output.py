@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -119,6 +120,14 @@ def test_a_disk_that_is_full_under_a_log_is_one_line_and_what_fits_is_readable(
 
 
 JOB = "[[job.jobs]]"
+STEERS = r"\u001b[2J$x_1$\n"
+CAMPAIGN = """name = "x"
+scenario = "few.toml"
+replications = 2
+axes.policy.order = ["FCFS"]
+variants."NAME" = {}
+variants.SPT.policy.order = "NOWHERE"
+"""
 
 
 @pytest.mark.parametrize(
@@ -127,28 +136,58 @@ JOB = "[[job.jobs]]"
         "run few.toml --log run.jsonl",
         "check few.toml",
         "compare few.toml --vary policy.order=FCFS,SPT --runs 2",
+        "compare few.toml --vary policy.order=FCFS,SPT --runs 2 --by user --measure wait -o x.svg",
         "chaos few.toml --length 10",
         "summary run.jsonl --by job",
+        "summary run.jsonl --by user",
         "trace run.jsonl NAME",
         "trace run.jsonl nobody",
         "why run.jsonl 7",
         "queue run.jsonl --at 15",
         "audit run.jsonl",
+        "plot run.jsonl -o x.svg",
+        "view run.jsonl -o x.html",
+        "campaign run x.toml --processes 1",
+        "campaign run y.toml --processes 1",
+        "campaign status y.toml",
+        "campaign table y.toml",
     ],
 )
 def test_a_name_from_a_file_steers_no_terminal_and_makes_no_line(shell: Shell, words: str) -> None:
     """Told of a job that is called so are as many lines as of one that is called J."""
     told = {}
-    for name in (r"\u001b[2J\n", "J"):
-        shell.write(
-            FEW.replace('"few"', f'"{name}"').replace(JOB, f'{JOB}\nname = "{name}"', 1), "few.toml"
-        )
+    for name in (STEERS, "J"):
+        own = f'{JOB}\nname = "{name}"\nuser = "{name}"'
+        shell.write(FEW.replace('"few"', f'"{name}"').replace(JOB, own, 1), "few.toml")
+        campaign = CAMPAIGN.replace("NAME", name)
+        shell.write(campaign.replace("NOWHERE", name), "x.toml")
+        shell.write(campaign.replace("NOWHERE", "SPT").replace('"x"', '"y"'), "y.toml")
         assert shell("run", "few.toml", "--log", "run.jsonl").code == 0
+        if words.startswith(("campaign status", "campaign table")):
+            assert shell("campaign", "run", "y.toml", "--processes", "1").code == 0
         asked = [json.loads(f'"{name}"') if it == "NAME" else it for it in words.split()]
         said = shell(*asked)
-        assert "\x1b" not in said.out + said.err
+        drawn = [path.read_text() for path in shell.folder.glob("x.[sh]*")]
+        assert "\x1b" not in "".join((said.out, said.err, *drawn))
         told[name] = said.code, len((said.out + said.err).splitlines())
     assert len(set(told.values())) == 1
+
+
+def test_no_cell_of_a_csv_file_is_computed_by_a_spreadsheet(shell: Shell) -> None:
+    evil = "=HYPERLINK(1)"
+    shell.write(FEW.replace(JOB, f'{JOB}\nname = "{evil}"\nuser = "@user"', 1), "few.toml")
+    campaign = CAMPAIGN.replace("NAME", evil).replace("NOWHERE", "SPT")
+    shell("run", "few.toml", "--log", "run.jsonl")
+    for to in ("jobs", "events", "batsim"):
+        assert shell("export", "run.jsonl", "--to", to, "-o", f"{to}.csv").code == 0
+    shell.write(campaign, "x.toml")
+    assert shell("campaign", "run", "x.toml", "--processes", "1").code == 0
+    assert shell("campaign", "table", "x.toml", "-o", "table.csv").code == 0
+    assert shell("campaign", "export", "x.toml", "-o", "runs.csv").code == 0
+    rows = [row for path in shell.folder.glob("*.csv") for row in csv.reader(path.open())]
+    cells = [cell for row in rows for cell in row]
+    assert sum(evil in cell for cell in cells) > 5
+    assert not [it for it in cells if it.startswith(("=", "+", "@"))]
 
 
 def test_a_log_that_nobody_reads_ends_its_run_quietly(into: Into) -> None:

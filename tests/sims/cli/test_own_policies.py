@@ -13,7 +13,7 @@ from attrs import field, frozen
 import policies
 from sims.scenario.policies import POLICIES
 from sims.tables.section import arguments_of
-from tests.sims.cli.commands import ROOT, TINY, Said, Shell
+from tests.sims.cli.commands import FEW, ROOT, TINY, Said, Shell
 
 MINE = '''\
 """My own policy, in my own file."""
@@ -205,6 +205,26 @@ def test_a_policy_that_raises_what_is_no_exception_is_told_in_one_line(own: Shel
     raising = "def first(view, rng):\n    raise type('Odd', (BaseException,), {})('here')\n"
     own.write(raising, "mine.py")
     one_line(run(own, 'name = "mine:first"'), 2, "mine:first", "Odd: here", "mine.py, line 2")
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("raise ValueError('no data')", "ValueError: no data"),
+        ("yield 2.0, -1.0", "it gave (2.0, -1.0)"),
+        ("yield 'x'", "could not convert string to float: 'x'"),
+    ],
+)
+def test_a_law_of_speed_that_fails_in_mid_run_is_told_in_one_line(
+    shell: Shell, step: str, told: str
+) -> None:
+    law = "class Law:\n    peak = 1.0\n    def path(self, rng):\n        yield 0.0, 1.0\n"
+    shell.write(f"{law}        {step}\n", "law.py")
+    speed = 'workers = 8\nspeed = { kind = "own", name = "law:Law" }'
+    path = shell.write(FEW.replace("workers = 8", speed))
+    one_line(shell("run", path, "--log", "none"), 2, "speed.name: law:Law: ", told)
+    sys.modules.pop("law")
 
 
 def test_a_decision_that_cannot_be_is_told_in_one_line(own: Shell) -> None:

@@ -253,6 +253,9 @@ def test_an_unwritable_log_is_refused_in_one_line(shell: Shell) -> None:
     said = shell("run", path, "--log", "file/inside.jsonl")
     assert said.code == 2
     assert "file/inside.jsonl: cannot be written" in said.complaint()
+    said = shell("run", path, "--log", "x" * 300)
+    assert said.code == 2
+    assert said.complaint().endswith("x: File name too long")
 
 
 def test_a_refused_run_leaves_an_older_log_as_it_was(shell: Shell) -> None:

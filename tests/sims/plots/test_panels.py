@@ -61,6 +61,13 @@ def test_a_picture_shows_its_curves(tmp_path: Path) -> None:
     assert len(colours(two) - colours(one)) > 0
 
 
+def test_a_bar_that_reaches_0_ends_within_a_logarithmic_axis(drawn: Drawn) -> None:
+    [axes] = drawn({"": {"it": [(1, bar(4, 1)), (2, bar(4, 5))]}}, columns=1, log_y=True).axes
+    [bars] = axes.collections
+    ends = [end for line in bars.get_segments() for _, end in line]
+    assert 0 < axes.get_ylim()[0] <= min(ends) < 3
+
+
 def test_wider_intervals_are_drawn_wider(tmp_path: Path) -> None:
     """Bars of eight times the length cover more of the picture, on the same axes."""
     narrow = [(x, bar(50, 1)) for x in (1, 2, 4, 8)]
