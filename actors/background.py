@@ -10,6 +10,11 @@ from actors.runtime import Actor, Phase, Timer, message
 
 
 @message
+class HearNotices:
+    """Job to itself: hear all notices of this instant, each of which makes a checkpoint due."""
+
+
+@message
 class CheckpointDue:
     """A job to itself: a checkpoint of this copy that does not block its run is complete."""
 

@@ -44,6 +44,8 @@ class Dispatcher(Actor):
     another copy."""
     tracker: CauseTracker | None = field(init=False, default=None)
     """None: no sink records runs, so that causes are not needed."""
+    unheard: dict[int, int] = field(init=False, factory=dict)
+    """Workers that have gone DOWN, which nobody knows yet (WORLD.md, F1) -> seq of that."""
     replaceable: dict[int, tuple[int, int]] = field(init=False, factory=dict)
     """Members that are to be replaced -> their copy, seq of their going DOWN."""
     _copies: count[int] = field(init=False, factory=count)

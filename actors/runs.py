@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from actors.background import CheckpointDue
+from actors.background import CheckpointDue, HearNotices
 from actors.copies import AT_WORK, GONE, JobOfCopies
 from actors.copy import Copy
 from actors.events import (
@@ -31,7 +31,7 @@ from actors.runtime import NOTHING, Phase, handles
 from policies.availability import WorkerState
 
 FAILED, LOST, DOWN = Outcome.FAILED, Outcome.LOST, WorkerState.DOWN
-RESUME = Resume()
+RESUME, HEAR_NOTICES = Resume(), HearNotices()
 
 
 @define(eq=False)
@@ -39,6 +39,8 @@ class JobOfRuns(JobOfCopies):
     """A job that is notified of its members' changes and updates the progress of its runs."""
 
     _resuming: bool = field(init=False, default=False)
+    _notices: list[tuple[int, int]] = field(init=False, factory=list)
+    """Copy and seq of each notice that its owners have given at this instant."""
 
     # --- its members --------------------------------------------------------------------------
 
@@ -73,9 +75,19 @@ class JobOfRuns(JobOfCopies):
 
     @handles(MemberHasNotice, during=AT_WORK)
     def hear_of_notice(self, message: MemberHasNotice, cause: int) -> None:
-        copy = self.copies.get(message.copy)
-        if copy is not None and copy.run is not None:
-            self.report_progress(copy, copy.run.hear_notice(cause))
+        if not self._notices:
+            self.later(HEAR_NOTICES, NOTHING, Phase.NOTICES)
+        self._notices.append((message.copy, cause))
+
+    @handles(HearNotices)
+    def hear_notices(self, _: HearNotices, __: int) -> None:
+        """All of this instant, by run number."""
+        notices, self._notices = self._notices, []
+        found = ((self.copies[copy].run, cause) for copy, cause in notices if copy in self.copies)
+        heard = [(run, cause) for run, cause in found if run is not None]
+        for run, cause in sorted(heard, key=lambda it: it[0].number):
+            if not run.ended:
+                self.report_progress(run.copy, run.hear_notice(cause))
 
     @handles(MemberSpeedChanged, during=AT_WORK)
     def member_speed_changed(self, message: MemberSpeedChanged, cause: int) -> None:

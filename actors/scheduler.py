@@ -56,8 +56,6 @@ class Decider:
 
     wants_holdings = False
     """Whether workers are to report what they hold."""
-    waits_for_detection = False
-    """Whether a member's fault counts only once it is detected."""
 
     @property
     def wants_progress(self) -> bool:
@@ -193,28 +191,30 @@ class Scheduler(Dispatcher):
     def worker_state_changed(self, message: StateChanged, cause: int) -> None:
         worker, state = message.index, message.state
         self.pool.move(worker, state, message.until)
-        if state is DOWN:
-            self.holdings.pop(worker, None)
-            for workers in self.programmed.values():
-                workers.discard(worker)
-        elif state is UP:
+        if state is UP:
             self.replaceable.pop(worker, None)
             if self.tracker is not None:
                 self.tracker.free(self.now, ((worker, worker),), cause)
         held = self.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
-        if not (held and message.hidden and self.decider.waits_for_detection):
-            self._call_decider(worker, state, cause)
+        if held and message.hidden:
+            self.unheard[worker] = cause
+        else:
+            self._hear(worker, state, cause)
 
-    def _call_decider(self, worker: int, state: WorkerState, cause: int) -> None:
-        known = worker < self.pool.size  # deciders do not know spares
-        calls = known and self.decider.changed(worker, state, cause)
+    def _hear(self, worker: int, state: WorkerState, cause: int) -> None:
+        if state is DOWN:
+            self.holdings.pop(worker, None)
+            for workers in self.programmed.values():
+                workers.discard(worker)
+        calls = worker < self.pool.size and self.decider.changed(worker, state, cause)  # no spare
         if (calls or self.replaceable) and not self.deciding:
             self.decide_soon(cause)
 
     @handles(FaultHeard)
     def hear_of_hidden_fault(self, message: FaultHeard, cause: int) -> None:
-        if self.tell_job(cause, MemberFaultHeard, message.index):
-            self._call_decider(message.index, DOWN, cause)
+        if self.unheard.pop(message.index, None) is not None:
+            self.tell_job(cause, MemberFaultHeard, message.index)
+            self._hear(message.index, DOWN, cause)
 
     @handles(OwnerGaveNotice)
     def hear_of_notice(self, message: OwnerGaveNotice, cause: int) -> None:
@@ -283,13 +283,13 @@ class Scheduler(Dispatcher):
     def decide(self, message: Decide, cause: int) -> None:
         for copy, numbers in self.replace_members() if self.replaceable else ():
             self.decider.replaced(copy, numbers)
+        for worker in [n for n in self.unheard if self.pool.holder(n) < 0]:  # free ones are known
+            self._hear(worker, DOWN, self.unheard.pop(worker))
         if self.deciding:
             self.deciding = False  # not by this message's cause: a decider's wake may come before
             self.decider.decide(self.trigger)
-        else:
-            woken = self.decider.woken(cause)
-            if woken is not None:
-                self.decider.decide(woken)
+        elif (woken := self.decider.woken(cause)) is not None:
+            self.decider.decide(woken)
         if self.unsettled:
             for job in self.unsettled:
                 self.send(job, RELEASE_FORMER, NOTHING)

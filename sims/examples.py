@@ -28,6 +28,7 @@ CELLS: Mapping[str, str] = MappingProxyType(
     }
 )
 """What a kind of job is begun with: what its paper has."""
+CAMPAIGNS = FOLDER.parent / "campaigns"
 HEADING = re.compile(r"\[+([a-z_.]+)\]+")
 KIND = re.compile(r'^kind = "(.*)"$', re.MULTILINE)
 WIDTH = 100
@@ -40,12 +41,19 @@ def examples() -> dict[str, str]:
     return {path.stem: _sentence(path) for path in sorted(FOLDER.glob("*.toml"))}
 
 
+def campaigns() -> dict[str, str]:
+    """The same of campaigns; other files of theirs are called `NAME-more`."""
+    paths = (it for it in sorted(CAMPAIGNS.glob("*.toml")) if "-" not in it.stem)
+    return {path.stem: _sentence(path) for path in paths}
+
+
 def example(name: str) -> Path:
     """Where the example is. Raises InputError where there is none of that name."""
-    path = FOLDER / f"{name.removesuffix('.toml')}.toml"
-    if path.stem not in examples():
-        raise InputError("examples", "NAME", f"{name!r} is none", ", ".join(examples()))
-    return path
+    stem = name.removesuffix(".toml")
+    for folder, known in ((FOLDER, examples()), (CAMPAIGNS, campaigns())):
+        if stem in known:
+            return folder / f"{stem}.toml"
+    raise InputError("examples", "NAME", f"{name!r} is none", ", ".join(examples() | campaigns()))
 
 
 def copy(name: str, folder: Path) -> list[Path]:
@@ -53,10 +61,7 @@ def copy(name: str, folder: Path) -> list[Path]:
 
     Raises InputError where there is none of that name, and for a file that is there already.
     """
-    from sims.scenario.loader import files_of, load
-
-    source = example(name)
-    sources = [source, *files_of(load(source), FOLDER)]
+    sources = _with_files(example(name))
     copies = [folder / it.name for it in sources]
     # What another example brought, and nobody changed, may stay.
     pairs = [(it, new) for it, new in zip(sources, copies, strict=True) if not _alike(it, new)]
@@ -68,6 +73,18 @@ def copy(name: str, folder: Path) -> list[Path]:
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(it, new)
     return copies
+
+
+def _with_files(source: Path) -> list[Path]:
+    """A scenario and the files that it names; a campaign, what is called after it, and their
+    files."""
+    from sims.scenario.loader import files_of, load, parse, words
+
+    if source.parent == FOLDER:
+        return [source, *files_of(load(source), FOLDER)]
+    own = sorted(it for it in CAMPAIGNS.glob(f"{source.stem}*") if it.is_file())
+    named = {FOLDER / it for toml in own if toml.suffix == ".toml" for it in words(parse(toml))}
+    return [*own, *filter(Path.is_file, named)]
 
 
 def _alike(source: Path, copy: Path) -> bool:

@@ -21,6 +21,7 @@ from sims.errors import visible
 from sims.history import History
 from sims.ledger import Account, Ledger, Slices, Use
 from sims.metrics.costs import AWAY, Bills, cost, energy
+from sims.metrics.goodput import Efficiency, Goodput
 from sims.metrics.jobs import BOUND, Jobs, Starts
 from sims.metrics.queue import Queue
 from sims.metrics.spread import SpreadNumbers, as_json
@@ -54,12 +55,14 @@ class Report:
     _history: History = field(init=False, factory=History)
     _starts: Starts = field(init=False)
     _bills: Bills = field(init=False)
+    _goodput: Goodput = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         history = self._history
         self.ledger = Ledger(0, workers=self.workers, jobs=self.jobs_apart)
         self.queue, self._starts, self._bills = Queue(history), Starts(history), Bills(history)
         Slices(history, self.ledger.enter)
+        self._goodput = Goodput(history, self.ledger)
         for kind in self.summary.wants:
             history.on(kind, lambda record, _: self.summary(record))
         for kind in (
@@ -132,6 +135,19 @@ class Report:
         """Flowtime over the job's own error-free time; None for kinds that have none."""
         return self.spreads["stretch"]
 
+    @cached_property
+    def efficiency(self) -> Efficiency:
+        """What all jobs made of the workers that they held, and their mean ETTR; the report is
+        closed."""
+        return self._goodput.platform()
+
+    @property
+    def machine_hours(self) -> float | None:
+        """Hours of workers that jobs held; None where an hour's length is not known."""
+        started, told = self.summary.started, self.measures and self.measures.hour
+        hour = told or (HOUR if started and started.unit == SECOND else None)
+        return float(sum(self.efficiency.held.values())) / hour if hour else None
+
     @property
     def cost(self) -> float | None:
         """At the scenario's prices; None where it has none."""
@@ -176,6 +192,10 @@ class Report:
             **as_json(self.spreads),
             "recorded": as_json(self.recorded),
             "fairness": self.jobs.fairness,
+            "goodput": self.efficiency.goodput,
+            "overheads": {use.value: part for use, part in self.efficiency.overheads.items()},
+            "ettr": self.efficiency.ettr,
+            "machine_hours": self.machine_hours,
             "cost": self.cost,
             "energy": self.energy,
             "late": self.late,
@@ -212,12 +232,22 @@ class Report:
         yield from self._unlike(unit)
         if (fairness := self.jobs.fairness) is not None:
             yield f"  fairness    {fairness:.4f} (Jain's index of users' mean bounded slowdowns)"
+        yield from self._made()
         yield from self._paid()
         yield f"  utilisation {self.utilisation:.1%}, of which {self.wasted:.1%} wasted"
         mean = counted(self.queue.mean, "job", digits=6)
         yield f"  queue       mean {mean}, at most {self.queue.longest:,}"
         if self.bandwidth is not None and self.channels is not None:
             yield f"  bandwidth   {self.bandwidth:.1%} of {counted(self.channels, 'channel')} used"
+
+    def _made(self) -> Iterator[str]:
+        made, hours = self.efficiency, self.machine_hours
+        if made.goodput is not None:
+            held = f"{hours:,.6g} machine-hours" if hours else "what jobs held"
+            uses = "".join(f", {part:.1%} {use.value}" for use, part in made.overheads.items())
+            yield f"  goodput     {made.goodput:.1%} of {held}{uses}"
+        if made.ettr is not None:
+            yield f"  ETTR        {made.ettr:.4g}, mean of completed jobs"
 
     def _paid(self) -> Iterator[str]:
         if self.cost is not None:

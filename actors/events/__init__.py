@@ -89,6 +89,7 @@ from actors.events.scenario import (
 )
 from actors.events.workers import (
     FaultDetected,
+    FaultsFitted,
     NoticeGiven,
     PlatformDescribed,
     WorkerChanged,
@@ -119,6 +120,7 @@ __all__ = [
     "EndExpected",
     "FaultDetected",
     "FaultIgnored",
+    "FaultsFitted",
     "GainDescribed",
     "IterationCompleted",
     "IterationStarted",

@@ -48,6 +48,20 @@ class WorkerChanged(Event):
 
 
 @frozen
+class FaultsFitted(Event):
+    """The law of faults was fitted to a log of failures; once for each such law, at the start."""
+
+    law: Annotated[int, Quantity(meaning="Its number among the scenario's laws, from 0.")]
+    mtbf: Time
+    """Mean time between the faults of one worker, or node."""
+    shape: Annotated[float, Quantity(meaning="Of a Weibull law; 1: exponential.")]
+    gaps: Annotated[int, Quantity("times")]
+    """Times from failure to failure that the log has."""
+    nodes: Annotated[int, Quantity("nodes")]
+    """Nodes of the log that fail, each with a time after its last failure that is seen in part."""
+
+
+@frozen
 class NoticeGiven(Event):
     """A worker's owner announces that it takes the worker DOWN."""
 
@@ -99,6 +113,7 @@ class WorkerRented(Event):
 
 VOCABULARY: tuple[type[Event], ...] = (
     PlatformDescribed,
+    FaultsFitted,
     WorkerChanged,
     NoticeGiven,
     FaultDetected,

@@ -44,6 +44,7 @@ HANDLERS: dict[type[Event], Handler] = {
     e.LinkDescribed: inputs.describe,
     e.PackDescribed: inputs.describe,
     e.PlatformDescribed: inputs.describe,
+    e.FaultsFitted: inputs.describe,
     e.CheckpointingDescribed: practice.describe_checkpoints,
     e.NoticeGiven: practice.notice,
     e.FaultDetected: practice.detect,

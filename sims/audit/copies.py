@@ -19,7 +19,8 @@ from policies.availability import WorkerState
 from sims.audit import ends, link, parts, practice, rules, runs
 from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Job, Run
 from sims.audit.law import Broken, Causes, Law, allowed, follows, ordered, possible, told
-from sims.audit.turns import Phase, Script
+from sims.audit.turns import INSTANT, Phase, Script
+from sims.audit.worker import Worker
 from sims.audit.world import World, spans_told
 
 CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
@@ -79,44 +80,55 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
     ordered(w.noticed != w.now, "{} after a notice", event)
-    worker, state, now = w.worker(event.worker), event.state, w.now
-    first = not worker.known and now == 0 and event.was is None
-    possible(state is not worker.state, "{}: it is that already", event)
-    due = worker.until if worker.state is DOWN else None
-    possible(due is None or due <= w.end, "{}: it is DOWN until {}", event, due)
-    over = due is not None and due >= now * (1 - 1e-12)
-    until = None
-    if event.until is not None:
-        w.downtime = event.until - now if w.downtime is None else w.downtime
-        possible(state is DOWN and w.downtime > -w.late, "{}", event)
-        until = now + w.downtime
+    worker, state, until = w.worker(event.worker), event.state, event.until
+    copy, was, cause = w.holder(event.worker), worker.state, _fallen(w, worker)
+    first = not worker.known and w.now == 0 and event.was is None
+    possible(state is not was, "{}: it is that already", event)
+    if until is not None:
+        lasts = until > w.end or (w.late and until >= w.now)
+        possible(state is DOWN and lasts, "{}", event)
         w.decider.strikes(worker)
-    hidden = w.late and until is not None and until > now and w.holder(event.worker) is not None
-    line = WorkerChanged(event.worker, state, None if first else worker.state, until)
-    cause = worker.seq if over else 0
-    if worker.state is DOWN and worker.changed == now:
-        cause = worker.seq  # without a downtime it is back at once
-    yield line, cause
-    copy = w.holder(event.worker)
-    if copy is None and UP in (state, worker.state):
+    yield WorkerChanged(event.worker, state, None if first else was, until), cause
+    if copy is None and UP in (state, was):
         free = w.pool(event.worker)
         (free.give if state is UP else free.take)(event.worker, event.worker)
     worker.state, worker.seq, worker.known = state, seq, True
-    worker.until, worker.changed = event.until, now
-    worker.away = None if state is UP else worker.away or (state is DOWN and (now, seq)) or None
-    w.decider.turned(worker, copy, seq)
+    worker.until, worker.changed = until, w.now
+    worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
+    late = w.late and until is not None and copy is not None
+    if not late:
+        w.decider.turned(worker.number, state, copy, seq)
     if w.service is not None:
-        yield from link.turned(w, worker, seq, hidden or (w.late and until == now))
-    if copy is None:
-        return
+        yield from link.turned(w, worker, seq, late)
+    if copy is not None:
+        _strike(w, copy, worker, cause, late)
+
+
+def _fallen(w: World, worker: Worker) -> int:
+    """What made it go DOWN, where that is over now: the cause of its next state."""
+    if worker.state is not DOWN:
+        return 0
+    due = worker.until
+    possible(due is None or due <= w.end, "worker {} is DOWN until {}", worker.number, due)
+    over = due is not None and due >= w.now * (1 - INSTANT)
+    return worker.seq if over or worker.changed == w.now else 0
+
+
+def _strike(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None:
+    """A copy hears of its member's state; `late`: later, but for a fault without a downtime, if its
+    owner says that it is UP then."""
     before, worker.struck = worker.struck, None
+    state, until = worker.state, worker.until
     if before is not None:
+        if state is UP:
+            w.decider.turned(worker.number, DOWN, copy, fall)
         w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
-    turn = partial(_changed, w, copy, event.worker, state, seq)
-    if w.late and until == now:
+    known = state is UP or (state is DOWN and until is None)
+    turn = partial(_changed, w, copy, worker.number, state, worker.seq, known)
+    if late and until == w.now:
         worker.struck = turn
     else:
-        w.push(copy.job, Phase.STATES, 0, partial(turn, hidden))
+        w.push(copy.job, Phase.STATES, 0, partial(turn, late))
 
 
 def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
@@ -136,16 +148,23 @@ def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
 
 
 def _changed(
-    w: World, copy: Copy, worker: int, state: WorkerState, cause: int, hidden: bool
+    w: World,
+    copy: Copy,
+    worker: int,
+    state: WorkerState,
+    cause: int,
+    known: bool,
+    hidden: bool,
 ) -> Script:
-    """A member changed its state; `hidden`: nobody hears of it."""
+    """A member changed its state; `known`: so that all hear of faults before; `hidden`: nobody
+    hears of it."""
     if copy.gone:
         return
     if state is UP:
         copy.absent.discard(worker)
     else:
         copy.absent.add(worker)
-    if worker in copy.struck and state is not WorkerState.RECLAIMED and not hidden:
+    if known and worker in copy.struck:
         yield from practice.heard(w, copy, worker)
     last = cause
     if copy.gone:

@@ -8,6 +8,7 @@ from functools import partial
 from attrs import Factory, define
 
 from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
+from policies.availability import WorkerState
 from sims.audit.facts import UP, Copy, Job
 from sims.audit.intervals import Spans
 from sims.audit.law import Causes, allowed, comes, follows
@@ -68,11 +69,11 @@ class Decider:
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         """A copy is over."""
 
-    def turned(self, worker: Worker, copy: Copy | None, seq: int) -> None:
-        """A worker has changed its state."""
+    def turned(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
+        """It is known that a worker has changed its state."""
         self.renew()
-        if worker.state is UP:
-            self.freeing.append((seq, ((worker.number, worker.number),)))
+        if state is UP:
+            self.freeing.append((seq, ((worker, worker),)))
         self.news.append(seq)
 
     def programmed(self, seq: int) -> None:

@@ -15,7 +15,7 @@ from actors.events import (
     RunEnded,
 )
 from sims.audit import link, rules
-from sims.audit.facts import Copy, Job, Run
+from sims.audit.facts import DOWN, Copy, Job, Run
 from sims.audit.turns import Phase, Script
 from sims.audit.world import World
 
@@ -103,6 +103,8 @@ def release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone: 
     """The scheduler hears of the end."""
     w.give(copy, copy.spans)
     w.counts[2] += 1
+    for worker, (_, fall) in copy.struck.items():
+        w.decider.turned(worker, DOWN, None, fall)  # nobody holds it: it is known
     w.decider.freed(copy, seq)
     if not gone:
         w.decider.wants(copy.job, since)

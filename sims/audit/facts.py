@@ -218,8 +218,8 @@ class Run(Parked):
     """Which timer that is, of all."""
     tied: bool = False
     """Whether its part ends as the checkpoint beside it does."""
-    aside: Teller | None = None
-    """What tells of such checkpoints."""
+    tellers: tuple[Teller, ...] = ()
+    """What tells of such checkpoints, and of its parts, in whatever order; none: its job does."""
     beside: Teller | None = None
     """What tells of it, if it is such an account."""
     started: int = -1

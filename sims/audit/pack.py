@@ -19,6 +19,7 @@ from actors.events import (
     WhyIgnored,
 )
 from actors.runtime import Event
+from policies.availability import WorkerState
 from policies.interface.pack import Cause
 from sims.audit import ends, link, rules, runs
 from sims.audit.expectations import Expectations
@@ -80,9 +81,9 @@ class Pack(Expectations):
                 self.w.reporters[name], Phase.RESUME, 2 * link.LATER, partial(self.inherit, name)
             )
 
-    def turned(self, worker: Worker, copy: Copy | None, seq: int) -> None:
-        super().turned(worker, copy, seq)
-        if worker.state is DOWN and copy is not None:
+    def turned(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
+        super().turned(worker, state, copy, seq)
+        if state is DOWN and copy is not None:
             self.struck[copy] = seq
 
     def _ignored(self, worker: int) -> tuple[str | None, WhyIgnored] | None:

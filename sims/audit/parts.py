@@ -10,7 +10,7 @@ from actors.events import RateChanged, RunStarted, Stage, StageStarted, TasksDea
 from sims.audit.facts import AT_SPEED, Copy, Run
 from sims.audit.law import Broken, Law, allowed, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script
+from sims.audit.turns import Phase, Script, Teller
 from sims.audit.world import World
 
 
@@ -22,6 +22,8 @@ def begin(w: World, copy: Copy, plan: Plan, line: RunStarted | None) -> Run:
     if begins is not None:
         run.base, run.exposed = begins.of(run.work), begins.exposed
     copy.run, copy.last = run, run.number
+    if not job.manner.blocking:
+        run.tellers = Teller(), Teller()
     return run
 
 
@@ -113,15 +115,16 @@ def aim(w: World, run: Run) -> None:
     if run.timer is not None:
         run.timer.live = False
     last = run.stage is Stage.VERIFYING and run.base >= run.work
-    phase, teller = Phase.RUNS if last else Phase.PARTS, run.beside or run.copy.job
-    run.aimed = w.order
-    run.timer = w.at(run.end(), phase, teller, run.number, partial(_parked, w, run))
+    phase = Phase.RUNS if last else Phase.PARTS
+    teller = run.beside or (run.tellers[1] if run.tellers and not last else run.copy.job)
+    run.aimed, run.tied = w.order, False
+    run.timer = w.at(run.end(), phase, teller, run.number, partial(_parked, w, run, w.order))
 
 
-def _parked(w: World, run: Run) -> Script | None:
-    if run.over or run.end() > w.end:
+def _parked(w: World, run: Run, aimed: int) -> Script | None:
+    if run.over or run.aimed != aimed or run.end() > w.end:
         return None
-    run.tied = run.saving is not None and _waits(w, run)
+    run.tied = not run.copy.job.manner.blocking and _waits(w, run)
     return None if run.tied else run.take()
 
 
@@ -146,9 +149,9 @@ def _first(w: World, runs: list[Run | None]) -> float:
 
 def untie(w: World, run: Run) -> None:
     """The checkpoint beside it is complete: a part that has waited for that ends."""
-    if run.tied and run.aside is not None:
+    if run.tied:
         run.tied = False
-        w.push(run.aside, w.phase, run.number, lambda: None if run.over else run.take())
+        w.push(run.tellers[0], w.phase, run.number, lambda: None if run.over else run.take())
 
 
 def cut(w: World, run: Run) -> Script | None:

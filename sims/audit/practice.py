@@ -22,6 +22,7 @@ from sims.audit import ends, parts, rules
 from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job
 from sims.audit.intervals import Free, joined
 from sims.audit.law import Broken, Law, comes, possible, told
+from sims.audit.link import LATER
 from sims.audit.turns import Phase, Script, Teller
 from sims.audit.worker import Worker
 from sims.audit.world import World
@@ -65,8 +66,8 @@ def notice(w: World, event: NoticeGiven, seq: int) -> Script:
     yield event, 0
     w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
     copy = w.holder(event.worker)
-    if copy is not None and copy.job.manner.on_notice:
-        w.push(copy.job, Phase.RESUME, -1, partial(_save, w, copy, seq))
+    if copy is not None and copy.run is not None and copy.job.manner.on_notice:
+        w.push(copy.job, Phase.RESUME, copy.run.number - LATER, partial(_save, w, copy, seq))
 
 
 def _save(w: World, copy: Copy, cause: int) -> Script | None:
@@ -94,7 +95,7 @@ def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
     """A fault strikes a member, and nobody hears of it yet: its run waits."""
     strike = copy.struck.setdefault(worker, (w.now, cause))
     latest = w.now + max(w.platform.detections)
-    w.at(latest, Phase.RESUME, copy.job, -2, partial(_latest, w, copy, worker, strike))
+    w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, strike))
     if copy.run is not None:
         yield from parts.review(w, copy.run, cause)
 
@@ -102,12 +103,14 @@ def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
 def heard(w: World, copy: Copy, worker: int) -> Script:
     """Of a fault that struck a member (F1)."""
     since, cause = copy.struck.pop(worker)
+    w.decider.turned(worker, DOWN, copy, cause)
     if since < w.now:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
     turn = w.pending.get(copy.job)
     if copy.run is not None and not copy.run.over:
         yield from ends.end_early(w, copy, Outcome.LOST, cause)
-        if copy.gone and turn is not None and isinstance(turn.want[0], FaultDetected):
+        told_ = turn.want[0] if turn is not None else None
+        if copy.gone and isinstance(told_, FaultDetected) and told_.run == copy.last:
             del w.pending[copy.job]  # nobody hears of another
     elif copy.run is not None and turn is not None:  # which another's DOWN would lose
         seq = yield turn.want[0], cause
@@ -172,7 +175,8 @@ def replace(w: World, event: MemberReplaced, seq: int) -> Script:
     w.take(copy, ((newcomer, newcomer),))
     copy.change(joined(other(n) for n in copy.members), copy.full)
     copy.absent.discard(gone)
-    copy.struck.pop(gone, None)
+    if gone in copy.struck:
+        w.decider.turned(gone, DOWN, None, copy.struck.pop(gone)[1])
     copy.rings, copy.cause = rings, seq
     w.pace(copy)
     ends.resume_soon(w, copy)

@@ -25,7 +25,7 @@ from sims.audit import ends, link, parts, rules
 from sims.audit.facts import NEGLIGIBLE, Copy, Run, State
 from sims.audit.law import Causes, comes, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script, Teller
+from sims.audit.turns import Phase, Script
 from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
@@ -126,7 +126,7 @@ def _secure(w: World, run: Run) -> Script:
         return
     run.cause = yield CheckpointStarted(job.name, run.number, run.base), run.cause
     saving = Run(copy, run.number, run.work, run.base, since=w.now, exposed=run.exposed)
-    run.aside = saving.beside = run.aside or Teller()
+    saving.beside = run.tellers[0]
     saving.cause = run.cause
     run.saving, run.due, run.stage = saving, False, None
     script = _beside(w, run, saving)
@@ -216,12 +216,13 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
     if not (run.base < done < run.work):
         return None
     size = rules.spread(w, run.copy)
-    job.learnt[size] = done - run.base
+    job.learnt[size] = period = done - run.base
     for other in (it.run for it in job.copies):
         if other is not None and other.learns and rules.spread(w, other.copy) == size:
-            other.learns, other.reach = False, other.base + done - run.base
-            other.length = done - run.base
-            parts.aim(w, other)
+            other.learns = False
+            if other.work - other.base - period > NEGLIGIBLE * other.work:
+                other.reach, other.length = other.base + period, period
+                parts.aim(w, other)
     reach = getattr(event, "done", done)
     follows(same(reach, done), "{!r} is done by {}", done, event)
     script, run.reach = parts.cut(w, run), reach

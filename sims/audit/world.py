@@ -11,6 +11,7 @@ from actors.events import (
     CopiesSettled,
     DeciderKind,
     EndExpected,
+    MemberReplaced,
     PackDescribed,
     PlatformDescribed,
     ScenarioStarted,
@@ -79,7 +80,6 @@ class World(Turns):
     """By job of a pack: what tells when it is expected to end."""
     untold: dict[str, Callable[[], None]] = Factory(dict)
     """By job of a pack: what its decider would tell of a checkpoint of now, if speeds vary."""
-    downtime: float | None = None
     platform: PlatformDescribed = ALIKE
     late: bool = False
     """Whether faults are detected late."""
@@ -130,11 +130,14 @@ class World(Turns):
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
             return getattr(self.decider, "teller", None)
+        if kind is MemberReplaced:
+            return None  # whose runs start once all are replaced
         job = self.jobs.get(getattr(event, "job", ""))
         if job is not None and not job.manner.blocking:
             runs = (it.run for it in job.copies if it.last == getattr(event, "run", None))
-            asides = (it.aside for it in runs if it is not None)
-            return next((it for it in asides if it is not None and it.may_tell(event)), job)
+            found = [it for run in runs if run is not None for it in run.tellers]
+            able = (it for it in found if it.may_tell(event))
+            return max(able, key=lambda it: it.front is not None, default=job)
         return job
 
     def choose(self, event: ScenarioStarted) -> None:

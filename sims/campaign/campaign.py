@@ -94,7 +94,7 @@ class PictureSection(Section):
     """`[picture]`: curves with intervals, over one axis."""
 
     x: str
-    """An axis whose values are numbers."""
+    """An axis whose values are numbers, or times such as `20 min`."""
     lines: str = "variant"
     """An axis, or `variant`: a curve for each."""
     panels: str | None = None
@@ -105,6 +105,10 @@ class PictureSection(Section):
     """`mean`; `ratio` or `difference` to the baseline."""
     log_x: bool = False
     log_y: bool = False
+    best: bool = False
+    """Whether the best of each line's values has a star."""
+    periods: tuple[Literal["young", "daly"], ...] = ()
+    """Checkpoint periods by these formulas, as lines across x."""
     columns: AtLeastOne = 3
     """Panels side by side."""
     title: str = ""

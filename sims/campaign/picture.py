@@ -11,8 +11,10 @@ from sims.campaign.campaign import Campaign, PictureSection
 from sims.campaign.comparing import Comparison, Verdict
 from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
+from sims.durations import seconds
 from sims.errors import InputError
 from sims.plots.panels import draw_panels
+from sims.scenario.build_jobs import period_by
 from sims.telling import units
 
 VARIANT = "variant"
@@ -35,6 +37,8 @@ def draw(results: Results, path: Path) -> Path:
     if not panels:
         raise InputError(campaign.source, "picture", "no cell has a value", "finished cells")
     names, (told, level) = picture.labels, SHOWN[picture.show]
+    values = campaign.axes[picture.x]
+    ticks = {_number(it, campaign.source, picture): it for it in values if isinstance(it, str)}
     unit = f", {units(results.unit)}" if gauge.timed and picture.show != "ratio" else ""
     baseline = names.get(campaign.reference, campaign.reference)
     return draw_panels(
@@ -47,6 +51,9 @@ def draw(results: Results, path: Path) -> Path:
         log_x=picture.log_x,
         log_y=picture.log_y,
         line=level,
+        best=gauge.higher_is_better if picture.best else None,
+        marks=_periods(results, picture),
+        ticks=ticks,
         note=LEFT_OUT if any(line.left_out for cell in cells for line in cell.lines) else "",
     )
 
@@ -64,8 +71,7 @@ def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Compa
             if base or estimate is None or not estimate.size or line.left_out:
                 continue  # a mean of those runs alone that were short enough to end
             place = dict(cell.point) | {VARIANT: line.variant}
-            panel = _named(picture.panels, place, picture) if picture.panels else ""
-            curves = found.setdefault(panel, {})
+            curves = found.setdefault(_panel(place, picture), {})
             curve = curves.setdefault(_named(picture.lines, place, picture), [])
             at = _number(place[picture.x], campaign.source, picture)
             if any(at == other for other, _ in curve):
@@ -76,6 +82,25 @@ def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Compa
     return found
 
 
+def _periods(results: Results, picture: PictureSection) -> dict[str, dict[str, float]]:
+    """By panel: formula, and its period in the first cell there."""
+    found: dict[str, dict[str, float]] = {}
+    for case in results.plan if picture.periods else ():
+        panel = _panel(dict(case.point) | {VARIANT: case.variant}, picture)
+        if panel not in found:
+            told = case.scenario(0), case.folder
+            periods = {it: period_by(it, *told) for it in picture.periods}
+            unit = units(results.unit)
+            found[panel] = {
+                f"{it.capitalize()}: {at:,.0f} {unit}": at for it, at in periods.items()
+            }
+    return found
+
+
+def _panel(place: dict[str, Any], picture: PictureSection) -> str:
+    return _named(picture.panels, place, picture) if picture.panels else ""
+
+
 def _named(key: str, place: dict[str, Any], picture: PictureSection) -> str:
     value = as_toml(place[key])
     told = picture.labels.get(value, value)
@@ -83,8 +108,12 @@ def _named(key: str, place: dict[str, Any], picture: PictureSection) -> str:
 
 
 def _number(value: object, source: str, picture: PictureSection) -> float:
-    if not isinstance(value, int | float):
+    try:
+        number = seconds(value) if isinstance(value, str) else value
+    except ValueError:
+        number = None
+    if not isinstance(number, int | float):
         raise InputError(source, "picture.x", f"{picture.x} = {value!r} is no number", "numbers")
-    if picture.log_x and value <= 0:
+    if picture.log_x and number <= 0:
         raise InputError(source, "picture.log_x", f"{picture.x} = {value}", "values above 0")
-    return float(value)
+    return float(number)

@@ -41,7 +41,10 @@ COMMANDS = {
         "trials",
         "Test a policy of yours with random questions.",
     ),
-    "examples": ("starting", "List the scenarios that come with Holdfast, or copy some."),
+    "examples": (
+        "starting",
+        "List the scenarios and campaigns that come with Holdfast, or copy some.",
+    ),
     "summary": (
         "summary",
         "Summarise a log: makespan, flowtimes, and where the processor time went.",

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sims.errors import COMMAND_LINE, InputError, show
-from sims.examples import HAZARD, copy, example
+from sims.examples import HAZARD, campaigns, copy, example
 from sims.examples import examples as shipped
 from sims.options import argument, flag, natural, one_of, option
 from sims.script import list_pairs
@@ -87,11 +87,11 @@ def examples(
     everything: Annotated[bool, flag("--all", "copy all of them")] = False,
     output: Annotated[Path, option(Path, "FOLDER", "where to", "-o", "--output")] = Path(),
 ) -> None:
-    """List the scenarios that come with Holdfast, or copy some.
+    """List the scenarios and campaigns that come with Holdfast, or copy some.
 
     `holdfast examples volatile20` copies it to the current folder; --all copies all of them.
     """
-    known = shipped()
+    known = shipped() | campaigns()
     if not names and not everything:
         list_pairs(known.items())
         return

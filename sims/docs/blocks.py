@@ -18,7 +18,7 @@ FENCE = re.compile(
 )
 FILE = re.compile(r"^# ([\w-]+\.(?:py|toml|csv|json))$", re.MULTILINE)
 SNIPPET = re.compile(r'^--8<-- "(.+)"$', re.MULTILINE)
-PICTURE = re.compile(r"figures/([\w-]+)\.(gantt|jobs|ledger|bandwidth|queue)\.svg")
+PICTURE = re.compile(r"figures/([\w-]+)\.(gantt|jobs|ledger|bandwidth|queue|campaign)\.svg")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 

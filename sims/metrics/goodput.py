@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from statistics import fmean
 
 from attrs import define, field, frozen
 
@@ -28,9 +29,14 @@ class Efficiency:
 
     @property
     def shares(self) -> dict[Use, float]:
-        """Parts of the time held; they sum to 1. What is not useful is an overhead."""
+        """Parts of the time held; they sum to 1."""
         whole = sum(self.held.values())
         return {use: float(part / whole) for use, part in self.held.items() if part}
+
+    @property
+    def overheads(self) -> dict[Use, float]:
+        """What is not useful, by cause."""
+        return {use: part for use, part in self.shares.items() if use is not Use.USEFUL}
 
     @property
     def goodput(self) -> float | None:
@@ -98,8 +104,9 @@ class Goodput(Listener):
         return Efficiency(self.ledger.by_job[job] | self._away[job], self._ettr.get(job))
 
     def platform(self) -> Efficiency:
-        """Of all jobs together."""
-        return Efficiency(self.ledger.total | {Use.IDLE: 0} | self._away[""])
+        """Of all jobs together; their mean ETTR."""
+        ettr = fmean(self._ettr.values()) if self._ettr else None
+        return Efficiency(self.ledger.total | {Use.IDLE: 0} | self._away[""], ettr)
 
 
 def _none() -> Account:

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from sims.ledger import Use
 from sims.metrics.jobs import Floats
 from sims.metrics.spread import STATISTICS, SpreadNumbers
 from sims.report import Report
@@ -37,6 +38,25 @@ class Measure(enum.Enum):
     """Jobs that wait, at most."""
     FAIRNESS = "fairness"
     """Jain's index of users' mean bounded slowdowns: 1 where all fare alike."""
+    GOODPUT = "goodput"
+    """Useful share of the processor-time that jobs held; it sums to 1 with the next ten."""
+    LOST = "overhead-lost"
+    """Share of the same that was lost: redone later."""
+    CHECKPOINT = "overhead-checkpoint"
+    """Share of the same that went to checkpoints; so for the following."""
+    RECOVERY = "overhead-recovery"
+    REDISTRIBUTION = "overhead-redistribution"
+    TRANSFER = "overhead-transfer"
+    WAITING = "overhead-waiting"
+    REDUNDANT = "overhead-redundant"
+    VERIFICATION = "overhead-verification"
+    RECLAIMED = "overhead-reclaimed"
+    DOWN = "overhead-down"
+    ETTR = "ettr"
+    """Effective training time ratio: mean over the jobs, work over the time from the first start to
+    completion."""
+    MACHINE_HOURS = "machine-hours"
+    """Hours of workers that jobs held."""
     COST = "cost"
     """Of all processors, at `measures.prices`, at their traces' prices, or at their own."""
     LATE = "late"
@@ -89,12 +109,13 @@ class Measure(enum.Enum):
     @property
     def higher_is_better(self) -> bool:
         """Whether more is better, not less."""
-        return self in (Measure.UTILISATION, Measure.FAIRNESS)
+        return self in (Measure.UTILISATION, Measure.FAIRNESS, Measure.GOODPUT, Measure.ETTR)
 
     @property
     def wants_all_done(self) -> bool:
         """Whether it is only known where all jobs were completed; others are means over time."""
-        return self in (Measure.MAKESPAN, Measure.FAIRNESS) or self.quantity is not None
+        whole = (Measure.MAKESPAN, Measure.FAIRNESS, Measure.ETTR)
+        return self in whole or self.quantity is not None
 
     @property
     def wants_report(self) -> bool:
@@ -107,6 +128,7 @@ class Measure(enum.Enum):
         return self is Measure.MAKESPAN or self.quantity in ("wait", "flowtime")
 
 
+OVERHEADS = [use for use in Use if use not in (Use.USEFUL, Use.IDLE)]
 OF_JOBS = ("wait", "flowtime", "stretch", "bounded_slowdown")
 
 PERCENTILES = {"median": 50, "p90": 90, "p95": 95, "p99": 99}
@@ -126,8 +148,18 @@ def of_summary(summary: Summary) -> Measured:
 
 def of_report(report: Report) -> Measured:
     """All measures, once the report is closed."""
+    made = report.efficiency
+    held = bool(made.shares)
+    overheads = {
+        Measure(f"overhead-{use.value}"): made.shares.get(use, 0.0) if held else None
+        for use in OVERHEADS
+    }
     return {
         **{it: _of_jobs(report, it) for it in Measure},
+        **overheads,
+        Measure.GOODPUT: made.goodput,
+        Measure.ETTR: made.ettr,
+        Measure.MACHINE_HOURS: report.machine_hours,
         Measure.MAKESPAN: _plain(report.summary.makespan),
         Measure.FAIRNESS: report.jobs.fairness,
         Measure.UTILISATION: float(report.utilisation),

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, exp, inf, isfinite, log
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -43,6 +44,7 @@ BARS = "bars: 95 % confidence intervals"
 
 Curve = Sequence[tuple[float, "Estimate"]]
 Panels = Mapping[str, Mapping[str, Curve]]
+NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
 def draw_panels(
@@ -57,8 +59,13 @@ def draw_panels(
     log_y: bool = True,
     note: str = "",
     line: float | None = 1,
+    best: bool | None = None,
+    marks: Mapping[str, Mapping[str, float]] = NONE,
+    ticks: Mapping[float, str] = NONE,
 ) -> Path:
     """Draw each panel's curves; `line`, where ratios say that there is no difference, is a line.
+    `best`: whether the highest value of each curve has a star, or (False) the lowest; `marks`: by
+    panel, what lies where on x; `ticks`: what values of x are called.
 
     Panels share their axes: on logarithmic ones all, else those of a column. Every panel has the
     same curves, drawn a little apart, for bars to be seen. Returns `path`.
@@ -70,8 +77,9 @@ def draw_panels(
     for place, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=False)):
         if line is not None:
             axes.axhline(line, color="black", lw=0.8, ls=(0, (5, 3)))
-        _draw_curves(axes, curves, log_x, log_y)
-        _number(axes, curves, log_x, log_y)
+        _mark(axes, curves, marks.get(name, NONE))
+        _draw_curves(axes, curves, log_x, log_y, best)
+        _number(axes, curves, log_x, log_y, ticks)
         axes.set_title(plainly(name), fontsize="medium")
         axes.grid(alpha=0.3)
         # At the outer edges: a name for the whole picture would meet the legend.
@@ -80,11 +88,24 @@ def draw_panels(
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
     figure.suptitle(title_within(plainly(title), WIDTH * columns))
-    _legend(figure, panels, note)
+    stars = "" if best is None else "star: best of its line"
+    _legend(figure, panels, "; ".join(filter(None, (stars, note))))
     return save(figure, path)
 
 
-def _draw_curves(axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bool) -> None:
+def _mark(axes: Axes, curves: Mapping[str, Curve], marks: Mapping[str, float]) -> None:
+    """A line for each, and its name towards the panel's middle."""
+    places = sorted(at for points in curves.values() for at, _ in points)
+    for k, (name, at) in enumerate(marks.items()):
+        axes.axvline(at, color="grey", lw=0.8, ls=":")
+        side: Literal["left", "right"] = "right" if at > places[len(places) // 2] else "left"
+        height = 0.02 + 0.06 * k
+        axes.text(at, height, f" {name} ", ha=side, transform=axes.get_xaxis_transform())
+
+
+def _draw_curves(
+    axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bool, best: bool | None
+) -> None:
     """Each with a colour and a marker of its own, a little beside the others. A bar that reaches 0
     or less ends at the foot of a logarithmic axis."""
     ends = [end for points in curves.values() for _, it in points for end in (it.low, it.mean)]
@@ -96,8 +117,9 @@ def _draw_curves(axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bo
         told = [(at, it.mean, it.mean - _cut(it.low, foot), it.high - it.mean) for at, it in points]
         x, mean, below, above = np.array(told).reshape(-1, 4).T
         beside = step * (k - (len(curves) - 1) / 2)
+        placed = x * exp(beside) if log_x else x + beside
         axes.errorbar(
-            *(x * exp(beside) if log_x else x + beside, mean, (below, above)),
+            *(placed, mean, (below, above)),
             label=plainly(name),
             color=CYCLE[k % len(CYCLE)],
             marker=MARKERS[k % len(MARKERS)],
@@ -105,13 +127,22 @@ def _draw_curves(axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bo
             capsize=3,
             elinewidth=1,
         )
+        if best is not None and points:
+            at = int(mean.argmax() if best else mean.argmin())
+            axes.plot(placed[at], mean[at], "*", ms=15, mec="black", color=CYCLE[k % len(CYCLE)])
 
 
 def _cut(low: float, foot: float) -> float:
     return max(low, foot) if isfinite(low) else low
 
 
-def _number(axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bool) -> None:
+def _number(
+    axes: Axes,
+    curves: Mapping[str, Curve],
+    log_x: bool,
+    log_y: bool,
+    ticks: Mapping[float, str],
+) -> None:
     """Ticks as plain numbers; on a logarithmic x-axis one at each place of the curves."""
     from matplotlib.ticker import LogLocator
 
@@ -120,8 +151,10 @@ def _number(axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bool) -
     axes.yaxis.set_major_formatter(PLAIN)
     if log_x:
         axes.set_xscale("log")
-        axes.set_xticks(places, [f"{tick:,g}" for tick in places])
         axes.xaxis.minorticks_off()
+    if log_x or ticks:
+        size = "small" if ticks else None
+        axes.set_xticks(places, [ticks.get(it, f"{it:,g}") for it in places], fontsize=size)
     elif all(at == int(at) for at in places):
         number_wholly(axes, "x")
     if log_y:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -21,10 +22,11 @@ from policies.interface.queue import BatchJob
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
+from sims.scenario.beliefs import with_mtbf
 from sims.scenario.faults import Struck
 from sims.scenario.jobs.section import Overrun
 from sims.scenario.scenario import Scenario
-from sims.scenario.workload import Submission, Workload, iterative
+from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
 
 if TYPE_CHECKING:
     from policies.maths.cosched import Costs
@@ -125,9 +127,7 @@ def _job_of_runs(
             *(job.verification, submission.image, costs, makers.fatal)
         )
     else:
-        faults = scenario.faults
-        failing = [(node if law.of is Struck.NODES else 1, law.mtbf) for law in faults.laws]
-        rules = submission.rules(faults.mtbf, failing)
+        rules = _rules(scenario, submission)
         if scenario.decider is DeciderKind.DEADLINE:
             rules = evolve(rules, changeover=scenario.policy.changeover)
     rules = evolve(rules, node=node)
@@ -139,6 +139,22 @@ def _job_of_runs(
         make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
     reuse = scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse
     return makers.job(scenario, submission, partial(make, reuse=reuse), rules, errors)
+
+
+def _rules(scenario: Scenario, submission: Submission) -> Rules:
+    node, faults = scenario.full_platform.node, scenario.faults
+    failing = [(node if law.of is Struck.NODES else 1, law.mtbf) for law in faults.laws]
+    return submission.rules(faults.mtbf, failing)
+
+
+def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
+    """The period that `young` or `daly` gives the first job on its least workers, whatever the
+    scenario says. Raises InputError where it gives none."""
+    asked = scenario.protection.model_copy(update={"period": formula})
+    scenario = with_mtbf(scenario.model_copy(update={"protection": asked}), folder)
+    first = workload(scenario, System(scenario.seed), folder).submissions[0]
+    rules, members = _rules(scenario, first), range(asked_of(first.job))
+    return rules.period_of(members) if rules.period_of else rules.period(len(members))
 
 
 def errors_of(

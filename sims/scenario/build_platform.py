@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, cast
 
 from attrs import astuple
 
-from actors.events import DeciderKind, LinkDescribed, PlatformDescribed, WorkerPriced, WorkerRented
+from actors.events import (
+    DeciderKind,
+    FaultsFitted,
+    LinkDescribed,
+    PlatformDescribed,
+    WorkerPriced,
+    WorkerRented,
+)
 from actors.hazards import Hazard, PaperFaults
 from actors.limit import Cap
 from actors.pool import Pool
@@ -53,6 +60,8 @@ def spawn_platform(
         registry(worker)
     ignored = decider if scenario.decider is DeciderKind.PACK else None
     for number, law in enumerate(scenario.faults.laws):
+        if law.fit is not None:
+            system.journal.record(system.origin, FaultsFitted, number, *astuple(law.fit))
         system.spawn(_hazard(scenario, system, law, number, ignored, scheduler, registry))
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))

@@ -6,11 +6,12 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.random import Generator
-from pydantic import SkipValidation
+from pydantic import PrivateAttr, SkipValidation
 
 from actors.hazards import Faults, exponential_faults, weibull_faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
@@ -18,6 +19,9 @@ from sims.durations import YEAR
 from sims.errors import InputError
 from sims.tables.fields import FINITE, Accepts, Duration, NotNegative, Part, Time
 from sims.tables.section import OneOf, Section
+
+if TYPE_CHECKING:
+    from sims.readers.failure_fit import FittedLaw
 
 SMALLEST_SHAPE = 0.05
 """Of Weibull laws: the smaller, the more of the faults follow the last one within no time."""
@@ -55,10 +59,22 @@ class FaultFields(Section):
     """After which time a fault of a worker that a run holds is detected; until then the run waits,
     and nobody knows."""
 
+    _fit: FittedLaw | None = PrivateAttr(None)
+    """Where it was fitted."""
+
     @property
     def laws(self) -> tuple[AnyFault, ...]:
         """Each that strikes by itself."""
         return (cast("AnyFault", self),)
+
+    @property
+    def fit(self) -> FittedLaw | None:
+        """What fitted it to a log of failures, if anything did."""
+        return self._fit
+
+    def fitted(self, folder: Path) -> FaultFields:
+        """What takes its place once logs in `folder` are read. Raises InputError."""
+        return self
 
 
 def listed(strikes: Strikes, workers: int) -> Faults:
@@ -140,7 +156,43 @@ class ListedFaults(FaultFields):
         return listed(self.strikes, workers)
 
 
-AnyFault = ExponentialFaults | Weibull | ListedFaults
+class FittedFaults(FaultFields):
+    """`{kind = "fitted", file = "event_trace.tab"}`: a law, fitted to a log of failures."""
+
+    kind: Literal["fitted"] = "fitted"
+    file: str
+    """A log in FTA form, from the scenario file's folder; `.gz` and `.xz` are unpacked."""
+    law: Literal["weibull", "exponential"] = "weibull"
+    """Of the times from one failure of a node to its next."""
+    platform: int | None = None
+    """platform_id whose nodes count; default: all do."""
+    component: int | None = None
+    """component_id whose events count; default: all do."""
+
+    mtbf: ClassVar[float] = math.inf
+
+    def fitted(self, folder: Path) -> FaultFields:
+        """The law itself."""
+        from sims.readers.failure_fit import fit_failures
+
+        found = fit_failures(folder / self.file, self.law, self.platform, self.component)
+        law = Weibull(
+            mtbf=found.mtbf,
+            shape=found.shape,
+            of=self.of,
+            downtime=self.downtime,
+            detection=self.detection,
+        )
+        law._fit = found
+        return law
+
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """Raises InputError: it is not fitted yet."""
+        problem = "is fitted where a scenario file is read, or a table"
+        raise InputError("scenario", "faults.kind", problem, "holdfast.run of a file, or a table")
+
+
+AnyFault = ExponentialFaults | Weibull | ListedFaults | FittedFaults
 
 
 class SeveralFaults(Section):
@@ -154,12 +206,18 @@ class SeveralFaults(Section):
     @property
     def mtbf(self) -> float:
         """Mean time between the faults of one worker, or its node, of any kind."""
-        return 1 / sum(1 / law.mtbf for law in self.laws) if self.laws else math.inf
+        rate = sum(1 / law.mtbf for law in self.laws)
+        return 1 / rate if rate else math.inf
 
     @property
     def downtime(self) -> float:
         """The longest."""
         return max((law.downtime for law in self.laws), default=0)
+
+    def fitted(self, folder: Path) -> SeveralFaults:
+        """See FaultFields."""
+        laws = tuple(law.fitted(folder) for law in self.laws)
+        return self.model_copy(update={"laws": laws})
 
 
 class OwnFaults(FaultFields):
@@ -179,7 +237,7 @@ class OwnFaults(FaultFields):
 
 
 AnyFaults = Annotated[
-    NoFaults | ExponentialFaults | Weibull | ListedFaults | SeveralFaults, OneOf()
+    NoFaults | ExponentialFaults | Weibull | ListedFaults | FittedFaults | SeveralFaults, OneOf()
 ]
 
 

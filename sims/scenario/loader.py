@@ -70,7 +70,20 @@ def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> S
     scenario = section_of(Scenario, {**table, "job": _with_kinds(job)}, source, times=times)
     if times and scenario.times is Unit.SLOT:
         _refuse_seconds(table, times[0], source)
-    return scenario if folder is None else _with_machine(scenario, folder, source)
+    if folder is None:
+        return scenario
+    return _with_law(_with_machine(scenario, folder, source), folder, source)
+
+
+def _with_law(scenario: Scenario, folder: Path, source: str) -> Scenario:
+    """With the law of its faults that fits a log, where it names one."""
+    law = scenario.faults.fitted(folder)
+    if law == scenario.faults:
+        return scenario
+    if scenario.times is Unit.SLOT:
+        problem = "a log of failures is in seconds, and the unit is a slot"
+        raise InputError(source, "faults.kind", problem, 'unit = "s", or a law with an mtbf')
+    return scenario.model_copy(update={"faults": law})
 
 
 def _with_machine(scenario: Scenario, folder: Path, source: str) -> Scenario:

@@ -4,6 +4,7 @@ python -m tests.oracle 0 1000         # these seeds; prints which differ, and in
 python -m tests.oracle 0 1000 --wild  # with numbers of which floats may round some
 python -m tests.oracle 0 1000 --tenths  # with tenths, which they all round
 python -m tests.oracle 0 1000 --practice  # with practitioners' mechanisms, also beside the others
+python -m tests.oracle 0 1000 --audit  # derives each log, too: what breaks a law differs
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import sys
 import warnings
 
+from actors.runtime import ActorFailed, system
+from tests.conftest import CheckedJournal
 from tests.oracle.coincidences import EIGHTH, TENTH, WHOLE
 from tests.oracle.scenarios import generate
 from tests.oracle.tenths import apart
@@ -22,9 +25,12 @@ def differences(seed: int, finest: int = WHOLE, practised: bool = False) -> list
     """What our one world does otherwise in the scenario of this seed."""
     name, scenario = generate(seed, finest, practised)
     case = {"name": f"{seed} {name}", "scenario": scenario, "expected": simulate(scenario)}
-    if finest == TENTH or practised:  # a slowed rate is rounded, too
-        return [f"{case['name']}: {what}" for what in apart(compared(case))]
-    return check(case)
+    try:
+        if finest == TENTH or practised:  # a slowed rate is rounded, too
+            return [f"{case['name']}: {what}" for what in apart(compared(case))]
+        return check(case)
+    except (AssertionError, ActorFailed) as broken:
+        return [f"{case['name']}: {broken.__cause__ or broken}"]
 
 
 def main(first: int, beyond: int, finest: int = WHOLE, practised: bool = False) -> int:
@@ -41,6 +47,8 @@ def main(first: int, beyond: int, finest: int = WHOLE, practised: bool = False) 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    if "--audit" in sys.argv:
+        system.Journal = CheckedJournal  # type: ignore[misc]
     words = sys.argv[3:]
     finest = TENTH if "--tenths" in words else EIGHTH if "--wild" in words else WHOLE
     sys.exit(min(main(int(sys.argv[1]), int(sys.argv[2]), finest, "--practice" in words), 1))

@@ -60,6 +60,18 @@ def test_without_prices_and_watts_nothing_costs_or_consumes(tmp_path: Path) -> N
     assert (found[Measure.COST], found[Measure.ENERGY]) == (None, None)
 
 
+def test_goodput_and_overheads_sum_to_1_and_ettr_counts_from_the_first_start(
+    tmp_path: Path,
+) -> None:
+    """Held: [0, 2), which is lost, RECLAIMED over [2, 4), and [4, 7) on `calm`: 3 of 7."""
+    found = measured(TWO | {"measures": {"hour": 2}}, tmp_path)
+    shares = {it.value: found[it] for it in Measure if "overhead" in it.value}
+    told = {name: share for name, share in shares.items() if share}
+    assert told == pytest.approx({"overhead-lost": 2 / 7, "overhead-reclaimed": 2 / 7})
+    assert (found[Measure.GOODPUT], found[Measure.ETTR]) == pytest.approx((3 / 7, 3 / 7))
+    assert found[Measure.MACHINE_HOURS] == pytest.approx(7 / 2)
+
+
 def test_an_hours_length_must_be_known_where_the_unit_is_a_slot(tmp_path: Path) -> None:
     table = TWO | {"unit": "slot", "measures": {"watts": {"busy": 1}}}
     with pytest.raises(InputError, match=r"measures\.hour: missing"):

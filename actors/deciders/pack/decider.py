@@ -49,8 +49,6 @@ class PackDecider(Decider):
     one.
     """
 
-    waits_for_detection = True
-
     allocation: AllocationPolicy
     policy: RedistributionPolicy
     costs: Mapping[int, Costs] = field(repr=False)

@@ -12,9 +12,11 @@ from typing import Any
 
 from scipy.special import lambertw
 
+from actors.events import Outcome
 from policies.maths.checkpoint import daly_work, young_work
 from sims.campaign.results import Results
 from sims.papers.values import Value, estimated, exactly, known, runs
+from sims.report import Report
 
 
 def time_per_work(mtbf: float, restart: float, write: float, period: float) -> float:
@@ -95,4 +97,31 @@ def ettr(results: Results) -> list[Value]:
                 Value(place, who, "ETTR", ratio),
                 Value(place, who, "exact expectation", exactly(1 / expected)),
             ]
+    return values
+
+
+def losses(report: Report) -> float:
+    """Measure: runs that failures ended."""
+    return float(report.summary.outcomes[Outcome.LOST])
+
+
+def terms(results: Results) -> list[Value]:
+    """View: what a failure costs (time beyond that without failures, over failures), and what it
+    should: time to load, half of the time from one checkpoint's begin to the next, and, where work
+    goes on meanwhile, the time to save."""
+    values, found = list[Value](), dict[tuple[Any, str], list[float]]()
+    fixed = results.campaign.set
+    save, load, work = (fixed[it] for it in ("write", "restart", "work"))
+    for (case, _), result in results.finished():
+        end, lost = known(result.values.values())
+        period, stops = dict(case.point)["period"], case.variant == "blocking"
+        free = work * (1 + stops * save / period)
+        found.setdefault((case.point, case.variant), []).append((end / 60 - free) / lost)
+    for (place, who), costs in found.items():
+        period = dict(place)["period"]
+        right = (period + save) / 2 if who == "blocking" else save + period / 2
+        values += [
+            Value(place, who, "loss per failure, min", estimated(costs)),
+            Value(place, who, "exact expectation", exactly(right + load)),
+        ]
     return values

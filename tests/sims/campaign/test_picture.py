@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from sims.campaign.campaign import PictureSection
+from sims.campaign.campaign import PictureSection, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.picture import draw, panels_of
 from sims.campaign.results import Results
 from sims.errors import InputError
+from sims.examples import CAMPAIGNS
 from tests.sims.campaign.campaigns import campaign, write
 
 AXIS = {"errors.average": (0.1, 0.5)}
@@ -74,3 +75,21 @@ def test_nothing_is_drawn_of_a_campaign_that_has_not_begun(tmp_path: Path) -> No
     begun = Results.of(campaign(write(tmp_path)))
     with pytest.raises(InputError, match="no cell has a value; accepted: finished cells"):
         draw(begun, tmp_path / "it.png")
+
+
+def test_a_picture_marks_the_best_and_the_formulas_periods_of_each_panel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = {"replications": 1, "set": {"work": "2 h"}, "axes": {"spares": [0]}}
+    asked = load_campaign(CAMPAIGNS / "training.toml", "smoke", changes)
+    with local(1) as workers:
+        found = execute(asked, workers)
+    drawn: dict[str, Any] = {}
+    monkeypatch.setattr("sims.campaign.picture.draw_panels", lambda *_, **how: drawn.update(how))
+    draw(found, tmp_path / "it.png")
+    # One of 64 nodes fails each 81,000 s: sqrt(2 x 320 x 81,000), sqrt(2 x 10 x 81,000).
+    assert drawn["marks"]["place = storage"]["Young: 7,200 s"] == pytest.approx(7200)
+    assert "Young: 1,273 s" in drawn["marks"]["place = buddies"]
+    assert (drawn["best"], drawn["ticks"]) == (True, {1200: "20 min", 5400: "1.5 h"})
+    monkeypatch.undo()
+    assert draw(found, tmp_path / "it.png").stat().st_size > 10_000

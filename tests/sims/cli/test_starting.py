@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sims.examples import CELLS, FOLDER, examples, scenario_file
+from sims.examples import CAMPAIGNS, CELLS, FOLDER, campaigns, examples, scenario_file
 from sims.kit.points import Point
 from sims.matrix import CellKind, cells
 from sims.scenario.keys import tables
@@ -132,7 +132,7 @@ def test_a_new_file_takes_nobodys_place(shell: Shell) -> None:
 
 def test_examples_are_listed_with_what_they_show(shell: Shell) -> None:
     lines = shell("examples").out.splitlines()
-    assert {line.split()[0] for line in lines} == {it.stem for it in FOLDER.glob("*.toml")}
+    assert {line.split()[0] for line in lines} == {*examples(), *campaigns()}
     assert all(len(line.split()) > 4 for line in lines)
 
 
@@ -141,7 +141,8 @@ def test_all_examples_are_copied_with_the_files_that_they_name_and_can_be_run(
 ) -> None:
     assert shell("examples", "--all", "-o", "mine").code == 0
     copies = {path.name for path in (shell.folder / "mine").iterdir()}
-    assert copies == {path.name for path in FOLDER.iterdir() if path.is_file()}
+    files = (*FOLDER.iterdir(), *CAMPAIGNS.iterdir())
+    assert copies == {path.name for path in files if path.is_file()}
     assert shell("check", "mine/batch-easy.toml").code == 0
     assert shell("examples", "--all", "-o", "mine").code == 0  # alike: nothing is lost
 
