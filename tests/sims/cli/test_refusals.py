@@ -10,56 +10,6 @@ import pytest
 from tests.sims.cli.commands import TINY, Shell
 
 
-@pytest.mark.parametrize(
-    ("words", "parts"),
-    [
-        (["run", "none.toml"], ["none.toml", "No such file", "a scenario file"]),
-        (["run", "."], ["a directory", "a scenario file"]),
-        (["run", "broken.toml"], ["broken.toml", "not TOML", "Invalid value"]),
-        (["run", "bytes.toml"], ["bytes.toml", "not TOML"]),
-        (["run", "empty.toml"], ["empty.toml", "job.kind", "missing", "iterative"]),
-        (["run", "tiny.toml", "--seed", "x"], ["--seed", "'x'"]),
-        (["run", "tiny.toml", "--seed", "-3"], ["--seed", "-3", "a whole number from 0"]),
-        (["run", "tiny.toml", "--set", "master"], ["--set", "'master'", "key=value"]),
-        (["run", "tiny.toml", "--set", "=1"], ["--set", "'=1'", "key=value"]),
-        (["run", "tiny.toml", "--set", "name.x=1"], ["--set", "name.x", "existing"]),
-        (["run", "tiny.toml", "--set", "workers.9.speed=1"], ["--set", "workers.9.speed"]),
-        (["run", "tiny.toml", "--set", "workers.-1.speed=1"], ["--set", "workers.-1.speed"]),
-        (["run", "tiny.toml", "--set", "master.width=2"], ["master.width", "unknown key"]),
-        (["run", "tiny.toml", "--set", "master.data=x"], ["master.data", "'x'", "a finite number"]),
-        (["run", "tiny.toml", "--set", "seed=1e999"], ["seed", "inf", "whole number"]),
-        (
-            ["run", "tiny.toml", "--set", 'master.timetable=[["slow"]]', "--set", "job.cap=inf"],
-            ["tiny.toml: job.cap: inf, with a timetable", "a number of slots"],
-        ),
-        (["run", "tiny.toml", "--loud"], ["--loud"]),
-        (["plot", "x.jsonl", "-o", "x.png", "--size", "8"], ["--size", "'8'", "1 to 100 inches"]),
-        (["plot", "x.jsonl", "-o", "x.png", "--size", "0x9"], ["--size", "'0x9'", "WxH"]),
-        (["plot", "x.jsonl", "-o", "x.png", "--dpi", "5"], ["--dpi", "'5'", "10 to 1200 pixels"]),
-        (["optimum", "tiny.toml", "--slots", "0"], ["--slots", "'0'", "a whole number from 1"]),
-        (["optimum", "tiny.toml", "--time-limit", "0"], ["--time-limit", "'0'"]),
-        (["run"], ["FILE", "--help"]),
-        (["walk"], ["walk", "run"]),
-        ([], ["COMMAND"]),
-    ],
-)
-def test_a_bad_command_is_refused_in_one_line_and_leaves_nothing(
-    shell: Shell, words: list[str], parts: list[str]
-) -> None:
-    shell.write(TINY)
-    shell.write("name = ", "broken.toml")
-    shell.write("", "empty.toml")
-    (shell.folder / "bytes.toml").write_bytes(b"name = '\xff'")
-    files = shell.files()
-    said = shell(*words)
-    line = said.complaint()
-    assert said.code == 2
-    assert line.startswith("holdfast: ")
-    for part in parts:
-        assert part in line
-    assert shell.files() == files
-
-
 def test_an_unwritable_log_is_refused_in_one_line(shell: Shell) -> None:
     path = shell.write(TINY)
     shell.write("", "file")
