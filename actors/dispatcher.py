@@ -142,7 +142,7 @@ class Dispatcher(Actor):
         served: dict[int, int] = {}
         for worker, (copy, cause) in sorted(self.replaceable.items()):
             held = self.pool.holder(worker) == copy
-            other = self.pool.replacement() if held else None
+            other = self.pool.replacement(self.promised) if held else None
             if held and other is None:
                 break
             del self.replaceable[worker]

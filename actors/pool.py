@@ -4,7 +4,7 @@ each."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 
 from attrs import define, field
@@ -172,11 +172,13 @@ class Pool:
 
     # --- spares -------------------------------------------------------------------------------
 
-    def replacement(self) -> int | None:
-        """The lowest spare that is UP and free, else the lowest other worker that is."""
+    def replacement(self, promised: Collection[int]) -> int | None:
+        """The lowest spare that is UP and free, else the lowest other worker that is; of those
+        promised others compute to their ends."""
         size = self.size
         for worker in chain(range(size, size + self.spares), range(size if self.free else 0)):
-            if self._holders[worker] < 0 and worker not in self.away:
+            free = self._holders[worker] < 0 and worker not in promised
+            if free and worker not in self.away:
                 return worker
         return None
 

@@ -23,7 +23,9 @@ from tests.sims.audit.anything import (
     believed,
     cell,
     enrolled,
+    overlaid,
     pack,
+    practised,
     queue,
     reused,
     runs,
@@ -41,6 +43,8 @@ BY_SEED: dict[str, Callable[[int], Table]] = {
     "shares": shares,
     "runs": runs,
     "enrolled": enrolled,
+    "practised": practised,
+    "overlaid": overlaid,
     **{
         f"{kind} cells": partial(cell, kind)
         for kind in ("rigid", "moldable", "malleable", "iterative")

@@ -19,7 +19,7 @@ from policies.availability import WorkerState
 from sims.audit import ends, link, parts, practice, rules, runs
 from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Job, Run
 from sims.audit.law import Broken, Causes, Law, allowed, follows, ordered, possible, told
-from sims.audit.turns import INSTANT, Phase, Script
+from sims.audit.turns import INSTANT, Phase, Script, Teller
 from sims.audit.worker import Worker
 from sims.audit.world import World, spans_told
 
@@ -88,12 +88,15 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
         lasts = until > w.end or (w.late and until >= w.now)
         possible(state is DOWN and lasts, "{}", event)
         w.decider.strikes(worker)
+    elif state is DOWN and worker.lead is not None:
+        w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker, worker.lead))
     yield WorkerChanged(event.worker, state, None if first else was, until), cause
     if copy is None and UP in (state, was):
         free = w.pool(event.worker)
         (free.give if state is UP else free.take)(event.worker, event.worker)
     worker.state, worker.seq, worker.known = state, seq, True
     worker.until, worker.changed = until, w.now
+    worker.back = w.now if was is DOWN else worker.back
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
     late = w.late and until is not None and copy is not None
     if not late:
@@ -195,7 +198,8 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
     job = copy.job
     fatal, last, lost = False, cause, 0.0
     if job.manner.replace_after is not None:
-        w.at(w.now + job.manner.replace_after, Phase.DECISION, job, 0, lambda: None)
+        wanted = partial(practice.wanted, w, copy, worker)
+        w.at(w.now + job.manner.replace_after, Phase.RESUME, job, link.LATER, wanted)
     if job.keeps:
         fatal = rules.fatal(w, copy, worker)
         if fatal:
@@ -203,7 +207,7 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
     if job.protection is None:
         job.lost += 1
     if hidden:
-        yield from practice.hide(w, copy, worker, cause)
+        last = yield from practice.hide(w, copy, worker, cause)
     elif copy.run is not None:
         last = yield from ends.end_early(w, copy, LOST, cause)
     if fatal:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import inf
 
-from attrs import Factory, define, evolve, frozen
+from attrs import Factory, astuple, define, evolve, frozen
 
 from actors.events import (
     EndExpected,
@@ -42,6 +43,8 @@ class Expectations(Decider):
     known: dict[str, Costs] = Factory(dict)
     indices: set[int] = Factory(set)
     standing: dict[Copy, Standing] = Factory(dict)
+    rounded: dict[str, Callable[[], Script]] = Factory(dict)
+    """By job: what is told at this instant, if roundings make another number of the same."""
     heirs: dict[str, int] = Factory(dict)
     """Jobs whose oldest copy ended at this instant -> seq of that."""
     paced_ever: bool = False
@@ -92,9 +95,9 @@ class Expectations(Decider):
             last = run.computes or run.stage is Stage.CHECKPOINTING
             self._say(copy, run.end(), () if last else run.ahead, left, cause)
 
-    def checkpointed(self, run: Run) -> None:
+    def checkpointed(self, run: Run, cause: int) -> None:
         """Where periods are not all alike, the next one is told of."""
-        where = run.copy, self.w.now, (), 1 - run.base / run.work, run.cause
+        where = run.copy, self.w.now, (), 1 - run.done(self.w.now) / run.work, cause
         if run.copy.job.rules.verified or self.paced_ever or self.w.sped:
             self._say(*where)
         else:
@@ -109,6 +112,8 @@ class Expectations(Decider):
             self.paced_ever = True
             say()
             found = self.w.told_now(self.w.reporters[event.job])
+        if found is None and event.job in self.rounded:
+            found = self.rounded.pop(event.job, lambda: None)()
         return found
 
     def _say(
@@ -130,9 +135,11 @@ class Expectations(Decider):
                 moving,
                 speed,
             )
-            if stands == self.standing.get(copy):
+            before, self.standing[copy] = self.standing.get(copy), stands
+            if before is not None and same(astuple(stands), astuple(before)):
+                self.renew()
+                self.rounded[name] = partial(self._told, copy, cause)
                 return None
-            self.standing[copy] = stands
             if not leads:
                 return None
             if not copy.gone:
@@ -141,6 +148,7 @@ class Expectations(Decider):
 
         # It is heard of once all workers have changed state.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
+        phase = Phase.DECISION if self.w.deciding else phase
         self.w.push(self.w.reporters[name], phase, link.LATER, note)
 
     def _told(self, copy: Copy, cause: int) -> Script:

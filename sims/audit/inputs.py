@@ -10,6 +10,7 @@ from typing import Any
 from actors.events import (
     SCHEMA,
     ApplicationDescribed,
+    ChainsBelieved,
     CheckpointingDescribed,
     DeciderKind,
     End,
@@ -109,12 +110,17 @@ def _pack(w: World, event: PackDescribed) -> None:
     w.pack = event
 
 
+def _believe(w: World, event: ChainsBelieved) -> None:
+    by_worker(w, event.chains)
+
+
 HEADS: dict[type[Event], Any] = {
+    ChainsBelieved: _believe,
     LinkDescribed: _link,
     PlatformDescribed: practice.platform,
     PackDescribed: _pack,
 }
-"""What is told at most once: the master, the platform, malleable17's parameters."""
+"""What is told at most once: the master, the platform, beliefs, malleable17's parameters."""
 
 
 # --- jobs -----------------------------------------------------------------------------------------

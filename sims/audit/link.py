@@ -167,7 +167,7 @@ def _drop(w: World, worker: Worker, cause: int) -> None:
 
 
 def _now(w: World) -> int:
-    return Phase.RESUME if w.phase == Phase.RESUME else Phase.STATES
+    return max(w.phase, Phase.STATES)
 
 
 def _lost(w: World, worker: Worker, cause: int) -> Script | None:

@@ -58,7 +58,14 @@ class Pack(Expectations):
                 self.standing.pop(copy, None)
             self.left.clear()
             self.released = False
-            for instant in (self.over, self.struck, self.heirs, self.decided, self.leaving):
+            for instant in (
+                self.over,
+                self.struck,
+                self.heirs,
+                self.decided,
+                self.leaving,
+                self.rounded,
+            ):
                 instant.clear()
         super().renew()
 
@@ -123,22 +130,10 @@ class Pack(Expectations):
         self.renew()
         size = copy.full
         whole = size % w.terms.pair == 0 and size <= self.known[copy.job.name].most
-        allowed(
-            whole,
-            "{} gets {} workers, in groups of {}",
-            copy.job.name,
-            size,
-            w.terms.pair,
-        )
+        allowed(whole, "{} gets {} workers, in groups of {}", copy.job.name, size, w.terms.pair)
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
-            allowed(
-                lowest == copy.spans,
-                "{} gets {}, not {}",
-                copy.job.name,
-                copy.text,
-                lowest,
-            )
+            allowed(lowest == copy.spans, "{} gets {}: {}", copy.job.name, copy.text, lowest)
 
     def _promised(self) -> list[Copy]:
         return [it for it in self.standing if it.promised and not it.gone]
@@ -215,8 +210,9 @@ class Pack(Expectations):
             event = yield None
             spans = spans_told(getattr(event, "processors", ""))
         elif after < copy.full:
-            # Who is not UP stays: nobody else could use it.
-            spans = joined(sorted(had, key=lambda n: (w.is_up(n), n))[:after])
+            # Who is not UP stays, as spares do: nobody else could use it.
+            able = {n for n in had if w.is_up(n) and w.pool(n) is w.free}
+            spans = joined(sorted(had, key=lambda n: (n in able, n))[:after])
         else:
             spans = joined((*had, *numbers(w.free.lowest(after - copy.full))))
         has = set(numbers(spans))
@@ -278,7 +274,9 @@ class Pack(Expectations):
                 self._release()
                 self.w.settle(Phase.DECISION + 1)
             for name in self.excused:
-                known = any(it.job.name == name for it in self.struck) or name not in self.w.jobs
+                job = self.w.jobs.get(name)
+                copies = job.copies if job is not None else ()
+                known = job is None or any(it in self.struck or it.struck for it in copies)
                 follows(known, "a fault of {} is ignored, and it computes", name)
         self.excused.clear()
         if self.leaving:

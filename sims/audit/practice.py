@@ -21,9 +21,9 @@ from actors.runtime import Event
 from sims.audit import ends, parts, rules
 from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job
 from sims.audit.intervals import Free, joined
-from sims.audit.law import Broken, Law, comes, possible, told
+from sims.audit.law import Broken, Law, comes, possible, same, told
 from sims.audit.link import LATER
-from sims.audit.turns import Phase, Script, Teller
+from sims.audit.turns import INSTANT, Phase, Script, Teller
 from sims.audit.worker import Worker
 from sims.audit.world import World
 
@@ -63,25 +63,39 @@ def notice(w: World, event: NoticeGiven, seq: int) -> Script:
     w.phase, w.noticed = Phase.RESUME, w.now
     worker = w.worker(event.worker)
     possible(worker.state is not DOWN and event.time >= w.now, "{} at {}", event, w.now)
+    possible(event.time > max(worker.told, default=-1), "{} is told twice", event)
+    if w.now:
+        lead = event.time - w.now
+        possible(worker.lead in (None, lead) or same(lead, worker.lead), "{} at {}", event, w.now)
+        worker.lead = lead
+    worker.told = [*(it for it in worker.told if it >= w.now), event.time]
     yield event, 0
     w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
     copy = w.holder(event.worker)
-    if copy is not None and copy.run is not None and copy.job.manner.on_notice:
+    if copy is not None and copy.run is not None:
         w.push(copy.job, Phase.RESUME, copy.run.number - LATER, partial(_save, w, copy, seq))
+
+
+def noticed(w: World, worker: Worker, lead: float) -> None:
+    """Its owner, if it has taken it DOWN now, has said so, unless it was DOWN when that was due."""
+    due = worker.state is DOWN and worker.back < max(w.now - lead, 0) * (1 - INSTANT)
+    known = any(same(it, w.now) for it in worker.told)
+    comes(known or not due, "worker {}: a notice must come before", worker.number)
 
 
 def _save(w: World, copy: Copy, cause: int) -> Script | None:
     """An owner says that it takes a member: a checkpoint is due if there is work to save (O1)."""
     run = copy.run
-    if run is None or copy.struck or run.stage is not Stage.COMPUTING:
+    if run is None or run.over:
         return None
-    if run.at(w.now) <= NEGLIGIBLE * run.work:
-        return None
-    if run.saving is not None:
-        run.due = True
-        return None
-    run.cause = cause
-    return parts.cut(w, run)
+    computes = run.stage is Stage.COMPUTING and not copy.struck
+    due = copy.job.manner.on_notice and computes and run.at(w.now) > NEGLIGIBLE * run.work
+    if due and run.saving is None:
+        run.cause, run.reports = cause, True
+        return parts.cut(w, run)
+    run.due = run.due or due
+    w.report(copy, cause)
+    return None
 
 
 def _taken(worker: Worker) -> None:
@@ -97,7 +111,8 @@ def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
     latest = w.now + max(w.platform.detections)
     w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, strike))
     if copy.run is not None:
-        yield from parts.review(w, copy.run, cause)
+        cause = yield from parts.review(w, copy.run, cause)
+    return cause
 
 
 def heard(w: World, copy: Copy, worker: int) -> Script:
@@ -108,7 +123,7 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
     turn = w.pending.get(copy.job)
     if copy.run is not None and not copy.run.over:
-        yield from ends.end_early(w, copy, Outcome.LOST, cause)
+        cause = yield from ends.end_early(w, copy, Outcome.LOST, cause)
         told_ = turn.want[0] if turn is not None else None
         if copy.gone and isinstance(told_, FaultDetected) and told_.run == copy.last:
             del w.pending[copy.job]  # nobody hears of another
@@ -118,6 +133,9 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
         with suppress(StopIteration):
             turn.want = turn.script.send(seq)
             w.pending[copy.job] = turn
+        cause = seq
+    w.report(copy, cause)
+    wanted(w, copy, worker)
 
 
 def detect(w: World, event: FaultDetected, seq: int) -> Script | None:
@@ -146,6 +164,14 @@ def replaceable(w: World) -> tuple[int, Copy, int] | None:
     if not found:
         return None
     return *min(found, key=lambda it: it[0]), free[0][0]
+
+
+def wanted(w: World, copy: Copy, worker: int) -> None:
+    """Time is up: that calls for a decision."""
+    away = w.worker(worker).away
+    if not copy.gone and away is not None and _late(w, copy, worker):
+        w.decider.renew()
+        w.decider.news.append(away[1])
 
 
 def _late(w: World, copy: Copy, worker: int) -> bool:
@@ -179,6 +205,7 @@ def replace(w: World, event: MemberReplaced, seq: int) -> Script:
         w.decider.turned(gone, DOWN, None, copy.struck.pop(gone)[1])
     copy.rings, copy.cause = rings, seq
     w.pace(copy)
+    w.report(copy, seq)
     ends.resume_soon(w, copy)
 
 

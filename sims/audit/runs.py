@@ -97,7 +97,8 @@ def _compute(w: World, run: Run) -> Script:
         run.reach = run.work if period is None or final else run.base + period
         yield from parts.part(w, run, COMPUTING, left if period is None or final else period)
         while run.saving is not None and run.reach < run.work:
-            run.due, run.length, run.reach = True, left, run.work
+            run.due, run.base, run.passed, run.length = True, run.reach, 0, left - run.length
+            run.reach = run.work
             parts.aim(w, run)
             yield run
             run.settle(w.now)
@@ -144,10 +145,11 @@ def _beside(w: World, run: Run, saving: Run) -> Script:
     run.saving = None
     left = run.work - run.done(w.now)
     if run.due and run.stage is COMPUTING and left > NEGLIGIBLE * run.work:
-        run.cause = saving.cause
+        run.cause, run.reports = saving.cause, True
         yield parts.cut(w, run)
     elif run.stage is not None:
-        yield from parts.review(w, run, saving.cause)
+        cause = yield from parts.review(w, run, saving.cause)
+        w.report(run.copy, cause)
         parts.untie(w, run)
 
 
@@ -159,13 +161,14 @@ def _save(w: World, run: Run, it: Run) -> Script:
     it.cause = yield CheckpointTaken(job.name, run.number, it.base), it.cause
     copy.taken += 1
     rules.save(job, copy, state, copy.full)
-    w.checkpointed(run)
+    w.checkpointed(run, it.cause)
     every = job.manner.images_every
     if job.keeps and every and copy.taken % every == 0:
         sent = job.messages is not None and job.messages.image
         alone = job.manner.image_cost if job.messages is None else 0
         if it is not run:
             it.cause = yield CheckpointStarted(job.name, run.number, it.base), it.cause
+            it.reports = run.stage is not None
             parts.untie(w, run)
         yield from _pass(w, run, it, None if sent else alone)
         it.cause = yield CheckpointStored(job.name, run.number, it.base), it.cause

@@ -26,6 +26,12 @@ class Worker(Teller):
     """When its state did last."""
     away: tuple[float, int] | None = None
     """When it went DOWN first since it was UP, and seq of that."""
+    lead: float | None = None
+    """How long before it goes DOWN its owner says so."""
+    told: list[float] = Factory(list)
+    """When it goes DOWN, as its owner has said."""
+    back: float = 0
+    """When it ceased to be DOWN last."""
     known: bool = False
     """Whether a state of it has been told."""
     struck: Callable[[bool], Script] | None = None

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from attrs import Factory, define, field
 
 from actors.events import (
+    ChainsBelieved,
     CopiesSettled,
     DeciderKind,
     EndExpected,
@@ -147,17 +148,20 @@ class World(Turns):
     def described(self) -> bool:
         """Whether all that the head names has been told."""
         pack = self.head.decider is not DeciderKind.PACK or self.pack is not None
-        return pack and self.kinds == set(self.head.kinds)
+        enrols = self.head.decider is DeciderKind.ENROLMENT
+        return (
+            pack and enrols is (ChainsBelieved in self.heads) and self.kinds == set(self.head.kinds)
+        )
 
     def report(self, copy: Copy, cause: int) -> None:
         """A copy goes on otherwise than before."""
         if copy.job.application is not None:
             self.decider.report(copy, cause)
 
-    def checkpointed(self, run: Run) -> None:
+    def checkpointed(self, run: Run, cause: int) -> None:
         """It has taken a checkpoint."""
         if run.copy.job.application is not None:
-            self.decider.checkpointed(run)
+            self.decider.checkpointed(run, cause)
 
     # --- workers ------------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ class Finding:
 
 
 class TooLong(KeyboardInterrupt):
-    """A policy has not answered in time: an interrupt, which is not told as its own error."""
+    """A policy has not answered in time. An interrupt: no error of the policy's."""
 
 
 @define

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -15,6 +16,9 @@ from policies.pack.names import NAMES as REDISTRIBUTIONS
 from sims import matrix
 from sims.scenario.loader import read
 from sims.world import run
+from tests.oracle.coincidences import TENTH
+from tests.oracle.scenarios import generate
+from tests.sims.oneworld import toml
 
 Table = dict[str, Any]
 
@@ -279,6 +283,45 @@ def runs(seed: int) -> Table:
     table["faults"] = {"kind": "list", "strikes": sorted(strikes), "downtime": 1.5}
     table["policy"] = {"name": _one(rng, "SRPT+R", "SRPT+R-noclone", "SRPT", "FCFS")}
     return table
+
+
+def practised(seed: int) -> Table:
+    """Practitioners' mechanisms, alone and together, as the oracle draws them."""
+    return tomllib.loads(toml(generate(seed, TENTH, practised=True)[1]))
+
+
+def overlaid(seed: int) -> Table:
+    """Practitioners' mechanisms over any of the others, under several kinds of faults at once."""
+    rng = default_rng([seed, 11])
+    made: Callable[[int], Table] = _one(rng, queue, believed, varied_pack, enrolled)
+    table = made(seed)
+    platform = table.setdefault("platform", {})
+    node, spares = int(rng.integers(1, 4)), int(rng.integers(0, 3))
+    platform |= {"node": node, "spares": spares, "workers": platform.get("workers", 0) + spares}
+    downtime, detection = _one(rng, 0, 1.5, 6), _one(rng, 0, 0.5, 3)
+    law = {"kind": "exponential", "mtbf": 60, "downtime": downtime, "detection": detection}
+    other = {"kind": "weibull", "shape": 0.7, "mtbf": 90, "downtime": downtime, "of": "nodes"}
+    table["faults"] = [law, other | {"detection": detection}][: int(rng.integers(1, 3))]
+    for worker in table.get("workers", ()):
+        if isinstance(worker.get("availability"), dict):
+            worker["availability"]["notice"] = _one(rng, 0, 1, 2.5)
+    return table | {"protection": table.get("protection", {}) | _practised_protection(rng)}
+
+
+def _practised_protection(rng: Generator) -> Table:
+    kind = _one(rng, "buddies", "buddies", "images")
+    section = {
+        "kind": kind,
+        "period": float(rng.integers(2, 9)),
+        "cost": _one(rng, 0, 0.5),
+        "on_notice": _one(rng, "nothing", "save"),
+        "blocking": bool(rng.integers(2)),
+        "slowdown": _one(rng, 0, 0.25),
+    }
+    if kind == "buddies":
+        section |= {"replace_after": _one(rng, 0, 1.5), "image_cost": _one(rng, 0, 0.5)}
+        section["images_every"] = int(rng.integers(1, 4))
+    return section
 
 
 def cell(kind: str, seed: int) -> Table:

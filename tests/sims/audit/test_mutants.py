@@ -26,7 +26,16 @@ from numpy.random import default_rng
 
 from actors.runtime import Record
 from sims.audit.audit import audit
-from tests.sims.audit.anything import Table, cell, enrolled, pack, queue, runs, shares
+from tests.sims.audit.anything import (
+    Table,
+    cell,
+    enrolled,
+    pack,
+    practised,
+    queue,
+    runs,
+    shares,
+)
 from tests.sims.audit.anything import records_of as records_of_table
 from tests.sims.audit.elsewhere import (
     Alteration,
@@ -50,6 +59,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "shares": shares,
     "runs": runs,
     "enrolment": enrolled,
+    "practised": practised,
     **{f"{kind} cells": partial(cell, kind) for kind in ("rigid", "moldable")},
     **{f"{kind} cells": partial(cell, kind) for kind in ("malleable", "iterative")},
 }
