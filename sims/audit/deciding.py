@@ -36,6 +36,8 @@ class Decider:
     """seq of what freed workers at this instant, and which."""
     news: list[int] = Factory(list)
     """seq of what called for a decision at this instant."""
+    decided: list[int] = Factory(list)
+    """seq of what has been decided at this instant, where that is told."""
     started: list[int] = Factory(list)
     """seq of the starts of this instant; -1 of jobs that had not waited."""
 
@@ -47,6 +49,7 @@ class Decider:
             self.freeing.clear()
             self.news.clear()
             self.started.clear()
+            self.decided.clear()
 
     # --- what it hears of ---------------------------------------------------------------------
 

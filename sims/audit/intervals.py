@@ -14,7 +14,7 @@ Spans = tuple[tuple[int, int], ...]
 """First and last number of each interval, ascending."""
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=1024)
 def spans_of(text: str) -> Spans:
     """Intervals as logs write them, such as `0-3 5`. Raises ValueError for another text."""
     parts = [part.partition("-") for part in text.split(" ")]
@@ -71,13 +71,19 @@ class Free:
         at = self._at(first)
         return at >= 0 and self.gaps[at][1] >= last
 
-    def take(self, first: int, last: int) -> None:
-        """They are no more."""
-        at = self._at(first)
-        begin, end = self.gaps[at]
-        left = (begin, first - 1), (last + 1, end)
-        self.gaps[at : at + 1] = [(a, b) for a, b in left if a <= b]
+    def take(self, first: int, last: int) -> bool:
+        """They are no more; whether all of them were."""
+        at = bisect_right(self.gaps, (first, inf)) - 1
+        begin, end = self.gaps[at] if at >= 0 else (0, -1)
+        if end < last:
+            return False
+        if begin == first and end == last:
+            del self.gaps[at]
+        else:
+            left = (begin, first - 1), (last + 1, end)
+            self.gaps[at : at + 1] = [(a, b) for a, b in left if a <= b]
         self.count -= last - first + 1
+        return True
 
     def give(self, first: int, last: int) -> None:
         """They are again."""

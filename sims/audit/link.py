@@ -167,7 +167,7 @@ def _drop(w: World, worker: Worker, cause: int) -> None:
 
 
 def _now(w: World) -> int:
-    return max(w.phase, Phase.STATES)
+    return max(w.phase, Phase.RESUME if w.late else Phase.STATES)
 
 
 def _lost(w: World, worker: Worker, cause: int) -> Script | None:

@@ -46,7 +46,6 @@ class Pack(Expectations):
     """Copies that ended at this instant."""
     struck: dict[Copy, int] = Factory(dict)
     """Copies of which a member went DOWN at this instant -> seq."""
-    decided: list[int] = Factory(list)
     excused: list[str] = Factory(list)
     """Jobs whose fault was ignored because of another of this instant."""
     leaving: set[int] = Factory(set)
@@ -62,7 +61,6 @@ class Pack(Expectations):
                 self.over,
                 self.struck,
                 self.heirs,
-                self.decided,
                 self.leaving,
                 self.rounded,
             ):

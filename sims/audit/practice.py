@@ -35,8 +35,9 @@ def platform(w: World, event: PlatformDescribed) -> None:
     w.platform, w.late = event, any(event.detections)
     if event.spares:
         size = w.head.processors
-        w.spare = Free([(size - event.spares, size - 1)])
-        w.free.take(size - event.spares, size - 1)
+        w.able = size - event.spares
+        w.spare = Free([(w.able, size - 1)])
+        w.free.take(w.able, size - 1)
 
 
 def describe_checkpoints(w: World, event: CheckpointingDescribed, seq: int) -> Script:
@@ -143,6 +144,7 @@ def detect(w: World, event: FaultDetected, seq: int) -> Script | None:
     job = w.jobs.get(event.job)
     copies = job.copies if job is not None else []
     found = [it for it in copies if event.worker in it.struck]
+    w.phase = Phase.STATES
     return heard(w, found[0], event.worker) if found else None
 
 
@@ -210,6 +212,10 @@ def replace(w: World, event: MemberReplaced, seq: int) -> Script:
 
 
 def close(w: World) -> None:
-    """An instant is over: nobody is left to be replaced."""
+    """An instant is over: if there was a decision, nobody is left to be replaced, but by workers
+    that the decision itself has freed."""
+    decider = w.decider
+    if decider.at != w.now or not decider.news or decider.decided:
+        return
     due = replaceable(w)
     comes(due is None, "worker {} must be replaced", *(due or ())[:1])

@@ -228,7 +228,7 @@ def nodes(w: World, wanted: int, former: Spans) -> Spans:
         by_node.setdefault(n // size, []).append(n)
     taken = list[int]()
     for node, free in list(by_node.items()):
-        whole = min(size, w.head.processors - w.platform.spares - node * size)
+        whole = min(size, w.able - node * size)
         if len(free) == whole <= wanted - len(taken):
             taken += by_node.pop(node)
     left, others = wanted - len(taken), list(by_node.values())

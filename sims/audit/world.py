@@ -56,6 +56,8 @@ class World(Turns):
     workers: dict[int, Worker] = Factory(dict)
     free: Free = Factory(lambda: Free([]))
     spare: Free = Factory(lambda: Free([]))
+    able: int = 0
+    """Workers but spares."""
     sped: bool = False
     """Whether a speed has been told."""
     holders: dict[int, Copy] | None = None
@@ -186,9 +188,8 @@ class World(Turns):
     def take(self, copy: Copy, spans: Spans) -> None:
         """The copy holds these free workers."""
         for first, last in spans:
-            if not self.pool(first).has(first, last):
+            if not (self.free if first < self.able else self.spare).take(first, last):
                 raise Broken(Law.DECISION, f"{copy.job.name} gets {first}-{last}: not all are free")
-            self.pool(first).take(first, last)
         if self.holders is not None:
             for first, last in spans:
                 self.holders.update(dict.fromkeys(range(first, last + 1), copy))
@@ -207,7 +208,7 @@ class World(Turns):
 
     def pool(self, number: int) -> Free:
         """Spares start no job (P10)."""
-        return self.free if number < self.head.processors - self.platform.spares else self.spare
+        return self.free if number < self.able else self.spare
 
     def is_up(self, number: int) -> bool:
         """Whether a worker is."""

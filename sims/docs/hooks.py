@@ -15,7 +15,7 @@ from mkdocs.utils import get_relative_url
 from sims.campaign.question import campaign
 from sims.docs.blocks import PICTURE, ROOT, files
 from sims.docs.citations import linked
-from sims.examples import CAMPAIGNS, example, examples
+from sims.examples import copy, example, examples
 from sims.plots.figure import Framing
 from sims.result import Result
 from sims.session import run
@@ -55,9 +55,9 @@ def _height(result: Result, what: str) -> float:
 
 def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
     if what == "campaign":
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "picture.svg"
-            campaign(CAMPAIGNS / f"{name}.toml").plot(path)
+        with TemporaryDirectory() as place:
+            copy(name.partition("-")[0], Path(place))  # with the files that it names
+            campaign(Path(place, f"{name}.toml")).plot(path := Path(place, "picture.svg"))
             return path.read_bytes()
     if f"{name}.toml" in shown:
         result = run(tomllib.loads(shown[f"{name}.toml"]))
