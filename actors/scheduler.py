@@ -267,12 +267,8 @@ class Scheduler(Dispatcher):
         else:
             self.killed += 1
         if self.completed + self.killed == self.jobs:
-            self.finish(cause)
-
-    def finish(self, cause: int) -> None:
-        """All jobs are over."""
-        over = self.record(cause, WorkloadEnded, self.completed, self.killed, self.runs)
-        self.system.finish(over)
+            over = self.record(cause, WorkloadEnded, self.completed, self.killed, self.runs)
+            self.system.finish(over)
 
     def decide_soon(self, cause: int) -> None:
         """Decide when all else of this instant has been handled."""
@@ -281,10 +277,8 @@ class Scheduler(Dispatcher):
 
     @handles(Decide)
     def decide(self, message: Decide, cause: int) -> None:
-        for copy, numbers in self.replace_members() if self.replaceable else ():
-            self.decider.replaced(copy, numbers)
-        for worker in [n for n in self.unheard if self.pool.holder(n) < 0]:  # free ones are known
-            self._hear(worker, DOWN, self.unheard.pop(worker))
+        if self.replaceable or self.unheard:
+            self._look_after_members()
         if self.deciding:
             self.deciding = False  # not by this message's cause: a decider's wake may come before
             self.decider.decide(self.trigger)
@@ -294,6 +288,12 @@ class Scheduler(Dispatcher):
             for job in self.unsettled:
                 self.send(job, RELEASE_FORMER, NOTHING)
             self.unsettled.clear()
+
+    def _look_after_members(self) -> None:
+        for copy, numbers in self.replace_members():
+            self.decider.replaced(copy, numbers)
+        for worker in [n for n in self.unheard if self.pool.holder(n) < 0]:  # free ones are known
+            self._hear(worker, DOWN, self.unheard.pop(worker))
 
     def waits_for(self) -> str | None:
         gone = self.completed + self.killed

@@ -10,7 +10,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType, TracebackType
@@ -144,6 +144,8 @@ class Late:
     """Where an older log of this name now lies; one that says the same is not kept."""
     unwanted: bool = False
     """Whether it goes when it is closed."""
+    _made: bool = False
+    """Whether its folder was made for it."""
     _held: int | None = None
     """While it is open, no other run takes the name."""
     _parts: list[bytes] = field(init=False, factory=list)
@@ -154,6 +156,7 @@ class Late:
 
     def open(self) -> BinaryIO:
         if self.file is None:
+            self._made = not self.path.parent.exists()
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self.path.is_file() or not self.path.exists():
                 self.path, self.kept, self._held = _claim(self.path)
@@ -185,6 +188,9 @@ class Late:
                 self.kept = _forget_twin(self.kept, self.path)
                 if self.unwanted:
                     self.path.unlink()
+                    if self._made:
+                        with suppress(OSError):  # another run may write there by now
+                            self.path.parent.rmdir()
         finally:
             if self._held is not None:
                 os.close(self._held)

@@ -172,6 +172,13 @@ class Scenario(HeadSection):
         )
 
     @cached_property
+    def bare(self) -> bool:
+        """Whether nothing but faults that are heard of at once befalls its workers, and nothing is
+        sent to them."""
+        heard = not any(law.detection for law in self.faults.laws)
+        return heard and self.full_platform.plain and self.master is None
+
+    @cached_property
     def decider(self) -> DeciderKind:
         """Who decides."""
         job = self.job

@@ -30,6 +30,8 @@ from types import FrameType
 from typing import Any
 from unittest import mock
 
+import matplotlib.figure  # noqa: F401 - an import that the bell cuts short stays broken
+import polars  # noqa: F401
 from attrs import frozen
 
 from sims.cli import main

@@ -323,40 +323,6 @@ def test_a_decision_that_cannot_be_is_told_with_the_variant_and_the_seed(own: Sh
 # --- refusals -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("words", "parts"),
-    [
-        (["--vary", "policy.name=IE,XE"], ["tiny.toml: policy.name: ", "'XE'", "IAY"]),
-        (["--vary", "policy.name=IE,no:One"], ["tiny.toml: policy.name: ", "'no:One'"]),
-        (["--vary", "master.channels=1,two"], ["tiny.toml: master.channels: ", "'two'", "whole"]),
-        (["--vary", "master.width=1"], ["tiny.toml: master.width: ", "unknown key", "channels"]),
-        (["--vary", "policy.name"], ["--vary: ", "'policy.name'", "KEY=VALUE"]),
-        (["--vary", "policy.name="], ["--vary: ", "lacks a value", "KEY=VALUE"]),
-        (["--vary", "name.x=1"], ["--vary: ", "name.x", "existing key"]),
-        (["--vary", "seed=1,2"], ["--vary: ", "seed", "--runs"]),
-        (["--vary", "job.tasks=1", "--vary", "job.tasks=2"], ["job.tasks is varied twice"]),
-        (["--set", "master.channels=0"], ["tiny.toml: master.channels: ", "0"]),
-        (["--runs", "0"], ["--runs", "'0'", "a whole number from 1"]),
-        (["--measure", "speed"], ["--measure", "'speed'", "makespan, flowtime"]),
-        (["--until", "2.5"], ["--until", "2.5", "a whole number"]),
-        (["--seed", str(2**64 - 1)], ["--runs", str(2**64 + 8), "below 2**64"]),
-        (["--seed", str(2**64)], ["--seed", str(2**64), "below 2**64"]),
-        (["--store", "tiny.toml"], ["tiny.toml: ", "is no folder"]),
-    ],
-)
-def test_what_cannot_be_compared_is_refused_in_one_line_before_anything_runs(
-    shell: Shell, words: list[str], parts: list[str]
-) -> None:
-    path, store = shell.write(TINY), shell.folder / "store"
-    vary = () if "--vary" in words else ("--vary", "policy.name=IE")
-    said = shell("compare", path, "--store", store, *words, *vary)
-    assert said.code == 2
-    line = said.complaint()
-    for part in ("holdfast: ", *parts):
-        assert part in line
-    assert not store.exists()
-
-
 # --- stores and Ctrl-C ----------------------------------------------------------------------------
 
 

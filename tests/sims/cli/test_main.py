@@ -55,37 +55,6 @@ def test_the_version_is_that_of_the_installed_package(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("foo",), "argument COMMAND: 'foo' is not accepted; accepted: "),
-        (
-            ("plot", "run.jsonl", "--what", "pie"),
-            "argument --what: 'pie' is not accepted; accepted: ",
-        ),
-        (("run", "x.toml", "--seed", "-1"), "argument --seed: '-1' is not accepted; accepted: "),
-        (
-            ("run", "x.toml", "--until", "soon"),
-            "argument --until: 'soon' is not accepted; accepted: ",
-        ),
-        (
-            ("sumary", "run.jsonl"),
-            "argument COMMAND: 'sumary' is not accepted (did you mean 'summary'?); accepted: ",
-        ),
-        (("campaign", "stats", "it.toml"), "(did you mean 'status'?); accepted: run, resume"),
-        (("run", "x.toml", "--sed", "1"), "No such option: --sed (Possible options: --seed, "),
-        ((), "the following arguments are required: COMMAND; accepted: see `holdfast --help`"),
-    ],
-    ids=["command", "choice", "seed", "time", "slip", "action", "option", "nothing"],
-)
-def test_a_word_that_does_not_fit_is_refused_with_what_would(
-    shell: Shell, words: tuple[str, ...], told: str
-) -> None:
-    said = shell(*words)
-    assert said.code == 2
-    assert told in said.complaint()
-
-
-@pytest.mark.parametrize(
     ("line", "offered"),
     [
         ("holdfast su", ["summary"]),

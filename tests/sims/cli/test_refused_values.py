@@ -1,7 +1,9 @@
-"""Values that no run can begin with: each is refused in one line, by file, key and value."""
+"""Values that no run can begin with, and words that no command takes: each is refused in one line,
+by file, key and value."""
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,23 +13,43 @@ import pytest
 from tests.sims.cli.commands import ROOT, TINY, Shell, environment
 
 SCENARIOS = ROOT / "sims" / "scenarios"
-
-TABLE = Path(__file__).with_name("refused_values.txt").read_text(encoding="utf-8").splitlines()
-"""Two lines each: scenario, and overrides; what is said after the file's name."""
-
-REFUSED = list(zip(TABLE[::2], TABLE[1::2], strict=True))
+SMALL = ROOT / "tests" / "data" / "refused"
+"""Scenarios beside those that ship."""
 
 
-@pytest.mark.parametrize(("case", "complaint"), REFUSED)
+def table(name: str) -> list[tuple[str, str]]:
+    """Two lines each: what is asked, and what is said to it: of overrides of a scenario what comes
+    after the file's name, or `in OTHER: ` and what is said of another file beside it."""
+    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+    return [(one, other.strip()) for one, other in zip(lines[::2], lines[1::2], strict=True)]
+
+
+@pytest.mark.parametrize(("line", "complaint"), table("refused_commands.txt"))
+def test_a_bad_command_is_refused_in_one_line_and_leaves_nothing(
+    shell: Shell, line: str, complaint: str
+) -> None:
+    texts = {"tiny": TINY.encode(), "broken": b"name = ", "empty": b"", "bytes": b"name = '\xff'"}
+    for name, text in texts.items():
+        (shell.folder / f"{name}.toml").write_bytes(text)
+    files = shell.files()
+    said = shell(*(() if line == "(nothing)" else shlex.split(line)))
+    assert (said.code, said.complaint()) == (2, f"holdfast: {complaint}")
+    assert shell.files() == files
+
+
+@pytest.mark.parametrize(("case", "complaint"), table("refused_values.txt"))
 def test_a_value_that_no_run_can_begin_with_is_refused_in_one_line(
     shell: Shell, case: str, complaint: str
 ) -> None:
     name, _, changes = case.partition(": ")
-    file = SCENARIOS / f"{name}.toml"
+    folder = SMALL if (SMALL / f"{name}.toml").exists() else SCENARIOS
+    file = folder / f"{name}.toml"
     words = [word for change in changes.split(" ; ") for word in ("--set", change)]
-    said = shell("run", file, "--log", "none", *words)
+    said = shell("run", file, *words)
     assert said.code == 2
-    assert said.complaint() == f"holdfast: {file}: {complaint.strip()}"
+    told = f"{folder}/{complaint[3:]}" if complaint.startswith("in ") else f"{file}: {complaint}"
+    assert said.complaint() == f"holdfast: {told}"
+    assert shell.files() == set()
 
 
 @pytest.mark.parametrize("name", ["", "."])

@@ -9,7 +9,6 @@ from actors.events import JobsLeftOut, JobSubmitted, Outcome, RunStarted, Worker
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims import world
-from sims.errors import InputError
 from sims.ledger import Use
 from sims.report import Report
 from sims.scenario.loader import read
@@ -215,34 +214,6 @@ def test_a_scenario_names_the_allotment_of_its_batches(
     started = [e for e in events if isinstance(e, RunStarted)]
     sized = [(e.job, e.run, len(members(e.processors))) for e in started]
     assert [processors for _, run, processors in sorted(sized) if run] == second_batch
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (('"R-LIST-0"', '"R-LIST-x"'), "policy.name: 'R-LIST-x' is no strategy"),
-        (('"R-LIST-0"', '"R-LIST-0"\norder = "XX"'), "policy.order: 'XX' is no order"),
-        (("time = 5", "time = 0"), "job.jobs.0.time: 0 is not accepted"),
-        (("failures = 1", "failures = -1"), "job.jobs.0.failures: -1 is not accepted"),
-        (("time = 4", "tme = 4"), "job.jobs.1"),
-        (('name = "late"', 'name = "J1"'), "two jobs are called 'J1'"),
-        (("[policy]", "[job.synthetic]\n[policy]"), "no jobs, or several sources"),
-        (("[policy]", "[errors]\naverage = 0.1\nrate = 0.1\n[policy]"), "both average and rate"),
-        (("[policy]", "[errors]\naverage = 1.5\n[policy]"), "errors.average"),
-        (("workers = 4", "workers = 1"), "platform.workers: 1 are too few for every job"),
-        (('"LPA"', '"LAP"'), "policy.allocation: 'LAP' is no rule"),
-        (('"LPA"', '"LPA"\nname = "S"'), "policy.name: 'S' is no strategy"),
-        (('"LPA"', '"LPA"\neps = 0.0'), "policy.eps"),
-        (('"roofline"', '"rooflin"'), "rooflin"),
-        (('"LPA"', '"LPA"\nallotment = "best"'), "policy.allotment"),
-        (("degree = 3", "degree = 0"), "degree"),
-    ],
-)
-def test_a_mistake_is_named_with_its_key(change: tuple[str, str], message: str) -> None:
-    table = MOLDABLE if change[0] in MOLDABLE and change[0] not in RIGID else RIGID
-    with pytest.raises(InputError) as caught:
-        run(table.replace(*change, 1))
-    assert message in str(caught.value)
 
 
 def test_utilisation_counts_what_attempts_held() -> None:

@@ -137,54 +137,6 @@ def test_a_log_s_jobs_run_with_their_run_times(tmp_path: Path) -> None:
     assert stretched.sizes.sum() / stretched.submitted.max() / 2 == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(
-    ("changes", "key", "problem"),
-    [
-        ({"policy": {"name": "SRPT+X"}}, "policy.name", "SRPT+X"),
-        ({"policy": {"name": "LAPS+R(2)"}}, "policy.name", "2"),
-        ({"policy": {"placement": "programmed"}}, "policy.placement", "programmed"),
-        ({"platform": {"workers": 0}}, "platform.workers", "0"),
-        ({"platform": {"speed": "fast"}}, "platform.speed", "fast"),
-        ({"platform": {"speed": {"kind": "uniform", "peak": 3}}}, "platform.speed", "3"),
-        ({"platform": {"speed": {"kind": "own", "name": "nowhere:X"}}}, "speed", "nowhere"),
-        ({"platform": {"gain": "median"}}, "platform.gain", "median"),
-        ({"platform": {"gain": "linear"}, **FAULTS}, "faults", "no worker"),
-        ({"platform": {"gain": "linear"}, "protection": {"delay": 1}}, "protection", "no copy"),
-        ({"policy": {"name": "LAPS+R"}, **FAULTS}, "policy.name", "holds one run"),
-        (
-            {"platform": {"gain": "linear"}, "policy": {"name": "SRPT+R-noclone"}},
-            "policy.name",
-            "cloning",
-        ),
-        (
-            {"stream": {"sizes": {"kind": "list", "sizes": [1]}}},
-            "job.stream.sizes",
-            "1 sizes for 2 jobs",
-        ),
-        ({"stream": {"sizes": {"kind": "list", "sizes": [1, 0]}}}, "job.stream.sizes", "0"),
-        ({"stream": {"arrivals": {"kind": "list", "times": [-1, 0]}}}, "job.stream", "-1"),
-        (
-            {"stream": {"arrivals": {"kind": "poisson", "load": 0.5}, "count": 3}},
-            "job.stream.count",
-            "3",
-        ),
-        (
-            {"stream": {"arrivals": {"kind": "poisson", "load": 0}}},
-            "job.stream.arrivals.load",
-            "0",
-        ),
-        ({"stream": {"arrivals": {"kind": "file", "path": "none.swf"}}}, "", "none.swf"),
-    ],
-)
-def test_what_cannot_be_run_is_refused_by_key(
-    changes: dict[str, Any], key: str, problem: str
-) -> None:
-    with pytest.raises(InputError) as caught:
-        run(table(**changes))
-    assert caught.value.key.startswith(key)
-    assert problem in str(caught.value)
-
-
 def test_a_module_of_speeds_that_fails_at_its_import_is_refused(tmp_path: Path) -> None:
     (tmp_path / "broken_speeds.py").write_text("1 / 0\n")
     speed = {"kind": "own", "name": "broken_speeds:Law"}

@@ -177,33 +177,6 @@ def test_a_bad_decision_is_refused_with_the_policy_and_what_it_saw(bad: str) -> 
         run(user, folder=folder)
 
 
-ERRORS = [
-    ({"platform": {"workers": 1}}, "platform.workers"),
-    ({"job": {"kind": "malleable"}}, "job"),
-    ({"policy": {"name": "Greedy"}}, "policy.name"),
-    ({"policy": {"name": "none", "allocation": "best"}}, "policy.allocation"),
-    ({"policy": {"name": "none", "look": "far"}}, "policy.look"),
-    (
-        {"faults": {"kind": "list", "strikes": [[1, 12]]}},
-        "faults.strikes",
-    ),
-    ({"faults": {"kind": "exponential"}, "link": {"unit": 0}}, "link.unit"),
-    (
-        {"job": TABLE["job"] | {"speedup": {"kind": "table", "times": [1]}}},
-        "job.speedup.times",
-    ),
-    ({"job": TABLE["job"] | {"footprints": [1, 20000]}}, "job.footprints"),
-]
-
-
-@pytest.mark.parametrize(("sections", "key"), ERRORS, ids=[key for _, key in ERRORS])
-def test_what_cannot_be_run_is_refused_by_its_key(sections: dict[str, Any], key: str) -> None:
-    with pytest.raises(InputError) as caught:
-        run(scenario(**sections))
-    assert caught.value.key == key
-    assert caught.value.accepted
-
-
 def test_applications_that_find_no_group_of_workers_wait_for_one() -> None:
     story = Story()
     run(scenario(platform={"workers": 3}), [story])
