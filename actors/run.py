@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from attrs import define, field
 
@@ -34,9 +33,6 @@ from actors.run_account import (
     RunAccount,
 )
 from actors.runtime import NOTHING, Phase
-
-if TYPE_CHECKING:
-    pass
 
 
 @define(eq=False, repr=False)

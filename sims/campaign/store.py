@@ -21,7 +21,7 @@ from attrs import define
 
 from sims.campaign.cells import CellResult, RunStatus
 from sims.campaign.kit import digest
-from sims.errors import InputError
+from sims.errors import InputError, imported
 from sims.exports.tables import guarded
 from sims.writing import refusing, replacing
 
@@ -35,11 +35,7 @@ COLUMNS = tuple(it.name for it in attrs.fields(CellResult) if it.name != "values
 
 def polars_or_error() -> ModuleType:
     """Raises InputError, naming the pip command, where polars is missing."""
-    try:
-        import polars
-    except ImportError:
-        accepted = "pip install 'holdfast[results]'"
-        raise InputError("results", "", "polars is missing", accepted) from None
+    polars: ModuleType = imported("polars", "results", "pip install 'holdfast[results]'")
     _hear_of_interrupts()
     return polars
 

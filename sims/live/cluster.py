@@ -13,7 +13,7 @@ from multiprocessing import forkserver
 from typing import Any
 
 from sims.campaign.executors import JOINING, address_of
-from sims.errors import InputError
+from sims.errors import InputError, imported
 from sims.live.chains import Advance
 from sims.live.processes import Processes
 
@@ -38,16 +38,13 @@ def opened(count: int, advance: Advance, scheduler: str | None = None) -> Iterat
     """A process for each of `count` workers: of a cluster on loopback that ends with this block, or
     of the one whose scheduler has this address or file. Raises InputError without dask, and where
     there are not enough."""
-    try:
-        import dask
-        from distributed import Client
-    except ImportError:
-        accepted = "pip install 'holdfast[cluster]'"
-        raise InputError("cluster", "", "dask is missing", accepted) from None
+    command = "pip install 'holdfast[cluster]'"
+    dask = imported("dask", "cluster", command)
+    connect = imported("distributed", "cluster", command).Client
     logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
     with dask.config.set(QUIET), _cluster(count, scheduler) as where:
         try:
-            client = Client(where, timeout=JOINING, direct_to_workers=scheduler is None)
+            client = connect(where, timeout=JOINING, direct_to_workers=scheduler is None)
         except (OSError, TimeoutError, ValueError) as error:
             problem, accepted = f"{scheduler}: {error}", "a scheduler that runs"
             raise InputError("command line", "--scheduler", problem, accepted) from None
