@@ -97,9 +97,11 @@ class Patience(Teller):
     def _watch(self) -> None:
         wait = WATCHED if sys.stderr.isatty() else SILENCE
         while not self._over.wait(wait):
-            if self.taken - self._heard >= max(SILENCE, STUCK * self.taken):
+            silent, longest = self.taken - self._heard, max(SILENCE, STUCK * self.taken)
+            wait = longest - silent  # of one that has said something since
+            if wait <= 0:
                 tell(self.taken, self.line())
-            wait = max(SILENCE, self.taken)
+                wait = max(SILENCE, self.taken)
 
 
 class Output:

@@ -45,6 +45,17 @@ def test_one_that_says_something_now_and_then_is_not_told_of(
     assert set(capsys.readouterr().err.splitlines()) == {"working"}
 
 
+def test_one_that_falls_silent_is_told_of_as_long_after_its_last_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "SILENCE", 1.0)
+    with printing(["reality", "it.toml"]):
+        time.sleep(0.6)
+        print("calibration", file=sys.stderr)
+        time.sleep(1.25)
+    assert "still at `holdfast reality it.toml`" in capsys.readouterr().err
+
+
 def test_where_nobody_watches_a_campaign_counts_what_is_done(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
