@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isfinite
 from pathlib import Path
 from statistics import stdev
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from rich.table import Column, Table
 
 from sims.campaign.axes import as_toml
 from sims.campaign.cells import Gauge, RunStatus
 from sims.campaign.comparing import Verdict
 from sims.campaign.intervals import LEVEL, Estimate, mean_of
+from sims.campaign.plan import Case
 from sims.campaign.results import Results
 from sims.campaign.tables import rounded
 from sims.plots.panels import draw_panels
@@ -64,6 +65,10 @@ class Value:
         return f"{told} ({self.paper}{verdict})"
 
 
+Statistic = Callable[[Sequence[float]], Estimate]
+"""What is told of several values of a quantity."""
+
+
 def exactly(value: float) -> Estimate:
     """What is computed, not drawn."""
     return Estimate(value, value, value, 1)
@@ -77,6 +82,11 @@ def drawn(value: float) -> Estimate:
 def estimated(values: Sequence[float]) -> Estimate:
     """Their mean at 95 %."""
     return mean_of(values, LEVEL)
+
+
+def same(values: Sequence[float]) -> Estimate:
+    """The one value that they all are: it is computed, not drawn."""
+    return exactly(values[0])
 
 
 def largest(values: Sequence[float]) -> Estimate:
@@ -116,6 +126,36 @@ def known(values: Iterable[float | None]) -> list[float]:
     return [it for it in values if it is not None]
 
 
+Row = Callable[[Case, int, Sequence[float]], Mapping[str, float]]
+"""Of a case, a replication and its measures: each quantity's value."""
+
+
+def gathered(
+    results: Results, row: Row, *over: str
+) -> dict[tuple[Place, str], dict[str, list[float]]]:
+    """By place, `over` some of the axes, and variant: each quantity's values over the runs that
+    have completed."""
+    found: dict[tuple[Place, str], dict[str, list[float]]] = {}
+    for (case, k), result in results.finished():
+        if result.end is RunStatus.COMPLETED:
+            measured = known(result.values[name] for name in results.campaign.measures)
+            own = found.setdefault((without(case.point, *over), case.variant), {})
+            for what, value in row(case, k, measured).items():
+                own.setdefault(what, []).append(value)
+    return found
+
+
+def observed(
+    results: Results, row: Row, statistics: Mapping[str, Statistic], *over: str
+) -> list[Value]:
+    """What is told of each quantity: its mean, or by name one of `statistics`."""
+    return [
+        Value(*at, what, statistics.get(what, estimated)(values))
+        for at, own in gathered(results, row, *over).items()
+        for what, values in own.items()
+    ]
+
+
 # --- views ------------------------------------------------------------------------------------
 
 
@@ -142,7 +182,7 @@ def means(results: Results) -> list[Value]:
 
 def exact(results: Results) -> list[Value]:
     """View: the same where nothing is random."""
-    return [Value(it.place, it.who, it.what, exactly(it.ours.mean)) for it in means(results)]
+    return [evolve(it, ours=exactly(it.ours.mean)) for it in means(results)]
 
 
 # --- telling ----------------------------------------------------------------------------------
