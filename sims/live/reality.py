@@ -8,6 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 import attrs
+import numpy as np
 import orjson
 from attrs import field, frozen
 
@@ -210,10 +211,9 @@ class Comparison:
 
 def _explained(runs: Iterable[Outcome]) -> Iterator[str]:
     """What real processes add: how late things were, and processes that died unbidden."""
-    late = sorted(it for each in runs for it in each.late)
+    late = [it for each in runs for it in each.late]
     if late:
-        middle, most = late[len(late) // 2], late[-1]
-        high = late[int(0.99 * (len(late) - 1))]
+        middle, high, most = np.quantile(late, (0.5, 0.99, 1))
         told = f"median {middle:.4g} s, 99th percentile {high:.4g} s, most {most:.4g} s"
         yield f"late: {len(late):,} parts and messages: {told}"
     missed = sum(it.missed for it in runs)
