@@ -33,7 +33,8 @@ def release_former(w: World) -> None:
 
 def _key(service: Service, worker: Worker, now: float) -> tuple[float, ...]:
     if service.order == LONGEST_FIRST:
-        return -inf if worker.lost else -lacks(worker, now), worker.number
+        lacked = inf if worker.lost else float(f"{lacks(worker, now):.9g}")
+        return -lacked, worker.number
     return worker.passing is None, worker.kind is None, worker.number
 
 
