@@ -7,6 +7,7 @@ import pkgutil
 from importlib import import_module
 from pathlib import Path
 
+import attrs
 import pytest
 
 import sims.live
@@ -16,7 +17,7 @@ from sims.errors import InputError
 from sims.live.chains import Work, hashed
 from sims.live.live import Lived, live, playable
 from sims.live.processes import Processes
-from sims.live.reality import Comparison, calibrate, measure, predict
+from sims.live.reality import Comparison, Outcome, calibrate, measure, predict
 from tests.sims.live.worlds import MECHANISMS, scenario
 
 
@@ -55,6 +56,16 @@ def test_reality_predicts_before_it_measures_the_same_runs(cluster: Processes) -
     told = "\n".join(Comparison(predicted, measured, "s").lines())
     assert "2 runs: 2 with the right answers" in told
     assert "useful" in told
+
+
+def test_a_run_that_parts_from_its_prediction_is_explained_by_what_was_late_in_it() -> None:
+    said = Outcome("EASY", 1, 100.0, {"useful": 90.0})
+    slow = Outcome("EASY", 1, 102.0, {"useful": 91.0}, missed=1, late=(0.05, 0.5, 1.5), tolerance=1)
+    same = attrs.evolve(said, seed=2)
+    told = list(Comparison([said, same], [slow, same], "s").lines())
+    assert [line for line in told if "seed" in line] == [
+        "EASY, seed 1: x 1.0200: 1 delay of 1.5 s in all, 1 process died by no command of ours"
+    ]
 
 
 def test_work_that_is_lost_shows_in_the_answer() -> None:
