@@ -14,6 +14,7 @@ import sims.live
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
+from sims.ledger import Use
 from sims.live.chains import Work, hashed
 from sims.live.live import Lived, live, playable
 from sims.live.processes import Processes
@@ -59,8 +60,8 @@ def test_reality_predicts_before_it_measures_the_same_runs(cluster: Processes) -
 
 
 def test_a_run_that_parts_from_its_prediction_is_explained_by_what_was_late_in_it() -> None:
-    said = Outcome("EASY", 1, 100.0, {"useful": 90.0})
-    slow = Outcome("EASY", 1, 102.0, {"useful": 91.0}, missed=1, late=(0.05, 0.5, 1.5), tolerance=1)
+    said = Outcome("EASY", 1, 100.0, {use.value: 1.0 for use in Use})
+    slow = attrs.evolve(said, makespan=102.0, missed=1, late=(0.05, 0.5, 1.5), tolerance=1)
     same = attrs.evolve(said, seed=2)
     told = list(Comparison([said, same], [slow, same], "s").lines())
     assert [line for line in told if "seed" in line] == [
