@@ -227,7 +227,7 @@ def test_images_are_sent_and_fetched_member_by_member() -> None:
         (16, 17, "P2 sends its image"),
     ]
     assert third.title.endswith("from 4 done by run 1")
-    assert (22, 23, "worker 0 receives an image") in told(third.children[0].children)
+    assert (22, 23, "P1 receives an image") in told(third.children[0].children)
 
 
 def test_copies_are_told_side_by_side_with_what_they_were_cloned_from() -> None:
