@@ -30,6 +30,7 @@ from tests.actors.deciders.copies.worlds import (
     run,
     spawn_columns,
     told,
+    varied,
 )
 
 CANCELLED = Outcome.CANCELLED
