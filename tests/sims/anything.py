@@ -130,11 +130,10 @@ def _users_job(workers: int, rng: Generator) -> Table:
 
 
 def reused(seed: int) -> Table:
-    """Many iterations of tasks whose data stays with who is enrolled again at once; of which some
-    verify, and some messages are sent by who lacks most."""
+    """Many iterations of tasks whose data stays with who is enrolled again at once; some
+    verify."""
     table = enrolled(seed)
     if seed % 2:
-        table["master"]["order"] = "longest-first"
         table["job"]["verification"] = 2
         table["errors"] = {"rate": 0.01}
     table["policy"]["reuse"] = True
@@ -280,6 +279,22 @@ def enrolled(seed: int) -> Table:
         "job": {"kind": "iterative", "tasks": tasks, "iterations": 3, "cap": 150},
         "policy": {"name": _one(rng, *sorted(CATALOGUE)), "reuse": bool(rng.integers(2))},
         **_protection(rng),
+    }
+
+
+def crowded(seed: int) -> Table:
+    """Twelve workers that come and go, and a narrow link that serves who lacks most."""
+    rng = default_rng([seed, 19])
+    rows = [[0.9, 0.06, 0.04], [0.3, 0.65, 0.05], [0.3, 0.0, 0.7]]
+    sizes = {"program": int(rng.integers(2, 6)), "data": int(rng.integers(1, 4))}
+    return {
+        "name": "any",
+        "seed": seed,
+        "unit": "slot",
+        "platform": {"workers": 12, "availability": {"kind": "markov", "rows": rows}},
+        "master": {"channels": int(rng.integers(1, 4)), "order": "longest-first", **sizes},
+        "job": {"kind": "iterative", "tasks": 5, "iterations": 4, "cap": 1000},
+        "policy": {"name": _one(rng, *sorted(CATALOGUE))},
     }
 
 
@@ -483,6 +498,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "served": served,
     "mixed": mixed,
     "enrolled": enrolled,
+    "crowded": crowded,
     "practised": practised,
     "overlaid": overlaid,
     **{
