@@ -22,7 +22,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from sims.errors import InputError
-from sims.scenario.jobs.columns import JobColumns, Times
+from sims.readers.job_log import JobLog, LoggedJob
 from sims.tables.fields import (
     Accepts,
     Count,
@@ -47,6 +47,7 @@ over its 89 days)."""
 LONGEST_RUN, LONGEST_GAP = 12.0, 13.0
 """Natural logarithms of seconds, beyond which is drawn again: two days, five days."""
 
+Times = NDArray[np.float64]
 Pair = tuple[Number, Number]
 Gamma = Annotated[
     tuple[float, float],
@@ -101,7 +102,7 @@ class Lublin(Section):
         if (mean := self.gaps[0] * self.gaps[1]) * self.rush > LONGEST_GAP:
             raise Unacceptable("rush", self.rush, f"at most {LONGEST_GAP / mean:.4g} with `gaps`")
 
-    def draw(self, rng: Generator, workers: int) -> JobColumns:
+    def draw(self, rng: Generator, workers: int) -> JobLog:
         """The jobs for a machine of `workers` where none is said; time 0 is a midnight.
 
         Raises InputError where the least job is larger than the machine."""
@@ -111,7 +112,9 @@ class Lublin(Section):
             raise InputError("scenario", "job.lublin.smallest", problem, f"up to {most:.3g}")
         sizes = self._sizes(rng, most)
         # Whole seconds, as logs have them.
-        return JobColumns.drawn(np.floor(self._arrivals(rng)), self._times(rng, sizes), sizes)
+        submitted, times = np.floor(self._arrivals(rng)), self._times(rng, sizes)
+        rows = zip(submitted.tolist(), times.tolist(), sizes.tolist(), strict=True)
+        return JobLog(tuple(LoggedJob(f"J{k}", *row) for k, row in enumerate(rows, start=1)))
 
     def _sizes(self, rng: Generator, most: float) -> NDArray[np.int64]:
         kind, stage = rng.random((2, self.jobs))

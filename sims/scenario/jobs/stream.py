@@ -72,7 +72,7 @@ class FileArrivals(Section):
         jobs = read_swf(path).jobs
         if not jobs:
             raise InputError(str(path), "", "no usable job", "a log with at least one")
-        return [it.submit - jobs[0].submit for it in jobs], [it.run for it in jobs]
+        return [it.submitted - jobs[0].submitted for it in jobs], [it.run for it in jobs]
 
 
 ArrivalSection = Annotated[PoissonArrivals | ListedArrivals | FileArrivals, OneOf()]
