@@ -1,4 +1,4 @@
-"""Standard Workload Format 2.2 of the Parallel Workloads Archive: a line for each job, of 18 fields,
+"""Standard Workload Format 2.2 of the Parallel Workloads Archive: a line of 18 fields for each job,
 -1 for unknown; read as a stream."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WHOSE = (11, 12, 14)
 """User, group, queue."""
 STATUSES = {"-1": "unknown", "0": "failed", "1": "completed", "5": "cancelled"}
 PARTS = ("2", "3", "4")
-"""Statuses of parts, which would count an interrupted job's work twice: the whole has a line too."""
+"""Statuses of parts, which would count an interrupted job's work twice."""
 
 ENTRY = re.compile(r"^;\s*([A-Za-z]\w*)\s*:\s*(\d{1,18})(?!\S)")
 """A line of the header whose value begins with a number: logs write `unknown` there, too."""
