@@ -1,25 +1,64 @@
 """Fitting a Markov chain of availability (volatile13, section III.B) to observed slots, by maximum
-likelihood."""
+likelihood; and how well it explains them.
+
+scipy.stats is imported where it is used: it takes longer than most runs of a volatile scenario.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, groupby, pairwise
 
 import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
 
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from policies.maths.spectrum import Rows
-from sims.readers import fit_quality
-from sims.readers.fit_quality import STATES, ChiSquare, Counts, FitQuality
 from sims.readers.timeline import Timeline
 from sims.telling import counted
 
+Counts = NDArray[np.int64]
+"""3 x 3 transition counts, rows and columns in the order u, r, d."""
 Runs = tuple[tuple[WorkerState, int], ...]
 """(state, slots in a row); neighbours differ."""
+
+STATES = tuple(WorkerState)
+LONGEST = 2**53
+"""Slots in one state: of more, sums and probabilities would no longer be exact."""
+LEAST_EXPECTED = 5.0
+"""The usual least expected count per class, below which a chi-square law is no good."""
+MOST_CLASSES = 20
+
+
+@frozen
+class ChiSquare:
+    """A test whose statistic follows a chi-square law if its hypothesis holds."""
+
+    statistic: float
+    degrees: int
+    """Degrees of freedom."""
+    p_value: float
+    """Probability of a statistic at least as large: small values speak against the hypothesis."""
+
+    def __str__(self) -> str:
+        return f"chi-square {self.statistic:.2f} on {self.degrees} degrees, p = {self.p_value:.3g}"
+
+
+@frozen
+class HoldingTimes:
+    """The stays in one state that were seen whole: neither the first nor the last of a trace."""
+
+    state: WorkerState
+    stays: int
+    mean_slots: float
+    """Mean length, in slots; nan without a stay."""
+    geometric: ChiSquare | None
+    """Test that lengths are geometric, as a Markov chain's are; None: too few stays to tell. Where
+    it rejects, the chain is right about mean stays only."""
 
 
 @frozen
@@ -28,22 +67,87 @@ class MarkovFit:
 
     rows: Rows
     """Transition probabilities from row to column, in the order u, r, d."""
-    _counts: Counts = field(eq=False, repr=False)
+    counts: Counts = field(eq=False, repr=False)
+    """Transitions from row to column; a slot that stays counts."""
     _runs: Sequence[Runs] = field(eq=False, repr=False)
-
-    @cached_property
-    def quality(self) -> FitQuality:
-        """The evidence; worked out when it is asked for, since a run only wants the chain."""
-        return _quality(self._counts, self._runs)
 
     @property
     def chain(self) -> MarkovChain:
         """The chain, for a scenario's truth or a policy's belief."""
         return MarkovChain(rows=self.rows)
 
+    @property
+    def log_likelihood(self) -> float:
+        """Sum of n_ij ln(n_ij / n_i), in nats: given each trace's first state."""
+        from scipy.special import xlogy
+
+        return float(xlogy(self.counts, self.rows).sum())
+
+    @property
+    def standard_errors(self) -> list[list[float]]:
+        """Of each probability, sqrt(p (1 - p) / n) with n the row's transitions; inf for an unseen
+        row; 0 at p = 0 and 1, where this formula knows nothing."""
+        totals, rows = self.counts.sum(axis=1, keepdims=True), np.array(self.rows)
+        errors = np.sqrt(rows * (1 - rows) / np.maximum(totals, 1))
+        found: list[list[float]] = np.where(totals, errors, math.inf).tolist()
+        return found
+
+    @property
+    def independence(self) -> ChiSquare | None:
+        """G-test that a slot's state does not depend on the one before; None where fewer than two
+        states occur. A chain is worth its memory where this is rejected."""
+        from scipy import stats
+
+        table = self.counts[self.counts.any(axis=1)][:, self.counts.any(axis=0)]
+        if min(table.shape) < 2:
+            return None
+        found = stats.chi2_contingency(table, correction=False, lambda_="log-likelihood")
+        return ChiSquare(float(found.statistic), int(found.dof), float(found.pvalue))
+
+    @cached_property
+    def holding(self) -> tuple[HoldingTimes, ...]:
+        """Per state, in the order u, r, d."""
+        whole = [run for runs in self._runs for run in runs[1:-1]]
+        each = [[slots for state, slots in whole if state is it] for it in STATES]
+        return tuple(
+            HoldingTimes(it, len(own), sum(own) / len(own) if own else math.nan, geometric(own))
+            for it, own in zip(STATES, each, strict=True)
+        )
+
+    @property
+    def unseen(self) -> list[WorkerState]:
+        """States from which no transition was seen: their rows are not estimates."""
+        return [it for it, row in zip(STATES, self.counts, strict=True) if not row.any()]
+
+    @property
+    def absorbing(self) -> list[WorkerState]:
+        """States that were stayed in but never left: the fit holds that they last for ever."""
+        own = zip(STATES, self.counts.sum(axis=1), self.counts.diagonal(), strict=True)
+        return [state for state, total, stays in own if total and total == stays]
+
     def report(self) -> str:
-        """The chain and its quality in lines for people."""
-        return "\n".join([*_row_lines(self), *_quality_lines(self.quality)])
+        """The chain and its evidence in lines for people."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield "from   to u                 to r                 to d                 transitions"
+        for state, row, errors, counts in zip(
+            STATES, self.rows, self.standard_errors, self.counts, strict=True
+        ):
+            cells = "  ".join(f"{p:.6f} +- {e:.6f}" for p, e in zip(row, errors, strict=True))
+            unseen = " (not seen: not an estimate)" if state in self.unseen else ""
+            yield f"{state.value}      {cells}  {counts.sum()}{unseen}"
+        transitions = f"over {self.counts.sum()} transitions"
+        yield f"log-likelihood {self.log_likelihood:.2f} {transitions}"
+        too_few = "too little data to test"
+        yield f"slots independent of the one before: {self.independence or too_few}"
+        for own in self.holding:
+            if own.stays:
+                stays = f"{own.state.name}: {counted(own.stays, 'whole stay')}"
+                mean = f"mean {own.mean_slots:.2f} slots"
+                yield f"{stays}, {mean}; geometric: {own.geometric or too_few}"
+        for state in self.absorbing:
+            yield f"{state.name} is never left once entered"
 
 
 def fit_markov(*traces: Timeline | Sequence[WorkerState]) -> MarkovFit:
@@ -63,17 +167,17 @@ def fit_markov(*traces: Timeline | Sequence[WorkerState]) -> MarkovFit:
     counts = _transition_counts(runs)
     if not counts[0].any():
         raise ValueError("A chain cannot be fitted where no slot follows one that is UP.")
-    return MarkovFit(_rows(counts), counts, runs)
+    u, r, d = (
+        tuple(count / total for count in row) if (total := sum(row)) else (1.0, 0.0, 0.0)
+        for row in counts.tolist()
+    )
+    return MarkovFit((u, r, d), counts, runs)
 
 
 def _runs(trace: Timeline | Sequence[WorkerState]) -> Runs:
     if isinstance(trace, Timeline):
         return trace.runs()
     return tuple((state, len(list(run))) for state, run in groupby(trace))
-
-
-LONGEST = 2**53
-"""Slots in one state: of more, sums and probabilities would no longer be exact."""
 
 
 def _transition_counts(traces: Sequence[Runs]) -> Counts:
@@ -87,70 +191,29 @@ def _transition_counts(traces: Sequence[Runs]) -> Counts:
     return counts
 
 
-def _rows(counts: Counts) -> Rows:
-    u, r, d = map(_row, counts.tolist())
-    return u, r, d
+def geometric(lengths: Sequence[int]) -> ChiSquare | None:
+    """Chi-square test that lengths are geometric on 1, 2, ... with the mean that they have.
 
+    Classes are about equally probable and expect at least five lengths each; one degree of
+    freedom is lost to the estimated mean. None where fewer than three classes can be had.
+    """
+    from scipy import stats
 
-def _row(counts: Sequence[int]) -> tuple[float, float, float]:
-    total = sum(counts)
-    if total == 0:
-        return (1.0, 0.0, 0.0)
-    u, r, d = (count / total for count in counts)
-    return u, r, d
-
-
-def _quality(counts: Counts, traces: Sequence[Runs]) -> FitQuality:
-    totals, stays = counts.sum(axis=1), counts.diagonal()
-    return FitQuality(
-        transitions=int(counts.sum()),
-        counts=tuple(tuple(row) for row in counts.tolist()),
-        log_likelihood=fit_quality.log_likelihood(counts),
-        standard_errors=fit_quality.standard_errors(counts),
-        independence=fit_quality.independence(counts),
-        holding=tuple(
-            fit_quality.holding_times(state, _whole_stays(state, traces)) for state in STATES
-        ),
-        unseen=tuple(s for s, total in zip(STATES, totals, strict=True) if total == 0),
-        absorbing=tuple(
-            state
-            for state, total, stay in zip(STATES, totals, stays, strict=True)
-            if total and total == stay
-        ),
-    )
-
-
-def _whole_stays(state: WorkerState, traces: Sequence[Runs]) -> list[int]:
-    return [slots for runs in traces for s, slots in runs[1:-1] if s is state]
-
-
-def _row_lines(fit: MarkovFit) -> list[str]:
-    quality = fit.quality
-    lines = ["from   to u                 to r                 to d                 transitions"]
-    for state, row, errors, counts in zip(
-        STATES, fit.rows, quality.standard_errors, quality.counts, strict=True
-    ):
-        cells = "  ".join(f"{p:.6f} +- {e:.6f}" for p, e in zip(row, errors, strict=True))
-        unseen = " (not seen: not an estimate)" if state in quality.unseen else ""
-        lines.append(f"{state.value}      {cells}  {sum(counts)}{unseen}")
-    return lines
-
-
-def _quality_lines(quality: FitQuality) -> list[str]:
-    return [
-        f"log-likelihood {quality.log_likelihood:.2f} over {quality.transitions} transitions",
-        f"slots independent of the one before: {_verdict(quality.independence)}",
-        *(
-            f"{stays.state.name}: {counted(stays.stays, 'whole stay')}, "
-            f"mean {stays.mean_slots:.2f} slots; geometric: {_verdict(stays.geometric)}"
-            for stays in quality.holding
-            if stays.stays
-        ),
-        *(f"{state.name} is never left once entered" for state in quality.absorbing),
-    ]
-
-
-def _verdict(test: ChiSquare | None) -> str:
-    if test is None:
-        return "too little data to test"
-    return f"chi-square {test.statistic:.2f} on {test.degrees} degrees, p = {test.p_value:.3g}"
+    if sum(lengths) == len(lengths):  # all of 1 slot, or none at all: a single class
+        return None
+    law = stats.geom(len(lengths) / sum(lengths))
+    tops = np.unique(law.ppf(np.arange(1, MOST_CLASSES) / MOST_CLASSES))
+    expected = len(lengths) * np.diff(law.cdf(tops), prepend=0.0, append=1.0)
+    observed = np.bincount(np.searchsorted(tops, lengths), minlength=len(expected))
+    starts, hoped = [0], 0.0
+    for place, more in enumerate(expected):
+        if hoped >= LEAST_EXPECTED:
+            starts, hoped = [*starts, place], 0.0
+        hoped += more
+    if hoped < LEAST_EXPECTED:  # a poor rest joins the last class
+        starts = starts[:-1]
+    if (degrees := len(starts) - 2) < 1:
+        return None
+    seen, wanted = (np.add.reduceat(each, starts) for each in (observed, expected))
+    found = stats.chisquare(seen, wanted, ddof=1)
+    return ChiSquare(float(found.statistic), degrees, float(found.pvalue))

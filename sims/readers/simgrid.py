@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from math import inf
 from pathlib import Path
 
 from attrs import define, field
@@ -82,7 +83,7 @@ def _timeline(profile: _Profile, states: ProfileStates, path: Path) -> Timeline:
     first, last = profile.events[0][0], profile.events[-1][0]
     loop, seconds = profile.loop
     period = last + seconds if loop is Loop.LOOP_AFTER else seconds
-    if period < last or period == 0:
+    if not last <= period < inf or period == 0:
         problem = f"a repetition of {period:g} s for events up to {last:g} s"
         raise InputError(str(path), loop.value, problem, "a period that holds all events")
     # An event on the period's very end gives way to the repetition's first at the same instant.

@@ -80,7 +80,7 @@ class TraceFile(Trace):
         """The file's timeline in slots; InputError where its repetition never meets them."""
         try:
             return self.read(folder).slotted(self.seconds(folder))
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             accepted = "a slot that divides the period, or a few of them"
             raise InputError(str(self.path(folder)), "slot", str(error), accepted) from None
 

@@ -121,7 +121,7 @@ class RealWorker:
     def lines(self) -> Iterator[str]:
         """The fitted chain and its evidence."""
         share, stays = self.letters.count("u") / len(self.letters), []
-        up, _, down = self.fit.quality.holding
+        up, _, down = self.fit.holding
         for name, times in (("UP", up), ("not UP", down)):
             test = times.geometric
             said = "too few to test" if test is None else f"geometric: p={test.p_value:.0e}"

@@ -131,42 +131,13 @@ def test_runs_count_the_slots_in_a_row() -> None:
     assert read_letters("uurddd", "s", "k").runs() == ((UP, 2), (RECLAIMED, 1), (DOWN, 3))
 
 
-@pytest.mark.parametrize(
-    ("changes", "end", "period", "start"),
-    [
-        ((), None, None, 0.0),
-        (((1.0, UP),), None, None, 0.0),
-        (((0.0, UP), (0.0, DOWN)), None, None, 0.0),
-        (((0.0, UP), (math.nan, DOWN)), None, None, 0.0),
-        (((0.0, UP), (1.0, UP)), None, None, 0.0),
-        (((0.0, UP), (1.0, DOWN)), 1.0, None, 0.0),
-        (((0.0, UP),), math.inf, None, 0.0),
-        (((0.0, UP),), 1.0, 1.0, 0.0),
-        (((0.0, UP),), None, 0.0, 0.0),
-        (((0.0, UP),), None, 1.0, -1.0),
-        (((0.0, UP), (3.0, DOWN)), None, 2.0, 1.0),
-    ],
-)
-def test_a_timeline_that_contradicts_itself_cannot_be_made(
-    changes: tuple[tuple[float, WorkerState], ...],
-    end: float | None,
-    period: float | None,
-    start: float,
-) -> None:
-    with pytest.raises(ValueError, match=r"(?i)timeline|period"):
-        Timeline(changes, end, period, start)
-
-
-def test_what_goes_on_for_ever_cannot_be_counted_or_repeated() -> None:
-    endless = Timeline(((0.0, UP),))
+def test_what_goes_on_for_ever_cannot_be_counted_nor_what_has_no_slot() -> None:
     with pytest.raises(ValueError, match="for ever"):
-        endless.runs()
-    with pytest.raises(ValueError, match="ends"):
-        endless.repeated()
+        Timeline(((0.0, UP),)).runs()
+    with pytest.raises(ValueError, match="before anything"):
+        Timeline(((0.0, UP),), end=1e-15).slotted(1.0)
 
 
 def test_slots_that_never_meet_a_repetition_again_are_refused() -> None:
     with pytest.raises(ValueError, match="does not repeat"):
         Timeline(((0.0, UP), (0.5, DOWN)), period=math.pi).slotted(1.0)
-    with pytest.raises(ValueError, match="longer than 0"):
-        Timeline(((0.0, UP),)).slotted(0.0)
