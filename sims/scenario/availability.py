@@ -126,7 +126,7 @@ class Trace(Owned):
 
     def chain(self, folder: Path) -> MarkovChain:
         """What policies believe by default: the chain that fits the trace best."""
-        from sims.readers.markov_fit import fit_markov
+        from sims.readers.fits import fit_markov
 
         return fit_markov(self.known(folder)).chain
 

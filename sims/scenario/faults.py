@@ -21,7 +21,7 @@ from sims.tables.fields import FINITE, Accepts, Duration, NotNegative, Part, Tim
 from sims.tables.section import OneOf, Section
 
 if TYPE_CHECKING:
-    from sims.readers.failure_fit import FittedLaw
+    from sims.readers.fits import FittedLaw
 
 SMALLEST_SHAPE = 0.05
 """Of Weibull laws: the smaller, the more of the faults follow the last one within no time."""
@@ -173,7 +173,7 @@ class FittedFaults(FaultFields):
 
     def fitted(self, folder: Path) -> FaultFields:
         """The law itself."""
-        from sims.readers.failure_fit import fit_failures
+        from sims.readers.fits import fit_failures
 
         found = fit_failures(folder / self.file, self.law, self.platform, self.component)
         law = Weibull(

@@ -167,7 +167,7 @@ class FtaFile(TraceFile):
     """Which state `available` and `unavailable` stand for."""
 
     def read(self, folder: Path) -> Timeline:
-        from sims.readers.fta import read_fta_trace
+        from sims.readers.traces import read_fta_trace
 
         path, origin = self.path(folder), self.origin
         nodes = read_fta_trace(path, self.states, origin, self.component)
@@ -187,7 +187,7 @@ class SimGridFile(TraceFile):
     """Which state each value stands for."""
 
     def read(self, folder: Path) -> Timeline:
-        from sims.readers.simgrid import read_simgrid_profile
+        from sims.readers.traces import read_simgrid_profile
 
         return read_simgrid_profile(self.path(folder), self.states)
 
@@ -203,7 +203,7 @@ class IntervalFile(TraceFile):
     """Where it has no interval: u, r or d."""
 
     def read(self, folder: Path) -> Timeline:
-        from sims.readers.intervals import read_intervals
+        from sims.readers.traces import read_intervals
 
         path = self.path(folder)
         workers = read_intervals(path, self.gap)

@@ -16,7 +16,7 @@ from sims.campaign.results import Results
 from sims.errors import COMMAND_LINE, InputError
 from sims.papers.spot_platforms import letters_of, traced
 from sims.papers.values import Place, Value, drawn, estimated, runs, spread, without
-from sims.readers.markov_fit import MarkovFit, fit_markov
+from sims.readers.fits import MarkovFit, fit_markov
 from sims.readers.spot import turned_to
 
 REFERENCE = "IE"

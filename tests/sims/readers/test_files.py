@@ -14,8 +14,8 @@ import pytest
 from sims.errors import InputError
 from sims.readers.documents import load_json
 from sims.readers.files import LEAST_GROWN, LONGEST, content, numbered_lines
-from sims.readers.intervals import read_intervals
 from sims.readers.spot import MOST_BYTES, spot_folder
+from sims.readers.traces import read_intervals
 
 LINES = b"one\r\ntwo\n\nfour"
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {

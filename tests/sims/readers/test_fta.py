@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.fta import FtaStates, NodeId, Origin, read_fta_trace
+from sims.readers.states import FtaStates, Origin
 from sims.readers.timeline import Timeline
+from sims.readers.traces import NodeId, read_fta_trace
 
 UP, RECLAIMED, DOWN = WorkerState
 

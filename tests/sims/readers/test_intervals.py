@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.intervals import read_intervals
 from sims.readers.timeline import Timeline
+from sims.readers.traces import read_intervals
 from sims.scenario.trace_files import IntervalFile
 from tests.sims.readers.lookup import state_at
 

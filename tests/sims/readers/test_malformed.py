@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from sims.errors import InputError
-from sims.readers.fta import read_fta_trace
-from sims.readers.simgrid import read_simgrid_profile
 from sims.readers.spot import read_spot_trace
 from sims.readers.swf import read_swf
+from sims.readers.traces import read_fta_trace, read_simgrid_profile
 
 FTA = "# comment\n1 1 1 1 n1 1 1000 1010 NULL\n"
 SWF = "1 0 5 100 4 98.5 2048 4 120 -1 1 1 1 1 1 -1 -1 -1"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.random import Generator, default_rng
 
 from policies.availability import WorkerState
-from sims.readers.markov_fit import MarkovFit, fit_markov, geometric
+from sims.readers.fits import MarkovFit, fit_markov, geometric
 from sims.readers.timeline import Timeline, read_letters
 
 UP, RECLAIMED, DOWN = STATES = tuple(WorkerState)

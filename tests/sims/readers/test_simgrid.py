@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.availability import WorkerState
-from sims.readers.simgrid import ProfileStates, read_simgrid_profile
+from sims.readers.states import ProfileStates
 from sims.readers.timeline import Change, Timeline
+from sims.readers.traces import read_simgrid_profile
 from tests.sims.readers.lookup import state_at
 
 UP, RECLAIMED, DOWN = WorkerState
