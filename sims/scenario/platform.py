@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from attrs import frozen
+from attrs import evolve, field, frozen
 from numpy.random import Generator
 from pydantic import Field
 
@@ -148,8 +148,8 @@ class RandomWorkers(Section):
 
 
 AnyWorker = TypeVar("AnyWorker", bound=WorkerFields)
-Reclaims = Sequence[tuple[float, float, int]]
-"""[from, until) that an owner takes a worker back, whatever else it does."""
+Spans = Sequence[tuple[float, float]]
+"""[from, until) each."""
 
 
 @frozen
@@ -159,7 +159,8 @@ class Platform:
     pool: PlatformSection | None
     own: tuple[WorkerSection, ...]
     """Every one named."""
-    reclaims: Reclaims = ()
+    reclaims: Mapping[int, Spans] = field(factory=dict)
+    """When its owner takes a worker back, whatever else it does."""
 
     @classmethod
     def of(
@@ -167,7 +168,7 @@ class Platform:
         pool: PlatformSection | None,
         listed: tuple[WorkerSection, ...],
         drawn: RandomWorkers | None,
-        reclaims: Reclaims = (),
+        reclaims: Sequence[tuple[float, float, int]] = (),
         in_seconds: bool = True,
         seed: int = 0,
     ) -> Platform:
@@ -177,15 +178,15 @@ class Platform:
         placed = partial(_placed, in_seconds=in_seconds, share=share)
         pool, first = pool and placed(pool), pool.workers if pool else 0
         own = tuple(_unfolded(map(placed, listed), first))
-        found = cls(
-            pool, (*own, *(drawn.draw(first + len(own) + 1) if drawn else ())), tuple(reclaims)
-        )
-        for _, _, worker in reclaims:
-            if not 0 <= worker < found.size:
+        bare = cls(pool, (*own, *(drawn.draw(first + len(own) + 1) if drawn else ())))
+        spans = defaultdict[int, list[tuple[float, float]]](list)
+        for start, end, worker in reclaims:
+            if not 0 <= worker < bare.size:
                 problem = f"there is no worker {worker!r}"
-                accepted = f"a worker from 0 to {found.size - 1}"
+                accepted = f"a worker from 0 to {bare.size - 1}"
                 raise InputError("scenario", "reclaims", problem, accepted)
-        return found
+            spans[worker].append((start, end))
+        return evolve(bare, reclaims=dict(spans))
 
     @property
     def alike(self) -> int:
@@ -251,31 +252,21 @@ class Platform:
         own = self.own[worker - self.alike].name if worker >= self.alike else ""
         return own or f"P{worker + 1}"
 
-    @cached_property
-    def _spans(self) -> dict[int, list[tuple[float, float]]]:
-        """By worker that is taken back: when."""
-        spans = defaultdict[int, list[tuple[float, float]]](list)
-        for start, end, worker in self.reclaims:
-            spans[worker].append((start, end))
-        return dict(spans)
-
     def alive(self, worker: int) -> bool:
         """Whether it has an owner, or another speed than 1."""
         own = self[worker]
-        return not own.unowned or own.varies or worker in self._spans
+        return not own.unowned or own.varies or worker in self.reclaims
 
     def changes(self, worker: int, rng: Generator, folder: Path) -> Iterator[StateChange]:
         """(time, state) of its owner from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md,
         W1)."""
         changes = self[worker].availability.changes(rng, folder)
-        if worker not in self._spans:
+        if worker not in self.reclaims:
             return changes
-        return _taken_back(changes, self._spans[worker])
+        return _taken_back(changes, self.reclaims[worker])
 
 
-def _taken_back(
-    changes: Iterator[StateChange], spans: Sequence[tuple[float, float]]
-) -> Iterator[StateChange]:
+def _taken_back(changes: Iterator[StateChange], spans: Spans) -> Iterator[StateChange]:
     bounds = sorted({time for span in spans for time in span if time > 0})
     for time, state in cut(changes, bounds):
         within = any(start <= time < end for start, end in spans)

@@ -7,10 +7,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from sims.scenario.jobs.drawn import DrawnApplications, SyntheticJobs, UniformJobs
+from sims.scenario.jobs.drawn import DrawnApplications, Lublin, SyntheticJobs, UniformJobs
 from sims.scenario.jobs.entries import AnyJob, IterativeEntry, RigidJob
 from sims.scenario.jobs.logs import Resample, Scale, Selection
-from sims.scenario.jobs.lublin import Lublin
 from sims.scenario.jobs.speedups import AnySpeedup, Synthetic
 from sims.scenario.jobs.stream import StreamSection
 from sims.tables.fields import Accepts, Count, Drawn, Duration, DurationOrInf, NotNegative, Time

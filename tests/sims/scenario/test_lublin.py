@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from scipy.stats import gamma
 
 from actors.runtime import stream
+from sims.scenario.jobs.drawn import Lublin
 from sims.scenario.jobs.logs import Replay
-from sims.scenario.jobs.lublin import Lublin
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 JOBS = 40_000
