@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
-from itertools import chain, groupby, pairwise
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 
@@ -77,7 +77,7 @@ class MarkovFit:
     """Transition probabilities from row to column, in the order u, r, d."""
     counts: Counts = field(eq=False, repr=False)
     """Transitions from row to column; a slot that stays counts."""
-    _runs: Sequence[Runs] = field(eq=False, repr=False)
+    _runs: Runs = field(eq=False, repr=False)
 
     @property
     def chain(self) -> MarkovChain:
@@ -115,8 +115,7 @@ class MarkovFit:
     @cached_property
     def holding(self) -> tuple[HoldingTimes, ...]:
         """Per state, in the order u, r, d."""
-        whole = [run for runs in self._runs for run in runs[1:-1]]
-        each = [[slots for state, slots in whole if state is it] for it in STATES]
+        each = [[slots for state, slots in self._runs[1:-1] if state is it] for it in STATES]
         return tuple(
             HoldingTimes(it, len(own), sum(own) / len(own) if own else math.nan, geometric(own))
             for it, own in zip(STATES, each, strict=True)
@@ -158,21 +157,25 @@ class MarkovFit:
             yield f"{state.name} is never left once entered"
 
 
-def fit_markov(*traces: Timeline | Sequence[WorkerState]) -> MarkovFit:
-    """The chain that makes the traces' transitions most likely: p_ij = n_ij / n_i.
+def fit_markov(trace: Timeline) -> MarkovFit:
+    """The chain that makes the trace's transitions most likely: p_ij = n_ij / n_i.
 
-    Each trace is a Timeline in slots (`slotted`, with an end) or one state per slot. Several
-    traces are workers with the same law, fitted together, with no transition from one to the
-    next; the standard errors and tests take them as independent. A two-state trace gives a chain
-    whose third state is never entered. Raises ValueError where a timeline has no end or where no
-    transition from UP is seen: no row in its place would be harmless, since workers begin UP.
+    The trace is in slots and has an end. A two-state trace gives a chain whose third state is never
+    entered. Raises ValueError where it has no end or where no transition from UP is seen: no row in
+    its place would be harmless, since workers begin UP.
 
     Of any other state from which none is seen the data say nothing: it is followed by UP. One that
     never occurs is then never entered, so that E_u, A, P_+ and E_c stay finite; one that occurs in
-    a trace's last slot only is taken to be short.
+    the trace's last slot only is taken to be short.
     """
-    runs = [_runs(trace) for trace in traces]
-    counts = _transition_counts(runs)
+    runs = trace.runs()
+    counts = np.zeros((len(STATES), len(STATES)), dtype=np.int64)
+    for state, slots in runs:
+        if slots > LONGEST:
+            raise ValueError(f"It stays {state.name} for {slots} slots, more than {LONGEST}.")
+        counts[STATES.index(state), STATES.index(state)] += slots - 1
+    for (before, _), (after, _) in pairwise(runs):
+        counts[STATES.index(before), STATES.index(after)] += 1
     if not counts[0].any():
         raise ValueError("A chain cannot be fitted where no slot follows one that is UP.")
     u, r, d = (
@@ -180,23 +183,6 @@ def fit_markov(*traces: Timeline | Sequence[WorkerState]) -> MarkovFit:
         for row in counts.tolist()
     )
     return MarkovFit((u, r, d), counts, runs)
-
-
-def _runs(trace: Timeline | Sequence[WorkerState]) -> Runs:
-    if isinstance(trace, Timeline):
-        return trace.runs()
-    return tuple((state, len(list(run))) for state, run in groupby(trace))
-
-
-def _transition_counts(traces: Sequence[Runs]) -> Counts:
-    counts = np.zeros((len(STATES), len(STATES)), dtype=np.int64)
-    for state, slots in chain.from_iterable(traces):
-        if slots > LONGEST:
-            raise ValueError(f"It stays {state.name} for {slots} slots, more than {LONGEST}.")
-        counts[STATES.index(state), STATES.index(state)] += slots - 1
-    for before, after in chain.from_iterable(pairwise(runs) for runs in traces):
-        counts[STATES.index(before[0]), STATES.index(after[0])] += 1
-    return counts
 
 
 def geometric(lengths: Sequence[int]) -> ChiSquare | None:

@@ -23,7 +23,7 @@ def with_job(**fields: object) -> str:
 def test_jobs_come_by_submission_time_with_their_delay(data: Path) -> None:
     jobs = (
         LoggedJob("1", 0.0, 120.0, 4, 100.0),
-        LoggedJob("w0!2", 0.5, 12.5, 1),
+        LoggedJob("w0!2", 0.5, 12.5, 1, priority=-2.5),
         LoggedJob("late", 30.0, 12.5, 8, user="kept for others"),
     )
     assert read_batsim(data / "batsim.json") == JobLog(jobs, machine=8)
@@ -40,6 +40,7 @@ def test_jobs_come_by_submission_time_with_their_delay(data: Path) -> None:
         (with_job(subtime=-2), "jobs[0].subtime", "-2"),
         (with_job(walltime=0), "jobs[0].walltime", "0"),
         (with_job(id=""), "jobs[0].id", "''"),
+        (with_job(priority="high"), "jobs[0].priority", "accepted: a finite number"),
         ('{"jobs": [{}], "profiles": {}}', "nb_res", "missing"),
         ('{"nb_res": 4, "jobs": [], "profiles": {}}', "jobs", "accepted: at least one element"),
     ],
@@ -60,14 +61,4 @@ def test_two_jobs_of_one_id_are_refused_naming_both(tmp_path: Path) -> None:
     path = tmp_path / "workload.json"
     path.write_text(json.dumps(workload))
     with pytest.raises(InputError, match=r"jobs\[1\]\.id: '1' is also the id of jobs\[0\]"):
-        read_batsim(path)
-
-
-def test_a_jobs_priority_is_a_finite_number_or_none_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "jobs.json"
-    for told, priority in (({"priority": -2.5}, -2.5), ({}, 0)):
-        path.write_text(with_job(**told))
-        assert read_batsim(path).jobs[0].priority == priority
-    path.write_text(with_job(priority="high"))
-    with pytest.raises(InputError, match=r"priority.*accepted: a finite number"):
         read_batsim(path)
