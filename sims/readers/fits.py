@@ -169,7 +169,7 @@ def fit_markov(trace: Timeline) -> MarkovFit:
     the trace's last slot only is taken to be short.
     """
     runs = trace.runs()
-    counts = np.zeros((len(STATES), len(STATES)), dtype=np.int64)
+    counts: Counts = np.zeros((len(STATES), len(STATES)), dtype=np.int64)
     for state, slots in runs:
         if slots > LONGEST:
             raise ValueError(f"It stays {state.name} for {slots} slots, more than {LONGEST}.")
