@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, TypeVar
 
+import numpy as np
 from attrs import evolve, field, frozen
 from numpy.random import Generator
 from pydantic import Field
@@ -135,16 +136,11 @@ class RandomWorkers(Section):
         return tuple(self._worker(f"P{first + k}", rng) for k in range(self.count))
 
     def _worker(self, name: str, rng: Generator) -> WorkerSection:
-        u, r, d = rng.uniform(*self.stay, size=3).tolist()
-        off_u, off_r, off_d = 0.5 * (1 - u), 0.5 * (1 - r), 0.5 * (1 - d)
-        rows = ((u, off_u, off_u), (off_r, r, off_r), (off_d, off_d, d))
+        stays = rng.uniform(*self.stay, size=(3, 1))
+        rows = np.where(np.eye(3), stays, 0.5 * (1 - stays)).tolist()
         time = int(rng.integers(self.fastest, 10 * self.fastest, endpoint=True))
-        return WorkerSection(
-            name=name,
-            task_time=time,
-            memory=self.memory,
-            availability=Markov(rows=rows),
-        )
+        life = Markov.model_validate({"rows": rows})
+        return WorkerSection(name=name, task_time=time, memory=self.memory, availability=life)
 
 
 AnyWorker = TypeVar("AnyWorker", bound=WorkerFields)
