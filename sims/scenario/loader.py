@@ -164,21 +164,19 @@ def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> N
     *path, last = key.split(".")
     place: Any = table
     for step in path:
-        place = _step(place, step, key, option)
-    if isinstance(place, list) and last.isdigit() and int(last) < len(place):
-        place[int(last)] = value
-    elif isinstance(place, dict):
-        place[last] = value
-    else:
-        raise InputError("command line", option, f"{key}: no such place", "an existing key")
+        if isinstance(place, dict):
+            place.setdefault(step, {})
+        place = place[_slot(place, step, option, f"{key}: there is no {step!r}")]
+    place[_slot(place, last, option, f"{key}: no such place")] = value
 
 
-def _step(place: Any, step: str, key: str, option: str) -> Any:
-    if isinstance(place, list) and step.isdigit() and int(step) < len(place):
-        return place[int(step)]
+def _slot(place: Any, step: str, option: str, problem: str) -> str | int:
+    """What a table or a list is indexed with."""
     if isinstance(place, dict):
-        return place.setdefault(step, {})
-    raise InputError("command line", option, f"{key}: there is no {step!r}", "an existing key")
+        return step
+    if isinstance(place, list) and step.isdigit() and int(step) < len(place):
+        return int(step)
+    raise InputError("command line", option, problem, "an existing key")
 
 
 def value_of(text: str) -> Any:
