@@ -132,8 +132,8 @@ def trials(
 
 def _takes_more(faults: AnyFaults) -> bool:
     """Whether one more fault of a worker can be listed beside them."""
-    listing = isinstance(faults, NoFaults | ExponentialFaults | Weibull | ListedFaults)
-    return listing and faults.of is Struck.WORKERS
+    listing = NoFaults | ExponentialFaults | Weibull | ListedFaults
+    return isinstance(faults, listing) and faults.of is Struck.WORKERS
 
 
 def usual_length(scenario: Scenario, baseline: TrialOutcome) -> float:

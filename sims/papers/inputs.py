@@ -15,18 +15,19 @@ import sims
 from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.errors import InputError
+from sims.readers.job_log import JobLog
 from sims.readers.spot import read_spot_trace, spot_folder, spot_groups, turned_to
-from sims.readers.swf import SwfLog, read_swf
+from sims.readers.swf import read_swf
 from sims.readers.timeline import Timeline
-from sims.scenario.availability import Availability, Markov
+from sims.scenario.availability import After, Letters, Markov
 from sims.scenario.loader import parse, put
-from sims.scenario.traces import After, Letters
+from sims.scenario.trace_files import Availability
 
 SMALL = Path(str(sims.__file__)).parent / "scenarios" / "batch-small.swf"
 
 
 @cache
-def log_of(log: str) -> SwfLog:
+def log_of(log: str) -> JobLog:
     """A log in SWF; without a name the small one that comes with Holdfast. Raises InputError."""
     return read_swf(Path(log or SMALL))
 

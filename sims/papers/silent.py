@@ -79,13 +79,13 @@ def _days(log: str) -> tuple[list[list[dict[str, Any]]], int]:
     """The jobs of each day with a submission, counted from the log's first, and how many processors
     it is of. Raises InputError."""
     found = log_of(log)
-    processors = found.header.max_procs
+    processors = found.machine
     if not processors:
         raise InputError(log, "MaxProcs", "missing", "a log that says how many there are")
     days = defaultdict[int, list[dict[str, Any]]](list)
     for job in found.jobs:
         if job.processors <= processors:
-            days[int(job.submit // DAY)].append({"processors": job.processors, "time": job.run})
+            days[int(job.submitted // DAY)].append({"processors": job.processors, "time": job.run})
     return [days[day] for day in sorted(days)], processors
 
 

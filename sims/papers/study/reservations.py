@@ -26,7 +26,7 @@ from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import base, log_of
 from sims.papers.values import Value, means, ratios
-from sims.readers.swf_record import SwfJob
+from sims.readers.job_log import LoggedJob
 from sims.report import Report
 from sims.telling import counted
 
@@ -67,10 +67,10 @@ def block(
 
 
 @cache
-def _fitting(log: str, processors: int | None) -> tuple[int, Sequence[SwfJob]]:
+def _fitting(log: str, processors: int | None) -> tuple[int, Sequence[LoggedJob]]:
     """How many processors (None: the log's own), and the log's jobs that fit them."""
     found = log_of(log)
-    width = processors or found.header.max_procs
+    width = processors or found.machine
     if not width:
         raise InputError(log, "MaxProcs", "missing", "--set processors=P")
     return width, [job for job in found.jobs if job.processors <= width]
@@ -85,7 +85,7 @@ def cut(log: str, processors: int | None, number: int, count: int, size: int) ->
         raise InputError(log, "", problem, "fewer blocks or jobs (--set), or a longer log")
     first = number * ((len(fit) - size) // max(1, count - 1))
     rows = [
-        (it.submit, it.processors, it.run, it.requested_time or it.run)
+        (it.submitted, it.processors, it.run, it.estimate or it.run)
         for it in fit[first : first + size]
     ]
     return width, np.array(rows)

@@ -17,7 +17,7 @@ from sims.campaign.results import Results
 from sims.errors import COMMAND_LINE, InputError
 from sims.papers.inputs import base, letters_of, traced
 from sims.papers.values import Place, Value, drawn, estimated, runs, spread, without
-from sims.readers.markov_fit import MarkovFit, fit_markov
+from sims.readers.fits import MarkovFit, fit_markov
 from sims.readers.spot import turned_to
 
 REFERENCE = "IE"
@@ -150,7 +150,7 @@ def evidence(traces: str) -> Iterator[str]:
     for worker in (it for platform in _platforms(traces).values() for it in platform):
         if worker.name.endswith(".0"):
             share, stays = worker.letters.count("u") / len(worker.letters), []
-            up, _, down = worker.fit.quality.holding
+            up, _, down = worker.fit.holding
             for name, times in (("UP", up), ("not UP", down)):
                 test = times.geometric
                 said = "too few to test" if test is None else f"geometric: p={test.p_value:.0e}"
