@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from sims.campaign.axes import axis
+from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import local
 from sims.campaign.results import Results
@@ -108,9 +108,15 @@ def run(
     item = _named(name)
     folder, found = results or RESULTS / item.name, None
     if item.drawn:
-        asked = _changes(item, changes or (), axes or (), given, evidence)
-        more = {"replications": replications} if replications else {}
-        found = _results(item, size, asked | more, folder)
+        asked = item.given(given) if given else {"set": {}, "axes": {}}
+        if evidence:
+            show(*item.evidence(given))
+        asked["set"] |= {key: value_of(it) for key, it in map(split_override, changes or ())}
+        along = (axis(word, "--axis") for word in axes or ())
+        asked["axes"] |= {it.key: list(it.values) for it in along}
+        if replications:
+            asked["replications"] = replications
+        found = _results(item.campaign(size, asked), folder)
     values = item.values(found)
     show_table(table(f"{item.name}: {item.about}", values))
     show(LEGEND)
@@ -119,23 +125,7 @@ def run(
         show(f"picture  {path}")
 
 
-def _changes(
-    item: Item,
-    changes: Sequence[str],
-    axes: Sequence[str],
-    given: Path | None,
-    evidence: bool,
-) -> dict[str, Any]:
-    read = item.given(given) if given else {"set": {}, "axes": {}}
-    if evidence:
-        show(*item.evidence(given))
-    sets = {key: value_of(text) for key, text in map(split_override, changes)}
-    along = {it.key: list(it.values) for it in (axis(word, "--axis") for word in axes)}
-    return {**read, "set": read["set"] | sets, "axes": read["axes"] | along}
-
-
-def _results(item: Item, size: str, changes: dict[str, Any], folder: Path) -> Results:
-    campaign = item.campaign(size, changes)
+def _results(campaign: Campaign, folder: Path) -> Results:
     if campaign.picture is not None:
         prepare_pictures(folder)
     kept = f"what is finished is in {folder}: the same command goes on"
@@ -160,11 +150,10 @@ def check(
         if store:
             guard.store(items, workers)
             return 0
-        wrong = sum(_differs(item, guard.said(item, workers)) for item in items)
+        wrong = 0
+        for item in items:
+            lines = guard.said(item, workers)
+            show(*(f"{item.name}: {line}" for line in lines))
+            wrong += bool(lines)
     show(f"{counted(len(items), 'table or figure', 'tables and figures')}, {wrong} differ")
     return 1 if wrong else 0
-
-
-def _differs(item: Item, lines: Sequence[str]) -> bool:
-    show(*(f"{item.name}: {line}" for line in lines))
-    return bool(lines)

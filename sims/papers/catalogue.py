@@ -113,7 +113,8 @@ def current(name: str) -> str:
 
 def item(name: str) -> Item:
     """The one of that name. Raises InputError."""
-    for one in ITEMS:
-        if one.name == name:
-            return one
-    raise InputError(COMMAND_LINE, "NAME", f"{name!r} is not there", "a name of `holdfast papers`")
+    found = [one for one in ITEMS if one.name == name]
+    if not found:
+        problem = f"{name!r} is not there"
+        raise InputError(COMMAND_LINE, "NAME", problem, "a name of `holdfast papers`")
+    return found[0]

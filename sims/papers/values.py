@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isfinite
 from pathlib import Path
@@ -211,20 +212,21 @@ def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:
     picture = results.campaign.picture
     if picture is None:
         return []
-    x = picture.x
+    x, lines = picture.x, picture.lines
 
-    def named(key: str, at: dict[str, Any]) -> str:
-        return f"{picture.labels.get(key, key)} = {as_toml(at[key])}"
+    def named(key: str, value: object) -> str:
+        return f"{picture.labels.get(key, key)} = {as_toml(value)}"
 
-    places = [(dict(it.place), it) for it in values if it.what == values[0].what]
-    shown = sorted((it for it in places if x in it[0]), key=lambda it: it[0][x])
-    along = dict.fromkeys(key for at, _ in shown for key in at if key not in (x, picture.lines))
-    varied = [key for key in along if len({as_toml(at[key]) for at, _ in shown if key in at}) > 1]
+    shown = [it for it in values if it.what == values[0].what and x in dict(it.place)]
+    told = defaultdict[str, set[str]](set)
+    for key, value in (pair for it in shown for pair in without(it.place, x, lines)):
+        told[key].add(as_toml(value))
     panels: dict[str, dict[str, list[tuple[float, Estimate]]]] = {}
-    for at, it in shown:
-        line = it.who if picture.lines == "variant" else named(picture.lines, at)
-        curves = panels.setdefault(", ".join(named(key, at) for key in varied), {})
-        curves.setdefault(line, []).append((at[x], it.ours))
+    for it in sorted(shown, key=lambda it: dict(it.place)[x]):
+        at = dict(it.place)
+        panel = ", ".join(named(key, at[key]) for key in told if len(told[key]) > 1)
+        line = it.who if lines == "variant" else named(lines, at[lines])
+        panels.setdefault(panel, {}).setdefault(line, []).append((at[x], it.ours))
     path = draw_panels(
         *(panels, path, picture.title, picture.labels.get(x, x), values[0].what),
         columns=min(picture.columns, len(panels)),
