@@ -88,16 +88,12 @@ def test_a_strike_is_spelt_beside_those_that_the_scenario_has(name: str) -> None
         assert load(path, [word.strip() for word in words]) == trial.injected()
 
 
-def test_where_few_failures_are_possible_all_are_tried() -> None:
+def test_all_are_tried_where_few_are_possible_and_one_that_is_not_over_in_time_is_found() -> None:
     it = scenario("rigid/none/re-execution/free")
     baseline = undisturbed(it, HERE)
     every = trials(it, HERE, baseline, 1.0, 10**6)
     assert len(every) == len(Injection) * it.full_platform.size * len(baseline.instants)
 
-
-def test_a_run_that_is_not_over_in_time_is_found_out() -> None:
-    it = scenario("rigid/none/re-execution/free")
-    baseline = undisturbed(it, HERE)
     [trial] = trials(it, HERE, baseline, 1.0, 1)
     cut = attempt(evolve(trial, limit=baseline.makespan / 2))
     assert cut.problems[0] == f"it has not ended at {baseline.makespan / 2:g}"
