@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import chain, product
 from statistics import fmean
@@ -17,12 +17,13 @@ from policies.interface.queue import BatchJob, Draw
 from policies.maths.makespan_bounds import least, moldable_bound, rigid_bound
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Rigid
-from sims.campaign.plan import Case
 from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import base, log_of
 from sims.papers.values import (
+    Columns,
     Place,
+    Seen,
     Statistic,
     Value,
     estimated,
@@ -133,8 +134,8 @@ def _over_bounds(results: Results, mean: str, others: Mapping[str, Statistic]) -
     """Mean makespans over their bounds, and other statistics of all of them. Each set of jobs,
     which the axis `number` numbers, is one observation: its runs are not independent."""
 
-    def row(case: Case, k: int, measured: Sequence[float]) -> Mapping[str, float]:
-        return {mean: measured[0] / bound(case.scenario(k))}
+    def row(run: Seen) -> Columns:
+        return {mean: run.measured[0] / bound(run.scenario)}
 
     sets = defaultdict[tuple[Place, str], list[list[float]]](list)
     for (place, who), own in gathered(results, row).items():

@@ -20,6 +20,7 @@ from sims.campaign.plan import Case
 from sims.campaign.results import Results
 from sims.campaign.tables import rounded
 from sims.plots.panels import draw_panels
+from sims.scenario.scenario import Scenario
 from sims.script import grid
 
 Place = tuple[tuple[str, Any], ...]
@@ -127,12 +128,32 @@ def known(values: Iterable[float | None]) -> list[float]:
     return [it for it in values if it is not None]
 
 
-Row = Callable[[Case, int, Sequence[float]], Mapping[str, float]]
-"""Of a case, a replication and its measures: each quantity's value."""
+@frozen
+class Seen:
+    """A run that has completed."""
+
+    case: Case
+    replication: int
+    measured: list[float]
+    """By the campaign's measures."""
+
+    @property
+    def at(self) -> dict[str, Any]:
+        """All that its variant, in its cell, sets."""
+        return dict(self.case.settings())
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was run."""
+        return self.case.scenario(self.replication)
+
+
+Columns = Mapping[str, float]
+"""Quantity -> a run's value."""
 
 
 def gathered(
-    results: Results, row: Row, *over: str
+    results: Results, row: Callable[[Seen], Columns], *over: str
 ) -> dict[tuple[Place, str], dict[str, list[float]]]:
     """By place, `over` some of the axes, and variant: each quantity's values over the runs that
     have completed."""
@@ -141,13 +162,16 @@ def gathered(
         if result.end is RunStatus.COMPLETED:
             measured = known(result.values[name] for name in results.campaign.measures)
             own = found.setdefault((without(case.point, *over), case.variant), {})
-            for what, value in row(case, k, measured).items():
+            for what, value in row(Seen(case, k, measured)).items():
                 own.setdefault(what, []).append(value)
     return found
 
 
 def observed(
-    results: Results, row: Row, statistics: Mapping[str, Statistic], *over: str
+    results: Results,
+    row: Callable[[Seen], Columns],
+    statistics: Mapping[str, Statistic],
+    *over: str,
 ) -> list[Value]:
     """What is told of each quantity: its mean, or by name one of `statistics`."""
     return [

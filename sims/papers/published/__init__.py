@@ -7,7 +7,7 @@ the source does not give is one that was chosen here: it has a comment there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from math import exp, expm1
 from typing import Any
@@ -16,11 +16,10 @@ from scipy.special import lambertw
 
 from actors.events import Outcome
 from policies.maths.checkpoint import daly_work, young_work
-from sims.campaign.plan import Case
 from sims.campaign.results import Results
 from sims.ledger import Use
 from sims.papers.inputs import base
-from sims.papers.values import Value, observed, same
+from sims.papers.values import Columns, Seen, Value, observed, same
 from sims.report import Report
 
 EXACT = "exact expectation"
@@ -70,15 +69,14 @@ def job(
 
 def periods(results: Results) -> list[Value]:
     """View: the period of each formula, and the time per unit of work with it."""
-    fixed = results.campaign.set
 
-    def row(case: Case, _: int, measured: Sequence[float]) -> Mapping[str, float]:
-        mtbf = dict(case.point)["mtbf"]
-        period = FORMULAS[case.variant](mtbf, fixed["write"])
+    def row(run: Seen) -> Columns:
+        at = run.at
+        period = FORMULAS[at["period"]](at["mtbf"], at["write"])
         return {
             "period, min": period,
-            "time per work": measured[0] / 60 / fixed["work"],
-            EXACT: time_per_work(mtbf, fixed["restart"], fixed["write"], period),
+            "time per work": run.measured[0] / 60 / at["work"],
+            EXACT: time_per_work(at["mtbf"], at["restart"], at["write"], period),
         }
 
     return observed(results, row, {"period, min": same, EXACT: same})
@@ -88,10 +86,10 @@ def ettr(results: Results) -> list[Value]:
     """View: effective training time ratio (work over the time from start to completion), and its
     exact expectation."""
 
-    def row(case: Case, _: int, measured: Sequence[float]) -> Mapping[str, float]:
-        at = dict(case.settings())
-        expected = time_per_work(*(at[it] for it in ("mtbf", "restart", "write", "period")))
-        return {"ETTR": at["work"] * 60 / measured[0], EXACT: 1 / expected}
+    def row(run: Seen) -> Columns:
+        at = run.at
+        expected = time_per_work(at["mtbf"], at["restart"], at["write"], at["period"])
+        return {"ETTR": at["work"] * 60 / run.measured[0], EXACT: 1 / expected}
 
     return observed(results, row, {EXACT: same})
 
@@ -106,8 +104,8 @@ def terms(results: Results) -> list[Value]:
     should: time to load, half of the time from one checkpoint's begin to the next, and, where work
     goes on meanwhile, the time to save."""
 
-    def row(case: Case, _: int, measured: Sequence[float]) -> Mapping[str, float]:
-        at, (end, lost) = dict(case.settings()), measured
+    def row(run: Seen) -> Columns:
+        at, (end, lost) = run.at, run.measured
         save, period, stops = at["write"], at["period"], at["protection.blocking"]
         free = at["work"] * (1 + stops * save / period)
         right = (period + save) / 2 if stops else save + period / 2
@@ -149,10 +147,10 @@ def interruptions(report: Report) -> float:
 def causes(results: Results) -> list[Value]:
     """View: interruptions in 54 days; of all causes together also hours between two, and ETTR."""
 
-    def row(case: Case, _: int, measured: Sequence[float]) -> Mapping[str, float]:
-        count, ratio = measured
+    def row(run: Seen) -> Columns:
+        count, ratio = run.measured
         more = {"h between": 54 * 24 / count, "ETTR": ratio}
-        return {"interruptions": count, **(more if dict(case.point)["cause"] == ALL else {})}
+        return {"interruptions": count, **(more if run.at["cause"] == ALL else {})}
 
     return observed(results, row, {})
 
@@ -194,8 +192,8 @@ def computed(report: Report) -> float:
 def preemptions(results: Results) -> list[Value]:
     """View: wall time and steps executed."""
 
-    def row(case: Case, _: int, measured: Sequence[float]) -> Mapping[str, float]:
-        wall, time = measured
-        return {"wall time, s": wall, "steps executed": time / dict(case.settings())["step"]}
+    def row(run: Seen) -> Columns:
+        wall, time = run.measured
+        return {"wall time, s": wall, "steps executed": time / run.at["step"]}
 
     return observed(results, row, {"wall time, s": same, "steps executed": same})

@@ -7,15 +7,13 @@ begins again. Without it zones follow Markov chains.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from policies.deadline import ON_DEMAND
-from sims.campaign.plan import Case
 from sims.campaign.results import Results
 from sims.ledger import Use
 from sims.papers.inputs import base, platforms
-from sims.papers.values import Value, drawn, observed
+from sims.papers.values import Columns, Seen, Value, drawn, observed
 from sims.readers.spot import turned_to
 from sims.report import Report
 
@@ -69,10 +67,10 @@ def spot_hours(report: Report) -> float:
 def view(results: Results) -> list[Value]:
     """View: means over all starts in all zones: costs, that of the work itself on demand being 1;
     hours of work on demand and on spot; starts that are late."""
-    work = results.campaign.set["work"]
 
-    def row(case: Case, _: int, measured: Sequence[float]) -> Mapping[str, float]:
-        cost, spot, late = measured
+    def row(run: Seen) -> Columns:
+        cost, spot, late = run.measured
+        work = run.at["work"]
         alone = PRICES[ON_DEMAND] * work
         return {"cost": cost / alone, "h on demand": work - spot, "h on spot": spot, "late": late}
 

@@ -5,7 +5,7 @@ The paper prints no experiment; what is beside our figures was reproduced before
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count, pairwise, product
 from pathlib import Path
@@ -26,11 +26,10 @@ from policies.maths.single_machine import (
     srpt_drain,
 )
 from sims.campaign.intervals import Estimate
-from sims.campaign.plan import Case
 from sims.campaign.results import Results
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
 from sims.papers.inputs import base
-from sims.papers.values import Value, exactly, means, observed, ratios, same
+from sims.papers.values import Columns, Seen, Value, exactly, means, observed, ratios, same
 from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
 from sims.scenario.speeds import process_of
@@ -91,11 +90,14 @@ def study(results: Results) -> list[Value]:
 def bounds(results: Results) -> list[Value]:
     """Overall flowtime over a lower bound on OPT's, and Theorem 1's constant where it holds."""
 
-    def row(case: Case, k: int, measured: Sequence[float]) -> Mapping[str, float]:
-        flow, end = measured
-        most = guarantee(case.variant, dict(case.point)["speed"])
+    def row(run: Seen) -> Columns:
+        flow, end = run.measured
+        most = guarantee(run.case.variant, run.at["speed"])
         theorem = {} if most is None else {"Theorem 1": most}
-        return {"flowtime / bound": flow / bound(case.scenario(k), end), **theorem}
+        return {
+            "flowtime / bound": flow / bound(run.scenario, end),
+            **theorem,
+        }
 
     return observed(results, row, {"Theorem 1": same})
 

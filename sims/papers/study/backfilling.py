@@ -151,7 +151,7 @@ def _backfilled(
 def view(results: Results) -> Iterator[Value]:
     """Means and medians of the mean bounded slowdown, over sequences; and half of what the interval
     of ten of its own would be."""
-    sequences = gathered(results, lambda _, k, measured: {"slowdown": measured[0]})
+    sequences = gathered(results, lambda run: {"slowdown": run.measured[0]})
     for at, own in sequences.items():
         values = own["slowdown"]
         yield Value(*at, "bounded slowdown", estimated(values))
