@@ -42,7 +42,7 @@ def listed(context: typer.Context) -> None:
     rows = (
         (one.name, one.about, *(_told(seconds.get(size)) for size in SIZES))
         for one in ITEMS
-        for seconds in (known.get(one.name, guard.Stored()).seconds,)
+        for seconds in (known.get(one.name, {}).get("seconds", {}),)
     )
     show_table(grid(("name", ""), SIZES, rows, "CPU time by --size"))
 

@@ -190,14 +190,13 @@ def check_policy(
     except ImportError:
         accepted = "pip install 'holdfast[kit]'"
         raise InputError(COMMAND_LINE, "check-policy", "hypothesis is missing", accepted) from None
-    from sims.kit.points import recognised
-    from sims.kit.trial import Trial, suits
+    from sims.kit.trial import Trial, recognised
 
     given = {key: value_of(text) for key, text in map(split_override, parameters or ())}
     loaded = load_policy(
         PolicySection(name=policy, parameters=given), _no_paper, policies or Path()
     )
-    kind = recognised(loaded, lambda it: suits(loaded, it), point)
+    kind = recognised(loaded, point)
     findings = Trial(loaded, kind, views, within).findings()
     for it in findings:
         print(f"{it.wrong.value}: {it.told}\nthe smallest view found:\n{it.view}\n")

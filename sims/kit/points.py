@@ -1,29 +1,14 @@
-"""The decision points, which of them an object is a policy for, and what is asked of it there."""
+"""The decision points, and what is asked of a policy there."""
 
 from __future__ import annotations
 
 import enum
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
-from types import MappingProxyType
 from typing import Any
 
 from attrs import frozen
 from numpy.random import Generator
-
-from policies.interface import (
-    Allocation,
-    AllocationPolicy,
-    EnrolmentPolicy,
-    KindPolicy,
-    Order,
-    RedistributionPolicy,
-    RedundancyPolicy,
-    ServiceOrder,
-    Strategy,
-)
-from sims.errors import COMMAND_LINE, InputError
 
 
 class Point(enum.Enum):
@@ -49,60 +34,6 @@ class Point(enum.Enum):
     """Whom a master serves first."""
     DEADLINE = "deadline"
     """On which kind of worker a job with a deadline goes on."""
-
-
-PROTOCOLS: Mapping[Point, Any] = MappingProxyType(
-    {
-        Point.STRATEGY: Strategy,
-        Point.ORDER: Order,
-        Point.ALLOCATION: Allocation,
-        Point.ENROLMENT: EnrolmentPolicy,
-        Point.PACK_ALLOCATION: AllocationPolicy,
-        Point.REDISTRIBUTION: RedistributionPolicy,
-        Point.COPIES: RedundancyPolicy,
-        Point.SERVICE: ServiceOrder,
-        Point.DEADLINE: KindPolicy,
-    }
-)
-
-
-def recognised(policy: Any, suits: Callable[[Point], bool], named: str | None = None) -> Point:
-    """The point that is `named`, or else the only one whose Protocol has the policy's parameters
-    and that `suits`. Raises InputError."""
-    known = ", ".join(point.value for point in Point)
-    if named is not None:
-        try:
-            return Point(named)
-        except ValueError:
-            raise InputError(COMMAND_LINE, "--point", f"{named!r} is none", known) from None
-    found = _alike(policy)
-    if not found:
-        problem = f"{policy!r} has the signature of no decision point (policies/interface)"
-        raise InputError(COMMAND_LINE, "POLICY", problem, known)
-    if len(found) > 1:
-        found = [point for point in found if suits(point)] or found
-    if len(found) > 1:
-        several = " or ".join(point.value for point in found)
-        problem = f"its signature suits {several}"
-        raise InputError(COMMAND_LINE, "--point", problem, f"{several}, named")
-    return found[0]
-
-
-def _alike(policy: Any) -> list[Point]:
-    """The points that a policy may be for: by the names of its parameters, else by their number."""
-    for method, point in (("allot", Point.BATCH_ALLOCATION), ("at", Point.ORDER)):
-        if callable(getattr(policy, method, None)):
-            return [point]
-    if not callable(policy):
-        return []
-    mine = _parameters(policy)
-    asked = {point: _parameters(it.__call__) for point, it in PROTOCOLS.items()}
-    named = [point for point, theirs in asked.items() if theirs == mine]
-    return named or [point for point, theirs in asked.items() if len(theirs) == len(mine)]
-
-
-def _parameters(call: Callable[..., Any]) -> list[str]:
-    return [name for name in inspect.signature(call).parameters if name != "self"]
 
 
 @frozen(eq=False)

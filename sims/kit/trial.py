@@ -1,9 +1,10 @@
-"""A policy on trial: asked random questions of its kind, and what it did wrong, each in its
-smallest form."""
+"""A policy on trial: which point it is for, random questions of that kind, and what it did wrong,
+each in its smallest form."""
 
 from __future__ import annotations
 
 import enum
+import inspect
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -17,24 +18,36 @@ from hypothesis.errors import NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
 from actors.decisions import BadDecision
+from policies.interface import (
+    Allocation,
+    AllocationPolicy,
+    EnrolmentPolicy,
+    KindPolicy,
+    Order,
+    RedistributionPolicy,
+    RedundancyPolicy,
+    ServiceOrder,
+    Strategy,
+)
+from sims.errors import COMMAND_LINE, InputError
 from sims.kit import others, queueing
 from sims.kit.points import AskedCase, Point
 
-QUESTIONS: Mapping[Point, Callable[[], SearchStrategy[AskedCase]]] = MappingProxyType(
+POINTS: Mapping[Point, tuple[Any, Callable[[], SearchStrategy[AskedCase]]]] = MappingProxyType(
     {
-        Point.STRATEGY: queueing.strategies,
-        Point.ORDER: queueing.orders,
-        Point.ALLOCATION: queueing.allocations,
-        Point.BATCH_ALLOCATION: queueing.batch_allocations,
-        Point.ENROLMENT: others.enrolments,
-        Point.PACK_ALLOCATION: others.pack_allocations,
-        Point.REDISTRIBUTION: others.redistributions,
-        Point.COPIES: others.copies,
-        Point.SERVICE: others.services,
-        Point.DEADLINE: others.deadlines,
+        Point.STRATEGY: (Strategy, queueing.strategies),
+        Point.ORDER: (Order, queueing.orders),
+        Point.ALLOCATION: (Allocation, queueing.allocations),
+        Point.BATCH_ALLOCATION: (None, queueing.batch_allocations),  # it is known by `allot`
+        Point.ENROLMENT: (EnrolmentPolicy, others.enrolments),
+        Point.PACK_ALLOCATION: (AllocationPolicy, others.pack_allocations),
+        Point.REDISTRIBUTION: (RedistributionPolicy, others.redistributions),
+        Point.COPIES: (RedundancyPolicy, others.copies),
+        Point.SERVICE: (ServiceOrder, others.services),
+        Point.DEADLINE: (KindPolicy, others.deadlines),
     }
 )
-
+"""What a policy for it satisfies, and random questions to it."""
 
 TRIED = 20
 """Questions of each point that may be meant."""
@@ -101,7 +114,7 @@ class Trial:
     def cases(self) -> list[AskedCase]:
         """The questions, the same each time."""
         found: list[AskedCase] = []
-        collect = given(QUESTIONS[self.point]())(lambda case: found.append(case))
+        collect = given(POINTS[self.point][1]())(lambda case: found.append(case))
         self._settings(Phase.generate)(collect)()
         return found
 
@@ -114,7 +127,7 @@ class Trial:
 
         search = self._settings(Phase.generate, Phase.shrink)
         try:
-            case = find(QUESTIONS[self.point](), lambda it: same(it) is not None, settings=search)
+            case = find(POINTS[self.point][1](), lambda it: same(it) is not None, settings=search)
         except NoSuchExample:  # what depends on more than the question need not show again
             return found
         return same(case) or found
@@ -167,6 +180,45 @@ def suits(policy: Any, point: Point) -> bool:
     wrong = {Wrong.RAISES, Wrong.ANSWER}
     found = ({it.wrong for it in trial.faults(case)} for case in trial.cases())
     return any(wrong.isdisjoint(it) for it in found)
+
+
+def recognised(policy: Any, named: str | None = None) -> Point:
+    """The point that is `named`, or else the only one whose Protocol has the policy's parameters
+    and that it suits. Raises InputError."""
+    known = ", ".join(point.value for point in Point)
+    if named is not None:
+        try:
+            return Point(named)
+        except ValueError:
+            raise InputError(COMMAND_LINE, "--point", f"{named!r} is none", known) from None
+    found = _alike(policy)
+    if not found:
+        problem = f"{policy!r} has the signature of no decision point (policies/interface)"
+        raise InputError(COMMAND_LINE, "POLICY", problem, known)
+    if len(found) > 1:
+        found = [point for point in found if suits(policy, point)] or found
+    if len(found) > 1:
+        several = " or ".join(point.value for point in found)
+        problem = f"its signature suits {several}"
+        raise InputError(COMMAND_LINE, "--point", problem, f"{several}, named")
+    return found[0]
+
+
+def _alike(policy: Any) -> list[Point]:
+    """The points that a policy may be for: by the names of its parameters, else by their number."""
+    for method, point in (("allot", Point.BATCH_ALLOCATION), ("at", Point.ORDER)):
+        if callable(getattr(policy, method, None)):
+            return [point]
+    if not callable(policy):
+        return []
+    mine = _parameters(policy)
+    asked = {point: _parameters(it.__call__) for point, (it, _) in POINTS.items() if it}
+    named = [point for point, theirs in asked.items() if theirs == mine]
+    return named or [point for point, theirs in asked.items() if len(theirs) == len(mine)]
+
+
+def _parameters(call: Callable[..., Any]) -> list[str]:
+    return [name for name in inspect.signature(call).parameters if name != "self"]
 
 
 def _changed(before: str, after: str) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from time import process_time
-
-from attrs import Factory, frozen
+from typing import Any
 
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
@@ -31,20 +30,15 @@ ROUNDING = 1e-9
 Interval = tuple[float, float]
 
 
-@frozen
-class Stored:
+Stored = dict[str, dict[str, Any]]
+"""By name of the table or figure: `intervals` by key of the value, and `seconds`, CPU time by size,
+measured on a sample of its runs."""
+
+
+def stored(path: Path = STORED) -> Stored:
     """What was found when it was stored."""
-
-    intervals: Mapping[str, Interval] = Factory(dict)
-    """By key of the value."""
-    seconds: Mapping[str, float] = Factory(dict)
-    """CPU time by size, measured on a sample of its runs."""
-
-
-def stored(path: Path = STORED) -> dict[str, Stored]:
-    """By name of the table or figure."""
-    table = json.loads(path.read_text(encoding="utf-8"))
-    return {name: Stored(**one) for name, one in table.items()}
+    found: Stored = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def smoke(item: Item, workers: Workers) -> list[Value]:
@@ -54,8 +48,8 @@ def smoke(item: Item, workers: Workers) -> list[Value]:
 
 def said(item: Item, workers: Workers, path: Path = STORED) -> list[str]:
     """What of it is not as it was: a line each."""
-    known = stored(path).get(item.name, Stored())
-    return list(complaints(smoke(item, workers), known.intervals))
+    known = stored(path).get(item.name, {}).get("intervals", {})
+    return list(complaints(smoke(item, workers), known))
 
 
 def complaints(values: Sequence[Value], known: Mapping[str, Interval]) -> Iterator[str]:
@@ -83,7 +77,7 @@ def interval(value: Value) -> Interval:
 
 def store(items: Iterable[Item], workers: Workers, path: Path = STORED) -> None:
     """Store anew what these say and cost; the others stay."""
-    table = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    table = stored(path) if path.exists() else {}
     for item in items:
         intervals = {it.key: interval(it) for it in smoke(item, workers)}
         table[item.name] = {"intervals": intervals, "seconds": costs(item)}

@@ -25,18 +25,12 @@ from policies.queue.names import (
 from policies.service import LongestFirst, StartedFirst
 from sims.errors import InputError
 from sims.kit.points import Point
-from sims.kit.points import recognised as recognised_by
-from sims.kit.trial import Finding, Trial, Wrong, suits
+from sims.kit.trial import Finding, Trial, Wrong, recognised
 from tests.sims.cli.commands import Shell, without
 from tests.sims.kit import bad
 from tests.sims.starters import starter
 
 ENROLMENT = Point.ENROLMENT
-
-
-def recognised(policy: Any, named: str | None = None) -> Point:
-    """The point that it is for."""
-    return recognised_by(policy, lambda point: suits(policy, point), named)
 
 
 def only(policy: Any, point: Point, **more: Any) -> Finding:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.intervals import Estimate
@@ -176,10 +175,3 @@ def test_where_a_run_was_capped_the_mean_is_not_known() -> None:
     capped = values_of("enrolment", **cells, set={"job": {"cap": 1500}})
     assert "1 | 5 | 1 | as it is | makespan" in sure
     assert "1 | 5 | 1 | as it is | makespan" not in capped
-
-
-def test_studies_are_campaigns() -> None:
-    for name in ("survive", "clonelimit", "reservations", "enrolment", "backfilling"):
-        campaign = item(f"study/{name}").campaign("full")
-        assert isinstance(campaign, Campaign)
-        assert campaign.replications >= 60

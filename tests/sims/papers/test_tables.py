@@ -47,7 +47,7 @@ def test_what_is_run_says_what_it_said_and_draws_its_figure(
     assert main(["papers", "run", name, "--size", "smoke", "--results", str(folder)]) == 0
     out = capsys.readouterr().out
     assert RUN[name] in out
-    assert not list(guard.complaints(told, guard.stored()[name].intervals))
+    assert not list(guard.complaints(told, guard.stored()[name]["intervals"]))
     drawn = [line.split()[1] for line in out.splitlines() if line.startswith("picture")]
     one = item(name)
     asked = int(one.drawn and one.campaign("smoke").picture is not None)
@@ -72,16 +72,16 @@ def test_each_is_listed_with_its_measured_cost(capsys: pytest.CaptureFixture[str
         assert line.count(" s ") >= 1 or one.needs_input
 
 
-def test_every_printed_row_is_of_a_policy_at_a_place() -> None:
+def test_every_printed_row_is_of_a_policy_at_a_place_of_a_campaign() -> None:
     for one in ITEMS:
+        whole = one.campaign("full") if one.drawn else None
         rows = {key: row for key, row in one.printed.items() if isinstance(row, list)}
         columns = rows.pop("columns", [])
         assert all(len(row) == len(columns) for row in rows.values())
-        for key in set(rows) - {"*"} if one.drawn else ():
-            campaign = one.campaign("full")
+        for key in set(rows) - {"*"} if whole else ():
             *places, who = key.split(" | ")
-            assert any(name.startswith(who) for name in campaign.variants)
-            known = {as_toml(it) for values in campaign.axes.values() for it in values}
+            assert any(name.startswith(who) for name in whole.variants)
+            known = {as_toml(it) for values in whole.axes.values() for it in values}
             assert set(places) <= known
 
 
