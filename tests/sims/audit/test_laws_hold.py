@@ -10,7 +10,10 @@ from tests import sound
 from tests.sims.anything import TABLES
 from tests.sims.oneworld import as_file, cases
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*no buddy", "ignore:.*has no effect")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*no buddy", "ignore:.*has no effect"),
+    pytest.mark.usefixtures("unchecked"),
+]
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: str(case["name"]))
