@@ -28,8 +28,7 @@ from policies.interface.queue import BatchJob
 from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
 from sims.errors import InputError
-from sims.scenario.availability import AlwaysUp
-from sims.scenario.build_jobs import error_density, errors_of
+from sims.scenario.build_jobs import error_density, errors_of, job_of_runs
 from sims.scenario.build_platform import spawn_platform
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs.entries import SOURCE, AnyJob, RigidJob
@@ -81,9 +80,7 @@ def _happenings(scenario: Scenario) -> dict[str, bool]:
         "faults": not isinstance(scenario.faults, NoFaults),
         "errors": any(errors.of(key) for key in ("rate", "average", "per_work")),
         "master": scenario.master is not None,
-        "platform.availability": any(
-            not isinstance(section.availability, AlwaysUp) for section in platform.sections
-        ),
+        "platform.availability": platform.owned,
         "job.cap": not isinf(scenario.cap),
     }
 
@@ -124,7 +121,7 @@ def _populate_columns(scenario: Scenario, system: System, folder: Path) -> int:
     )
     jobs, count = _coming(scenario, system, folder)
     workers = Pool(size, numbered=True, changing=True)
-    scheduler = spawn_platform(scenario, system, folder, workers, decider, count).scheduler
+    scheduler = spawn_platform(scenario, system, folder, workers, decider, count)
     make = partial(VectorisedJob, copies=size, cloning=cloning)
     actors = ((it.submitted, make(it.name, it, scheduler)) for it in jobs)
     system.spawn(Source(SOURCE, actors))
@@ -174,12 +171,12 @@ def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
     )
     pool = Pool(copies, numbered=True, changing=True)
     count = len(jobs.submissions)
-    makers = spawn_platform(scenario, system, folder, pool, decider, count)
+    scheduler = spawn_platform(scenario, system, folder, pool, decider, count)
     density = error_density(scenario, jobs)
 
     def make(submission: Submission, own: Rules) -> JobOfRuns:
         errors = errors_of(scenario, system, submission, density)
-        return makers.job(scenario, submission, PreemptibleJob, own, errors)
+        return job_of_runs(scenario, submission, scheduler, PreemptibleJob, own, errors)
 
     pairs = sorted(
         zip(jobs.submissions, rules, strict=True), key=lambda pair: pair[0].job.submitted
