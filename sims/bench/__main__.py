@@ -12,8 +12,8 @@ import typer
 from sims.bench import around, world
 from sims.bench.timing import Case, table
 from sims.errors import COMMAND_LINE, InputError
-from sims.options import call, command_of, positive_int
-from sims.script import guarded, show_table
+from sims.options import positive_int
+from sims.script import run_script, show_table
 
 BENCHMARKS: dict[str, Callable[[float], Iterator[Case]]] = {
     "availability": world.availability,
@@ -44,8 +44,7 @@ def bench(
 
 def main(words: list[str]) -> int:
     """Run the benchmark that the words name; returns the exit code."""
-    program = "python -m sims.bench"
-    return guarded(program, lambda: call(command_of(bench, program), program, words))
+    return run_script(bench, "python -m sims.bench", words)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from sims.cli.output import printing
-from sims.cli.signals import Terminated, hear
-from sims.errors import FAILED, INTERRUPTED, MISUSED, TERMINATED, InputError, note, visible
+from sims.cli.signals import hear
+from sims.errors import visible
 from sims.options import call, command_of
+from sims.script import guarded
 
 COMMANDS = {
     "run": ("running", "Simulate a scenario file and write an event log."),
@@ -146,46 +147,16 @@ def run_command(words: Sequence[str] | None) -> int:
     # Looking for plug-ins of pydantic's reads what all installed packages say of themselves.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     given = sys.argv[1:] if words is None else words
-    try:
+
+    def body() -> int:
         with printing(given):
             if COMPLETION in os.environ:
                 _command_line().main([], prog_name="holdfast")
             return call(_command_line(), "holdfast", given)
-    except InputError as error:
-        return _refused(str(error))
-    except KeyboardInterrupt as interrupt:
-        more = str(interrupt) or "; what was logged so far is readable"
-        ended = isinstance(interrupt, Terminated)
-        note(f"{'terminated' if ended else 'interrupted'}{more}")
-        return TERMINATED if ended else INTERRUPTED
-    except BrokenPipeError:
-        return 0
-    except MemoryError:
-        return _refused("this takes more memory than there is")
-    except Exception as error:
-        return _failed(error)
+
+    return guarded(body)
 
 
 def _told(message: Warning | str, *_: object, **__: object) -> str:
     """A warning as one line, without the place in our code."""
     return f"holdfast: {visible(str(message))}\n"
-
-
-def _refused(why: str) -> int:
-    note(why)
-    return MISUSED
-
-
-def _failed(error: Exception) -> int:
-    """Tell why a run ended early: the user's policy is input, the rest is our mistake."""
-    from actors.decisions import BadDecision
-    from actors.runtime import ActorFailed, RuntimeFault
-
-    if isinstance(error, OSError) and error.filename:  # of a name that no file can have, say
-        return _refused(str(InputError(str(error.filename), "", str(error.strerror))))
-    if not isinstance(error, RuntimeFault):
-        raise error
-    if isinstance(error, ActorFailed) and isinstance(error.error, BadDecision):
-        return _refused(str(error.error))
-    note(f"the run failed: {error}")
-    return FAILED

@@ -3,48 +3,34 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import TypeVar
 
 from attrs import define, field
 
 from actors.events import (
-    CheckpointStarted,
-    CheckpointStored,
-    CheckpointTaken,
     CopiesPlaced,
     CopiesSettled,
-    IterationCompleted,
     JobCompleted,
     JobDescribed,
     JobKilled,
     JobSubmitted,
-    LinkDescribed,
     MemberReplaced,
     MembersChanged,
     MembersJoined,
     MembersReleased,
-    ProtectionDescribed,
-    RateChanged,
     ReservationDropped,
     ReservationMade,
-    RestartedFromScratch,
     RunEnded,
     RunStarted,
     ScenarioStarted,
-    StageStarted,
-    TransferDropped,
-    TransferEnded,
-    TransferStarted,
-    TransferSuspended,
     WorkerChanged,
-    WorkerSpeedChanged,
 )
 from actors.runtime import Event, Record
-from sims.history.listener import HOOKS, Listener
 from sims.history.runs import Runs
+from sims.history.states import HOOKS, Listener
+from sims.history.workers import Handler
 
-Handler = Callable[[Record, Any], None]
 L = TypeVar("L", bound=Listener)
 
 HOLDING: frozenset[type[Event]] = frozenset(
@@ -73,38 +59,7 @@ class History(Runs):
     _on: defaultdict[type, list[Handler]] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        handlers: dict[type, Handler] = {
-            ScenarioStarted: self._begin,
-            JobSubmitted: self._submit,
-            JobDescribed: self._describe,
-            LinkDescribed: self._link,
-            ProtectionDescribed: self._protect,
-            JobCompleted: self._leave,
-            JobKilled: self._leave,
-            IterationCompleted: self._iterate,
-            ReservationMade: self._promise,
-            ReservationDropped: self._promise,
-            RunStarted: self._start,
-            RunEnded: self._end,
-            CopiesPlaced: self._place,
-            CopiesSettled: self._settle,
-            StageStarted: self._advance,
-            RateChanged: self._advance,
-            CheckpointStarted: self._begin_checkpoint,
-            CheckpointTaken: self._save,
-            CheckpointStored: self._end_checkpoint,
-            RestartedFromScratch: self._restart,
-            MembersReleased: self._release,
-            MembersJoined: self._join,
-            MembersChanged: self._exchange,
-            MemberReplaced: self._replace,
-            WorkerChanged: self._turn,
-            WorkerSpeedChanged: self._pace,
-            TransferStarted: self._transfer,
-            TransferSuspended: self._stop_transfer,
-            TransferEnded: self._stop_transfer,
-            TransferDropped: self._stop_transfer,
-        }
+        handlers = self.handlers() | {ScenarioStarted: self._begin}
         self._on = defaultdict(list, {kind: [handler] for kind, handler in handlers.items()})
 
     @classmethod
@@ -130,11 +85,6 @@ class History(Runs):
         """Call `handler(record, event)` with each event of this class, once the state knows of it.
         It is not called with what a `Compound` stands for."""
         self._on[kind].append(handler)
-
-    @property
-    def wants(self) -> frozenset[type]:
-        """The events that change anything."""
-        return frozenset(self._on)
 
     def apply(self, record: Record) -> None:
         """The log goes on with this record."""

@@ -33,9 +33,9 @@ from actors.events import (
     StageStarted,
 )
 from actors.intervals import intervals_of, joined, numbers_in, text
-from actors.runtime import Record
+from actors.runtime import Event, Record
 from sims.history.states import Job, Key, Run
-from sims.history.workers import Workers
+from sims.history.workers import Handler, Workers
 
 OF_RUNS = ("run_started", "run_span", "run_ended", "run_over", "run_released", "member_changed")
 
@@ -46,14 +46,41 @@ class Runs(Workers):
 
     jobs: dict[str, Job] = field(init=False, factory=dict)
     """Those submitted and not over, in that order."""
-    linked: bool = field(init=False, default=False)
-    """Whether there is a master."""
+    link: LinkDescribed | None = field(init=False, default=None)
+    """The master's; None: there is no master."""
     waiting: int = field(init=False, default=0)
     """How many jobs hold nothing."""
     _runs: dict[Key, Run] = field(init=False, factory=dict)
     _placed: Record | None = field(init=False, default=None)
     """Copies under way that no one has asked for yet: to make a run of each would take longer than
     simulating them."""
+
+    def handlers(self) -> dict[type[Event], Handler]:
+        return super().handlers() | {
+            JobSubmitted: self._submit,
+            JobDescribed: self._describe,
+            LinkDescribed: self._link,
+            ProtectionDescribed: self._protect,
+            JobCompleted: self._leave,
+            JobKilled: self._leave,
+            IterationCompleted: self._iterate,
+            ReservationMade: self._promise,
+            ReservationDropped: self._promise,
+            RunStarted: self._start,
+            RunEnded: self._end,
+            CopiesPlaced: self._place,
+            CopiesSettled: self._settle,
+            StageStarted: self._advance,
+            RateChanged: self._advance,
+            CheckpointStarted: self._begin_checkpoint,
+            CheckpointTaken: self._save,
+            CheckpointStored: self._end_checkpoint,
+            RestartedFromScratch: self._restart,
+            MembersReleased: self._release,
+            MembersJoined: self._join,
+            MembersChanged: self._exchange,
+            MemberReplaced: self._replace,
+        }
 
     @property
     def runs(self) -> dict[Key, Run]:
@@ -62,7 +89,7 @@ class Runs(Workers):
         if placed is not None:
             assert isinstance(placed.event, CopiesPlaced)
             for part in placed.event.parts():
-                self._enter(placed, part)
+                self._take(self._enter(placed, part), part.processors, placed)
         return self._runs
 
     @property
@@ -90,7 +117,7 @@ class Runs(Workers):
         job.described = JobDescribed(job.name, intern(event.kind), *times)
 
     def _link(self, record: Record, event: LinkDescribed) -> None:
-        self.linked = True
+        self.link = event
 
     def _protect(self, record: Record, event: ProtectionDescribed) -> None:
         self.jobs[event.job].protection = event
@@ -137,19 +164,19 @@ class Runs(Workers):
             self._hold(self.jobs[event.job], 1, record.t)
         else:
             kept = self._runs.pop((event.job, event.keeps))
-            self._holders.give(kept)
+            self._give(kept, record)
         run = self._enter(record, event)
+        apart = self._take(run, event.processors, record)
         for notify in self._notify.run_started:
             notify(run, record)
         if kept is not None:
             self._part(kept, record)
-        self._meet(run, event.processors, record)
+        self._meet(run, apart, record)
 
     def _enter(self, record: Record, event: RunStarted) -> Run:
         job, key = self.jobs[event.job], (event.job, event.run)
         run = Run(job, event, record, event.processors, record.t, record.seq, event.begun)
         self._runs[key] = run
-        self._holders.take(run, event.processors)
         return run
 
     def _end(self, record: Record, event: RunEnded) -> None:
@@ -168,7 +195,7 @@ class Runs(Workers):
 
     def _let_go(self, run: Run, record: Record) -> None:
         del self._runs[run.key]
-        self._holders.give(run)
+        self._give(run, record)
         self._part(run, record)
         self._hold(run.job, -1, record.t)
 
@@ -176,7 +203,7 @@ class Runs(Workers):
         """The run's members are not its any more."""
         if run.kept:
             self._span(run, record, run.done)
-        self._forsake(run, record)
+        run.apart = {}
         for notify in self._notify.run_released:
             notify(run, record)
 
@@ -225,7 +252,7 @@ class Runs(Workers):
         # Through a master there is no time that passes, but messages.
         stored = event.done == run.checkpoint
         kind = run.job.protection.kind if run.job.protection else None
-        run.passing = not self.linked or (kind is ProtectionKind.BUDDIES and not stored)
+        run.passing = self.link is None or (kind is ProtectionKind.BUDDIES and not stored)
 
     def _end_checkpoint(self, record: Record, event: CheckpointStored | CheckpointTaken) -> None:
         run = self._runs[event.job, event.run]
@@ -244,8 +271,7 @@ class Runs(Workers):
         run = self._runs[event.job, event.run]
         self._span(run, record, run.done)
         run.processors = joined(run.processors, event.processors)
-        self._holders.take(run, event.processors)
-        self._meet(run, event.processors, record)
+        self._meet(run, self._take(run, event.processors, record), record)
 
     def _replace(self, record: Record, event: MemberReplaced) -> None:
         run = self._runs[event.job, event.run]
@@ -257,8 +283,6 @@ class Runs(Workers):
 
     def _regroup(self, run: Run, record: Record, processors: str) -> None:
         self._span(run, record, run.done)
-        self._holders.give(run)
-        self._forsake(run, record)
-        run.processors = processors
-        self._holders.take(run, processors)
-        self._meet(run, processors, record)
+        self._give(run, record)
+        run.processors, run.apart = processors, {}
+        self._meet(run, self._take(run, processors, record), record)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from attrs import define, field
 
 from actors.events import (
@@ -17,12 +18,71 @@ from actors.events import (
     WorkerChanged,
     WorkerSpeedChanged,
 )
-from actors.intervals import count_in, spans_in
-from actors.runtime import Record
+from actors.intervals import count_in, numbers_in, spans_in, within
+from actors.runtime import Event, Record
 from policies.availability import WorkerState
-from sims.history.holders import Holders
-from sims.history.listener import HOOKS
-from sims.history.states import Key, Run, Worker
+from sims.history.states import HOOKS, Key, Run, Worker
+
+Handler = Callable[[Record, Any], object]
+
+
+@define(eq=False)
+class Holders:
+    """Runs by worker, once they are `kept`: who never asks does not pay."""
+
+    _held: np.ndarray[Any, Any] | None = field(init=False, default=None)
+    """By worker: the run that holds all of it, or None."""
+    _shared: list[Run] = field(init=False, factory=list)
+    """Runs that have parts of workers."""
+    _busy: int = field(init=False, default=0)
+    """Workers that a run holds all of."""
+
+    @property
+    def kept(self) -> bool:
+        """Whether they are."""
+        return self._held is not None
+
+    def keep(self, processors: int, runs: Iterable[Run]) -> None:
+        """From now on; `runs`: those that hold workers already."""
+        self._held = np.full(processors, None, object)
+        for run in runs:
+            self.take(run, run.processors)
+
+    def take(self, run: Run, processors: str) -> None:
+        """`run` holds these workers, too."""
+        if self._held is None:
+            return
+        if run.event.share != 1:
+            self._shared.append(run)
+            return
+        self._busy += count_in(processors)
+        for first, last in spans_in(processors):
+            self._held[first : last + 1] = run
+
+    def give(self, run: Run) -> None:
+        """`run` holds nothing any more."""
+        if self._held is None:
+            return
+        if run.event.share != 1:
+            self._shared.remove(run)
+            return
+        self._busy -= count_in(run.processors)
+        for first, last in spans_in(run.processors):
+            self._held[first : last + 1] = None
+
+    def of(self, worker: int) -> list[Run]:
+        """The runs that hold this worker."""
+        assert self._held is not None
+        whole = self._held[worker]
+        shared = [run for run in self._shared if within(run.processors, worker)]
+        return shared if whole is None else [whole, *shared]
+
+    def free(self, away: Iterable[int]) -> int:
+        """How many workers no run holds, those `away` left out."""
+        assert self._held is not None
+        shared = {worker for run in self._shared for worker in numbers_in(run.processors)}
+        gone = shared.union(worker for worker in away if self._held[worker] is None)
+        return len(self._held) - self._busy - len(gone)
 
 
 def _silence() -> SimpleNamespace:
@@ -44,6 +104,17 @@ class Workers:
     """Workers of speed 0."""
     _notify: Any = field(init=False, factory=_silence)
     """By hook: the methods that override it."""
+
+    def handlers(self) -> dict[type[Event], Handler]:
+        """Event -> what it changes."""
+        return {
+            WorkerChanged: self._turn,
+            WorkerSpeedChanged: self._pace,
+            TransferStarted: self._transfer,
+            TransferSuspended: self._stop_transfer,
+            TransferEnded: self._stop_transfer,
+            TransferDropped: self._stop_transfer,
+        }
 
     @property
     @abstractmethod
@@ -107,20 +178,18 @@ class Workers:
         worker.since, worker.seq = record.t, record.seq
 
     def _review(self, worker: Worker, record: Record) -> None:
-        if not worker.apart:
+        if worker.state is WorkerState.UP and worker.transfer is None:
             del self.workers[worker.number]
-        runs = self._move(worker.number, record)
-        worker.serve(runs[0] if runs else None)
+        self._move(worker.number, record)
         for notify in self._notify.worker_changed:
             notify(worker, record)
 
-    def _move(self, worker: int, record: Record) -> list[Run]:
-        """Notify of a member that has changed; the runs that hold it."""
-        runs = self.holders(worker)
+    def _move(self, worker: int, record: Record) -> None:
+        """Notify of a member that has changed."""
         known = self.workers.get(worker)
         apart = known is not None or worker in self._stalled
         away = known is not None and known.state is not WorkerState.UP
-        for run in runs:
+        for run in self.holders(worker):
             self._stop_passing(run, record)
             (run.away.add if away else run.away.discard)(worker)
             if apart:
@@ -129,37 +198,41 @@ class Workers:
                 run.apart.pop(worker, None)
             for notify in self._notify.member_changed:
                 notify(run, worker, record)
-        return runs
 
     @abstractmethod
     def _stop_passing(self, run: Run, record: Record) -> None:
         """What a run that only waits does of its checkpoint is another from now on."""
 
-    def _meet(self, run: Run, processors: str, record: Record) -> None:
-        """Members of a run that starts, or that join it, may be apart already."""
-        for number in self._apart_in(processors):
+    def _take(self, run: Run, processors: str, record: Record) -> list[int]:
+        """`run` holds these, too, from now on; those of them that are apart already."""
+        apart = self._apart_in(processors)
+        self._cut_all(apart, record)
+        self._holders.take(run, processors)
+        return apart
+
+    def _meet(self, run: Run, apart: Iterable[int], record: Record) -> None:
+        """These members of a run that starts, or that join it, are apart already."""
+        for number in apart:
             run.apart[number] = None
             for notify in self._notify.member_changed:
                 notify(run, number, record)
+
+    def _give(self, run: Run, record: Record) -> None:
+        """`run` holds nothing any more."""
+        self._cut_all(run.apart, record)
+        self._holders.give(run)
+
+    def _cut_all(self, members: Iterable[int], record: Record) -> None:
+        for number in members:
             worker = self.workers.get(number)
             if worker is not None:
                 self._cut(worker, record)
-                worker.serve(run)
 
-    def _forsake(self, run: Run, record: Record) -> None:
-        """What members that are apart do is not for the run any more."""
-        for number in run.apart:
-            worker = self.workers.get(number)
-            if worker is not None and worker.holder is run:
-                self._cut(worker, record)
-                worker.serve(None)
-        run.apart = {}
-
-    def _apart_in(self, processors: str) -> Iterator[int]:
+    def _apart_in(self, processors: str) -> list[int]:
         apart = self.workers.keys() | self._stalled if self._stalled else self.workers.keys()
         if not apart:
-            return iter(())
+            return []
         spans = spans_in(processors)
         if count_in(processors) < len(apart):
-            return iter([n for a, b in spans for n in range(a, b + 1) if n in apart])
-        return iter([n for n in sorted(apart) if any(a <= n <= b for a, b in spans)])
+            return [n for a, b in spans for n in range(a, b + 1) if n in apart]
+        return [n for n in sorted(apart) if any(a <= n <= b for a, b in spans)]

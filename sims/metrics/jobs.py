@@ -1,11 +1,12 @@
-"""A run's jobs in numbers: how long each waited, and how that compares with what it took."""
+"""A run's jobs in numbers: how long each waited, how many did at a time, and how that compares with
+what they took by themselves."""
 
 from __future__ import annotations
 
 import enum
 from array import array
 from collections.abc import Callable, Iterable
-from math import nan
+from math import isnan, nan
 from sys import intern
 from typing import Any
 
@@ -13,10 +14,10 @@ import numpy as np
 from attrs import define, field, frozen
 from numpy.typing import NDArray
 
+from actors.events import JobDescribed
 from actors.intervals import count_in
 from actors.runtime import Record
-from sims.history import History, Job, Listener, Run
-from sims.metrics.stretch import own_time
+from sims.history import Job, Listener, Run
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -24,6 +25,8 @@ Mask = NDArray[np.bool_]
 BOUND = 10.0
 """s: bounded slowdown takes no job for shorter (Feitelson et al., JSSPP 1997)."""
 UNKNOWN = "unknown"
+QUANTITIES = ("wait", "flowtime", "stretch", "bounded_slowdown")
+"""What each job has of its own: properties of `Jobs`."""
 
 
 class By(enum.Enum):
@@ -86,8 +89,7 @@ class Jobs:
 
     def quantities(self) -> dict[str, Floats]:
         """What each job has of its own, by name."""
-        names = ("wait", "flowtime", "stretch", "bounded_slowdown")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in QUANTITIES}
 
     def recorded_quantities(self) -> dict[str, Floats]:
         """Wait and bounded slowdown as the log that is replayed has them."""
@@ -141,18 +143,29 @@ def _in_order(word: str) -> tuple[bool, int, str]:
     return (False, int(word), "") if word.isdecimal() else (True, 0, word)
 
 
+def own_time(work: float, described: JobDescribed | None, before: float = nan) -> float:
+    """A job's own error-free time, once a run of so much `work` has started; `before`: as it was
+    known from earlier runs.
+
+    It is that of one run from scratch at speed 1, verification included and without checkpoints, on
+    the workers of its last run (its first one where it is malleable: it changes their number while
+    it runs). Not a number for iterative jobs: it would depend on which workers stay UP.
+    """
+    if described is None or described.kind == "iterative":
+        return nan
+    if described.kind == "malleable" and not isnan(before):
+        return before
+    return work + described.verification
+
+
 @define(eq=False)
 class Starts(Listener):
     """Collects what `Jobs` are made of: of each job that started and completed, a row."""
 
-    history: History
     _open: dict[Job, tuple[float, int, float]] = field(init=False, factory=dict)
     """When it started, on how many processors, and its own time, of jobs that are not over."""
     _numbers: array[float] = field(init=False, factory=lambda: array("d"))
     _words: list[tuple[str, ...]] = field(init=False, factory=list)
-
-    def __attrs_post_init__(self) -> None:
-        self.history.listen(self)
 
     def run_started(self, run: Run, record: Record) -> None:
         before = self._open.get(run.job)
@@ -183,3 +196,30 @@ class Starts(Listener):
 
 def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ...], ...]:
     return tuple(zip(*rows, strict=True)) or ((),) * width
+
+
+@define(eq=False)
+class Queue(Listener):
+    """The queue's length over time; a job that starts as soon as it is submitted never waits."""
+
+    longest: int = 0
+    area: float = 0.0
+    """Jobs x time waited."""
+    _since: float = 0.0
+    _length: int = field(init=False, default=0)
+    """From then on."""
+
+    def queue_changed(self, now: float) -> None:
+        if now > self._since:
+            self.longest = max(self.longest, self._length)
+            self.area += self._length * (now - self._since)
+            self._since = now
+        self._length = self.history.waiting
+
+    def log_ended(self, now: float) -> None:
+        self.queue_changed(now)
+
+    @property
+    def mean(self) -> float:
+        """Time average of its length."""
+        return self.area / self._since if self._since else 0.0

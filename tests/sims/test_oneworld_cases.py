@@ -65,7 +65,7 @@ def ledger(records: list[Record], expected: dict[str, Any]) -> dict[str, tuple[A
     history.close()
     told.close(history.now)
     held = [
-        (f"held {job} {use}", goodput.of(str(job)).held[Use(use)], value)
+        (f"held {job} {use}", goodput.held(str(job))[Use(use)], value)
         for job, uses in enumerate(expected.get("held", ()))
         for use, value in uses.items()
     ]

@@ -241,7 +241,8 @@ def test_jobs_that_share_a_worker_have_a_part_of_its_time_each() -> None:
 
 
 def test_nothing_is_kept_of_copies_that_nobody_goes_on_from() -> None:
-    """A job that is placed afresh a hundred times: each time from the second of two copies."""
+    """A job that is placed afresh a hundred times: each time from the second of two copies, whose
+    states are needed to the end. What is not is kept until it is as much as what is."""
     accountant, lost = Accountant(2), list[int]()
     seq = 0
 
@@ -258,4 +259,5 @@ def test_nothing_is_kept_of_copies_that_nobody_goes_on_from() -> None:
             tell(k, RunStarted("a", run, str(run % 2), 100, done, source, done))
         for run in (2 * k, 2 * k + 1):
             tell(k + 1, RunEnded("a", run, CANCELLED, k + 1.0))
-    assert lost == list(range(0, 196, 2))
+    assert lost == list(range(0, 2 * len(lost), 2))
+    assert len(lost) >= 50
