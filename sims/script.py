@@ -61,17 +61,17 @@ def guarded(body: Callable[[], int]) -> int:
 def _failed(error: Exception) -> int:
     """Tell why a run ended early: the user's policy is input, the rest is our mistake."""
     from actors.decisions import BadDecision
-    from actors.runtime import ActorFailed, RuntimeFault
+    from actors.runtime import RuntimeFault
 
     if isinstance(error, OSError) and error.filename:  # of a name that no file can have, say
         note(InputError(str(error.filename), "", str(error.strerror)))
-    elif not isinstance(error, RuntimeFault):
-        raise error
-    elif isinstance(error, ActorFailed) and isinstance(error.error, BadDecision):
-        note(error.error)
-    else:
+    elif isinstance(error, BadDecision):
+        note(error)
+    elif isinstance(error, RuntimeFault):
         note(f"the run failed: {error}")
         return FAILED
+    else:
+        raise error
     return MISUSED
 
 

@@ -13,6 +13,7 @@ from functools import partial
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from actors.decisions import BadDecision
 from actors.runtime import ActorFailed, Record, system
 from sims.audit.audit import audit
 from sims.scenario.loader import read
@@ -95,7 +96,7 @@ def wrong(kind: str, table: Table) -> list[str]:
     """What its log breaks."""
     try:
         return [str(violation) for violation in audit(records_of(kind, table))]
-    except (AssertionError, ActorFailed) as broken:
+    except (AssertionError, BadDecision, ActorFailed) as broken:
         return [f"while it ran: {broken}"]
 
 
