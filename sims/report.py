@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from math import inf
-from statistics import fmean
 
 from attrs import define, field
 
@@ -15,7 +14,6 @@ from sims.errors import visible
 from sims.history import History
 from sims.ledger import UNHELD, Account, Ledger, Slices, Use
 from sims.metrics.costs import Costs
-from sims.metrics.goodput import Goodput
 from sims.metrics.jobs import BOUND, Jobs, Queue, Starts
 from sims.metrics.spread import Spreads, as_data, spreads_of
 from sims.summary import Summary, line_of
@@ -43,7 +41,6 @@ class Report:
     _history: History = field(init=False, factory=History)
     _starts: Starts = field(init=False)
     costs: Costs = field(init=False)
-    _goodput: Goodput = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         history = self._history
@@ -51,7 +48,6 @@ class Report:
         self.queue, self._starts = history.listen(Queue()), history.listen(Starts())
         self.costs = Costs(history, self.ledger)
         Slices(history, self.ledger.enter)
-        self._goodput = Goodput(history, self.ledger)
         for kind in self.summary.wants:
             history.on(kind, lambda record, _: self.summary(record))
         history.on(DeadlineDescribed, self._expect)
@@ -106,7 +102,7 @@ class Report:
     @cached_property
     def shares(self) -> dict[Use, float]:
         """Parts of the time for which jobs held workers, by use: they sum to 1."""
-        held = self._goodput.held()
+        held = self.ledger.held()
         whole = sum(held.values())
         return {use: float(part / whole) for use, part in held.items() if part}
 
@@ -121,16 +117,16 @@ class Report:
         return {use.value: part for use, part in self.shares.items() if use is not Use.USEFUL}
 
     @property
-    def ettr(self) -> float | None:
-        """Mean effective training time ratio of the completed jobs."""
-        return fmean(self._goodput.ettr.values()) if self._goodput.ettr else None
-
-    @property
     def machine_hours(self) -> float | None:
         """Hours of workers that jobs held; None where an hour's length is not known."""
         told = self.measures and self.measures.hour
         hour = told or (HOUR if self.summary.unit == SECOND else None)
-        return float(sum(self._goodput.held().values())) / hour if hour else None
+        return float(sum(self.ledger.held().values())) / hour if hour else None
+
+    @property
+    def cost(self) -> float | None:
+        """At the scenario's prices; None where it has none."""
+        return self.costs.cost
 
     @property
     def late(self) -> int | None:
@@ -169,9 +165,9 @@ class Report:
             "fairness": self.jobs.fairness,
             "goodput": self.goodput,
             "overheads": self.overheads,
-            "ettr": self.ettr,
+            "ettr": self.jobs.ettr,
             "machine_hours": self.machine_hours,
-            "cost": self.costs.cost,
+            "cost": self.cost,
             "energy": self.costs.energy,
             "late": self.late,
             "utilisation": self.utilisation,
@@ -195,10 +191,10 @@ class Report:
             held = f"{it:,.6g} machine-hours" if (it := self.machine_hours) else "what jobs held"
             uses = "".join(f", {part:.1%} {use}" for use, part in self.overheads.items())
             yield "goodput", f"{self.goodput:.1%} of {held}{uses}"
-        if self.ettr is not None:
-            yield "ETTR", f"{self.ettr:.4g}, mean of completed jobs"
-        if self.costs.cost is not None:
-            yield "cost", f"{self.costs.cost:,.8g}"
+        if (ettr := self.jobs.ettr) is not None:
+            yield "ETTR", f"{ettr:.4g}, mean of completed jobs"
+        if self.cost is not None:
+            yield "cost", f"{self.cost:,.8g}"
         if self.costs.energy is not None:
             yield "energy", f"{self.costs.energy:,.8g} kWh"
         if self.late is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from attrs import define, field
 
@@ -22,11 +21,8 @@ from actors.events import (
     ScenarioEnded,
     ScenarioStarted,
 )
-from actors.runtime import Record
+from actors.runtime import Event, Record
 from sims.telling import counted, in_units, title_of, units
-
-WHEN: dict[type, str] = {JobSubmitted: "submitted", JobCompleted: "completed", JobKilled: "killed"}
-"""Where it is noted when a job had such an event."""
 
 
 @define
@@ -55,30 +51,33 @@ class Summary:
 
     wants = frozenset(
         (
-            *(*WHEN, RunEnded, CopiesSettled, IterationCompleted),
+            *(JobSubmitted, JobCompleted, JobKilled, RunEnded, CopiesSettled, IterationCompleted),
             *(JobsLeftOut, JobsChanged, ScenarioStarted, ScenarioEnded),
         )
     )
 
     def __call__(self, record: Record) -> None:
         self.time, self.events = record.t, record.seq + 1
-        event: Any = record.event
-        when = WHEN.get(type(event))
-        if when is not None:
-            getattr(self, when)[event.job] = record.t
-        elif isinstance(event, RunEnded):
-            self.outcomes[event.outcome] += 1
-        else:
-            self._tell(event)
+        match event := record.event:
+            case JobSubmitted():
+                self.submitted[event.job] = record.t
+            case RunEnded():
+                self.outcomes[event.outcome] += 1
+            case JobCompleted():
+                self.completed[event.job] = record.t
+            case JobKilled():
+                self.killed[event.job] = record.t
+            case _:
+                self._tell(event)
 
-    def _tell(self, event: Any) -> None:
+    def _tell(self, event: Event) -> None:
         match event:
+            case IterationCompleted():
+                self.iterations += 1
             case CopiesSettled():
                 completed = sum(run is not None for run in event.completed)
                 self.outcomes[Outcome.COMPLETED] += completed
                 self.outcomes[Outcome.CANCELLED] += sum(event.copies) - completed
-            case IterationCompleted():
-                self.iterations += 1
             case JobsLeftOut():
                 self.left_out[event.reason] = event.jobs
             case JobsChanged():

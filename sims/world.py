@@ -56,8 +56,8 @@ def run(
     comes first; `sinks` get its events; its files are sought in `folder`; `begins` hears of it when
     all is set up; `live`: real processes that carry out what it decides.
 
-    Raises InputError where the scenario cannot be run, BadDecision for what a policy may not do, and
-    what the runtime raises (ActorFailed, Deadlock).
+    Raises InputError where the scenario cannot be run, BadDecision for what a policy may not do,
+    and what the runtime raises (ActorFailed, Deadlock).
     """
     loop, late = (live.loop, live.lateness) if live is not None else (None, None)
     system = System(scenario.seed, sinks, debug, start=0, loop=loop)

@@ -28,61 +28,35 @@ Handler = Callable[[Record, Any], object]
 
 @define(eq=False)
 class Holders:
-    """Runs by worker, once they are `kept`: who never asks does not pay."""
+    """Runs by worker."""
 
-    _held: np.ndarray[Any, Any] | None = field(init=False, default=None)
+    _whole: np.ndarray[Any, Any]
     """By worker: the run that holds all of it, or None."""
     _shared: list[Run] = field(init=False, factory=list)
     """Runs that have parts of workers."""
     _busy: int = field(init=False, default=0)
     """Workers that a run holds all of."""
 
-    @property
-    def kept(self) -> bool:
-        """Whether they are."""
-        return self._held is not None
-
-    def keep(self, processors: int, runs: Iterable[Run]) -> None:
-        """From now on; `runs`: those that hold workers already."""
-        self._held = np.full(processors, None, object)
-        for run in runs:
-            self.take(run, run.processors)
-
-    def take(self, run: Run, processors: str) -> None:
-        """`run` holds these workers, too."""
-        if self._held is None:
-            return
+    def note(self, run: Run, processors: str, held: bool) -> None:
+        """`run` holds these workers, too; or, not `held`, it does not any more."""
         if run.event.share != 1:
-            self._shared.append(run)
+            (self._shared.append if held else self._shared.remove)(run)
             return
-        self._busy += count_in(processors)
+        self._busy += count_in(processors) if held else -count_in(processors)
         for first, last in spans_in(processors):
-            self._held[first : last + 1] = run
-
-    def give(self, run: Run) -> None:
-        """`run` holds nothing any more."""
-        if self._held is None:
-            return
-        if run.event.share != 1:
-            self._shared.remove(run)
-            return
-        self._busy -= count_in(run.processors)
-        for first, last in spans_in(run.processors):
-            self._held[first : last + 1] = None
+            self._whole[first : last + 1] = run if held else None
 
     def of(self, worker: int) -> list[Run]:
         """The runs that hold this worker."""
-        assert self._held is not None
-        whole = self._held[worker]
+        whole = self._whole[worker]
         shared = [run for run in self._shared if within(run.processors, worker)]
         return shared if whole is None else [whole, *shared]
 
     def free(self, away: Iterable[int]) -> int:
         """How many workers no run holds, those `away` left out."""
-        assert self._held is not None
         shared = {worker for run in self._shared for worker in numbers_in(run.processors)}
-        gone = shared.union(worker for worker in away if self._held[worker] is None)
-        return len(self._held) - self._busy - len(gone)
+        gone = shared.union(worker for worker in away if self._whole[worker] is None)
+        return len(self._whole) - self._busy - len(gone)
 
 
 def _silence() -> SimpleNamespace:
@@ -99,7 +73,8 @@ class Workers:
     """Those that are not UP, or have a message under way."""
     speeds: dict[int, float] = field(init=False, factory=dict)
     """Of those whose speed has been told; 1 elsewhere."""
-    _holders: Holders = field(init=False, factory=Holders)
+    _holders: Holders | None = field(init=False, default=None)
+    """Once someone has asked for them: who never asks does not pay."""
     _stalled: set[int] = field(init=False, factory=set)
     """Workers of speed 0."""
     _notify: Any = field(init=False, factory=_silence)
@@ -132,8 +107,11 @@ class Workers:
         return self._index().free(away)
 
     def _index(self) -> Holders:
-        if not self._holders.kept:
-            self._holders.keep(self.processors, self.runs.values())
+        if self._holders is None:
+            runs = self.runs.values()
+            self._holders = Holders(np.full(self.processors, None, object))
+            for run in runs:
+                self._holders.note(run, run.processors, True)
         return self._holders
 
     # --- what changes them --------------------------------------------------------------------
@@ -207,7 +185,8 @@ class Workers:
         """`run` holds these, too, from now on; those of them that are apart already."""
         apart = self._apart_in(processors)
         self._cut_all(apart, record)
-        self._holders.take(run, processors)
+        if self._holders is not None:
+            self._holders.note(run, processors, True)
         return apart
 
     def _meet(self, run: Run, apart: Iterable[int], record: Record) -> None:
@@ -220,7 +199,8 @@ class Workers:
     def _give(self, run: Run, record: Record) -> None:
         """`run` holds nothing any more."""
         self._cut_all(run.apart, record)
-        self._holders.give(run)
+        if self._holders is not None:
+            self._holders.note(run, run.processors, False)
 
     def _cut_all(self, members: Iterable[int], record: Record) -> None:
         for number in members:

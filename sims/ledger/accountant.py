@@ -8,7 +8,6 @@ from attrs import define, field
 
 from actors.events import DeciderKind, MemberReplaced, Outcome
 from actors.runtime import Record
-from policies.availability import WorkerState
 from sims.history import History, Job, Listener, Run, Worker
 from sims.ledger.ledger import AWAY, Ledger, Slice, Use
 from sims.ledger.spans import Lineage, RunSpan, Status, computes_until
@@ -129,20 +128,17 @@ class Slices(Listener):
             self._known(run).move(worker, record.t, status)
 
     def worker_span(self, worker: Worker, until: float) -> None:
-        run = self._served(worker)
+        run = next(iter(self.history.holders(worker.number)), None)  # of several, one
         if _beside(worker, run):
             return  # the run tells of it
         use = AWAY.get(worker.state, Use.TRANSFER)
         note = worker.transfer.kind.value if worker.transfer else ""
         span = str(worker.number), use, worker.since, until, worker.seq
         job, number = run.key if run else (None, None)
-        self.tell(Slice(*span, job, number, note=note))
-
-    def _served(self, worker: Worker) -> Run | None:
-        """The run (of several, one) that it is reclaimed from, or has its message for. That it is
-        DOWN is the platform's loss."""
-        down = worker.state is WorkerState.DOWN
-        return None if down else next(iter(self.history.holders(worker.number)), None)
+        if use is Use.DOWN:
+            self.tell(Slice(*span, holder=job))
+        else:
+            self.tell(Slice(*span, job, number, note=note))
 
 
 def _beside(worker: Worker, run: Run | None) -> bool:

@@ -69,6 +69,9 @@ class Slice:
     """Part of each processor that this use had: below 1 only where workers multitask."""
     note: str = ""
     """What a picture or an export may add, such as `program`."""
+    holder: str | None = None
+    """Of a worker that is DOWN: the job that holds it. That time is not the job's, but the
+    platform's loss."""
 
     @property
     def each(self) -> Exact:
@@ -104,6 +107,10 @@ class Ledger:
     total: Account = field(factory=EMPTY.copy)
     by_job: dict[str, Account] = field(factory=lambda: defaultdict(EMPTY.copy))
     by_worker: dict[int, Account] = field(factory=lambda: defaultdict(EMPTY.copy))
+    down: defaultdict[str, Exact] = field(init=False, factory=lambda: defaultdict(int))
+    """By job, if there are such accounts: time for which it held workers that were DOWN."""
+    _unheld: Account = field(init=False, factory=EMPTY.copy)
+    """When workers were away, and no job held them."""
     workers: bool = False
     """Whether to keep accounts per worker too (one per processor that worked)."""
     jobs: bool = True
@@ -120,6 +127,10 @@ class Ledger:
         self.total[it.use] += amount
         if self.jobs and it.job is not None:
             self.by_job[it.job][it.use] += amount
+        elif self.jobs and it.holder is not None:
+            self.down[it.holder] += amount
+        if it.use in UNHELD and it.job is it.holder is None:
+            self._unheld[it.use] += amount
         for number in numbers_in(it.processors) if self.workers else ():
             self.by_worker[number][it.use] += each
 
@@ -131,6 +142,14 @@ class Ledger:
         for number in range(self.processors if self.workers else 0):
             own = self.by_worker[number]
             own[Use.IDLE] = whole - _sum(own)
+
+    def held(self, job: str | None = None) -> Account:
+        """Time for which the job (or all jobs) held workers, by what it went to (WORLD.md, M1); the
+        ledger is closed."""
+        if job is not None:
+            return self.by_job[job] | {Use.DOWN: self.down[job]}
+        away = {use: self.total[use] - self._unheld[use] for use in AWAY.values()}
+        return self.total | {Use.IDLE: 0} | away
 
     @property
     def capacity(self) -> Exact:

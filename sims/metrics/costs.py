@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from actors.events import MeasuresDescribed, WorkerChanged, WorkerPriced, WorkerRented
 from actors.runtime import Record
@@ -15,30 +15,19 @@ from sims.history import History, Listener
 from sims.ledger import UNHELD, Account, Ledger
 
 
-@frozen
-class Prices:
-    """A price over time: of a unit of time."""
+def summed(told: WorkerPriced) -> Callable[[float], float]:
+    """What a price over time comes to: from 0 to any time."""
+    ends = (*told.times, *((told.period,) if told.period else ()))
+    spans = zip(told.prices, pairwise(ends), strict=False)
+    paid = list(accumulate((price * (b - a) for price, (a, b) in spans), initial=0.0))
 
-    told: WorkerPriced
-    paid: tuple[float, ...]
-    """For all time from 0 to each of the times told; then to the period's end, if there is one."""
+    def until(time: float) -> float:
+        laps, rest = divmod(time, told.period) if told.period else (0, time)
+        place = bisect_right(told.times, rest) - 1
+        since = rest - told.times[place]
+        return float(laps * paid[-1] + paid[place] + since * told.prices[place])
 
-    @classmethod
-    def of(cls, told: WorkerPriced) -> Prices:
-        """Summed up."""
-        ends = (*told.times, *((told.period,) if told.period else ()))
-        parts = (
-            price * (end - start)
-            for price, (start, end) in zip(told.prices, pairwise(ends), strict=False)
-        )
-        return cls(told, tuple(accumulate(parts, initial=0.0)))
-
-    def until(self, time: float) -> float:
-        """For all time from 0 to `time`."""
-        laps, rest = divmod(time, self.told.period) if self.told.period else (0, time)
-        place = bisect_right(self.told.times, rest) - 1
-        since = rest - self.told.times[place]
-        return laps * self.paid[-1] + self.paid[place] + since * self.told.prices[place]
+    return until
 
 
 @define(eq=False)
@@ -51,7 +40,7 @@ class Costs(Listener):
     """What the scenario says of how it is measured."""
     _own: float = 0.0
     """What workers with prices of their own cost while they were UP."""
-    _prices: dict[int, Prices] = field(init=False, factory=dict)
+    _prices: dict[int, Callable[[float], float]] = field(init=False, factory=dict)
     _rents: dict[int, float] = field(init=False, factory=dict)
     """What a worker costs in a unit of time in which a run holds it."""
     _since: dict[int, float] = field(init=False, factory=dict)
@@ -90,7 +79,7 @@ class Costs(Listener):
 
     def _price(self, record: Record, event: WorkerPriced) -> None:
         self.ledger.workers = True  # the scenario's prices are not this worker's
-        self._prices[event.worker] = Prices.of(event)
+        self._prices[event.worker] = summed(event)
         self._since[event.worker] = record.t
 
     def _rent(self, _: Record, event: WorkerRented) -> None:
@@ -110,8 +99,8 @@ class Costs(Listener):
     def _pay(self, worker: int, now: float) -> None:
         since = self._since.pop(worker, None)
         if since is not None:
-            prices = self._prices[worker]
-            self._own += prices.until(now) - prices.until(since)
+            paid = self._prices[worker]
+            self._own += paid(now) - paid(since)
 
 
 def _at(rates: Sequence[float], account: Account) -> float:

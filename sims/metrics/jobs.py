@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import enum
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from math import isnan, nan
+from statistics import fmean
 from sys import intern
 from typing import Any
 
@@ -14,7 +16,7 @@ import numpy as np
 from attrs import define, field, frozen
 from numpy.typing import NDArray
 
-from actors.events import JobDescribed
+from actors.events import JobDescribed, Outcome
 from actors.intervals import count_in
 from actors.runtime import Record
 from sims.history import Job, Listener, Run
@@ -60,6 +62,8 @@ class Jobs:
     queues: tuple[str, ...]
     bound: float = BOUND
     """Time units, of bounded slowdown."""
+    work: Floats = field(factory=lambda: np.empty(0))
+    """Done by the runs that completed, in time at speed 1."""
     recorded: Floats = field(factory=lambda: np.empty(0))
     """How long each waited where the log that is replayed was kept; not a number: not known."""
 
@@ -86,6 +90,14 @@ class Jobs:
         """The same where own times below `bound` count as that; never below 1."""
         slowdowns: Floats = bounded(self.flowtime, self.own, self.bound)
         return slowdowns
+
+    @property
+    def ettr(self) -> float | None:
+        """Effective training time ratio (WORLD.md, M1), mean over the jobs: work over the time from
+        the first start to completion."""
+        took = self.completed - self.started
+        each = self.work[took > 0] / took[took > 0]
+        return fmean(each.tolist()) if len(each) else None
 
     def quantities(self) -> dict[str, Floats]:
         """What each job has of its own, by name."""
@@ -164,6 +176,7 @@ class Starts(Listener):
 
     _open: dict[Job, tuple[float, int, float]] = field(init=False, factory=dict)
     """When it started, on how many processors, and its own time, of jobs that are not over."""
+    _work: defaultdict[Job, float] = field(init=False, factory=lambda: defaultdict(float))
     _numbers: array[float] = field(init=False, factory=lambda: array("d"))
     _words: list[tuple[str, ...]] = field(init=False, factory=list)
 
@@ -175,23 +188,27 @@ class Starts(Listener):
             start, processors, own = before
         self._open[run.job] = start, processors, own_time(run.event.work, run.job.described, own)
 
+    def run_ended(self, run: Run, record: Record, done: float) -> None:
+        if run.outcome is Outcome.COMPLETED:
+            self._work[run.job] += done
+
     def job_ended(self, job: Job, record: Record) -> None:
-        started = self._open.pop(job, None)
+        started, work = self._open.pop(job, None), self._work.pop(job, 0.0)
         if started is not None and not job.killed:
             it = job.event
             recorded = nan if it.recorded_wait is None else it.recorded_wait
-            self._numbers.extend((job.seq, job.submitted, record.t, *started, recorded))
+            self._numbers.extend((job.seq, job.submitted, record.t, *started, work, recorded))
             self._words.append((it.job, intern(it.user), intern(it.group), intern(it.queue)))
 
     def jobs(self, bound: float) -> Jobs:
         """The completed jobs that started; `bound`: of bounded slowdown."""
-        rows = np.array(self._numbers).reshape(-1, 7)
+        rows = np.array(self._numbers).reshape(-1, 8)
         order = np.argsort(rows[:, 0], kind="stable")
-        _, submitted, completed, started, processors, own, recorded = rows[order].T
+        _, submitted, completed, started, processors, own, work, recorded = rows[order].T
         names, users, groups, queues = _columns((self._words[k] for k in order), 4)
         own[own == 0] = nan
         times, whose = (submitted, started, completed, own), (users, groups, queues)
-        return Jobs(names, *times, processors.astype(np.int64), *whose, bound, recorded)
+        return Jobs(names, *times, processors.astype(np.int64), *whose, bound, work, recorded)
 
 
 def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ...], ...]:
