@@ -53,7 +53,7 @@ def test_what_is_no_time_is_refused(name: str, until: float, problem: str) -> No
 
 
 @pytest.mark.parametrize("kind", TABLES)
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_what_is_cut_off_breaks_no_law_and_its_ledger_adds_up(
     kind: str, data: st.DataObject
