@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -153,15 +154,13 @@ def not_kept() -> Iterable[Record]:
     raise InputError("result", "", "the run kept no events", "run(..., keep=True), or a log")
 
 
-def chosen(kind: type[Any], word: Any) -> Any:
+def chosen(kind: type[Enum], word: Any) -> Any:
     """The member of an enum that `word` is or names. Raises InputError for another."""
-    if isinstance(word, kind):
-        return word
-    known: Mapping[object, Any] = {member.value: member for member in kind}
-    if word not in known:
-        accepted = ", ".join(map(str, known))
-        raise InputError("call", kind.__name__.lower(), f"{word!r} is none", accepted)
-    return known[word]
+    try:
+        return kind(word)
+    except ValueError:
+        accepted = ", ".join(str(it.value) for it in kind)
+        raise InputError("call", kind.__name__.lower(), f"{word!r} is none", accepted) from None
 
 
 # --- as a notebook shows it ---------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from attrs import define, field
@@ -31,6 +31,7 @@ from sims.history.runs import Runs
 from sims.history.states import HOOKS, Listener
 from sims.history.workers import Handler
 
+Hook = Callable[..., None]
 L = TypeVar("L", bound=Listener)
 
 HOLDING: frozenset[type[Event]] = frozenset(
@@ -57,6 +58,8 @@ class History(Runs):
     """How many the log has had."""
     header: ScenarioStarted | None = None
     _on: defaultdict[type, list[Handler]] = field(init=False)
+    _heard: defaultdict[str, list[Hook]] = field(init=False, factory=lambda: defaultdict(list))
+    """By hook: the methods that override it."""
 
     def __attrs_post_init__(self) -> None:
         handlers = self.handlers() | {ScenarioStarted: self._begin}
@@ -78,7 +81,8 @@ class History(Runs):
         listener.history = self
         for hook in HOOKS:
             if getattr(type(listener), hook) is not getattr(Listener, hook):
-                getattr(self._notify, hook).append(getattr(listener, hook))
+                self._heard[hook].append(getattr(listener, hook))
+                setattr(self._notify, hook, _together(self._heard[hook]))
         return listener
 
     def on(self, kind: type[Event], handler: Handler) -> None:
@@ -89,8 +93,7 @@ class History(Runs):
     def apply(self, record: Record) -> None:
         """The log goes on with this record."""
         if record.t > self.now:
-            for notify in self._notify.time_passed:
-                notify(record.t)
+            self._notify.time_passed(record.t)
         self.now = record.t
         self.events = record.seq + 1
         handlers = self._on.get(type(record.event))
@@ -100,15 +103,24 @@ class History(Runs):
 
     def close(self) -> None:
         """The log ends here."""
-        for over in self._notify.run_over:
-            for run in self.runs.values():
-                if run.end is None:
-                    over(run, self.now)
-        for over in self._notify.job_over:
-            for job in self.jobs.values():
-                over(job, self.now)
-        for notify in self._notify.log_ended:
-            notify(self.now)
+        for run in self.runs.values():
+            if run.end is None:
+                self._notify.run_over(run, self.now)
+        for job in self.jobs.values():
+            self._notify.job_over(job, self.now)
+        self._notify.log_ended(self.now)
 
     def _begin(self, record: Record, event: ScenarioStarted) -> None:
         self.header, self.processors = event, event.processors
+
+
+def _together(methods: list[Hook]) -> Hook:
+    """One that calls all of them."""
+    if len(methods) == 1:
+        return methods[0]
+
+    def notify(*what: object) -> None:
+        for method in methods:
+            method(*what)
+
+    return notify

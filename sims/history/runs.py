@@ -107,8 +107,7 @@ class Runs(Workers):
     def _submit(self, record: Record, event: JobSubmitted) -> None:
         job = self.jobs[event.job] = Job(event.job, record.t, record.seq, event, record.t)
         self._count(1, record.t)
-        for notify in self._notify.job_submitted:
-            notify(job, record)
+        self._notify.job_submitted(job, record)
 
     def _describe(self, record: Record, event: JobDescribed) -> None:
         job = self.jobs[event.job]
@@ -125,17 +124,14 @@ class Runs(Workers):
     def _leave(self, record: Record, event: JobCompleted | JobKilled) -> None:
         job = self.jobs.pop(event.job)
         job.end, job.killed = record.t, isinstance(event, JobKilled)
-        for notify in self._notify.job_ended:
-            notify(job, record)
-        for over in self._notify.job_over:
-            over(job, record.t)
+        self._notify.job_ended(job, record)
+        self._notify.job_over(job, record.t)
         self._count(-1 if not job.holdings else 0, record.t)
 
     def _iterate(self, record: Record, event: IterationCompleted) -> None:
         job = self.jobs[event.job]
         job.saved = None
-        for notify in self._notify.iteration_ended:
-            notify(job, record)
+        self._notify.iteration_ended(job, record)
 
     def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
         start = event.start if isinstance(event, ReservationMade) else None
@@ -153,8 +149,7 @@ class Runs(Workers):
 
     def _count(self, more: int, now: float) -> None:
         self.waiting += more
-        for notify in self._notify.queue_changed:
-            notify(now)
+        self._notify.queue_changed(now)
 
     # --- runs ---------------------------------------------------------------------------------
 
@@ -167,8 +162,7 @@ class Runs(Workers):
             self._give(kept, record)
         run = self._enter(record, event)
         apart = self._take(run, event.processors, record)
-        for notify in self._notify.run_started:
-            notify(run, record)
+        self._notify.run_started(run, record)
         if kept is not None:
             self._part(kept, record)
         self._meet(run, apart, record)
@@ -182,10 +176,8 @@ class Runs(Workers):
     def _end(self, record: Record, event: RunEnded) -> None:
         run = self._runs[event.job, event.run]
         run.outcome, run.end, run.kept = event.outcome, record.t, event.kept
-        for notify in self._notify.run_ended:
-            notify(run, record, event.done)
-        for over in self._notify.run_over:
-            over(run, record.t)
+        self._notify.run_ended(run, record, event.done)
+        self._notify.run_over(run, record.t)
         run.since, run.seq, run.done = record.t, record.seq, event.done
         if not event.kept:
             self._let_go(run, record)
@@ -204,11 +196,10 @@ class Runs(Workers):
         if run.kept:
             self._span(run, record, run.done)
         run.apart = {}
-        for notify in self._notify.run_released:
-            notify(run, record)
+        self._notify.run_released(run, record)
 
     def _place(self, record: Record, event: CopiesPlaced) -> None:
-        if any(getattr(self._notify, hook) for hook in OF_RUNS):
+        if any(hook in vars(self._notify) for hook in OF_RUNS):
             for part in event.parts():
                 self._start(record, part)
             return
@@ -236,8 +227,7 @@ class Runs(Workers):
             run.stage = event.stage
 
     def _span(self, run: Run, record: Record, done: float) -> None:
-        for notify in self._notify.run_span:
-            notify(run, record, done)
+        self._notify.run_span(run, record, done)
         run.since, run.seq, run.done = record.t, record.seq, done
 
     def _stop_passing(self, run: Run, record: Record) -> None:

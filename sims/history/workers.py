@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from actors.events import (
 from actors.intervals import count_in, numbers_in, spans_in, within
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
-from sims.history.states import HOOKS, Key, Run, Worker
+from sims.history.states import Key, Listener, Run, Worker
 
 Handler = Callable[[Record, Any], object]
 
@@ -59,10 +58,6 @@ class Holders:
         return len(self._whole) - self._busy - len(gone)
 
 
-def _silence() -> SimpleNamespace:
-    return SimpleNamespace(**{hook: [] for hook in HOOKS})
-
-
 @define(eq=False)
 class Workers:
     """What a history knows of workers."""
@@ -77,8 +72,8 @@ class Workers:
     """Once someone has asked for them: who never asks does not pay."""
     _stalled: set[int] = field(init=False, factory=set)
     """Workers of speed 0."""
-    _notify: Any = field(init=False, factory=_silence)
-    """By hook: the methods that override it."""
+    _notify: Listener = field(init=False, factory=Listener)
+    """Its methods call those of all listeners."""
 
     def handlers(self) -> dict[type[Event], Handler]:
         """Event -> what it changes."""
@@ -151,16 +146,14 @@ class Workers:
 
     def _cut(self, worker: Worker, record: Record) -> None:
         if record.t > worker.since:
-            for notify in self._notify.worker_span:
-                notify(worker, record.t)
+            self._notify.worker_span(worker, record.t)
         worker.since, worker.seq = record.t, record.seq
 
     def _review(self, worker: Worker, record: Record) -> None:
         if worker.state is WorkerState.UP and worker.transfer is None:
             del self.workers[worker.number]
         self._move(worker.number, record)
-        for notify in self._notify.worker_changed:
-            notify(worker, record)
+        self._notify.worker_changed(worker, record)
 
     def _move(self, worker: int, record: Record) -> None:
         """Notify of a member that has changed."""
@@ -174,8 +167,7 @@ class Workers:
                 run.apart[worker] = None
             else:
                 run.apart.pop(worker, None)
-            for notify in self._notify.member_changed:
-                notify(run, worker, record)
+            self._notify.member_changed(run, worker, record)
 
     @abstractmethod
     def _stop_passing(self, run: Run, record: Record) -> None:
@@ -193,8 +185,7 @@ class Workers:
         """These members of a run that starts, or that join it, are apart already."""
         for number in apart:
             run.apart[number] = None
-            for notify in self._notify.member_changed:
-                notify(run, number, record)
+            self._notify.member_changed(run, number, record)
 
     def _give(self, run: Run, record: Record) -> None:
         """`run` holds nothing any more."""

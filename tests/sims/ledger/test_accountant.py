@@ -15,9 +15,7 @@ from actors.events import (
     RunStarted,
     Stage,
     StageStarted,
-    TransferEnded,
     TransferKind,
-    TransferStarted,
     WorkerChanged,
     WorkerSpeedChanged,
 )
@@ -48,20 +46,6 @@ def spent(processors: int, *told: tuple[float, Event]) -> dict[str, Any]:
 
 def staged(stage: Stage, done: float, run: int = 0, rate: float = 1) -> StageStarted:
     return StageStarted("a", run, stage, rate, done)
-
-
-def test_a_copy_is_useful_up_to_the_state_that_the_first_was_cloned_from() -> None:
-    """Run 0 is slow; run 1 begins from its state at 2, and is first."""
-    assert spent(
-        2,
-        (0, RunStarted("a", 0, "0", 10)),
-        (0, staged(COMPUTING, 0)),
-        (2, RunStarted("a", 1, "1", 10, 2, 0, 2)),
-        (2, staged(COMPUTING, 2, 1, 2)),
-        (6, RunEnded("a", 1, COMPLETED, 10)),
-        (6, RunEnded("a", 0, CANCELLED, 6)),
-        (6, JobCompleted("a")),
-    ) == {"useful": 6, "redundant": 4}
 
 
 def test_a_part_that_straddles_the_state_is_split_where_that_was_reached() -> None:
@@ -100,24 +84,6 @@ def test_what_a_log_leaves_saved_or_under_way_is_lost() -> None:
         (3, staged(COMPUTING, 3)),
         (5, RateChanged("a", 0, 2, 5)),
     ) == {"lost": 5}
-
-
-def test_a_message_is_its_workers_and_the_others_wait_for_it() -> None:
-    told = ledger(
-        3,
-        (0, RunStarted("a", 0, "0-1", 2)),
-        (0, staged(STAGING_IN, 0, rate=0)),
-        (0, TransferStarted(0, "a", 0, IMAGE, 3)),
-        (3, TransferEnded(0, IMAGE)),
-        (3, TransferStarted(1, "a", 0, IMAGE, 3)),
-        (6, TransferEnded(1, IMAGE)),
-        (6, staged(COMPUTING, 0)),
-        (8, RunEnded("a", 0, COMPLETED, 2)),
-        (8, JobCompleted("a")),
-    )
-    assert told.total[Use.TRANSFER] == told.total[Use.WAITING] == 6
-    assert told.total[Use.USEFUL] == 4
-    assert told.by_worker[0][Use.TRANSFER] == told.by_worker[1][Use.WAITING] == 3
 
 
 def test_a_worker_without_speed_waits_in_a_run_that_tells_no_stages() -> None:

@@ -34,7 +34,7 @@ def ledger_of(records: list[Record]) -> Ledger:
 
 
 @pytest.mark.parametrize("kind", TABLES)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_every_processor_is_put_to_exactly_one_use_at_a_time(
     kind: str, data: st.DataObject
@@ -51,7 +51,7 @@ def test_every_processor_is_put_to_exactly_one_use_at_a_time(
 
 
 @pytest.mark.parametrize("kind", TABLES)
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), part=st.floats(0, 1))
 def test_a_log_that_stops_early_has_a_ledger_too(
     kind: str, data: st.DataObject, part: float
@@ -64,7 +64,7 @@ def test_a_log_that_stops_early_has_a_ledger_too(
 
 
 @pytest.mark.parametrize("kind", TABLES)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_job_is_useful_before_its_submission_or_after_its_completion(
     kind: str, data: st.DataObject
