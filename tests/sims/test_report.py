@@ -23,8 +23,7 @@ from sims.cli.summary import account_table
 from sims.ledger import Use
 from sims.metrics.spread import SpreadNumbers
 from sims.report import Report
-from sims.scenario.loader import read
-from tests.sims.anything import records_of
+from tests.sims.oneworld import records_of
 
 TWO_JOBS: dict[str, Any] = {
     "name": "two",
@@ -49,7 +48,7 @@ def mean(report: Report, name: str) -> float | None:
 
 @pytest.fixture
 def report() -> Report:
-    return Report.of(records_of(read(TWO_JOBS, "test")), workers=True, jobs=True)
+    return Report.of(records_of(TWO_JOBS), workers=True, jobs=True)
 
 
 def test_processor_time_is_told_by_what_it_went_to(report: Report) -> None:
@@ -88,7 +87,7 @@ def test_a_master_is_asked_how_busy_its_link_is() -> None:
         "job": {"kind": "iterative", "tasks": 1, "iterations": 1},
         "policy": {"name": "IE"},
     }
-    report = Report.of(records_of(read(alone, "test")))
+    report = Report.of(records_of(alone))
     assert report.bandwidth == pytest.approx(4 / 6 / 2)
     assert mean(report, "stretch") is None
 
@@ -143,7 +142,7 @@ def test_what_a_run_costs_and_draws_is_told_where_its_scenario_says_prices_and_w
         "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 7200}]},
         "measures": {"prices": {"busy": 3}, "watts": {"busy": 500, "idle": 100}},
     }
-    report = Report.of(records_of(read(priced, "test")))
+    report = Report.of(records_of(priced))
     told = [line.strip() for line in report.lines()]
     assert "cost        6" in told
     assert "energy      1.2 kWh" in told
