@@ -14,8 +14,7 @@ from sims.errors import visible
 from sims.history import History
 from sims.ledger import UNHELD, Account, Ledger, Slices, Use
 from sims.metrics.costs import Costs
-from sims.metrics.jobs import BOUND, Jobs, Queue, Starts
-from sims.metrics.spread import Spreads, as_data, spreads_of
+from sims.metrics.jobs import BOUND, Jobs, Queue, Spreads, Starts, as_data, spreads_of
 from sims.summary import Summary, line_of
 from sims.telling import HOUR, SECOND, amount_of, counted, in_units, units
 

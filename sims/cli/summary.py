@@ -9,8 +9,7 @@ from typing import Annotated
 from sims.cli.logs import reading
 from sims.errors import show, visible
 from sims.ledger import Account, Use
-from sims.metrics.jobs import By
-from sims.metrics.spread import STATISTICS, Spreads, as_data, spreads_of
+from sims.metrics.jobs import STATISTICS, By, Spreads, as_data, spreads_of
 from sims.options import AsJson, Log, chosen
 from sims.report import Report, amounts
 from sims.telling import amount_of

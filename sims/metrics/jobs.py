@@ -1,19 +1,19 @@
-"""A run's jobs in numbers: how long each waited, how many did at a time, and how that compares with
-what they took by themselves."""
+"""A run's jobs in numbers: how long each waited, how many did at a time, how that compares with
+what they took by themselves; means, medians and tails of that."""
 
 from __future__ import annotations
 
 import enum
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isnan, nan
 from statistics import fmean
 from sys import intern
 from typing import Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import asdict, astuple, define, field, frozen
 from numpy.typing import NDArray
 
 from actors.events import JobDescribed, Outcome
@@ -60,11 +60,11 @@ class Jobs:
     """Empty words: not known; as of groups and queues."""
     groups: tuple[str, ...]
     queues: tuple[str, ...]
-    bound: float = BOUND
+    bound: float
     """Time units, of bounded slowdown."""
-    work: Floats = field(factory=lambda: np.empty(0))
+    work: Floats
     """Done by the runs that completed, in time at speed 1."""
-    recorded: Floats = field(factory=lambda: np.empty(0))
+    recorded: Floats
     """How long each waited where the log that is replayed was kept; not a number: not known."""
 
     def __len__(self) -> int:
@@ -240,3 +240,49 @@ class Queue(Listener):
     def mean(self) -> float:
         """Time average of its length."""
         return self.area / self._since if self._since else 0.0
+
+
+# --- summed up -----------------------------------------------------------------------------------
+
+STATISTICS = {"mean": None, "median": 50, "p90": 90, "p95": 95, "p99": 99}
+"""Of a Spread, by name: the percentile that each is, interpolated."""
+
+
+@frozen
+class SpreadNumbers:
+    """Some numbers of a set of numbers."""
+
+    mean: float
+    median: float
+    p90: float
+    """90th percentile, interpolated."""
+    p95: float
+    p99: float
+
+    @classmethod
+    def of(cls, values: Floats | Sequence[float]) -> SpreadNumbers | None:
+        """Of the `values` that are numbers; None where there is none."""
+        array = np.asarray(values, dtype=float)
+        known = array[~np.isnan(array)]
+        if not known.size:
+            return None
+        return cls(float(known.mean()), *np.percentile(known, (50, 90, 95, 99)).tolist())
+
+    def told(self, number: Callable[[float], str]) -> str:
+        """For people; `number` says how each is told."""
+        mean, median, *tail = map(number, astuple(self))
+        return f"mean {mean}, median {median}, 90 % {tail[0]}, 95 % {tail[1]}, 99 % {tail[2]}"
+
+
+Spreads = dict[str, SpreadNumbers | None]
+"""By what they are of; None: no job has one."""
+
+
+def spreads_of(quantities: Mapping[str, Floats]) -> Spreads:
+    """Of each quantity of some jobs."""
+    return {name: SpreadNumbers.of(values) for name, values in quantities.items()}
+
+
+def as_data(spreads: Spreads) -> dict[str, dict[str, float] | None]:
+    """As data, by name."""
+    return {name: asdict(spread) if spread else None for name, spread in spreads.items()}

@@ -8,8 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sims.metrics.jobs import QUANTITIES, Floats
-from sims.metrics.spread import STATISTICS
+from sims.metrics.jobs import QUANTITIES, STATISTICS, Floats
 from sims.report import Report
 from sims.summary import Summary
 

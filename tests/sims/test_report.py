@@ -21,7 +21,7 @@ from actors.events import (
 from actors.runtime import Event, Record
 from sims.cli.summary import account_table
 from sims.ledger import Use
-from sims.metrics.spread import SpreadNumbers
+from sims.metrics.jobs import SpreadNumbers
 from sims.report import Report
 from tests.sims.oneworld import records_of
 
