@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.events import WorkerChanged
-from actors.runtime import Record
 from sims.campaign.axes import as_toml, axis, told
 from sims.campaign.campaign import Campaign
-from sims.campaign.cells import Batch, CellResult, RunStatus, gauge, seeded, simulate_batch
+from sims.campaign.cells import Batch, CellResult, RunStatus, gauge, simulate_batch
 from sims.campaign.comparing import Compared, Comparison, Verdict, compare, judged, run_of
 from sims.campaign.intervals import mean_of, ratio_of
 from sims.campaign.kit import Kit, code
@@ -23,8 +21,7 @@ from sims.campaign.question import combined
 from sims.errors import InputError
 from sims.metrics.measures import Measure
 from sims.report import Report
-from sims.scenario.loader import Scenario, load
-from sims.world import run
+from sims.scenario.loader import load
 from tests.sims.kinds import FILES, SCENARIOS, records_of
 
 VOLATILE = SCENARIOS / "volatile20.toml"
@@ -113,24 +110,6 @@ def test_without_anything_varied_there_is_the_scenario_as_it_is() -> None:
 
 
 # --- runs -----------------------------------------------------------------------------------------
-
-
-def changes(scenario: Scenario) -> list[tuple[float, object]]:
-    """When which worker changed its state."""
-    records: list[Record] = []
-    run(scenario, [records.append])
-    return [(it.t, it.event) for it in records if isinstance(it.event, WorkerChanged)]
-
-
-def test_variants_meet_the_same_availability_at_the_same_seed() -> None:
-    first, second = (
-        changes(seeded(case.scenario(0), 5))
-        for case in cases_of("policy.name=RANDOM,Y-IE", "master.channels=1,20")[::3]
-    )
-    both = min(first[-1][0], second[-1][0])
-    assert first != second
-    assert [it for it in first if it[0] < both] == [it for it in second if it[0] < both]
-    assert len([it for it in first if it[0] < both]) > 50
 
 
 @pytest.mark.parametrize("name", ["volatile20", "batch-easy", "malleable10", "redundant"])

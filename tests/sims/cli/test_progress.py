@@ -206,7 +206,7 @@ def test_where_nobody_watches_a_campaign_counts_what_is_done(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(output, "EVERY", 0.1)
-    with Count("it", "run") as count:
+    with Count("it") as count:
         time.sleep(0.15)
         count(3, 1200)
         time.sleep(0.4)
