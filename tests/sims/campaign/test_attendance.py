@@ -6,8 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,14 +16,8 @@ from sims.campaign import executors
 from sims.campaign.executors import Attendance
 from sims.campaign.store import Store
 from sims.errors import InputError
-from tests.sims.campaign.campaigns import (
-    MINE,
-    PATIENCE,
-    dask,
-    dask_worker,
-    environment,
-    write,
-)
+from tests.sims.campaign.campaigns import MINE, dask, dask_worker, write
+from tests.sims.cli.commands import PATIENCE, environment, until
 
 WAITING = "no worker is connected; waiting for at most"
 CELLS = 2 * 3 * 3 * 4
@@ -35,13 +28,6 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     """A scheduler without workers."""
     with dask(tmp_path, workers=0):
         yield tmp_path
-
-
-def until(happens: Callable[[], bool]) -> None:
-    began = time.monotonic()
-    while not happens():
-        assert time.monotonic() - began < PATIENCE
-        time.sleep(0.05)
 
 
 def test_an_absence_is_told_once_after_a_while_and_ends_patience_later(

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,15 +22,14 @@ from sims.errors import InputError
 from tests.sims.campaign.campaigns import (
     HELPER,
     MINE,
-    PATIENCE,
     campaign,
     dask,
-    environment,
     run,
     store,
     table,
     write,
 )
+from tests.sims.cli.commands import PATIENCE, environment, until
 
 CELLS = 2 * 3 * 3 * 4
 ONE_PLACE = {"platform": {"workers": [16]}, "errors": {"average": [0.3]}}
@@ -69,11 +67,7 @@ def begun(file: Path, *words: str) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    began = time.monotonic()
-    while not list(folder.glob("*.parquet")):
-        assert process.poll() is None
-        assert time.monotonic() - began < PATIENCE
-        time.sleep(0.01)
+    until(lambda: list(folder.glob("*.parquet")), process)
     return process
 
 
@@ -130,14 +124,15 @@ def test_workers_end_with_a_campaign_that_is_killed(tmp_path: Path) -> None:
     process = begun(write(tmp_path, mine=SLOW))
     os.kill(process.pid, signal.SIGKILL)
     process.wait(PATIENCE)
-    began = time.monotonic()
-    while True:
+
+    def gone() -> bool:
         try:
             os.killpg(process.pid, 0)
         except ProcessLookupError:
-            break
-        assert time.monotonic() - began < PATIENCE
-        time.sleep(0.05)
+            return True
+        return False
+
+    until(gone)
 
 
 DEADLY = """

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
@@ -20,13 +19,11 @@ from sims.campaign.store import Store
 from sims.campaign.tables import rounded
 from sims.cli import comparing
 from sims.scenario.policies import POLICIES
-from tests.sims.cli.commands import TINY, Shell, environment, spawn
+from tests.sims.cli.commands import PATIENCE, TINY, Shell, environment, spawn, until
 from tests.sims.kinds import SCENARIOS
 
 VOLATILE = SCENARIOS / "volatile20.toml"
 RIGID = SCENARIOS / "batch-rigid.toml"
-PATIENCE = 60.0
-"""Seconds of wall time until a first run must have been kept."""
 
 MINE = '''\
 """Policies of my own."""
@@ -318,11 +315,7 @@ def test_control_c_is_one_line_and_the_same_command_goes_on(shell: Shell) -> Non
     path, store = shell.write(TINY.replace("tasks = 2", "tasks = 2\ncap = inf")), Path("store")
     words = ("compare", path, "--runs", "2", "--store", store, "--json", "--vary")
     process = spawn(*words, "job.iterations=3,1000000", cwd=shell.folder)
-    began = time.monotonic()
-    while not Store(store).files():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() - began < PATIENCE
-        time.sleep(0.02)
+    until(Store(store).files, process)
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     line = f"holdfast: interrupted; what is finished is in {store}: the same command goes on\n"

@@ -8,20 +8,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from actors.events import ScenarioEnded, ScenarioStarted
 from sims.log import LogFile
-from tests.sims.cli.commands import FEW, TINY, Shell, environment, spawn
+from tests.sims.cli.commands import FEW, PATIENCE, TINY, Shell, environment, spawn, until
 
 pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
 
 ENDLESS = TINY.replace("iterations = 3", "iterations = 1_000_000\ncap = inf")
-PATIENCE = 60.0
-"""Seconds of wall time until a log must have begun to grow."""
 AT_ONCE = 4
 
 
@@ -31,14 +28,6 @@ def start(shell: Shell, log: str) -> subprocess.Popen[str]:
     path = shell.folder / log
     until(lambda: path.exists() and path.stat().st_size >= 10_000)
     return process
-
-
-def until(happened: Callable[[], bool]) -> None:
-    """Wait for it."""
-    began = time.monotonic()
-    while not happened():
-        assert time.monotonic() - began < PATIENCE
-        time.sleep(0.02)
 
 
 def stop(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, str]:
