@@ -48,8 +48,10 @@ def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, scheduler: Sc
             system.spawn(JobOfAttempts(*who, failures=count))
         else:
             _warn_of_single(submission)
-            verdicts = (1,) * count if _whole(scenario, submission) else None
-            errors = errors_of(scenario, system, submission, density, verdicts)
+            if _whole(scenario, submission):
+                errors = SilentErrors(iter((1,) * count))
+            else:
+                errors = errors_of(scenario, system, submission, density)
             make, rules = _of_kind(scenario, submission, scheduler)
             system.spawn(job_of_runs(scenario, submission, scheduler, make, rules, errors))
 
@@ -155,17 +157,12 @@ def _warn_of_single(submission: Submission) -> None:
 
 
 def errors_of(
-    scenario: Scenario,
-    system: System,
-    submission: Submission,
-    density: float,
-    drawn: tuple[int, ...] | None = None,
+    scenario: Scenario, system: System, submission: Submission, density: float
 ) -> SilentErrors:
-    """Listed, drawn beforehand, or drawn as they come from a stream of the job's own."""
+    """Listed, or drawn as they come from a stream of the job's own."""
     listed = submission.own.verdicts if submission.own else None
-    verdicts = drawn if listed is None else listed
-    if verdicts is not None:
-        return SilentErrors(iter(verdicts))
+    if listed is not None:
+        return SilentErrors(iter(listed))
     own = partial(system.stream, f"errors/{submission.job.name}")
     return SilentErrors(rate=scenario.errors.rate or 0, per_work=density, stream=own)
 
