@@ -143,13 +143,6 @@ def test_a_fault_in_every_stage_counts_where_fatal_failures_are_possible(stage: 
     assert (busy.t + after) / 2 in [record.t for record in log.losses()]
 
 
-def test_a_fault_while_members_are_down_counts_where_fatal_failures_are_possible() -> None:
-    time, processor = _just_after_a_checkpoint()
-    log, work = play(small(((time, processor), (time + 1e4, processor ^ 1))))
-    check(log, work)
-    assert [record.t for record in log.all(CheckpointLost)] == [time + 1e4]
-
-
 def _holder(log: Log, processor: int, time: float) -> str:
     holder = ""
     for record in log.all(RunStarted):
@@ -160,29 +153,38 @@ def _holder(log: Log, processor: int, time: float) -> str:
     return holder
 
 
-def _first_checkpoint(log: Log) -> tuple[float, str]:
-    record = log.all(CheckpointTaken)[0]
-    assert isinstance(record.event, CheckpointTaken)
-    return record.t, record.event.job
-
-
 def _just_after_a_checkpoint() -> tuple[float, int]:
     log, _ = play(small())
-    time, job = _first_checkpoint(log)
-    processor = next(q for q in range(P) if _holder(log, q, time) == job)
-    return time + 1, processor
+    first = log.all(CheckpointTaken)[0]
+    job = first.event.job  # type: ignore[attr-defined]
+    return first.t + 1, next(q for q in range(P) if _holder(log, q, first.t) == job)
 
 
-def test_a_second_fault_on_the_buddy_during_recovery_restarts_from_scratch() -> None:
+@pytest.mark.parametrize(
+    ("after", "on_buddy", "fatal", "losses", "lost"),
+    [
+        pytest.param(1e4, True, Fatal.POSSIBLE, 1, 1, id="while members are down"),
+        pytest.param(6e4, True, Fatal.POSSIBLE, 1, 1, id="during the recovery"),
+        pytest.param(6e4, True, Fatal.IGNORED, 1, 0, id="the same in the paper's model"),
+        pytest.param(2e6, True, Fatal.POSSIBLE, 2, 0, id="after the recovery"),
+        pytest.param(6e4, False, Fatal.POSSIBLE, 2, 0, id="on the same processor"),
+    ],
+)
+def test_a_second_fault_is_fatal_on_the_buddy_until_all_is_recovered(
+    after: float, on_buddy: bool, fatal: Fatal, losses: int, lost: int
+) -> None:
+    """`losses`: runs that a fault ends, where nothing saved is lost."""
     time, processor = _just_after_a_checkpoint()
-    log, work = play(small(((time, processor), (time + 6e4, processor ^ 1))))
+    second = time + after, processor ^ on_buddy
+    log, work = play(small(((time, processor), second), fatal=fatal))
     check(log, work)
-    (lost,) = log.all(CheckpointLost)
-    (restart,) = log.all(RestartedFromScratch)
-    assert isinstance(restart.event, RestartedFromScratch)
-    assert restart.event.lost > 0
-    assert restart.cause == lost.seq
-    assert lost.t == time + 6e4
+    assert [record.t for record in log.all(CheckpointLost)] == [second[0]] * lost
+    restarts, ignored = log.all(RestartedFromScratch), log.all(FaultIgnored)
+    assert [it.cause for it in restarts] == [it.seq for it in log.all(CheckpointLost)]
+    assert all(it.event.lost > 0 for it in restarts)  # type: ignore[attr-defined]
+    assert lost or len(log.losses()) == losses
+    whys = [it.event.why for it in ignored]  # type: ignore[attr-defined]
+    assert whys == [WhyIgnored.BUSY] * (fatal is Fatal.IGNORED)
 
 
 def test_both_buddies_lost_with_nothing_saved_yet_is_told_all_the_same() -> None:
@@ -202,22 +204,6 @@ def test_the_same_two_faults_are_harmless_in_the_papers_model() -> None:
     (ignored,) = log.all(FaultIgnored)
     assert isinstance(ignored.event, FaultIgnored)
     assert ignored.event.why is WhyIgnored.BUSY
-
-
-def test_a_second_fault_on_the_buddy_after_the_recovery_is_not_fatal() -> None:
-    time, processor = _just_after_a_checkpoint()
-    log, work = play(small(((time, processor), (time + 2e6, processor ^ 1))))
-    check(log, work)
-    assert len(log.losses()) == 2
-    assert not log.all(RestartedFromScratch)
-
-
-def test_a_second_fault_on_the_same_processor_only_starts_the_recovery_again() -> None:
-    time, processor = _just_after_a_checkpoint()
-    log, work = play(small(((time, processor), (time + 6e4, processor))))
-    check(log, work)
-    assert len(log.losses()) == 2
-    assert not log.all(CheckpointLost)
 
 
 def test_a_fault_on_the_processor_that_is_left_over_changes_nothing() -> None:
