@@ -28,8 +28,7 @@ from policies.interface.queue import BatchJob
 from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
 from sims.errors import InputError
-from sims.scenario.availability import AlwaysUp
-from sims.scenario.build_jobs import error_density, errors_of
+from sims.scenario.build_jobs import error_density, errors_of, job_of_runs
 from sims.scenario.build_platform import spawn_platform
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs.entries import SOURCE, AnyJob, RigidJob
@@ -80,9 +79,7 @@ def _happenings(scenario: Scenario) -> dict[str, bool]:
         "faults": not isinstance(scenario.faults, NoFaults),
         "errors": any(errors.of(key) for key in ("rate", "average", "per_work")),
         "master": scenario.master is not None,
-        "platform.availability": any(
-            not isinstance(section.availability, AlwaysUp) for section in platform.sections
-        ),
+        "platform.availability": platform.owned,
         "job.cap": not isinf(scenario.cap),
     }
 
@@ -117,7 +114,7 @@ def _populate_columns(scenario: Scenario, system: System, folder: Path) -> int:
     )
     jobs, count = _coming(scenario, system, folder)
     workers = Pool(size, numbered=True, changing=True)
-    scheduler = spawn_platform(scenario, system, folder, workers, decider, count).scheduler
+    scheduler = spawn_platform(scenario, system, folder, workers, decider, count)
     make = partial(VectorisedJob, copies=size, cloning=cloning)
     actors = ((it.submitted, make(it.name, it, scheduler)) for it in jobs)
     system.spawn(Source(SOURCE, actors))
@@ -169,12 +166,12 @@ def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
         cloning=cloning,
     )
     pool = Pool(copies, numbered=True, changing=True)
-    makers = spawn_platform(scenario, system, folder, pool, decider, len(rules))
+    scheduler = spawn_platform(scenario, system, folder, pool, decider, len(rules))
     density = error_density(scenario, jobs)
 
     def make(it: Submission) -> JobOfRuns:
         errors = errors_of(scenario, system, it, density)
-        return makers.job(scenario, it, PreemptibleJob, rules[it.job.index], errors)
+        return job_of_runs(scenario, it, scheduler, PreemptibleJob, rules[it.job.index], errors)
 
     coming = sorted(jobs.submissions, key=lambda it: it.job.submitted)
     system.spawn(Source(SOURCE, ((it.job.submitted, make(it)) for it in coming)))

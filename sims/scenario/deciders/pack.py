@@ -80,7 +80,7 @@ def alone(scenario: Scenario) -> bool:
             it.kind is ProtectionKind.BUDDIES and it.copies == 1
             for it in (scenario.protection, *own)
         )
-        and all(worker.plain for worker in scenario.full_platform.sections)
+        and scenario.full_platform.plain
         and scenario.master is None
     )
 
