@@ -246,3 +246,23 @@ def toml(value: object) -> str:
 def _bare(key: str) -> str:
     """A key as TOML wants it."""
     return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
+
+
+def sections(
+    file: Mapping[str, Any], place: str = "", heading: str = ""
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(place, heading, keys) of each table that has a heading where people write a file; the keys
+    above the first one too."""
+    inner = {
+        key: it
+        for key, it in file.items()
+        if (isinstance(it, dict) and not place)
+        or (isinstance(it, list) and it and all(isinstance(each, dict) for each in it))
+    }
+    yield place, heading, {key: it for key, it in file.items() if key not in inner}
+    for key, it in inner.items():
+        below = f"{place}.{key}" if place else key
+        for table in it if isinstance(it, list) else [it]:
+            yield from sections(
+                table, below, f"[[{below}]]" if isinstance(it, list) else f"[{below}]"
+            )
