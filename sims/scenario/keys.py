@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import attrs
@@ -74,7 +75,8 @@ class KeyTable:
         return {"table": self.heading(), "kind": self.kind, "about": self.about, "keys": keys}
 
 
-def tables(about: str | None = None) -> list[KeyTable]:
+@cache
+def tables(about: str | None = None) -> tuple[KeyTable, ...]:
     """The tables of a scenario file, each before those within it: all of them, those of one
     section, or those of `[job]` for one kind of job.
 
@@ -86,10 +88,10 @@ def tables(about: str | None = None) -> list[KeyTable]:
         if about is not None and _tag(job) == about:
             found = _below("job", job, False, about)
     # What several tables may hold is told once.
-    listed = list({(t.place, t.section, t.kind): t for t in found}.values())
+    listed = tuple({(t.place, t.section, t.kind): t for t in found}.values())
     if about is None or about in KINDS:
         return listed
-    chosen = [table for table in listed if table.place.partition(".")[0] == about]
+    chosen = tuple(it for it in listed if it.place.partition(".")[0] == about)
     if not chosen:
         known = dict.fromkeys(table.place.partition(".")[0] for table in listed if table.place)
         accepted = ", ".join((*known, *KINDS))
