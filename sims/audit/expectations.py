@@ -43,7 +43,7 @@ class Expectations(Decider):
     known: dict[str, Costs] = Factory(dict)
     indices: set[int] = Factory(set)
     standing: dict[Copy, Standing] = Factory(dict)
-    rounded: dict[str, Callable[[], Script]] = Factory(dict)
+    rounded: dict[str, Script] = Factory(dict)
     """By job: what is told at this instant, if roundings make another number of the same."""
     heirs: dict[str, int] = Factory(dict)
     """Jobs whose oldest copy ended at this instant -> seq of that."""
@@ -113,7 +113,7 @@ class Expectations(Decider):
             say()
             found = self.w.told_now(self.w.reporters[event.job])
         if found is None and event.job in self.rounded:
-            found = self.rounded.pop(event.job, lambda: None)()
+            found = self.rounded.pop(event.job)
         return found
 
     def _say(
@@ -136,23 +136,23 @@ class Expectations(Decider):
                 speed,
             )
             before, self.standing[copy] = self.standing.get(copy), stands
+            self.renew()
             if before is not None and same(astuple(stands), astuple(before)):
-                self.renew()
-                self.rounded[name] = partial(self._told, copy, cause)
+                self.rounded[name] = self._told(copy, stands, cause)
                 return None
             if not leads:
                 return None
             if not copy.gone:
                 self.heirs.pop(name, None)
-            return self._told(copy, cause)
+            script, rounded = self._told(copy, stands, cause), self.rounded.pop(name, None)
+            return script if rounded is None else _after(rounded, script)
 
         # It is heard of once all workers have changed state.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
         phase = Phase.DECISION if self.w.deciding else phase
         self.w.push(self.w.reporters[name], phase, link.LATER, note)
 
-    def _told(self, copy: Copy, cause: int) -> Script:
-        it = self.standing[copy]
+    def _told(self, copy: Copy, it: Standing, cause: int) -> Script:
         known = (it.since, it.expected) if it.since < inf else (None, None)
         yield EndExpected(copy.job.name, it.size, it.left, *known), cause
 
@@ -167,4 +167,13 @@ class Expectations(Decider):
         job, cause = self.w.jobs.get(name), self.heirs.pop(name, None)
         if job is None or cause is None or not job.copies or job.copies[0] not in self.standing:
             return None
-        return self._told(job.copies[0], cause)
+        copy = job.copies[0]
+        return self._told(copy, self.standing[copy], cause)
+
+
+def _after(rounded: Script, script: Script) -> Script:
+    """What must be told, after what may be if roundings make another number of what was told."""
+    event, (expected, causes) = (yield None), next(rounded)
+    if all(map(same, astuple(event), astuple(expected))):
+        yield expected, causes
+    yield from script

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 import pytest
@@ -12,13 +13,48 @@ from sims.audit.audit import audit
 from tests import sound
 from tests.sims.anything import TABLES, scenarios
 from tests.sims.anything import records_of as played
+from tests.sims.audit import anything
 from tests.sims.audit.oneworld import cases, records_of
+
+SMALLEST = {
+    "members that wait are resized, and fetch the image of their buddies' checkpoint": """
+platform.workers = 5
+master = { channels = 2, program = 2, image = 2 }
+protection = { kind = "buddies", period = 6, images_every = 1 }
+faults = { kind = "list", downtime = 1.5, strikes = [[14, 3], [40, 0]] }
+policy.name = "ShortestApplicationsFirst-EndLocal"
+job.jobs = [
+  { footprint = 12, speedup = { kind = "power", delta = 0.7 } },
+  { footprint = 9, protection = { kind = "buddies", period = inf } },
+]
+""",
+    "a member is replaced so late that when it ends is nearly what was expected": """
+platform = { workers = 3, spares = 1 }
+master = { channels = 1, program = 2 }
+protection = { kind = "buddies", period = 8, cost = 0.5, replace_after = 0 }
+policy.name = "IteratedGreedy-EndLocal"
+job.jobs = [{ release = 300_000, footprint = 12 }]
+
+[faults]
+kind = "list"
+downtime = 6
+detection = 0.5
+strikes = [[300_001, 0], [300_001.0001, 1]]
+""",
+}
+"""Logs that once raised alarms, of the least that it takes."""
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: str(case["name"]))
 def test_the_log_of_a_one_world_scenario_breaks_no_law(case: dict[str, Any]) -> None:
     records = records_of(case["scenario"])
     assert [str(violation) for violation in audit(records)] == []
+
+
+@pytest.mark.parametrize("text", SMALLEST.values(), ids=SMALLEST)
+def test_the_log_of_a_small_pack_breaks_no_law(text: str) -> None:
+    table = tomllib.loads(f"name = 'small'\njob.kind = 'malleable'\njob.pair = 1\n{text}")
+    assert [str(violation) for violation in audit(anything.records_of(table))] == []
 
 
 @pytest.mark.filterwarnings("ignore:.*no buddy")
