@@ -93,7 +93,7 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     yield WorkerChanged(event.worker, state, None if first else was, until), cause
     if copy is None and UP in (state, was):
         free = w.pool(event.worker)
-        (free.give if state is UP else free.take)(event.worker, event.worker)
+        (free.give if state is UP else free.take)((event.worker, event.worker + 1))
     worker.state, worker.seq, worker.known = state, seq, True
     worker.until, worker.changed = until, w.now
     worker.back = w.now if was is DOWN else worker.back

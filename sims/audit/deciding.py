@@ -10,7 +10,7 @@ from attrs import Factory, define
 from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from policies.availability import WorkerState
 from sims.audit.facts import UP, Copy, Job
-from sims.audit.intervals import Spans
+from sims.audit.intervals import Spans, meet
 from sims.audit.law import Causes, allowed, comes, follows
 from sims.audit.turns import Phase, Script
 from sims.audit.worker import Worker
@@ -76,7 +76,7 @@ class Decider:
         """It is known that a worker has changed its state."""
         self.renew()
         if state is UP:
-            self.freeing.append((seq, ((worker, worker),)))
+            self.freeing.append((seq, (worker, worker + 1)))
         self.news.append(seq)
 
     def programmed(self, seq: int) -> None:
@@ -104,7 +104,7 @@ class Decider:
         if job.name in self.wanting:
             self.started.append(-1)
             return self.wanting[job.name]
-        freed = (cause for cause, spans in self.freeing if _meet(spans, copy.spans))
+        freed = (cause for cause, spans in self.freeing if meet(spans, copy.spans))
         found = next(freed, None)
         causes = self.otherwise(job, copy) if found is None else found
         self.started.append(seq)
@@ -131,10 +131,6 @@ class Decider:
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
         due = TasksDealt(job.name, job.iteration, job.next_run - 1, tuple(copy.units.items()))
         follows(event == due, "{} must come; it says {}", due, event)
-
-
-def _meet(one: Spans, other: Spans) -> bool:
-    return any(a <= last and first <= b for a, b in one for first, last in other)
 
 
 def _wakes(policy: str) -> bool:

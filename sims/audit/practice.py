@@ -36,8 +36,8 @@ def platform(w: World, event: PlatformDescribed) -> None:
     if event.spares:
         size = w.head.processors
         w.able = size - event.spares
-        w.spare = Free([(w.able, size - 1)])
-        w.free.take(w.able, size - 1)
+        w.spare = Free((w.able, size))
+        w.free.take((w.able, size))
 
 
 def describe_checkpoints(w: World, event: CheckpointingDescribed, seq: int) -> Script:
@@ -158,14 +158,14 @@ def _latest(w: World, copy: Copy, worker: int, strike: tuple[float, int]) -> Scr
 
 def replaceable(w: World) -> tuple[int, Copy, int] | None:
     """Who is away for too long, the lowest first, and who takes its place now."""
-    free = w.spare.gaps or w.free.gaps
+    free = w.spare.spans or w.free.spans
     if not w.replaces or not free:
         return None
     copies = [copy for job in w.jobs.values() for copy in job.copies]
     found = [(n, it) for it in copies for n in it.absent if _late(w, it, n)]
     if not found:
         return None
-    return *min(found, key=lambda it: it[0]), free[0][0]
+    return *min(found, key=lambda it: it[0]), free[0]
 
 
 def wanted(w: World, copy: Copy, worker: int) -> None:
@@ -199,8 +199,8 @@ def replace(w: World, event: MemberReplaced, seq: int) -> Script:
     rings = [[other(n) for n in ring] for ring in copy.rings or rules.rings(w, copy)]
     copy.units = dict(sorted((other(n), units) for n, units in copy.units.items()))
     copy.failed = {other(n) for n in copy.failed}
-    w.give(copy, ((gone, gone),))
-    w.take(copy, ((newcomer, newcomer),))
+    w.give(copy, (gone, gone + 1))
+    w.take(copy, (newcomer, newcomer + 1))
     copy.change(joined(other(n) for n in copy.members), copy.full)
     copy.absent.discard(gone)
     if gone in copy.struck:

@@ -216,7 +216,7 @@ class Queue(Decider):
 
 def compact(w: World, wanted: int, former: Spans) -> Spans:
     """Those that its job had a moment ago, else the fewest gaps."""
-    if extent(former) == wanted and all(w.free.has(a, b) for a, b in former):
+    if extent(former) == wanted and w.free.has(former):
         return former
     return w.free.fewest_gaps(wanted)
 
@@ -224,7 +224,7 @@ def compact(w: World, wanted: int, former: Spans) -> Spans:
 def nodes(w: World, wanted: int, former: Spans) -> Spans:
     """Whole nodes; then of the one with the fewest free but enough, else the lowest (N2)."""
     size, by_node = w.platform.node, dict[int, list[int]]()
-    for n in numbers(w.free.gaps):
+    for n in numbers(w.free.spans):
         by_node.setdefault(n // size, []).append(n)
     taken = list[int]()
     for node, free in list(by_node.items()):

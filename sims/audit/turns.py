@@ -179,7 +179,9 @@ class Turns:
         later phases nothing is known until all of an earlier one has been told."""
         while True:
             self._collect()
-            phase = min([it.turns[0][0] for it in self.waiting], default=before)
+            if not self.waiting:
+                return
+            phase = min([it.turns[0][0] for it in self.waiting])
             if phase >= before or any(it.phase < phase for it in self.pending.values()):
                 return
             ready = [it for it in self.waiting if it.front is None and it.turns[0][0] == phase]
