@@ -20,13 +20,16 @@ from actors.events import (
     ProtectionKind,
     RunStarted,
 )
-from sims.audit import ends
+from sims.audit import ends, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
 from sims.audit.law import Broken, Law, allowed, comes, follows, framed, possible, readable
 from sims.audit.turns import INSTANT, Phase, Script, Teller, Timer
 from sims.audit.worker import Worker
+from sims.audit.world import World
 
+SHORTEST = "SRPT", "SRPT+R", "SRPT+R-even", "SRPT+R-noclone"
+"""Policies that serve the jobs with the least work left."""
 ROUNDING = 1e-9
 ROUNDINGS = 64
 """Roundings of a time that may add up between two checkpoints."""
@@ -68,6 +71,8 @@ class Columns(Decider):
     aimed: int = -1
     """seq of the event since which the timer is set."""
     states: dict[str, list[State]] = Factory(dict)
+    least: float = 0
+    """Work left of the job whose copy started last."""
 
     def __attrs_post_init__(self) -> None:
         size = self.w.head.processors
@@ -78,6 +83,15 @@ class Columns(Decider):
         allowed(self.placed is None and not self.gains, "{} among columns", event)
         alone = copy.full == 1 and copy.job.rules.copies == self.w.head.processors
         allowed(alone, "{}: a copy is on one worker, and there may be one on each", event)
+        if self.w.head.policy in SHORTEST:
+            self.renew()
+            self._in_order(_left(self.w, copy.job))
+
+    def _in_order(self, left: float) -> None:
+        """Whose copies start have less work left than who comes after them (section IV)."""
+        before = self.least if self.started else 0
+        allowed(before <= left * (1 + ROUNDING), "{!r} is left of it, {!r} before", left, before)
+        self.least = left
 
     def describe_gain(self, event: GainDescribed, seq: int) -> Script:
         """Jobs progress by g(r, t)."""
@@ -275,6 +289,18 @@ class Columns(Decider):
         return tuple(begun), tuple(sources)
 
     def close(self) -> None:
-        if self.at == self.w.now and self.news and self.w.jobs and self.states:
+        if self.at != self.w.now or not self.news:
+            return
+        if self.w.jobs and self.states:
             now = self.placed is not None and self.placed.since == self.w.now
             comes(now, "all jobs must be placed")
+        if self.started and self.w.head.policy in SHORTEST:
+            waiting = [_left(self.w, job) for job in self.w.jobs.values() if not job.copies]
+            self._in_order(min(waiting, default=inf))
+
+
+def _left(w: World, job: Job) -> float:
+    """Work that its furthest state lacks."""
+    states = [rules.furthest(w, job), *job.kept[:1], job.saved]
+    furthest = rules.best([it for it in states if it is not None])
+    return job.described.work * (1 - (furthest.fraction if furthest is not None else 0))

@@ -10,7 +10,7 @@ from attrs import Factory, define
 from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from policies.availability import WorkerState
 from sims.audit.facts import UP, Copy, Job
-from sims.audit.intervals import Spans, meet
+from sims.audit.intervals import Spans, meet, numbers
 from sims.audit.law import Causes, allowed, comes, follows
 from sims.audit.turns import Phase, Script
 from sims.audit.worker import Worker
@@ -199,3 +199,8 @@ class Enrolment(Decider):
         for name in self.replaced:
             why = f"a run of {name} is cancelled, and none comes in its place"
             comes(self.w.capped, why)
+        if self.at == self.w.now and self.news and ":" not in self.w.head.policy:
+            for job in self.w.jobs.values():
+                room = sum(job.bounds.get(n, 0) for n in numbers(self.w.free.spans))
+                waits = not job.copies and job.tasks is not None and room >= job.tasks.tasks
+                comes(not waits or self.w.capped, "workers must be enrolled for {}", job.name)

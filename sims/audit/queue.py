@@ -3,6 +3,7 @@ moldable21)."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection
 
 from attrs import Factory, define
@@ -19,11 +20,15 @@ from actors.events import (
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
 from sims.audit.intervals import Spans, extent, joined, numbers
-from sims.audit.law import Causes, allowed, same
+from sims.audit.law import Causes, allowed, comes, same
 from sims.audit.turns import Script
 from sims.audit.world import World
 
 INSTANT = 1 + 1e-12
+GREEDY = "R-LIST-0", "greedy"
+"""Policies that start all that fits."""
+SHELVES = "R-SHELF-B", "R-SHELFFILL-B"
+"""Which do so where nothing runs."""
 
 
 @define
@@ -67,6 +72,8 @@ class Queue(Decider):
     """Jobs that made way at this instant."""
     begun: set[str] = Factory(set)
     """Jobs that started at this instant."""
+    idle: list[tuple[int, int]] = Factory(list)
+    """When all that fits had started: seq, and workers that were free; fewer and fewer."""
 
     def renew(self) -> None:
         if self.at != self.w.now:
@@ -112,6 +119,15 @@ class Queue(Decider):
         self.begun.add(job.name)
         if job.copies:
             return
+        if self.idle and job.described.kind != "moldable":
+            at = bisect_right(self.idle, (job.wanted, w.head.processors))
+            were = self.idle[at][1] if at < len(self.idle) else 0
+            allowed(
+                size > were,
+                "{} fits {} workers, and waited while so many were free",
+                job.name,
+                were,
+            )
         if self.shelf is not None:
             believed = job.described.estimate
             held = event.work if believed is None else believed
@@ -164,6 +180,21 @@ class Queue(Decider):
                 why = f"{name} makes way, and nobody starts"
                 allowed(self.w.capped or self.begun - {name}, why)
             self.preempted.clear()
+        if self.at == self.w.now and self.news:
+            self._decided()
+
+    def _decided(self) -> None:
+        """Who waits now does not fit; where nothing runs and all workers are free, all fit."""
+        w, count = self.w, self.w.free.count
+        if w.head.policy in GREEDY or (w.head.policy in SHELVES and not self.running):
+            while self.idle and self.idle[-1][1] <= count:
+                self.idle.pop()
+            self.idle.append((w.seq, count))
+        if self.running:
+            return
+        able = w.free.count == w.able and ":" not in w.head.policy
+        left = able and not w.capped and w.jobs.keys() - self.promises.keys()
+        comes(not left, "{} wait, all workers are free, and none of them starts", left)
 
     # --- what it tells ------------------------------------------------------------------------
 
