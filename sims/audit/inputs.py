@@ -81,7 +81,7 @@ def begin(w: World, event: ScenarioStarted, seq: int) -> Script:
     named = not event.workers or len(event.workers) == event.processors
     framed(named, "{} names for {} workers", len(event.workers), event.processors)
     w.started, w.lateness = event, event.late or 0
-    w.free, w.able = Free((0, event.processors)), event.processors
+    w.free, w.able = Free({0, event.processors}), event.processors
     w.choose(event)
     yield event, (None,)
 

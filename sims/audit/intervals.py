@@ -11,8 +11,8 @@ from operator import lt, sub
 from attrs import define, field
 
 Spans = tuple[int, ...]
-"""First number of each interval and the one after its last, ascending. To add workers to such a set,
-or to take some away, is the symmetric difference: hundreds of intervals cost little."""
+"""First number of each interval and the one after its last, ascending. To add workers to such a
+set, or to take some away, is the symmetric difference: hundreds of intervals cost little."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -64,7 +64,7 @@ def meet(one: Spans, other: Spans) -> bool:
 class Free:
     """Workers that are UP and that nobody holds."""
 
-    bounds: set[int] = field(converter=set)
+    bounds: set[int]
     """Of `spans`."""
     count: int = field(init=False)
     _spans: Spans | None = field(init=False, default=None)

@@ -36,7 +36,7 @@ def platform(w: World, event: PlatformDescribed) -> None:
     if event.spares:
         size = w.head.processors
         w.able = size - event.spares
-        w.spare = Free((w.able, size))
+        w.spare = Free({w.able, size})
         w.free.take((w.able, size))
 
 

@@ -54,8 +54,8 @@ class World(Turns):
     kinds: set[str] = Factory(set)
     """Of the jobs submitted so far."""
     workers: dict[int, Worker] = Factory(dict)
-    free: Free = Factory(lambda: Free(()))
-    spare: Free = Factory(lambda: Free(()))
+    free: Free = Factory(lambda: Free(set()))
+    spare: Free = Factory(lambda: Free(set()))
     able: int = 0
     """Workers but spares."""
     sped: bool = False
