@@ -24,12 +24,13 @@ class StartedFirst:
 @frozen
 class LongestFirst:
     """The worker that lacks the most slots of communication first, ties to the lowest index; every
-    slot."""
+    slot. What differs after nine digits is a tie: sums of decimals differ from what they are on
+    paper."""
 
     every_slot = True
 
     def __call__(self, waiting: Sequence[Waiting], channels: int, now: float) -> Sequence[Waiting]:
-        return sorted(waiting, key=lambda it: (-it.left, it.index))[:channels]
+        return sorted(waiting, key=lambda it: (-float(f"{it.left:.9g}"), it.index))[:channels]
 
 
 @frozen

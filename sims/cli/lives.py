@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from actors.runtime import stream
+from sims.cli.progress import tracked
 from sims.errors import FAILED, InputError, naming, show
 from sims.options import (
     Overrides,
@@ -20,6 +23,9 @@ from sims.options import (
 )
 from sims.scenario.loader import Scenario, load
 from sims.telling import counted
+
+if TYPE_CHECKING:
+    from sims.live.reality import Outcome
 
 Cluster = Annotated[
     str | None,
@@ -139,13 +145,17 @@ def reality(
                 show("calibration", *calibrate(processes).lines())
                 write(predict(variants, seeds, file.parent), predictions)
                 show(f"predictions  {predictions}, {time.strftime('%H:%M:%S')}")
-                found = []
-                for name, variant in variants.items():
-                    for number in seeds:
+                planned = list(product(variants.items(), seeds))
+
+                def measured() -> Iterator[Outcome]:
+                    for (name, variant), number in planned:
                         log = where / f"{name.replace(':', '-')}-{number}.jsonl"
-                        about = name, variant, number, processes, file.parent, log
-                        found.append(measure(*about))
-                        write(found, results)
+                        yield measure(name, variant, number, processes, file.parent, log)
+
+                found: list[Outcome] = []
+                for outcome in tracked(measured(), planned, "live runs"):
+                    found.append(outcome)
+                    write(found, results)
     compared_runs = Comparison(read(predictions), read(results), scenario.times.value)
     show(*compared_runs.lines(), f"results      {results}")
     if output is not None:

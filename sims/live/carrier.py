@@ -81,11 +81,14 @@ class Carrier:
     def begin(self, entry: Timer) -> None:
         """See Outside."""
         work = self._carry(entry, self.work(entry), type(entry[3]).__name__)
-        self._under_way[entry[1]] = self.processes.post(work)
+        order, future = entry[1], self.processes.post(work)
+        self._under_way[order] = future
+        future.add_done_callback(lambda _: self._under_way.pop(order, None))
 
     def stop(self, entry: Timer) -> None:
         """See Outside."""
-        self._under_way.pop(entry[1]).cancel()
+        if (future := self._under_way.pop(entry[1], None)) is not None:
+            future.cancel()
 
     async def _carry(self, entry: Timer, work: Coroutine[Any, Any, None], name: str) -> None:
         due = entry[0]
@@ -131,7 +134,7 @@ class Carrier:
 
     def close(self) -> None:
         """Nothing is wanted any more."""
-        for future in self._under_way.values():
+        for future in list(self._under_way.values()):
             future.cancel()
         self.error = self.error or LiveError("the run is over")
 

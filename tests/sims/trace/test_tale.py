@@ -36,7 +36,7 @@ from tests.sims.kinds import EVERY, records_of, written
 from tests.sims.worlds import Table, logged, play, write
 
 Told = tuple[float, float | None, str]
-SLOTS = {"unit": "slot", "channels": 2}
+SLOTS = {"unit": "slot", "master": {"channels": 2}}
 
 
 def life(records: Sequence[Record], job: str = "a") -> Tale:
@@ -223,11 +223,11 @@ def test_images_are_sent_and_fetched_member_by_member() -> None:
     assert first.title == "run 0 on 2 workers: 0-1; 12 s of work"
     saving = next(it for it in second.children if it.title == "sends its images")
     assert told(saving.children) == [
-        (15, 16, "worker 0 sends its image"),
-        (16, 17, "worker 1 sends its image"),
+        (15, 16, "P1 sends its image"),
+        (16, 17, "P2 sends its image"),
     ]
     assert third.title.endswith("from 4 done by run 1")
-    assert (22, 23, "worker 0 receives an image") in told(third.children[0].children)
+    assert (22, 23, "P1 receives an image") in told(third.children[0].children)
 
 
 def test_copies_are_told_side_by_side_with_what_they_were_cloned_from() -> None:
@@ -245,8 +245,8 @@ def test_speeds_of_members_are_told_and_the_pace_that_follows() -> None:
     second = root(records_of("copies")).children[1]
     assert told(second.children)[1:4] == [
         (1, 8, "computes at speed 2, 14 s done by then"),
-        (8, 8, "worker 1 has speed 0 now"),
-        (12, 12, "worker 1 has speed 1 now"),
+        (8, 8, "P2 has speed 0 now"),
+        (12, 12, "P2 has speed 1 now"),
     ]
 
 
