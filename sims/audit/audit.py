@@ -25,7 +25,7 @@ def telling(name: str) -> Handler:
     def handle(w: World, event: Any, seq: int) -> Script:
         make = getattr(w.decider, name, None)
         if make is None:
-            raise Broken(Law.FOLLOWS, f"{told(event)} is not told by this decider")
+            raise Broken(Law.FOLLOWS, "that is not told by this decider")
         return make(event, seq)  # type: ignore[no-any-return]
 
     return handle
@@ -128,7 +128,8 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
             ended = w.started is None or w.ended
             framed(ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
-            yield Violation(broken.law, (w.reading,), broken.why)
+            line = told(w.line) if w.line is not None else "the log"
+            yield Violation(broken.law, (w.reading,), f"{line}: {broken.why}")
         except Misfit as misfit:
             why = f"{misfit.key}: {misfit.problem}; accepted: {misfit.accepted}"
             yield Violation(Law.SCHEMA, (w.reading + 1,), why)

@@ -129,8 +129,6 @@ class Decider:
         assert tasks is not None
         whole, rest = divmod(tasks.tasks, copy.full)
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
-        due = TasksDealt(job.name, job.iteration, job.next_run - 1, tuple(copy.units.items()))
-        follows(event == due, "{} must come; it says {}", due, event)
 
 
 def _wakes(policy: str) -> bool:
@@ -158,7 +156,7 @@ class Enrolment(Decider):
         """What each worker holds of its tasks at most."""
         event = yield None
         right = isinstance(event, BoundsDescribed)
-        comes(right, "bounds of {} must come, not {}", job.name, event)
+        comes(right, "bounds of {} must come", job.name)
         job.bounds = by_worker(self.w, event.bounds)
         yield BoundsDescribed(job.name, event.bounds), since
 
@@ -183,16 +181,16 @@ class Enrolment(Decider):
         tasks = job.tasks
         assert tasks is not None
         members = tuple(worker for worker, _ in event.tasks)
-        allowed(members == copy.members, "{} is not for {}", event, copy.text)
+        allowed(members == copy.members, "its run is on {}", copy.text)
         copy.units = dict(event.tasks)
         dealt = sum(copy.units.values())
-        allowed(dealt == tasks.tasks, "{}: {} are to be dealt", event, tasks.tasks)
+        allowed(dealt == tasks.tasks, "{} are to be dealt", tasks.tasks)
         for n, units in copy.units.items():
             most = job.bounds.get(n, 0)
-            allowed(1 <= units <= most, "{}: {} holds at most {}", event, n, most)
+            allowed(1 <= units <= most, "{} holds at most {}", n, most)
         outcome, ended = job.over
         reason = REASONS[outcome] if ended == self.w.now else "start"
-        follows(event.reason == reason, "reason must be {!r}: {}", reason, event)
+        follows(event.reason == reason, "reason must be {!r}", reason)
         self.replaced.pop(job.name, None)
 
     def close(self) -> None:

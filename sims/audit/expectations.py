@@ -15,7 +15,7 @@ from policies.maths.cosched import Costs
 from sims.audit import link, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import UP, Copy, Job, Run
-from sims.audit.law import Broken, Law, possible, same, told
+from sims.audit.law import Broken, Law, possible, same
 from sims.audit.turns import Phase, Script, Teller
 from sims.scenario.deciders.applications import checkpointing, costs_of
 
@@ -61,10 +61,10 @@ class Expectations(Decider):
             expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
             self.known[job.name] = it = costs_of(pack, event, expects, w.head.processors)
         except (ValueError, ArithmeticError, AssertionError) as wrong:
-            raise Broken(Law.INPUT, f"{told(event)}: {wrong}") from None
+            raise Broken(Law.INPUT, str(wrong)) from None
         alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
         sound = event.index is not None and event.index not in self.indices and it.times
-        possible(sound and same(alone, job.described.work), "{}: {!r}", event, alone)
+        possible(sound and same(alone, job.described.work), "{!r}", alone)
         self.indices.add(event.index or 0)
         w.reporters[job.name] = Teller()
 

@@ -174,7 +174,7 @@ class Queue(Decider):
         if self.shelf is not None:
             opened, jobs, end = self.shelf.opened, self.shelf.jobs, self.shelf.end
             right = jobs == opened.jobs and (not self.shelf.known or same(opened.end, end))
-            allowed(right, "{} start that end by {}; it says {}", jobs, end, opened)
+            allowed(right, "{} start that end by {}, not as #{} says", jobs, end, self.opened)
             self.shelf = None
         if self.preempted:
             for name in self.preempted:
@@ -209,13 +209,13 @@ class Queue(Decider):
 
     def open_shelf(self, event: ShelfOpened, seq: int) -> Script:
         """Nothing runs; the jobs that start now form a shelf."""
-        allowed(self.running == 0 and self.shelf is None, "{} while jobs run", event)
+        allowed(self.running == 0 and self.shelf is None, "it is while jobs run")
         yield event, self._cause()
         self.opened, self.shelf = seq, _Shelf(event)
 
     def open_batch(self, event: BatchOpened, seq: int) -> Script:
         """All pending jobs are allotted workers for their next attempts."""
-        allowed(self.running == 0, "{} while jobs run", event)
+        allowed(self.running == 0, "it is while jobs run")
         causes = self._cause()
         self.batches += 1
         self.joined = {name: self.joined.get(name, 0) for name in self.w.jobs}
@@ -229,10 +229,10 @@ class Queue(Decider):
         """A waiting job is promised a start."""
         job, workers = self.w.jobs.get(event.job), event.processors
         sound = job is not None and not job.copies and 1 <= workers <= self.w.head.processors
-        allowed(sound and event.start >= self.w.now, "{}", event)
+        allowed(sound and event.start >= self.w.now)
         before = self.promises.get(event.job)
         if before is not None and (before[1], event.job) in self.made:
-            allowed(before[0] != event, "{}: it is promised twice", event)
+            allowed(before[0] != event, "it is promised twice")
         yield event, self._cause()
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
@@ -241,7 +241,7 @@ class Queue(Decider):
         """A job that goes on waiting loses its promise."""
         job = self.w.jobs.get(event.job)
         known = event.job in self.promises and job is not None and not job.copies
-        allowed(known, "{}: nothing was promised", event)
+        allowed(known, "nothing was promised")
         yield event, self._cause()
         self.promises.pop(event.job, None)
 

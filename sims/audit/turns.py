@@ -39,6 +39,8 @@ class Turns:
     seq: int = -1
     reading: int = -1
     """seq of the line that is held against what must follow."""
+    line: Event | None = None
+    """That line."""
     phase: int = 0
     """Of the present line."""
     script: Script | None = None
@@ -118,7 +120,7 @@ class Turns:
         self.want = DONE if script is None else next(script, DONE)
         if self.want is DONE:
             due = f"{told(front.want[0])} must come first" if front and front.want else "it may not"
-            raise Broken(Law.FOLLOWS, f"nothing leads to {told(event)} now; {due}")
+            raise Broken(Law.FOLLOWS, f"nothing leads to this now; {due}")
         self.script = script
         if teller is not None:
             self.teller = teller

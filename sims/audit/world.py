@@ -109,7 +109,7 @@ class World(Turns):
     def read(self, record: Record) -> None:
         """The next line. Raises Broken where a law is."""
         seq, t, event, cause = record.seq, record.t, record.event, record.cause
-        self.reading = seq
+        self.reading, self.line = seq, event
         first = self.started is not None or isinstance(event, ScenarioStarted)
         framed(first, "the first event is not ScenarioStarted")
         ordered(seq == self.seq + 1, "#{} follows #{}", seq, self.seq)
@@ -121,7 +121,7 @@ class World(Turns):
         if self.started is not None:
             known = cause is not None and 0 <= cause < seq
             ordered(known, "its cause is {}", cause)
-            framed(not self.ended, "{} comes after the end", event)
+            framed(not self.ended, "it comes after the end")
         self.meet(event, cause, seq)
 
     def teller_of(self, event: Any) -> Teller | None:
