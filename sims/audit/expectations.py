@@ -172,7 +172,7 @@ class Expectations(Decider):
 
 def _after(rounded: Script, script: Script) -> Script:
     """What must be told, after what may be if roundings make another number of what was told."""
-    event, (expected, causes) = (yield None), next(rounded)
-    if all(map(same, astuple(event), astuple(expected))):
-        yield expected, causes
-    yield from script
+    event, (expected, causes) = (yield None), next(script)
+    if not all(map(same, astuple(event), astuple(expected))):
+        yield next(rounded)
+    yield expected, causes
