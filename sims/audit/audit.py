@@ -31,20 +31,30 @@ def telling(name: str) -> Handler:
     return handle
 
 
+DESCRIBED = (
+    *(e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.WorkerPriced),
+    *(e.WorkerRented, e.DeadlineDescribed, e.ChainsBelieved, e.LinkDescribed, e.PackDescribed),
+    *(e.PlatformDescribed, e.FaultsFitted),
+)
+"""Lines of the head."""
+TOLD: dict[type[Event], str] = {
+    e.ReservationMade: "promise",
+    e.ReservationDropped: "withdraw",
+    e.ShelfOpened: "open_shelf",
+    e.BatchOpened: "open_batch",
+    e.GainDescribed: "describe_gain",
+    e.CopiesPlaced: "place",
+    e.CopiesSettled: "settle",
+    e.EndExpected: "expect",
+    e.RedistributionDecided: "decide",
+    e.MembersPromised: "promise",
+    e.MembersJoined: "join",
+    e.FaultIgnored: "ignore",
+}
+"""By kind of line that a decider tells, its method."""
 HANDLERS: dict[type[Event], Handler] = {
     e.ScenarioStarted: inputs.begin,
-    e.MeasuresDescribed: inputs.describe,
-    e.JobsLeftOut: inputs.describe,
-    e.JobsChanged: inputs.describe,
-    e.LogReplayed: inputs.describe,
-    e.WorkerPriced: inputs.describe,
-    e.WorkerRented: inputs.describe,
-    e.DeadlineDescribed: inputs.describe,
-    e.ChainsBelieved: inputs.describe,
-    e.LinkDescribed: inputs.describe,
-    e.PackDescribed: inputs.describe,
-    e.PlatformDescribed: inputs.describe,
-    e.FaultsFitted: inputs.describe,
+    **dict.fromkeys(DESCRIBED, inputs.describe),
     e.CheckpointingDescribed: practice.describe_checkpoints,
     e.NoticeGiven: practice.notice,
     e.FaultDetected: practice.detect,
@@ -65,18 +75,7 @@ HANDLERS: dict[type[Event], Handler] = {
     e.TransferStarted: service.pass_channels,
     e.TransferSuspended: service.pass_channels,
     e.TransferDropped: service.forgotten,
-    e.ReservationMade: telling("promise"),
-    e.ReservationDropped: telling("withdraw"),
-    e.ShelfOpened: telling("open_shelf"),
-    e.BatchOpened: telling("open_batch"),
-    e.GainDescribed: telling("describe_gain"),
-    e.CopiesPlaced: telling("place"),
-    e.CopiesSettled: telling("settle"),
-    e.EndExpected: telling("expect"),
-    e.RedistributionDecided: telling("decide"),
-    e.MembersPromised: telling("promise"),
-    e.MembersJoined: telling("join"),
-    e.FaultIgnored: telling("ignore"),
+    **{kind: telling(name) for kind, name in TOLD.items()},
 }
 """Lines that nothing but themselves decides, and what makes their scripts."""
 

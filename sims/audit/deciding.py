@@ -129,6 +129,7 @@ class Decider:
         assert tasks is not None
         whole, rest = divmod(tasks.tasks, copy.full)
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
+        follows(event.reason is None, "nobody is asked why")
 
 
 def _wakes(policy: str) -> bool:

@@ -36,7 +36,7 @@ from policies.queue.names import is_strategy
 from sims.audit import practice
 from sims.audit.facts import Job
 from sims.audit.intervals import Free
-from sims.audit.law import comes, follows, framed, possible, same
+from sims.audit.law import amounts, comes, follows, framed, possible, same
 from sims.audit.link import Service
 from sims.audit.turns import Script
 from sims.audit.world import World, by_worker
@@ -90,6 +90,7 @@ def describe(w: World, event: Event, seq: int) -> Script:
     """What the head tells, once, before any job."""
     early = not w.now and not w.jobs and type(event) not in w.heads
     framed(early, "it comes too late")
+    amounts(event)
     check = HEADS.get(type(event))
     if check is not None:
         check(w, event)
@@ -104,9 +105,7 @@ def _link(w: World, event: LinkDescribed) -> None:
 
 def _pack(w: World, event: PackDescribed) -> None:
     framed(w.head.decider is DeciderKind.PACK, "no pack decides")
-    times = event.downtime, event.unit, event.latency, event.startup
-    sound = event.pair >= 1 and min(times) >= 0 and (event.mtbf is None or event.mtbf > 0)
-    possible(sound and not (event.releases and event.fatal))
+    possible(event.pair >= 1 and event.mtbf != 0 and not (event.releases and event.fatal))
     w.pack = event
 
 
@@ -169,14 +168,13 @@ def _more(w: World, job: Job, seq: int) -> Script:
 
 def evolved(event: Any, name: str) -> Any:
     """The line as it is, of that job."""
+    amounts(event)
     possible(event.job == name, "it describes no {}", name)
     return event
 
 
 def _check_job(w: World, it: JobDescribed) -> None:
-    sound = it.work >= 0 and it.verification >= 0 and (it.failures or 0) >= 0
-    sound = sound and it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
-    sound = sound and (it.estimate is None or it.estimate >= 0)
+    sound = it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
     if it.limit is not None:
         due = None if it.estimate is None else it.estimate + it.verification
         sound = sound and due is not None and same(it.limit, due)
@@ -184,14 +182,11 @@ def _check_job(w: World, it: JobDescribed) -> None:
 
 
 def _protect(w: World, job: Job, event: ProtectionDescribed) -> None:
-    times = event.period, event.cost, event.recovery, event.delay
-    sound = event.copies >= 1 and all(it is None or it >= 0 for it in times)
-    possible(sound)
+    possible(event.copies >= 1)
     job.protection = event
 
 
 def _send(w: World, job: Job, event: MessagesDescribed) -> None:
-    possible(min(event.program, event.data, event.image) >= 0)
     job.messages = event
 
 

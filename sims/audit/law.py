@@ -77,6 +77,12 @@ readable = partial(must, Law.SCHEMA)
 """What must hold, by the law that is broken otherwise."""
 
 
+def amounts(event: Event) -> None:
+    """None of its numbers is negative."""
+    numbers = (it for it in attrs.astuple(event, recurse=False) if isinstance(it, float | int))
+    possible(all(it >= 0 for it in numbers), "there is less than nothing")
+
+
 def same(found: Any, expected: Any) -> bool:
     """Whether they are equal but for rounding."""
     if found == expected:

@@ -21,7 +21,7 @@ from actors.runtime import Event
 from sims.audit import ends, parts, rules
 from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job
 from sims.audit.intervals import Free, joined
-from sims.audit.law import comes, follows, possible, same
+from sims.audit.law import amounts, comes, follows, possible, same
 from sims.audit.link import LATER
 from sims.audit.turns import INSTANT, Phase, Script, Teller
 from sims.audit.worker import Worker
@@ -49,8 +49,8 @@ def describe_checkpoints(w: World, event: CheckpointingDescribed, seq: int) -> S
 def manner(w: World, job: Job, event: CheckpointingDescribed, seq: int) -> Event:
     """The line, if it may be."""
     first = job.protection is not None and seq == job.submitted + 3
-    times = event.image_cost, event.replace_after or 0
-    sound = min(times) >= 0 <= event.slowdown <= 1 and event.images_every != 0
+    amounts(event)
+    sound = event.slowdown <= 1 and event.images_every != 0
     possible(first and sound and event != evolve(PLAINLY, job=job.name))
     job.manner, w.replaces = event, w.replaces or event.replace_after is not None
     return event
