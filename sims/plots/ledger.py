@@ -11,7 +11,7 @@ from sims.ledger import Use
 from sims.plots.boxes import Raster, coverage
 from sims.plots.figure import Framing, number_wholly
 from sims.plots.gantt import draw_legend
-from sims.plots.palette import GREY, KIND, USE_PAINTS, USES
+from sims.plots.palette import GREY, USE_PAINTS, USES, Paint
 from sims.plots.scene import Scene
 from sims.telling import counted, in_units, row_of
 
@@ -35,35 +35,33 @@ def draw_ledger(scene: Scene, framing: Framing) -> Figure:
         raise InputError("command line", "--from, --until", problem, "none of them")
     figure = framing.figure(5.5)
     whole, groups = figure.subplots(1, 2, width_ratios=(1, 1.6))
-    _draw_whole(whole, scene)
-    shown = _draw_groups(groups, scene)
-    if Use.IDLE in scene.shares():
-        shown.append(KIND[Use.IDLE])  # what the bars of `groups` leave blank
-    draw_legend(figure, USE_PAINTS, shown)
+    shares = _draw_whole(whole, scene)
+    # The bars of `groups` leave blank what was idle.
+    idle = [USES[it] for it in shares if it == Use.IDLE.value]
+    draw_legend(figure, sorted([*_draw_groups(groups, scene), *idle], key=USE_PAINTS.index))
     figure.suptitle(framing.heading(scene))
     return figure
 
 
-def _draw_whole(axes: Axes, scene: Scene) -> None:
+def _draw_whole(axes: Axes, scene: Scene) -> dict[str, float]:
     shares = scene.shares()
     colours = [USES[use].colour for use in shares]
-    labels = [use.value for use in shares]
-    bars = axes.barh(labels, [*shares.values()], color=colours, edgecolor=GREY, linewidth=0.6)
+    bars = axes.barh([*shares], [*shares.values()], color=colours, edgecolor=GREY, linewidth=0.6)
     axes.bar_label(bars, [f" {it:.3g} %" for it in shares.values()], fontsize="small")
     axes.invert_yaxis()
     axes.margins(x=0.25)
     processors, unit = scene.header.processors, scene.header.unit
     axes.set_xlabel(f"% of {counted(processors, 'processor')} x {in_units(scene.end, unit)}")
+    return shares
 
 
-def _draw_groups(axes: Axes, scene: Scene) -> list[int]:
-    """Returns the kinds that were drawn."""
+def _draw_groups(axes: Axes, scene: Scene) -> list[Paint]:
+    """Returns what was drawn."""
     header, rows = scene.header, scene.header.processors
     groups = min(rows, GROUPS)
     areas = coverage(scene.uses, Raster(groups, 1, rows, scene.end or 1))
     kinds = sorted(areas, key=lambda kind: USE_PAINTS[kind].state)  # states on top
-    edges = np.linspace(0, rows, groups + 1)
-    bottom = np.zeros(groups)
+    edges, bottom = np.linspace(0, rows, groups + 1), np.zeros(groups)
     for kind in kinds:
         height = 100 * areas[kind][:, 0]
         axes.bar(
@@ -84,4 +82,4 @@ def _draw_groups(axes: Axes, scene: Scene) -> list[int]:
         turned = 90 if header.workers and rows > 12 else 0
         places = np.arange(0, rows, step) + 0.5
         axes.set_xticks(places, scene.workers[::step], rotation=turned, fontsize="small")
-    return kinds
+    return [USE_PAINTS[kind] for kind in kinds]

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.errors import InputError
-from sims.ledger import Use
 from sims.plots.boxes import Floats
 from sims.plots.figure import Framing, legend_below, number_wholly
-from sims.plots.palette import BLUE, GREEN, KIND, ORANGE, USE_PAINTS, VERMILION
+from sims.plots.palette import COLOURS, KIND, LEVELS
 from sims.plots.scene import Scene
 from sims.telling import counted
 
@@ -23,14 +22,8 @@ if TYPE_CHECKING:
 FINEST = 2000
 """Steps that are shown one by one; more are averaged over as many equal intervals."""
 
-LILAC = "#B9A0E8"
-MESSAGES = {
-    "data": (KIND[Use.TRANSFER], USE_PAINTS[KIND[Use.TRANSFER]].colour),
-    **{what: (KIND[what], USE_PAINTS[KIND[what]].colour) for what in ("image", "program")},
-    # Images that are saved lie beside those that are fetched, in an area of their own.
-    "saved image": (KIND["save"], LILAC),
-}
-"""Which boxes they are, and in which colour they are shown."""
+CHANNELS = {"data": "transfer", "image": "image", "program": "program", "saved image": "save"}
+"""The kinds of boxes that are messages, by what they are called here."""
 
 
 def draw_bandwidth(scene: Scene, framing: Framing) -> Figure:
@@ -41,18 +34,19 @@ def draw_bandwidth(scene: Scene, framing: Framing) -> Figure:
         problem = "nothing is transferred through a master in this log"
         accepted = "--what gantt, jobs, ledger or queue"
         raise InputError(scene.header.scenario, "bandwidth", problem, accepted)
-    figure, axes = _stack(scene, framing, times, levels, [MESSAGES[what][1] for what in levels])
+    figure, axes = _stack(scene, framing, times, levels)
     axes.set_ylabel("transfers at once")
     if scene.channels is not None:
         label = f"{counted(scene.channels, 'channel')} of the master (n_com)"
-        axes.axhline(scene.channels, color=VERMILION, ls="--", lw=1.2, label=label)
+        axes.axhline(scene.channels, color=COLOURS["vermilion"], ls="--", lw=1.2, label=label)
     legend_below(figure)
     return figure
 
 
 def channels_used(scene: Scene) -> tuple[Floats, dict[str, NDArray[np.int64]]]:
     """Times, and how many transfers of each kind of message are under way from then on."""
-    boxes = {what: scene.uses[scene.uses.kind == kind] for what, (kind, _) in MESSAGES.items()}
+    kinds = scene.uses.kind
+    boxes = {what: scene.uses[kinds == KIND[kind]] for what, kind in CHANNELS.items()}
     found = {what: it for what, it in boxes.items() if len(it)}
     times = np.unique([0.0, *(t for it in found.values() for t in (*it.start, *it.end))])
     return times, {
@@ -67,7 +61,7 @@ def draw_queue(scene: Scene, framing: Framing) -> Figure:
     times = np.insert(scene.queue.t, 0, 0)
     last = np.append(np.diff(times) > 0, True)  # of its instant
     levels = {it: np.insert(scene.queue[it], 0, 0)[last] for it in ("running", "waiting")}
-    figure, axes = _stack(scene, framing, times[last], levels, [GREEN, ORANGE])
+    figure, axes = _stack(scene, framing, times[last], levels)
     axes.set_ylabel("jobs in the system")
     legend_below(figure)
     return figure
@@ -78,7 +72,6 @@ def _stack(
     framing: Framing,
     times: Floats,
     levels: Mapping[str, NDArray[Any]],
-    colours: list[str],
 ) -> tuple[Figure, Axes]:
     """`levels` from each of `times` on, which begin with 0."""
     figure = framing.figure(4.5)
@@ -90,8 +83,9 @@ def _stack(
     areas = np.append(areas, areas[:, -1:], axis=1)
     if len(times) > FINEST:
         times, areas = averaged(times, areas)
+    colours = [LEVELS[it] for it in levels]
     axes.stackplot(times, areas, labels=list(levels), colors=colours, step="post")
-    axes.plot(times, areas.sum(axis=0), color=BLUE, lw=0.6, drawstyle="steps-post")
+    axes.plot(times, areas.sum(axis=0), color=COLOURS["blue"], lw=0.6, drawstyle="steps-post")
     axes.set_ylim(bottom=0)
     number_wholly(axes, "y")
     return figure, axes

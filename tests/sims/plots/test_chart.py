@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.collections import PolyCollection
 
-from actors.events import Outcome
-from sims.ledger import Use
 from sims.plots.boxes import (
     BOX,
     Columns,
@@ -22,11 +20,11 @@ from sims.plots.boxes import (
     rgb,
 )
 from sims.plots.figure import blank_figure, save
-from sims.plots.palette import IN_SYSTEM, KIND, RUN_KIND, RUN_PAINTS, USE_PAINTS, USES
+from sims.plots.palette import KIND, RUN_KIND, RUN_PAINTS, USE_PAINTS, USES
 from tests.sims.plots.made import boxes
 
-USEFUL, LOST, CHECKPOINT = KIND[Use.USEFUL], KIND[Use.LOST], KIND[Use.CHECKPOINT]
-BEHIND, COMPLETED = RUN_PAINTS.index(IN_SYSTEM), RUN_KIND[Outcome.COMPLETED]
+USEFUL, LOST, CHECKPOINT = (KIND[it] for it in ("useful", "lost", "checkpoint"))
+BEHIND, COMPLETED = RUN_KIND["in_system"], RUN_KIND["completed"]
 
 
 def test_what_is_too_small_for_an_outline_is_drawn_over_its_neighbours_outlines() -> None:
@@ -36,7 +34,7 @@ def test_what_is_too_small_for_an_outline_is_drawn_over_its_neighbours_outlines(
     draw_boxes(axes, long, USE_PAINTS)
     drawn = [it for it in axes.collections if isinstance(it, PolyCollection)][-1]
     colours = np.asarray(drawn.get_facecolor())[:, :3]
-    assert colours[-1] == pytest.approx(rgb(USES[Use.CHECKPOINT].colour))
+    assert colours[-1] == pytest.approx(rgb(USES["checkpoint"].colour))
     white = [edge.tolist() == [1, 1, 1] for edge in np.asarray(drawn.get_edgecolor())[:, :3]]
     assert white == [True, True, False]
 

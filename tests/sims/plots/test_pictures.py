@@ -10,14 +10,14 @@ from attrs import evolve
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from actors.events import JobSubmitted, Outcome
+from actors.events import JobSubmitted
 from actors.runtime import Record
 from sims.cli import main
 from sims.errors import InputError
 from sims.plots import gantt
 from sims.plots.boxes import rgb
 from sims.plots.figure import Framing, blank_figure, save, title_within
-from sims.plots.palette import OUTCOMES
+from sims.plots.palette import RUN_KIND, RUN_PAINTS
 from sims.plots.pictures import WHOLE, What, draw
 from sims.plots.scene import Scene
 from sims.scenario.loader import load
@@ -156,7 +156,7 @@ def test_titles_tell_scenario_seed_and_policy(what: str) -> None:
 def test_the_copy_that_completed_a_job_is_drawn_over_the_others() -> None:
     runs = drawn("jobs", "redundant").axes[0].collections[-1]
     assert isinstance(runs, PolyCollection)
-    green = rgb(OUTCOMES[Outcome.COMPLETED].colour)
+    green = rgb(RUN_PAINTS[RUN_KIND["completed"]].colour)
     small = (np.asarray(runs.get_edgecolor())[:, :3] < 1).any(axis=1)
     completed = (np.asarray(runs.get_facecolor())[small, :3] == green).all(axis=1)
     assert 0 < completed.sum() < len(completed)

@@ -14,7 +14,7 @@ from actors.events import (
 )
 from sims.ledger import Use, account
 from sims.plots.boxes import Raster, coverage, side_by_side
-from sims.plots.palette import IN_SYSTEM, KIND, RUN_PAINTS, USE_PAINTS, WENT_ON, Sign
+from sims.plots.palette import KIND, RUN_KIND, USE_PAINTS, Sign
 from sims.plots.scene import Scene, middle
 from sims.plots.steps import averaged, channels_used
 from tests.parts import parted
@@ -32,7 +32,7 @@ def test_boxes_cover_what_the_ledger_counts(name: str) -> None:
     covered = float(((boxes.high - boxes.low) * (boxes.end - boxes.start) * boxes.share).sum())
     spent = ledger.capacity - ledger.total[Use.IDLE]
     assert covered == pytest.approx(float(spent), rel=1e-9)
-    told = {use: 100 * ledger.share(use) for use in Use if ledger.total[use]}
+    told = {use.value: 100 * ledger.share(use) for use in Use if ledger.total[use]}
     assert scene.shares() == pytest.approx(told, rel=1e-6)
     assert boxes.low.min() >= 0
     assert boxes.high.max() <= scene.header.processors
@@ -56,7 +56,7 @@ def test_every_run_has_a_box_in_its_jobs_row_and_copies_do_not_overlap(name: str
 
 def test_jobs_wait_from_their_submission_to_their_end() -> None:
     scene = Scene.of(records_of("batch-rigid"))
-    waits = scene.runs[scene.runs.kind == RUN_PAINTS.index(IN_SYSTEM)]
+    waits = scene.runs[scene.runs.kind == RUN_KIND["in_system"]]
     assert waits.job.tolist() != []
     assert sorted(waits.job.tolist()) == list(range(100))
     assert waits.start.tolist() == [0] * 100
@@ -176,7 +176,7 @@ def test_bars_of_groups_add_up_to_the_whole_pool() -> None:
     ledger = account(records, scene.header.processors)
     areas = coverage(scene.uses, Raster(64, 1, scene.header.processors, scene.end))
     for use in (Use.USEFUL, Use.LOST):
-        assert areas[KIND[use]].mean() == pytest.approx(ledger.share(use))
+        assert areas[KIND[use.value]].mean() == pytest.approx(ledger.share(use))
 
 
 def test_shares_of_a_processor_lie_beside_each_other_in_its_row() -> None:
@@ -197,7 +197,7 @@ def test_a_fault_without_effect_is_marked_where_it_struck() -> None:
 
 def test_work_that_went_on_in_another_run_is_not_painted_as_cancelled() -> None:
     records = records_of("malleable10")
-    went_on = Scene.of(records).runs.kind == RUN_PAINTS.index(WENT_ON)
+    went_on = Scene.of(records).runs.kind == RUN_KIND["went_on"]
     started = [it.event for it in records if isinstance(it.event, RunStarted)]
     sources = {(it.job, it.source) for it in started if it.source is not None}
     assert 0 < went_on.sum() <= len(sources)
