@@ -192,7 +192,7 @@ class ToldRun(Course):
             reclaimed.close(now)
         if self.kept is not None:
             self.kept.close_within(parent, now)
-            self.kept = None
+            self.kept, self.released = None, now
 
     def _sum_up(self, outcome: Outcome, done: float, now: float) -> None:
         said = []

@@ -148,8 +148,6 @@ class Tale(Listener):
         if head is None:
             fate = Part.UNSETTLED
             head = None if job.killed else self._furthest() or job.saved
-        runs = self.history.runs.values()
-        self.account.kept += [(it.end, now) for it in runs if it.end is not None]
         self.account.settle(now, head, fate)
         self._completed = None
         self._stop_waiting(now)
@@ -220,7 +218,6 @@ class Tale(Listener):
         if run.job.end is not None:
             return
         if run.kept and run.end is not None:
-            self.account.kept.append((run.end, record.t))
             self._runs[run.number].release(self._top, record.t)
         self._wait(record)
 
