@@ -14,7 +14,7 @@ from actors.events import (
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.history import History, Job, Listener, Run, Worker
-from sims.trace.look import Asked, Look, Ranking, held
+from sims.trace.look import Look, Ranking, held
 from sims.trace.wait import FreeWorkers, Promise, Wait
 
 DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
@@ -94,8 +94,7 @@ class Waits(Listener):
 
     def _satisfy(self, wait: Wait, now: float) -> None:
         runs = [run for run in self.history.runs.values() if run.job is wait.me]
-        wait.until, wait.mine = now, held(runs)[0]
-        wait.asked = evolve(Asked.of(runs[-1]), processors=wait.mine.width)
+        wait.until, wait.mine, wait.run = now, held(runs)[0], runs[-1]
         self._decided(wait, now)
         wait.freed, wait.back = held(self._freed), self._back
 
@@ -139,7 +138,7 @@ class Waits(Listener):
         wait, job = self._open, run.job
         self._reserved.pop(job.name, None)
         if wait is not None and job.seq > wait.me.seq and job.name not in wait.passed:
-            wait.passed[job.name] = Asked.of(run)
+            wait.passed[job.name] = run
 
     def run_released(self, run: Run, record: Record) -> None:
         for it in self._unsettled:
