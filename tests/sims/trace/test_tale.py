@@ -27,11 +27,13 @@ from actors.events import (
 from actors.events.pack import EndExpected, RedistributionDecided, RedistributionPlanned
 from actors.runtime import Event, Record
 from policies.interface.pack import Cause
+from sims.history import HOLDING
 from sims.log import LogFile
 from sims.trace.account import Part
 from sims.trace.read import find_life
 from sims.trace.span import Span
 from sims.trace.tale import Tale
+from sims.trace.waits import Waits
 from tests.sims.kinds import EVERY, records_of, written
 from tests.sims.worlds import Table, logged, play, write
 
@@ -157,16 +159,6 @@ def test_a_stop_of_the_computation_says_how_much_was_done_and_who_was_away() -> 
     assert lost[0][1:] == [(2, 3, "P1 is RECLAIMED"), (3, 3, "P2 goes DOWN")]
 
 
-def test_a_wait_for_workers_is_told_and_no_wait_is_not() -> None:
-    iteration = root(iterative(["rrrruuuuuddduuuuuu"], [6])).children[0]
-    assert told(iteration.children) == [
-        (0, 4, "waits for workers"),
-        (4, 9, "run 0: P1 x1; 6 slots of work"),
-        (9, 12, "waits for workers"),
-        (12, 18, "run 1: P1 x1; 6 slots of work"),
-    ]
-
-
 def test_why_tasks_were_dealt_anew_is_told() -> None:
     first, second = root(
         happening(
@@ -230,8 +222,9 @@ def test_images_are_sent_and_fetched_member_by_member() -> None:
     assert (22, 23, "worker 0 receives an image") in told(third.children[0].children)
 
 
-def test_copies_are_told_side_by_side_with_what_they_were_cloned_from() -> None:
-    titles = [it.title for it in root(records_of("copies")).children]
+def test_copies_are_told_side_by_side_with_their_source_and_pace() -> None:
+    copies = root(records_of("copies")).children
+    titles = [it.title for it in copies]
     start = "on 1 worker: {}; 15 s of work"
     assert titles[:3] == [
         f"run 0 {start.format(0)}",
@@ -239,11 +232,7 @@ def test_copies_are_told_side_by_side_with_what_they_were_cloned_from() -> None:
         f"run 2 {start.format(2)}; beside runs 0, 1",
     ]
     assert titles[4] == f"run 4 {start.format(0)}, from 14 done by run 1; beside runs 1, 3"
-
-
-def test_speeds_of_members_are_told_and_the_pace_that_follows() -> None:
-    second = root(records_of("copies")).children[1]
-    assert told(second.children)[1:4] == [
+    assert told(copies[1].children)[1:4] == [
         (1, 8, "computes at speed 2, 14 s done by then"),
         (8, 8, "worker 1 has speed 0 now"),
         (12, 12, "worker 1 has speed 1 now"),
@@ -309,19 +298,19 @@ def test_what_the_pack_decides_is_told_to_whom_it_concerns() -> None:
     assert (account.spent[Part.USEFUL], account.spent[Part.REDISTRIBUTION]) == (5, 1)
 
 
-def test_a_wait_is_explained_by_workers_that_are_away_and_come_back(tmp_path: Path) -> None:
+def test_a_wait_is_told_with_the_workers_that_are_away_and_no_wait_is_not(tmp_path: Path) -> None:
     records = iterative(["rrrruuuuuddduuuuuu"], [6])
-    trace = find_life(LogFile(write(records, tmp_path / "a.jsonl")), "a")
-    waits = [it for it in trace.root.children[0].children if it.children][::2]
-    assert [told(wait.children) for wait in waits] == [
-        [
-            (0, 0, "0 of 1 processor are free, 1 is RECLAIMED"),
-            (4, 4, "possible now: P1 is UP again; 1 is free, it takes 1"),
-        ],
-        [
-            (9, 9, "0 of 1 processor are free, 1 is DOWN"),
-            (12, 12, "possible now: P1 is UP again; 1 is free, it takes 1"),
-        ],
+    iteration = find_life(LogFile(write(records, tmp_path / "a.jsonl")), "a").root.children[0]
+    assert told(iteration.children) == [
+        (0, 4, "waits for workers"),
+        (4, 9, "run 0: P1 x1; 6 slots of work"),
+        (9, 12, "waits for workers"),
+        (12, 18, "run 1: P1 x1; 6 slots of work"),
+    ]
+    back = "possible now: P1 is UP again; 1 is free, it takes 1"
+    assert [told(wait.children) for wait in iteration.children[::2]] == [
+        [(0, 0, "0 of 1 processor are free, 1 is RECLAIMED"), (4, 4, back)],
+        [(9, 9, "0 of 1 processor are free, 1 is DOWN"), (12, 12, back)],
     ]
 
 
@@ -361,14 +350,22 @@ def test_spans_lie_within_their_parents_and_causes_come_first(name: str) -> None
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_only_the_lines_that_concern_a_job_matter_to_its_life(name: str, tmp_path: Path) -> None:
-    records, lines = records_of(name), list(LogFile(written(name, tmp_path)).lines())
+def test_lines_that_are_skipped_put_off_or_dropped_change_nothing(
+    name: str, tmp_path: Path
+) -> None:
+    records, log = records_of(name), LogFile(written(name, tmp_path))
     for job in jobs_of(name):
-        told, whole = Tale(job), life(records, job)
-        for record, line in zip(records, lines, strict=True):
-            if record.seq == 0 or told.concerns(line):
-                told(record)
-        assert (told.root, told.account) == (whole.root, whole.account)
+        whole, waits, found = life(records, job), Waits(job), find_life(log, job)
+        for record in records:
+            if type(record.event) in HOLDING:
+                waits(record)
+        waits.close()
+        assert found.account == whole.account
+        assert found.data["waits"] == [it.as_json() for it in waits.done]
+        reasons = {it.since: list(it.spans()) for it in waits.done}
+        for span in whole.waits:
+            span.children += reasons.get(span.start, [])
+        assert found.root == whole.root
 
 
 def jobs_of(name: str) -> list[str]:
