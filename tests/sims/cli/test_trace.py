@@ -24,34 +24,20 @@ def spans(span: dict[str, Any]) -> list[dict[str, Any]]:
     return [span, *(it for child in span["children"] for it in spans(child))]
 
 
-def test_json_and_text_tell_the_same_spans(shell: Shell, log: Path) -> None:
+def test_json_and_text_tell_the_same_spans_of_the_whole_run_and_their_causes(
+    shell: Shell, log: Path
+) -> None:
+    events = [json.loads(line) for line in log.read_text().splitlines()]
     told = shell("trace", log, "--job", "application", "--json").json()
+    assert (told["start"], told["end"]) == (0, events[-1]["t"])
+    parts = [child["title"] for child in told["children"]]
+    assert parts[:3] == ["iteration 0", "iteration 1", "iteration 2"]
     lines = shell("trace", log, "--job", "application").out.splitlines()
     for line, span in zip(lines, spans(told), strict=False):
         assert span["title"] in line
-        if span["cause"] is not None:
-            assert f"(#{span['seq']} because of #{span['cause']})" in line
-
-
-def test_the_life_is_as_long_as_the_run_and_its_iterations_are_its_parts(
-    shell: Shell, log: Path
-) -> None:
-    told = shell("trace", log, "--job", "application", "--json").json()
-    makespan = shell("summary", log, "--json").json()["makespan"]
-    assert (told["start"], told["end"]) == (0, makespan)
-    assert [child["title"] for child in told["children"]][:3] == [
-        "iteration 0",
-        "iteration 1",
-        "iteration 2",
-    ]
-
-
-def test_causes_lead_back_to_events_of_the_log(shell: Shell, log: Path) -> None:
-    events = [json.loads(line) for line in log.read_text().splitlines()]
-    told = shell("trace", log, "--job", "application", "--json").json()
-    for span in spans(told):
         assert events[span["seq"]]["t"] == span["start"]
         if span["cause"] is not None:
+            assert f"(#{span['seq']} because of #{span['cause']})" in line
             assert events[span["cause"]]["t"] <= span["start"]
 
 
