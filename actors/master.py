@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor
 
 from attrs import define, field
 
@@ -70,6 +71,8 @@ class Master(Actor):
     _freed: int = field(init=False, default=NOTHING)
     """seq of what freed a channel at this instant."""
     _due: bool = field(init=False, default=False)
+    _slot: float = field(init=False, default=0)
+    """When the next slot begins, as far as that was asked for."""
     _chosen: Sequence[Request] = field(init=False, default=())
     """Who gets channels that others are about to yield."""
     _yielding: set[int] = field(init=False, factory=set)
@@ -117,8 +120,9 @@ class Master(Actor):
             self._deal(choose(self.order, list(requests.values()), self.channels, self.now))
         self._asks.clear()
         self._freed = NOTHING
-        if self.order.every_slot and requests:
-            self.after(1, SlotBegan(), NOTHING, Phase.STATES_CHANGE)
+        if self.order.every_slot and requests and self._slot <= self.due_by:
+            self._slot = floor(self.due_by) + 1
+            self.at(self._slot, SlotBegan(), NOTHING, Phase.STATES_CHANGE)
 
     def _deal(self, chosen: Sequence[Request]) -> None:
         gaining = [request for request in chosen if request.since is None]

@@ -30,7 +30,8 @@ class ServiceOrder(Protocol):
 
     @property
     def every_slot(self) -> bool:
-        """Whether the choice may change while demand does not: ask again in every slot."""
+        """Whether the choice may change while demand does not: ask again as every slot begins, at
+        each whole time."""
 
     def __call__(
         self, waiting: Sequence[Waiting], channels: int, now: float

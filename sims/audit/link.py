@@ -40,7 +40,7 @@ class Service(Teller):
     """seq of what freed a channel since then."""
     stirred: bool = False
     looks: float = -1
-    """When an order that looks again in every time unit does so next."""
+    """When the slot begins in which an order that looks again in every slot does so next."""
 
     def quit(self, worker: Worker) -> None:
         """It wants none any more."""

@@ -128,7 +128,8 @@ class Queue(Decider):
             return own[1]
         made = [seq for seq, name in self.made if name != job.name]
         lead = [seq for seq in self.started[:1] if seq >= 0]
-        return {*made, *lead} or self.called()
+        # Or the order has changed, as time passed, and nobody that is promised a start is ahead.
+        return {*made, *lead, *self.called()}
 
     def why(self, job: Job, copy: Copy, seq: int) -> Causes:
         causes = super().why(job, copy, seq)

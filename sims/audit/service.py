@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import floor, inf
 
 from actors.events import TransferDropped, TransferStarted, TransferSuspended
 from sims.audit.law import Broken, Law, follows, told
@@ -19,7 +19,7 @@ from sims.audit.link import (
     suspend,
     wants,
 )
-from sims.audit.turns import Phase, Script
+from sims.audit.turns import INSTANT, Phase, Script
 from sims.audit.worker import Worker
 from sims.audit.world import World
 
@@ -78,8 +78,9 @@ def _begun(w: World, worker: Worker, freed: int) -> Script:
 
 
 def _look_again(w: World, service: Service) -> None:
-    if service.looks != w.now + 1:
-        service.looks = w.now + 1
+    by = w.now * (1 + INSTANT)
+    if service.looks <= by:
+        service.looks = floor(by) + 1
 
         def look() -> None:
             service.stirred = True

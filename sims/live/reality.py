@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -20,11 +20,14 @@ from sims.live.live import live, playable
 from sims.live.processes import Processes
 from sims.log import LogWriter
 from sims.scenario.scenario import Scenario
+from sims.telling import counted
 from sims.world import run
 
 CALLS = 100
 STEPS = 1000
 BYTES = 4_000_000
+SAME = 1e-9
+"""Relative: makespans that differ by less are the same."""
 
 
 @frozen
@@ -44,6 +47,13 @@ class Outcome:
     """Processes that died by no command of ours."""
     late: tuple[float, ...] = field(default=(), repr=False)
     """Seconds after its time of each thing that took real time."""
+    tolerance: float = 0
+    """Seconds that count as on time: what is later lengthens the run."""
+
+    @property
+    def delays(self) -> list[float]:
+        """Those beyond the tolerance."""
+        return [it for it in self.late if it > self.tolerance]
 
 
 @frozen
@@ -124,6 +134,7 @@ def measure(
         sound=not list(audit(iter(records))),
         missed=lived.missed,
         late=tuple(seconds for _, seconds in lived.late),
+        tolerance=scenario.live.tolerance,
     )
 
 
@@ -200,7 +211,7 @@ class Comparison:
             for use, theirs, ours in self.uses(it):
                 told = f"{ours.mean:>10.5g} [{ours.low:.5g}, {ours.high:.5g}]"
                 yield f"    {use:<14} {theirs:>10.5g} predicted {told} measured"
-        yield from _explained(runs)
+        yield from self._explained()
         if len(self.variants) > 1:
             before, after, apart = self.ranks()
             yield f"predicted order: {', '.join(before)}"
@@ -208,17 +219,21 @@ class Comparison:
             alike = sum(same for *_, same in apart)
             yield f"pairs whose measured intervals do not overlap: {alike} of {len(apart)} alike"
 
-
-def _explained(runs: Iterable[Outcome]) -> Iterator[str]:
-    """What real processes add: how late things were, and processes that died unbidden."""
-    late = [it for each in runs for it in each.late]
-    if late:
-        middle, high, most = np.quantile(late, (0.5, 0.99, 1))
-        told = f"median {middle:.4g} s, 99th percentile {high:.4g} s, most {most:.4g} s"
-        yield f"late: {len(late):,} parts and messages: {told}"
-    missed = sum(it.missed for it in runs)
-    if missed:
-        yield f"processes that died by no command of ours: {missed}"
+    def _explained(self) -> Iterator[str]:
+        """What real processes add: how late things were; and of each run that parts from its
+        prediction, what was later than the tolerance and which processes died unbidden."""
+        late = [it for each in self.measured for it in each.late]
+        if late:
+            middle, high, most = np.quantile(late, (0.5, 0.99, 1))
+            told = f"median {middle:.4g} s, 99th percentile {high:.4g} s, most {most:.4g} s"
+            yield f"late: {len(late):,} parts and messages: {told}"
+        for theirs, ours in zip(self.predicted, self.measured, strict=True):
+            ratio = ours.makespan / theirs.makespan
+            if ours.missed or abs(ratio - 1) > SAME:
+                delays = ours.delays
+                told = f"{counted(len(delays), 'delay')} of {sum(delays):.3g} s in all"
+                died = f"{counted(ours.missed, 'process', 'processes')} died by no command of ours"
+                yield f"{ours.variant}, seed {ours.seed}: x {ratio:.4f}: {told}, {died}"
 
 
 def write(outcomes: Sequence[Outcome], path: Path) -> None:

@@ -7,16 +7,18 @@ import pkgutil
 from importlib import import_module
 from pathlib import Path
 
+import attrs
 import pytest
 
 import sims.live
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
+from sims.ledger import Use
 from sims.live.chains import Work, hashed
 from sims.live.live import Lived, live, playable
 from sims.live.processes import Processes
-from sims.live.reality import Comparison, calibrate, measure, predict
+from sims.live.reality import Comparison, Outcome, calibrate, measure, predict
 from tests.sims.live.worlds import MECHANISMS, scenario
 
 
@@ -55,6 +57,16 @@ def test_reality_predicts_before_it_measures_the_same_runs(cluster: Processes) -
     told = "\n".join(Comparison(predicted, measured, "s").lines())
     assert "2 runs: 2 with the right answers" in told
     assert "useful" in told
+
+
+def test_a_run_that_parts_from_its_prediction_is_explained_by_what_was_late_in_it() -> None:
+    said = Outcome("EASY", 1, 100.0, {use.value: 1.0 for use in Use})
+    slow = attrs.evolve(said, makespan=102.0, missed=1, late=(0.05, 0.5, 1.5), tolerance=1)
+    same = attrs.evolve(said, seed=2)
+    told = list(Comparison([said, same], [slow, same], "s").lines())
+    assert [line for line in told if "seed" in line] == [
+        "EASY, seed 1: x 1.0200: 1 delay of 1.5 s in all, 1 process died by no command of ours"
+    ]
 
 
 def test_work_that_is_lost_shows_in_the_answer() -> None:
