@@ -50,61 +50,6 @@ def test_a_cut_log_tells_as_much_as_there_is(shell: Shell, log: Path) -> None:
     assert "to ?" in said.out.splitlines()[0]
 
 
-# --- why it waited --------------------------------------------------------------------------------
-
-
-LAST = "processors = 2\ntime = 3000\nrelease = 20\nestimate = 4000\n"
-
-
-def reasons(shell: Shell, last: str = LAST, order: str = "FCFS") -> list[str]:
-    """What is told of the time that J2 waited, without the times; `last` is J3."""
-    shell("run", shell.write(FEW.replace(LAST, last).replace("FCFS", order)), "--log", "few.jsonl")
-    lines = shell("trace", "few.jsonl", "J2").out.splitlines()
-    first = next(k for k, line in enumerate(lines) if "waits for workers" in line)
-    told = []
-    for line in lines[first + 1 :]:
-        if not line.startswith(4 * " "):
-            break
-        told.append(line[29:].partition("  (#")[0])
-    return told
-
-
-def test_a_job_that_waited_tells_who_held_the_processors_who_passed_it_and_what_freed_them(
-    shell: Shell,
-) -> None:
-    assert reasons(shell) == [
-        "2 of 8 processors are free",
-        "held by J1 (6 processors, 0 s to 1:23:20)",
-        "promised its start for 2:30:00",
-        "1 job that came later started first by backfilling: J3 on 2 at 20 s",
-        "possible now: J1 (6 processors, 6 of them now its own) ends; 8 are free, it takes 8",
-    ]
-
-
-def test_a_promise_that_moves_is_told_with_what_moved_it(shell: Shell) -> None:
-    told = reasons(shell, "processors = 2\ntime = 6000\nrelease = 5\nestimate = 6000\n")
-    assert told[2:] == [
-        "promised its start for 2:30:00",
-        "promised its start for 1:40:05, 2,995 s earlier: "
-        "J1 ended 1 h 6 min 40 s before it was believed to",
-        "possible now: J3 (2 processors, 2 of them now its own) ends; 8 are free, it takes 8",
-    ]
-
-
-def test_who_is_first_in_the_order_passes_by_the_order_and_not_by_backfilling(
-    shell: Shell,
-) -> None:
-    last = "processors = 8\ntime = 50\nrelease = 20\nestimate = 100\n"
-    assert reasons(shell, last, "SPT")[2:] == [
-        "promised its start for 2:30:00",
-        "nothing is promised to it any more: J3 is ahead of it now",
-        "promised its start for 1:25:00",
-        "1 job that came later started first by the order SPT: J3 on 8 at 1:23:20",
-        "8 processors were free at 1 earlier instant too, first at 1:23:20: others had them",
-        "possible now: J3 (8 processors, 8 of them now its own) ends; 8 are free, it takes 8",
-    ]
-
-
 def test_the_job_may_be_named_with_or_without_the_option(shell: Shell, log: Path) -> None:
     assert shell("trace", log, "application").out == shell("trace", log, "--job", "application").out
     said = shell("trace", log)
@@ -146,12 +91,3 @@ def test_under_an_order_of_ones_own_who_passed_did_so_by_it_or_by_backfilling(
     [freed] = [line for line in out.splitlines() if "possible now: " in line]
     assert "J5 (2 processors, 2 of them now its own), J1 (1 processor" in freed
     assert freed.endswith(" and 2 other runs (2) end; 8 are free, it takes 8")
-
-
-def test_a_policy_that_is_no_queues_lets_others_pass_by_its_choice(shell: Shell) -> None:
-    text = CROWD.replace("processors = 8, time = 5", "processors = 1, time = 50")
-    text = text.replace("processors = 2", "processors = 1").replace("workers = 8", "workers = 2")
-    text = text.partition("policy = ")[0] + 'policy.name = "SRPT+R"\n'
-    shell("run", shell.write(text), "--log", "run.jsonl")
-    out = shell("trace", "run.jsonl", "--job", "J6").out
-    assert "1 job that came later started first by the policy's choice: J7 on 1 at 3 s" in out
