@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
 from math import inf
@@ -195,13 +195,16 @@ class Scene(Listener):
         of_jobs = np.bincount(uses.job, areas_of(uses), len(self.jobs))
         most = len(CLASSES)
         for what, words in self.owners.items():
-            names, which = np.unique(words, return_inverse=True)
-            if len(names) > 1:
-                order = np.argsort(-np.bincount(which, of_jobs), kind="stable")
-                shown = [f"{what} {visible(str(names[k])) or 'unknown'}" for k in order[:most]]
+            sizes = Counter[str]()
+            for name, area in zip(words, of_jobs.tolist(), strict=True):
+                sizes[name] += area
+            if len(sizes) > 1:
+                names = [name for name, _ in sizes.most_common()]
+                shown = [f"{what} {visible(name) or 'unknown'}" for name in names[:most]]
                 others = [counted(len(names) - most, f"other {what}")] * (len(names) > most)
+                place = {name: min(k, most) for k, name in enumerate(names)}
                 paints = list(map(Paint, [*shown, *others], [*CLASSES, GREY]))
-                return np.minimum(np.argsort(order)[which], most), paints
+                return np.array([place[name] for name in words]), paints
         if self.header.unit != SECOND or len(self.jobs) <= MANY:
             return None, ()
         return np.searchsorted([*WAITS], self.waits), [*WAITS.values()]

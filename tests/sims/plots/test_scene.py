@@ -12,10 +12,10 @@ from actors.events import (
     RunStarted,
 )
 from sims.ledger import Use, account
+from sims.plots.areas import averaged, channels_used
 from sims.plots.boxes import Raster, coverage, side_by_side
 from sims.plots.palette import KIND, RUN_KIND, USE_PAINTS, Sign
 from sims.plots.scene import Scene, middle
-from sims.plots.steps import averaged, channels_used
 from tests.parts import parted
 from tests.sims.kinds import EVERY, records_of
 from tests.sims.plots.made import boxes as made
