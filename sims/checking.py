@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from actors.runtime import System
 from sims.errors import InputError
 from sims.scenario.build import populate
 from sims.scenario.idle import idle
+from sims.scenario.keys import toml
 from sims.scenario.platform import WorkerFields
 from sims.scenario.policies import given, located
 from sims.scenario.scenario import Scenario
@@ -130,7 +130,7 @@ def _steady(section: Workers) -> Workers:
 def as_toml(scenario: Scenario) -> str:
     """All that it says, defaults included; keys that are unset are left out."""
     table = scenario.model_dump(mode="json", exclude_none=True, warnings=False)
-    heads = [f"{key} = {_inline(it)}" for key, it in table.items() if not _is_section(it)]
+    heads = [f"{key} = {toml(it)}" for key, it in table.items() if not _is_section(it)]
     sections = ("\n".join(_section(key, it)) for key, it in table.items() if _is_section(it))
     return "\n\n".join(["\n".join(heads), *sections]) + "\n"
 
@@ -147,19 +147,6 @@ def _section(key: str, value: Any) -> Iterator[str]:
     for table in value if isinstance(value, list) else [value]:
         yield f"[[{key}]]" if isinstance(value, list) else f"[{key}]"
         within = {name: it for name, it in table.items() if _is_list_of_tables(it)}
-        yield from (f"{name} = {_inline(it)}" for name, it in table.items() if name not in within)
+        yield from (f"{name} = {toml(it)}" for name, it in table.items() if name not in within)
         for name, tables in within.items():
             yield from ("", *_section(f"{key}.{name}", tables))
-
-
-def _inline(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{_bare(key)} = {_inline(it)}' for key, it in value.items())} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_inline, value))}]"
-    return json.dumps(value) if isinstance(value, str | bool) else repr(value)
-
-
-def _bare(key: str) -> str:
-    """A key as TOML wants it."""
-    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)

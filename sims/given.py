@@ -43,22 +43,37 @@ def with_given(
 ) -> Scenario:
     """The scenario with these objects, where they are not None. Raises TypeError, naming the
     argument."""
-    for name, it in {
-        "policy": policy,
-        "order": order,
-        "hazard": hazard,
-        "service": service,
-    }.items():
+    arguments = {"policy": policy, "order": order, "hazard": hazard, "service": service}
+    for name, it in arguments.items():
         if isinstance(it, type):
             raise TypeError(f"{name}: {it.__name__} is a class; accepted: an object, as it makes")
-    scenario = with_policies(scenario, policy, order, allocation)
+    changed: dict[str, Any] = {}
+    if objects := _policies(policy, order, allocation):
+        changed["policy"] = with_objects(scenario.policy, objects)
     if hazard is not None:
-        if not all(hasattr(hazard, it) for it in ("faults", "downtime", "mtbf")):
-            raise TypeError(f"hazard: {hazard!r} lacks faults(rng, workers), downtime or mtbf")
-        if not isinstance(hazard, FaultFields | SeveralFaults):
-            hazard = OwnFaults.model_construct(given=hazard, downtime=hazard.downtime)
-        scenario = scenario.model_copy(update={"faults": hazard})
-    return scenario if service is None else _served(scenario, service)
+        changed["faults"] = _faults(hazard)
+    if service is not None:
+        changed["master"] = _served(scenario, service)
+    return scenario.model_copy(update=changed) if changed else scenario
+
+
+def _policies(policy: Any, order: Any, allocation: Any) -> dict[str, Any]:
+    """Key of `[policy]` -> what is given in its place."""
+    if isinstance(policy, BatchPolicy):
+        policy, order, allocation = policy.strategy, policy.order, policy.allocation
+    elif policy is not None and not callable(policy):
+        problem = "is none; accepted: a function, or an object of a policy"
+        raise TypeError(f"policy: {policy!r} {problem}")
+    given = {"name": policy, "order": order, "allocation": allocation}
+    return {key: it for key, it in given.items() if it is not None}
+
+
+def _faults(hazard: FaultLaw) -> Any:
+    if not all(hasattr(hazard, it) for it in ("faults", "downtime", "mtbf")):
+        raise TypeError(f"hazard: {hazard!r} lacks faults(rng, workers), downtime or mtbf")
+    if isinstance(hazard, FaultFields | SeveralFaults):
+        return hazard
+    return OwnFaults.model_construct(given=hazard, downtime=hazard.downtime)
 
 
 class _Served(MasterSection):
@@ -77,24 +92,8 @@ class _Served(MasterSection):
         return self.order_given
 
 
-def _served(scenario: Scenario, order: ServiceOrder) -> Scenario:
+def _served(scenario: Scenario, order: ServiceOrder) -> MasterSection:
     if scenario.master is None:
         problem = "there is no master to serve anybody"
         raise InputError("call", "service", problem, "a scenario with a [master]")
-    served = _Served(**dict(scenario.master), order_given=order)
-    return scenario.model_copy(update={"master": served})
-
-
-def with_policies(scenario: Scenario, policy: Any, order: Any, allocation: Any) -> Scenario:
-    """The scenario with these objects in its `[policy]`, where they are not None."""
-    if policy is not None and not (callable(policy) or isinstance(policy, BatchPolicy)):
-        raise TypeError(
-            f"policy: {policy!r} is none; accepted: a function, or an object of a policy"
-        )
-    given = {"name": policy, "order": order, "allocation": allocation}
-    if isinstance(policy, BatchPolicy):
-        given = {"name": policy.strategy, "order": policy.order, "allocation": policy.allocation}
-    objects = {key: it for key, it in given.items() if it is not None}
-    if not objects:
-        return scenario
-    return scenario.model_copy(update={"policy": with_objects(scenario.policy, objects)})
+    return _Served(**dict(scenario.master), order_given=order)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from sims.errors import InputError
 
@@ -22,15 +22,6 @@ PIECE = 1 << 12
 
 Pack = Callable[[bytearray], bytes]
 """Compresses a whole stream."""
-
-
-class Unpacker(Protocol):
-    """What decompresses one frame."""
-
-    eof: bool
-    unused_data: bytes
-
-    def decompress(self, data: bytes, /) -> bytes: ...
 
 
 class Segments(io.RawIOBase):
@@ -93,11 +84,9 @@ class Segments(io.RawIOBase):
 class Frames(io.RawIOBase):
     """The bytes of a Zstandard file. Reading raises EOFError where its last frame is cut."""
 
-    def __init__(self, path: Path, unpacker: Callable[[], Unpacker], corrupt: type[Exception]):
-        self._file = path.open("rb")
-        self._new, self._corrupt = unpacker, corrupt
-        self._frame: Unpacker | None = None
-        self._packed = self._ready = b""
+    def __init__(self, path: Path, zst: Any):
+        self._file, self._zst = path.open("rb"), zst
+        self._unpacked, self._ready = self._unpack(), b""
 
     def readable(self) -> bool:
         return True
@@ -105,29 +94,26 @@ class Frames(io.RawIOBase):
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         into = memoryview(buffer)
         while not self._ready:
-            if not self._fill():
+            piece = next(self._unpacked, None)
+            if piece is None:
                 return 0
+            self._ready = piece
         size = min(len(into), len(self._ready))
         into[:size], self._ready = self._ready[:size], self._ready[size:]
         return size
 
-    def _fill(self) -> bool:
-        """Unpack a bit more; False at the end of the file."""
-        packed = self._packed or self._file.read(PIECE)
-        if not packed:
-            if self._frame is not None:
-                raise EOFError("Compressed file ended before the end of its last frame")
-            return False
-        if self._frame is None:
-            self._frame = self._new()
-        try:
-            self._ready = self._frame.decompress(packed)
-        except self._corrupt as error:
-            raise OSError(f"not a Zstandard file ({error})") from error
-        self._packed = self._frame.unused_data if self._frame.eof else b""
-        if self._frame.eof:
-            self._frame = None
-        return True
+    def _unpack(self) -> Iterator[bytes]:
+        frame, rest = None, b""
+        while packed := rest or self._file.read(PIECE):
+            frame = frame or self._zst.ZstdDecompressor().decompressobj()
+            try:
+                yield frame.decompress(packed)
+            except self._zst.ZstdError as error:
+                raise OSError(f"not a Zstandard file ({error})") from error
+            rest = frame.unused_data if frame.eof else b""
+            frame = None if frame.eof else frame
+        if frame is not None:
+            raise EOFError("Compressed file ended before the end of its last frame")
 
     def close(self) -> None:
         self._file.close()
@@ -164,9 +150,7 @@ def save(file: BinaryIO) -> None:
 def unpack_zst(path: Path) -> BinaryIO:
     """The bytes of a Zstandard file; reading raises EOFError where it is cut, OSError where it is
     none. Raises InputError where what unpacks it is not installed."""
-    zst = _zstandard(path)
-    frames = Frames(path, zst.ZstdDecompressor().decompressobj, zst.ZstdError)
-    return cast(BinaryIO, io.BufferedReader(frames, CHUNK))
+    return cast(BinaryIO, io.BufferedReader(Frames(path, _zstandard(path)), CHUNK))
 
 
 def _zstandard(path: Path) -> ModuleType:

@@ -276,9 +276,9 @@ def _write_logs(folder: Path) -> int:
     from tests import sound
 
     folder.mkdir()
-    for k, (kind, table) in enumerate(sound.small(SCENARIOS)):
+    for k, table in enumerate(sound.small(SCENARIOS)):
         with suppress(Exception):
-            records = sound.records_of(kind, table)
+            records = sound.records_of(table)
             with JsonLines((folder / f"{k}.jsonl").open("wb")) as file:
                 file.write(records)
     return 0

@@ -18,7 +18,7 @@ from sims.audit.deciding import Decider
 from sims.audit.facts import UP, Copy, Job, Run
 from sims.audit.law import Broken, Law, possible, same, told
 from sims.audit.turns import Phase, Script, Teller
-from sims.scenario.deciders.applications import checkpointing, costs_of, saving
+from sims.scenario.deciders.applications import checkpointing, costs_of
 
 
 @frozen
@@ -59,7 +59,7 @@ class Expectations(Decider):
         assert event is not None
         image = job.messages.image if job.messages is not None else None
         try:
-            expects = checkpointing(pack, event, rules_.kind, saving(rules_, image))
+            expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
             self.known[job.name] = it = costs_of(pack, event, expects, w.head.processors)
         except (ValueError, ArithmeticError, AssertionError) as wrong:
             raise Broken(Law.INPUT, f"{told(event)}: {wrong}") from None

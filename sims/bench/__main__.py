@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
-from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
 
-from sims.bench import around, world
-from sims.bench.timing import Case, table
+from sims.bench.cases import benchmarks
+from sims.bench.timing import table
 from sims.errors import COMMAND_LINE, InputError
-from sims.options import call, command_of, positive_int
-from sims.script import guarded, show_table
+from sims.options import positive_int
+from sims.script import run_script, show_table
 
-BENCHMARKS: dict[str, Callable[[float], Iterator[Case]]] = {
-    "availability": world.availability,
-    "campaign": around.campaign,
-    "cosched": world.cosched,
-    "list": world.batches,
-    "log": around.log,
-    "messages": world.messages,
-    "queues": world.queues,
-    "redundancy": world.redundancy,
-    "slots": world.slots,
-}
+BENCHMARKS = benchmarks()
 
 
 def bench(
@@ -38,15 +26,14 @@ def bench(
         given = f"{name!r} is no benchmark" if name else "which benchmark?"
         raise InputError(COMMAND_LINE, "python -m sims.bench", given, ", ".join(BENCHMARKS))
     cases = BENCHMARKS[name]
-    title = " ".join(inspect.cleandoc(cases.__doc__ or "").split())
-    show_table(table(title, list(cases(size)), rounds))
+    title = getattr(cases, "about", cases.__doc__ or "")
+    show_table(table(" ".join(title.split()), list(cases(size)), rounds))
 
 
-def main(words: list[str]) -> int:
+def main(words: list[str] | None = None) -> int:
     """Run the benchmark that the words name; returns the exit code."""
-    program = "python -m sims.bench"
-    return guarded(program, lambda: call(command_of(bench, program), program, words))
+    return run_script(bench, "python -m sims.bench", words)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -17,6 +17,7 @@ import numpy as np
 from attrs import frozen
 from rich.table import Table
 
+from actors.runtime import System
 from sims.errors import InputError
 from sims.script import grid
 
@@ -84,6 +85,17 @@ def _row(case: Case, found: Sequence[Mapping[str, Spent]]) -> Iterator[str]:
     )
     yield f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
     yield from (case.beside, "" if case.most is None else f"{case.most:g}")
+
+
+def finished(systems: Sequence[System], units: int = 0) -> Body:
+    """Runs them to their ends; units are events, unless told."""
+
+    def body() -> int:
+        for system in systems:
+            system.run()
+        return units or sum(system.journal.length for system in systems)
+
+    return body
 
 
 # --- SimPy ------------------------------------------------------------------------------------

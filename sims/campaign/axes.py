@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -119,11 +117,6 @@ def axes_of(table: Mapping[str, Any], source: str, prefix: str = "") -> Iterator
             raise InputError(source, f"axes.{key}", f"{value!r} is not accepted", LISTED)
 
 
-def points(axes: Sequence[Axis]) -> list[Settings]:
-    """All combinations of the axes' values, the last axis fastest."""
-    return list(product(*([(axis.key, value) for value in axis.values] for axis in axes)))
-
-
 # --- a command line -------------------------------------------------------------------------------
 
 
@@ -146,13 +139,6 @@ def _values(text: str) -> tuple[Any, ...]:
         if isinstance(values, list):
             return tuple(values)
     return tuple(value_of(word.strip()) for word in text.split(","))
-
-
-def refuse_twice(axes: Sequence[Axis], option: str = "--vary") -> None:
-    """Raises InputError where a key is varied twice."""
-    twice = [key for key, count in Counter(axis.key for axis in axes).items() if count > 1]
-    if twice:
-        raise InputError(COMMAND_LINE, option, f"{twice[0]} is varied twice", "each key once")
 
 
 def told(settings: Settings) -> str:

@@ -208,7 +208,7 @@ class Flight(Generic[T, R]):
             raise ended
         finally:
             # In a pool of ours, one that is cancelled would end its thread with a traceback.
-            for future in self._pending if self.workers.shared else ():
+            for future in () if self.workers.renewed else self._pending:
                 future.cancel()
 
     def _submit(self, waiting: Iterator[T]) -> None:

@@ -95,12 +95,11 @@ class Workers:
     executor: Executor
     slots: int
     """Tasks that it runs at a time."""
-    shared: bool = True
-    """Whether it goes on for others: tasks not begun are then cancelled one by one."""
     deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
     """What a task's future raises whose worker died."""
     renewed: Callable[[], Executor] | None = None
-    """Makes another executor in place of one that is broken; None: it cannot be."""
+    """Makes another executor in place of one that is broken; None: it is somebody's, cannot be made
+    anew, and goes on for others: tasks not begun are then cancelled one by one."""
     attendance: Attendance | None = None
     """None: nobody leaves."""
 
@@ -154,7 +153,7 @@ def local(processes: int | None = None) -> Iterator[Workers]:
     def pool() -> Executor:
         return Pool(slots, initializer=_begin)
 
-    workers = Workers(pool(), slots, shared=False, renewed=pool)
+    workers = Workers(pool(), slots, renewed=pool)
     try:
         yield workers
     except BaseException:

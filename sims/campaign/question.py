@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from sims.campaign.axes import Axis, Settings, as_toml, objects, points, refuse_twice, told
+from sims.campaign.axes import Axis, Settings, as_toml, objects, told
 from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.comparing import Effect
 from sims.campaign.engine import execute
@@ -45,21 +47,18 @@ def question(
         problem, accepted = "nothing is varied", "--vary KEY=V1,V2; `holdfast run` runs the file"
         raise InputError(COMMAND_LINE, "--vary", problem, accepted)
     if by and not measure.quantity:
-        problem, known = (
-            f"{measure.value} is none of each job's",
-            (it.value for it in Measure if it.quantity),
-        )
-        raise InputError(COMMAND_LINE, "--by", problem, f"--measure {', '.join(known)}")
+        problem = f"{measure.value} is none of each job's"
+        known = ", ".join(it.value for it in Measure if it.quantity)
+        raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
     table, changed = parse(file), dict(changes or {})
     for key, value in changed.items():
         if not objects([(key, value)]):
             put(table, key, value)
     scenario = read(table, str(file), file.parent)
     first = scenario.seed if seed is None else seed
-    for option, number in (("--seed", first), ("--runs", first + runs - 1)):
-        if number not in SEEDS:
-            accepted = "seeds of 0 or above, below 2**64"
-            raise InputError(COMMAND_LINE, option, f"{number} is no seed", accepted)
+    if first not in SEEDS:
+        accepted = "seeds of 0 or above, below 2**64"
+        raise InputError(COMMAND_LINE, "--seed", f"{first} is no seed", accepted)
     named = _named(variants)
     return Campaign(
         name=scenario.name,
@@ -78,18 +77,22 @@ def question(
 
 
 def combined(vary: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Settings]:
-    """All combinations of what is varied. Raises InputError where a key is varied twice."""
-    refuse_twice([*vary, *across])
-    return points(vary)
+    """All combinations of what is varied, the last axis fastest. Raises InputError where a key is
+    varied twice."""
+    for key, count in Counter(axis.key for axis in (*vary, *across)).items():
+        if count > 1:
+            raise InputError(COMMAND_LINE, "--vary", f"{key} is varied twice", "each key once")
+    return list(product(*([(axis.key, value) for value in axis.values] for axis in vary)))
 
 
 def _named(variants: Sequence[Settings]) -> dict[str, dict[str, Any]]:
     """By name; what is asked for twice has two names."""
     found: dict[str, dict[str, Any]] = {}
-    names = list(map(told, variants))
-    for k, settings in enumerate(variants):
-        again = names[: k + 1].count(names[k])
-        found[names[k] if again == 1 else f"{names[k]} ({again})"] = dict(settings)
+    seen = Counter[str]()
+    for settings in variants:
+        name = told(settings)
+        seen[name] += 1
+        found[name if seen[name] == 1 else f"{name} ({seen[name]})"] = dict(settings)
     return found
 
 

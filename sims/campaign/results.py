@@ -150,16 +150,14 @@ class Results:
     def runs(self) -> pl.DataFrame:
         """A row for each finished cell: its place on the axes, its variant, and what was measured.
         `.to_pandas()` makes it the other kind. Raises InputError without polars."""
-        polars, found = polars_or_error(), list(self.finished())
-        places = [
+        found = list(self.finished())
+        places = (
             {key: plain(value) for key, value in case.point}
             | {"variant": case.variant, "replication": k}
             for (case, k), _ in found
-        ]
-        left = polars.DataFrame(places, infer_schema_length=None, strict=False)
-        right = frame_of([result for _, result in found]).drop("key", "blocks", "speaks")
-        frame: pl.DataFrame = polars.concat([left, right], how="horizontal")
-        return frame.cast({"seed": polars.UInt64})
+        )
+        frame = frame_of([result for _, result in found], places)
+        return frame.drop("key", "blocks", "speaks").cast({"seed": polars_or_error().UInt64})
 
     # --- telling ------------------------------------------------------------------------------
 

@@ -11,7 +11,8 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -59,19 +60,23 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
         _hear_of_interrupts()
 
 
-def frame_of(results: Sequence[CellResult]) -> pl.DataFrame:
-    """A row for each. Seeds are text: those from 2**63 on fit in no column of numbers."""
+def frame_of(
+    results: Sequence[CellResult], places: Iterable[dict[str, Any]] = repeat({})
+) -> pl.DataFrame:
+    """A row for each, with its place before it. Seeds are text: those from 2**63 on fit in no
+    column of numbers."""
     rows = [
-        {name: getattr(it, name) for name in COLUMNS}
+        place
+        | {name: getattr(it, name) for name in COLUMNS}
         | {"seed": str(it.seed), "end": it.end.value, "blocks": json.dumps(it.blocks)}
         | it.values
-        for it in results
+        for it, place in zip(results, places, strict=False)
     ]
     polars = polars_or_error()
     types = {"time": polars.Float64, "error": polars.String}
     types |= {name: polars.Float64 for it in results for name in it.values}
     return polars.DataFrame(  # type: ignore[no-any-return]
-        rows, schema_overrides=types, infer_schema_length=None
+        rows, schema_overrides=types, infer_schema_length=None, strict=False
     )
 
 

@@ -4,13 +4,12 @@ the same as a frame, as JSON and in a notebook; and its picture."""
 from __future__ import annotations
 
 from functools import cached_property
-from html import escape
 from math import floor, isfinite, log10
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from attrs import define, frozen
+from attrs import define
 
 from sims.campaign.axes import as_toml, told
 from sims.campaign.cells import Gauge
@@ -19,21 +18,12 @@ from sims.campaign.intervals import Estimate
 from sims.campaign.notes import notes
 from sims.campaign.picture import draw
 from sims.campaign.results import Results, plain
-from sims.errors import InputError, imported
+from sims.errors import InputError, imported, visible
 from sims.exports.tables import Library, library_or_default
 from sims.plots.panels import draw_spreads
 from sims.plots.pictures import Picture
+from sims.script import UNCUT, grid
 from sims.telling import amount_of, in_units, units
-
-
-@frozen
-class Grid:
-    """Rows of words under heads."""
-
-    heads: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-    keys: int
-    """The first columns, which say what a row is about."""
 
 
 def rounded(estimate: Estimate | None) -> str:
@@ -86,37 +76,42 @@ class Table:
         seeds = f"seeds {first} to {last}" if first < last else f"seed {first}"
         return f"{told}, {seeds}, 95 % intervals"
 
-    @cached_property
-    def grid(self) -> Grid:
+    @property
+    def notes(self) -> list[str]:
+        """What a reader has to know of the figures, a line each."""
+        return list(notes(self.results, self.comparisons()))
+
+    def _printed(self) -> Any:
         """A row for each variant in a cell, and measure."""
+        from rich.table import Column
+
         asked, many = self.results.campaign, len(self.results.campaign.gauges) > 1
         settled = _settings(asked.variants)
         blocks = sorted({len(cell.paired) for _, cell in self.cells if cell.speaks})
-        rows: list[tuple[str, ...]] = []
+        rows = []
         for gauge, cell in self.cells:
             place = (*(as_toml(value) for _, value in cell.point), *([gauge.name] if many else []))
             for line in cell.lines:
                 who = map(as_toml, asked.variants[line.variant].values())
-                of = (*place, *(who if settled else [line.variant]))
-                mean, *more = _figures(cell, line)
                 runs = f"{line.as_asked} of {len(line.runs)}"
+                mean, *more = _figures(cell, line)
                 whole = [self._whole(gauge, line)] if blocks else []
-                rows.append((*of, runs, mean, *whole, *more))
+                rows.append(
+                    (*place, *(who if settled else [line.variant]), runs, mean, *whole, *more)
+                )
         classes, measure = ([asked.by] if asked.by else []), (["measure"] if many else [])
         keys = (*asked.axes, *classes, *measure, *(settled or ["variant"]))
         told = (f"{'/'.join(map(str, blocks))} blocks", "all jobs") if blocks else ()
-        figure = ", ".join(filter(None, (self._figure, *told[:1])))
-        heads = (*keys, "completed", figure, *told[1:])
+        heads = ("completed", ", ".join(filter(None, (self._figure, *told[:1]))), *told[1:])
         compared = (asked.effect, "best", "") if len(asked.variants) > 1 else ()
-        return Grid((*heads, *compared), [it[: len(heads + compared)] for it in rows], len(keys))
+        return grid(map(Column, keys), (*heads, *compared), rows, self.title)
 
     def _whole(self, gauge: Gauge, line: Line) -> str:
         """Of all jobs of its first run, as `summary` tells it."""
         value = line.runs[0].value
         if value is None:
             return "-"
-        timed = gauge.timed
-        return in_units(value, self.results.unit, 6) if timed else amount_of(value, 6)
+        return in_units(value, self.results.unit, 6) if gauge.timed else amount_of(value, 6)
 
     @property
     def _figure(self) -> str:
@@ -125,42 +120,29 @@ class Table:
         unit = f", {units(self.results.unit)}" if gauges[0].timed else ""
         return "mean" if len(gauges) > 1 else gauges[0].name + unit
 
-    @property
-    def notes(self) -> list[str]:
-        """What a reader has to know of the figures, a line each."""
-        return list(notes(self.results, self.comparisons()))
-
     def __rich__(self) -> Any:
         from rich.console import Group
         from rich.text import Text
 
-        from sims.errors import visible
-        from sims.script import grid
+        return Group(self._printed(), *(Text(visible(it)) for it in self.notes))
 
-        heads, keys = self.grid.heads, self.grid.keys
-        shown = grid(heads[:keys], heads[keys:], self.grid.rows, self.title)
-        return Group(shown, *(Text(visible(it)) for it in self.notes))
+    def _console(self) -> Any:
+        """Where it was printed, in memory."""
+        from io import StringIO
 
-    def __str__(self) -> str:
         from rich.console import Console
 
-        from sims.script import UNCUT
+        console = Console(width=UNCUT, file=StringIO(), record=True)
+        console.print(self)
+        return console
 
-        console = Console(width=UNCUT)
-        with console.capture() as told:
-            console.print(self)
-        return told.get()
+    def __str__(self) -> str:
+        return str(self._console().file.getvalue())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        def row(cells: tuple[str, ...], tag: str) -> str:
-            return f"<tr>{''.join(f'<{tag}>{escape(it)}</{tag}>' for it in cells)}</tr>"
-
-        rows = "".join(row(it, "td") for it in self.grid.rows)
-        notes = "".join(f"<p>{escape(it)}</p>" for it in self.notes)
-        head = f"<b>{escape(self.title)}</b>"
-        return f"{head}<table>{row(self.grid.heads, 'th')}{rows}</table>{notes}"
+        return str(self._console().export_html(inline_styles=True, code_format="<pre>{code}</pre>"))
 
     # --- for programs -------------------------------------------------------------------------
 

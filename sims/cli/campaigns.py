@@ -89,8 +89,10 @@ def _opened(
 # --- running ----------------------------------------------------------------------------------
 
 
+@campaign.command("resume", help="Continue a campaign that has begun.")
 @campaign.command()
 def run(
+    context: typer.Context,
     file: File,
     results: Folder = None,
     size: Size = None,
@@ -103,19 +105,21 @@ def run(
 ) -> None:
     """Run what is missing; print the table, draw the picture."""
     with _opened(file, results, size, replications) as (asked, store):
+        if context.info_name == "resume" and not store.files():
+            accepted = "the folder of a campaign that has begun"
+            raise InputError(str(store.folder), "", "there is nothing to go on from", accepted)
         if asked.picture is not None:
             prepare_pictures(store.folder)
-        if changed := _changed(Results.of(asked, store=store), store):
-            told = f"changed since it began: {changed}; what follows from it is run again"
-            note(told)
+        if changed := store.changed(Results.of(asked, store=store).description()):
+            named = ", ".join(changed)
+            note(f"changed since it began: {named}; what follows from it is run again")
         kept = f"what is finished is in {store.folder}: the same command goes on"
         workers = cluster(scheduler, patience) if scheduler else local(processes)
         with interruptible(kept), workers as ready, bar(asked.name) as watch:
             found = run_campaign(asked, ready, store, watch=watch, retry=retry)
         show_table(Table(found))
         raised = list(_raised(found, "raised  "))
-        for line in raised[: 2 * SHOWN]:
-            show(line)
+        show(*raised[: 2 * SHOWN])
         if len(raised) > 2 * SHOWN:
             show(f"         and {len(raised) // 2 - SHOWN:,} more: `holdfast campaign status`")
         show(f"results  {store.folder}: {counted(len(found.found), 'cell')}")
@@ -123,30 +127,6 @@ def run(
             show(f"picture  {draw(found, store.folder / f'{asked.name}.png')}")
         if raised:
             raise typer.Exit(FAILED)
-
-
-@campaign.command()
-def resume(
-    file: File,
-    results: Folder = None,
-    size: Size = None,
-    replications: Replications = None,
-    scheduler: Scheduler = None,
-    patience: Patience = PATIENCE,
-    processes: Processes = None,
-    retry: Retry = False,
-    policies: Policies = None,
-) -> None:
-    """Continue a campaign that has begun."""
-    with _opened(file, results, size, replications) as (_, store):
-        if not store.files():
-            accepted = "the folder of a campaign that has begun"
-            raise InputError(str(store.folder), "", "there is nothing to go on from", accepted)
-    run(file, results, size, replications, scheduler, patience, processes, retry)
-
-
-def _changed(results: Results, store: Store) -> str:
-    return ", ".join(store.changed(results.description()))
 
 
 def _raised(results: Results, label: str) -> Iterator[str]:
@@ -173,16 +153,15 @@ def status(
         found = Results.of(asked, store=store)
         missing, total = found.left(), found.asked()
         show(f"{asked.name}: {total - missing:,} of {counted(total, 'cell')} finished")
-        if changed := _changed(found, store):
-            show(f"  changed   {changed}")
+        if changed := store.changed(found.description()):
+            show(f"  changed   {', '.join(changed)}")
         times = [path.stat().st_mtime for path in store.files()]
         if times:
             show(f"  last      {time.time() - max(times):,.0f} s ago, in {store.folder}")
         rate = store.recent(RECENT) / RECENT
         if missing and rate:
             show(f"  rate      {rate:,.3g}/s, {missing / rate:,.0f} s left")
-        for line in _raised(found, "  raised   "):
-            show(line)
+        show(*_raised(found, "  raised   "))
 
 
 @campaign.command()

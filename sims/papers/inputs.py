@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import sims
-from sims.readers.swf import SwfLog, read_swf
+from sims.readers.job_log import JobLog
+from sims.readers.swf import read_swf
 from sims.scenario.loader import parse
 
 SMALL = Path(str(sims.__file__)).parent / "scenarios" / "batch-small.swf"
 
 
 @cache
-def log_of(log: str) -> SwfLog:
+def log_of(log: str) -> JobLog:
     """A log in SWF; without a name the small one that comes with Holdfast. Raises InputError."""
     return read_swf(Path(log or SMALL))
 

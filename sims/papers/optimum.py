@@ -104,11 +104,11 @@ def _tasks(scenario: Scenario) -> int:
 
 def realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
     """Letters u, r, d: workers x slots, as the scenario's run meets them."""
-    rows = []
-    for k, worker in enumerate(scenario.full_platform):
-        rng = stream(scenario.seed, f"availability/{scenario.full_platform.name(k)}")
+    rows, platform = [], scenario.full_platform
+    for k in range(platform.size):
+        rng = stream(scenario.seed, f"availability/{platform.name(k)}")
         row = np.empty(slots, "U1")
-        for time, state in worker.availability.changes(rng, folder):
+        for time, state in platform.changes(k, rng, folder):
             if time >= slots:
                 break
             row[int(time) :] = state.value

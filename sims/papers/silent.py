@@ -72,14 +72,14 @@ def _days(log: str) -> tuple[list[list[dict[str, Any]]], int]:
     """The jobs of each day with a submission, counted from the log's first, and how many processors
     it is of. Raises InputError."""
     found = log_of(log)
-    processors = found.header.max_procs
+    processors = found.machine
     if not processors:
         raise InputError(log, "MaxProcs", "missing", "a log that says how many there are")
     by_day: dict[int, list[dict[str, Any]]] = {}
     for job in found.jobs:
         if job.processors <= processors:
             listed = {"processors": job.processors, "time": job.run}
-            by_day.setdefault(int(job.submit // DAY), []).append(listed)
+            by_day.setdefault(int(job.submitted // DAY), []).append(listed)
     return [by_day[day] for day in sorted(by_day)], processors
 
 

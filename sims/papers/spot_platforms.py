@@ -14,8 +14,8 @@ from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.spot import read_spot_trace, spot_folder, spot_groups, turned_to
 from sims.readers.timeline import Timeline
-from sims.scenario.availability import Availability, Markov
-from sims.scenario.traces import After, Letters
+from sims.scenario.availability import After, Letters, Markov
+from sims.scenario.trace_files import Availability
 
 FITS = {
     "us-east-1f": (0.0393, 0.0204),

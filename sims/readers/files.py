@@ -67,9 +67,13 @@ def open_binary(path: Path) -> BinaryIO:
     Raises InputError for a file that cannot be opened, for an archive of several files and for
     a compression whose package is missing. A corrupt file shows only when it is read.
     """
-    _refuse_archive(path)
+    if ARCHIVES.intersection(path.suffixes):
+        raise InputError(str(path), "", "an archive of several files", "one file of it, unpacked")
     try:
-        _refuse_device(path)
+        mode = path.stat().st_mode
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):  # it may have no end
+            accepted = f"a file, plain or {COMPRESSED}, or a pipe"
+            raise InputError(str(path), "", "a device", accepted)
         if path.suffix not in UNPACKERS:
             return path.open("rb")
         unpacked = _Unpacked(path, UNPACKERS[path.suffix](path))
@@ -141,19 +145,6 @@ def finite(word: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{word!r} is not finite")
     return number
-
-
-def _refuse_archive(path: Path) -> None:
-    if ARCHIVES.intersection(path.suffixes):
-        problem = "an archive of several files"
-        raise InputError(str(path), "", problem, "one file of it, unpacked")
-
-
-def _refuse_device(path: Path) -> None:
-    """What has no end would be read until memory is full."""
-    mode = path.stat().st_mode
-    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-        raise InputError(str(path), "", "a device", f"a file, plain or {COMPRESSED}, or a pipe")
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, tzinfo
 from itertools import product
 from pathlib import Path
 from typing import NoReturn
 from zoneinfo import ZoneInfo
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from sims.errors import InputError
 from sims.readers.files import numbered_lines
+from sims.readers.job_log import JobLog, LoggedJob
 from sims.telling import apart
 
 NEEDED = ("JobID", "Submit", "Start", "ElapsedRaw", "AllocCPUS", "State")
@@ -31,58 +32,31 @@ UNLIMITED = 365 * 86_400
 """Seconds that reservations count for a job without a limit."""
 WAITING = ("PENDING", "REQUEUE_HOLD", "SPECIAL_EXIT")
 UNFINISHED = ("RUNNING", "SUSPENDED", "RESIZING", "COMPLETING")
-STATUSES = {"COMPLETED": "completed", "CANCELLED": "cancelled"}
+STATUSES = {
+    "COMPLETED": "completed",
+    "CANCELLED": "cancelled",
+    **dict.fromkeys(UNFINISHED, "unknown"),
+}
 """Slurm's state -> a job's status; all others have failed."""
 
-
-@frozen
-class SacctJob:
-    """One attempt of a job: a requeued job has several, each with a submission of its own."""
-
-    name: str
-    submitted: float
-    """Seconds from the log's first: when the job became eligible."""
-    wait: float
-    """Seconds from there to its start."""
-    run: float
-    """Seconds that it computed, suspensions left out; above 0."""
-    processors: int
-    estimate: float | None
-    """Seconds that the user asked for; None: the log does not tell."""
-    status: str
-    user: str
-    group: str
-    """The account."""
-    queue: str
-    """The partition."""
-    priority: float
+Attempt = tuple[str, str, str]
+"""JobID, Submit and Start: a requeued job has several, each with a submission of its own."""
 
 
-@frozen
-class SacctLog:
-    """The attempts that can be replayed, and an account of all other lines."""
-
-    jobs: tuple[SacctJob, ...]
-    """By time of submission, ties in the file's order."""
-    begins: float
-    """When the first became eligible: seconds since 1970, UTC."""
-    left_out: Mapping[str, int]
-    """Reason -> jobs, steps or attempts that are left out."""
-    changed: Mapping[str, int]
-    """What was assumed -> jobs that it concerns."""
-
-
-def read_sacct(path: Path, timezone: str = "UTC", limit: float | None = None) -> SacctLog:
+def read_sacct(path: Path, timezone: str = "UTC", limit: float | None = None) -> JobLog:
     """Read the output of `sacct -P`, plain or compressed; its columns are found by the header.
 
-    `timezone` is the IANA name of the zone whose local time it prints; an hour that a clock set
-    back repeats is told apart by ElapsedRaw. `limit` is what the limit `Partition_Limit` means, in
-    seconds. Raises InputError, with the line and the column, where a value cannot be read.
+    A job is submitted when it became eligible; its run is the time that it computed, suspensions
+    left out; its group is the account, its queue the partition. `timezone` is the IANA name of the
+    zone whose local time it prints; an hour that a clock set back repeats is told apart by
+    ElapsedRaw. `limit` is what the limit `Partition_Limit` means, in seconds. Raises InputError,
+    with the line and the column, where a value cannot be read.
     """
-    reading = _Reading(str(path), zone(timezone), limit)
-    for number, line in numbered_lines(path):
-        if line.strip():
-            reading.take(number, line)
+    reading = _Reading(limit)
+    for line in _lines(path, zone(timezone)):
+        reading.take(line)
+    if not reading.attempts:
+        raise InputError(str(path), "", "no job that has started", "lines of `sacct -P`")
     return reading.log()
 
 
@@ -94,34 +68,84 @@ def zone(name: str) -> tzinfo:
         raise ValueError(f"{name!r} is no time zone") from None
 
 
+@frozen
+class _Line:
+    """A line's cells by the names of their columns, in lower case."""
+
+    source: str
+    number: int
+    zone: tzinfo
+    cells: Mapping[str, str]
+
+    def text(self, column: str) -> str:
+        """What stands there; empty where sacct was not asked for it."""
+        return self.cells.get(column.lower(), "")
+
+    def amount(self, column: str) -> float:
+        """A number from 0 on; 0 where there is none."""
+        text = self.text(column)
+        if text and not (text.isascii() and text.isdigit() and len(text) < 16):
+            self.refuse(column, repr(text), "a whole number, 0 or more")
+        return float(text or 0)
+
+    def times(self, run: float) -> tuple[float, float]:
+        """(eligible, start) in seconds since 1970."""
+        before = "Submit" if self.text("Eligible") in NEVER else "Eligible"
+        starts = self._instants("Start")
+        ends = () if self.text("End") in NEVER else self._instants("End")
+        start = next((s for s, e in product(starts, ends) if e - s == run), starts[0])
+        waits = [start - eligible for eligible in self._instants(before)]
+        if max(waits) < 0:
+            accepted = "a time up to Start; local times need `timezone`"
+            self.refuse(before, f"{self.text(before)} is after Start", accepted)
+        return start - min(wait for wait in waits if wait >= 0), start
+
+    def _instants(self, column: str) -> tuple[float, ...]:
+        """What a local time may mean: two instants where a clock was set back."""
+        text = self.text(column)
+        try:
+            local = datetime.fromisoformat(text).replace(tzinfo=self.zone)
+            return tuple(local.replace(fold=fold).timestamp() for fold in (0, 1))
+        except (ValueError, OverflowError):
+            self.refuse(column, repr(text), "a time such as 2024-05-01T12:00:00")
+
+    def refuse(self, column: str, problem: str, accepted: str) -> NoReturn:
+        """Raise an InputError of this line."""
+        raise InputError(self.source, f"line {self.number}: {column}", problem, accepted)
+
+
+def _lines(path: Path, zone: tzinfo) -> Iterator[_Line]:
+    """Those that are not empty, but for the first, which is the header."""
+    source, columns = str(path), list[str]()
+    for number, line in numbered_lines(path):
+        cells = [cell.strip() for cell in line.split("|")]
+        if not line.strip():
+            continue
+        if len(cells) < len(columns):
+            problem = f"{len(columns) - len(cells)} cells are missing"
+            raise InputError(source, f"line {number}", problem, "as many as the header has")
+        if columns:
+            yield _Line(source, number, zone, dict(zip(columns, cells, strict=False)))
+            continue
+        columns = [name.lower() for name in cells]
+        if missing := [name for name in NEEDED if name.lower() not in columns]:
+            problem = f"no column {', '.join(missing)}"
+            accepted = f"a header as of `sacct -P -o {FORMAT}`"
+            raise InputError(source, f"line {number}", problem, accepted)
+
+
 @define
 class _Reading:
     """What has been read so far."""
 
-    source: str
-    zone: tzinfo
     limit: float | None
-    columns: dict[str, int] = field(factory=dict)
-    """Name in lower case -> place."""
-    attempts: dict[tuple[str, str, str], SacctJob] = field(factory=dict)
-    """(JobID, Submit, Start) -> its last line: files of several queries overlap."""
+    attempts: dict[Attempt, LoggedJob] = field(factory=dict)
+    """By its last line: files of several queries overlap. Submitted in seconds since 1970."""
     left_out: Counter[str] = field(factory=Counter)
     changed: Counter[str] = field(factory=Counter)
 
-    def take(self, number: int, line: str) -> None:
-        """One line that is not empty; the first is the header."""
-        cells = [cell.strip() for cell in line.split("|")]
-        if self.columns:
-            self._take_job(_Line(self, number, cells))
-            return
-        self.columns = {name.lower(): place for place, name in enumerate(cells)}
-        missing = [name for name in NEEDED if name.lower() not in self.columns]
-        if missing:
-            problem = f"no column {', '.join(missing)}"
-            accepted = f"a header as of `sacct -P -o {FORMAT}`"
-            raise InputError(self.source, f"line {number}", problem, accepted)
-
-    def _take_job(self, line: _Line) -> None:
+    def take(self, line: _Line) -> None:
+        """One line."""
         job_id, state = line.text("JobID"), line.text("State").partition(" ")[0]
         if "." in job_id:
             self.left_out["steps of jobs"] += 1
@@ -129,13 +153,13 @@ class _Reading:
             self.left_out["still waiting when the log ends"] += _tasks(job_id)
         elif line.text("Start") in NEVER:
             self.left_out["never started"] += _tasks(job_id)
-        elif not (run := line.number("ElapsedRaw")):
+        elif not (run := line.amount("ElapsedRaw")):
             self.left_out["ran for no time"] += 1
         else:
             key = (job_id, line.text("Submit"), line.text("Start"))
             self.attempts[key] = self._attempt(line, state, run)
 
-    def _attempt(self, line: _Line, state: str, run: float) -> SacctJob:
+    def _attempt(self, line: _Line, state: str, run: float) -> LoggedJob:
         eligible, start = line.times(run)
         estimate = self._limit(line)
         if state in UNFINISHED:
@@ -143,18 +167,12 @@ class _Reading:
             run = max(run, estimate or run)
         if "gres/gpu" in line.text("AllocTRES"):
             self.changed["its GPUs are left out: only processors are simulated"] += 1
-        return SacctJob(
-            line.text("JobID"),
-            eligible,
-            start - eligible,
-            run,
-            int(line.number("AllocCPUS") or line.number("ReqCPUS") or 1),
-            estimate,
-            STATUSES.get(state, "unknown" if state in UNFINISHED else "failed"),
-            line.text("User"),
-            line.text("Account"),
-            line.text("Partition"),
-            line.number("Priority"),
+        return LoggedJob(
+            *(line.text("JobID"), eligible, run),
+            int(line.amount("AllocCPUS") or line.amount("ReqCPUS") or 1),
+            *(estimate, STATUSES.get(state, "failed")),
+            *(line.text("User"), line.text("Account"), line.text("Partition")),
+            *(line.amount("Priority"), start - eligible),
         )
 
     def _limit(self, line: _Line) -> float | None:
@@ -166,86 +184,31 @@ class _Reading:
         if limit == "UNLIMITED":
             self.changed["no limit: reservations count a year"] += 1
             return UNLIMITED
-        return 60 * line.number("TimelimitRaw") or None
+        return 60 * line.amount("TimelimitRaw") or None
 
-    def log(self) -> SacctLog:
-        """What came of it. Raises InputError where no attempt can be replayed."""
-        if not self.attempts:
-            raise InputError(self.source, "", "no job that has started", "lines of `sacct -P`")
+    def log(self) -> JobLog:
+        """What came of it."""
         ordered = sorted(self._whole(), key=lambda job: job.submitted)
         begins, ids = ordered[0].submitted, [job.name for job in ordered]
-        jobs = [
-            evolve(job, name=f"J{name}", submitted=job.submitted - begins)
+        jobs = (
+            job._replace(name=f"J{name}", submitted=job.submitted - begins)
             for job, name in zip(ordered, apart(ids), strict=True)
-        ]
+        )
         if repeated := sum(times > 1 for times in Counter(ids).values()):
             self.changed["requeued: each attempt is a job of its own"] = repeated
-        return SacctLog(tuple(jobs), begins, dict(self.left_out), dict(self.changed))
+        return JobLog(tuple(jobs), None, begins, self.left_out, self.changed)
 
-    def _whole(self) -> Iterable[SacctJob]:
+    def _whole(self) -> Iterable[LoggedJob]:
         """The attempts; components `7+0`, `7+1` of a heterogeneous job start together: as one."""
-        whole: dict[tuple[str, str, str], SacctJob] = {}
+        whole: dict[Attempt, LoggedJob] = {}
         for (job_id, submit, start), job in self.attempts.items():
             name, component, _ = job_id.partition("+")
-            before = whole.get((name, submit, start))
-            if component and before is not None:
+            key = (name, submit, start)
+            if component and key in whole:
                 self.changed["component of a heterogeneous job: counted with its first"] += 1
-                job = evolve(before, processors=before.processors + job.processors)
-            whole[name, submit, start] = evolve(job, name=name)
+                job = whole[key]._replace(processors=whole[key].processors + job.processors)
+            whole[key] = job._replace(name=name)
         return whole.values()
-
-
-@frozen
-class _Line:
-    """A line's cells by the names of their columns."""
-
-    reading: _Reading
-    number_of: int
-    cells: list[str]
-
-    def text(self, column: str) -> str:
-        """What stands there; empty where sacct was not asked for it."""
-        place = self.reading.columns.get(column.lower())
-        if place is None:
-            return ""
-        if place >= len(self.cells):
-            self.refuse(column, "missing", "as many cells as the header has")
-        return self.cells[place]
-
-    def number(self, column: str) -> float:
-        """A number from 0 on; 0 where there is none."""
-        text = self.text(column)
-        if text and not (text.isascii() and text.isdigit() and len(text) < 16):
-            self.refuse(column, repr(text), "a whole number, 0 or more")
-        return float(text or 0)
-
-    def times(self, run: float) -> tuple[float, float]:
-        """(eligible, start) in seconds since 1970."""
-        before = "Submit" if self.text("Eligible") in NEVER else "Eligible"
-        starts, ends = self._instants("Start"), self._instants("End")
-        start = next((s for s, e in product(starts, ends) if e - s == run), starts[0])
-        waits = [start - eligible for eligible in self._instants(before)]
-        if max(waits) < 0:
-            accepted = "a time up to Start; local times need `timezone`"
-            self.refuse(before, f"{self.text(before)} is after Start", accepted)
-        return start - min(wait for wait in waits if wait >= 0), start
-
-    def _instants(self, column: str) -> tuple[float, ...]:
-        """What a local time may mean: two instants where a clock was set back."""
-        text = self.text(column)
-        if text in NEVER:
-            return ()
-        try:
-            local = datetime.fromisoformat(text).replace(tzinfo=self.reading.zone)
-        except ValueError:
-            self.refuse(column, repr(text), "a time such as 2024-05-01T12:00:00")
-        folds = (local.replace(fold=fold).timestamp() for fold in (0, 1))
-        return tuple(dict.fromkeys(folds))
-
-    def refuse(self, column: str, problem: str, accepted: str) -> NoReturn:
-        """Raise an InputError of this line."""
-        where = f"line {self.number_of}: {column}"
-        raise InputError(self.reading.source, where, problem, accepted)
 
 
 def _tasks(job_id: str) -> int:

@@ -24,6 +24,9 @@ MOST_BYTES, MOST_FILES = 1 << 28, 10_000
 """Of an archive that is unpacked."""
 
 
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
+
+
 class _Metadata(Document):
     gap_seconds: Positive
 
@@ -53,8 +56,12 @@ class SpotTrace:
         """
         for tick, instances in enumerate(self.counts):
             if instances not in states:
-                raise self._unmapped(tick, states)
-        return self._timeline([states[instances] for instances in self.counts])
+                given = ", ".join(map(str, sorted(states))) or "none"
+                problem = f"no worker state is given for trace state {instances} (given: {given})"
+                known = ", ".join(map(str, sorted(set(self.counts))))
+                accepted = f"a mapping for each of {known}"
+                raise InputError(self.source, f"data[{tick}]", problem, accepted)
+        return Timeline.of_slots([states[it] for it in self.counts], self.gap_seconds)
 
     def nodes(self) -> tuple[Timeline, ...]:
         """As many workers as the most instances seen, at least one; worker k (from 0) is UP while
@@ -63,20 +70,10 @@ class SpotTrace:
         The trace tells how many instances are there, not which: the highest-numbered worker is
         taken to leave first, so that a drop by one takes one worker.
         """
-        up, down = WorkerState.UP, WorkerState.DOWN
         return tuple(
-            self._timeline([up if instances > worker else down for instances in self.counts])
+            Timeline.of_slots([UP if it > worker else DOWN for it in self.counts], self.gap_seconds)
             for worker in range(max(1, *self.counts))
         )
-
-    def _timeline(self, states: list[WorkerState]) -> Timeline:
-        return Timeline.of_slots(states, self.gap_seconds)
-
-    def _unmapped(self, tick: int, states: Mapping[int, WorkerState]) -> InputError:
-        accepted = "a mapping for each of " + ", ".join(map(str, sorted(set(self.counts))))
-        given = ", ".join(map(str, sorted(states))) or "none"
-        problem = f"no worker state is given for trace state {self.counts[tick]} (given: {given})"
-        return InputError(self.source, f"data[{tick}]", problem, accepted)
 
 
 def read_spot_trace(path: Path) -> SpotTrace:

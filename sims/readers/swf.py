@@ -1,101 +1,121 @@
-"""Standard Workload Format 2.2 of the Parallel Workloads Archive, read as a stream."""
+"""Standard Workload Format 2.2 of the Parallel Workloads Archive: a line of 18 fields for each job,
+-1 for unknown; read as a stream."""
 
 from __future__ import annotations
 
+import enum
 import re
 from collections import Counter
-from collections.abc import Mapping
 from itertools import takewhile
 from pathlib import Path
-
-from attrs import frozen
+from typing import Any
 
 from sims.errors import InputError
-from sims.readers.files import taken
-from sims.readers.swf_record import FIELDS, SkipReason, SwfJob, SwfStatus, parse_record
+from sims.readers.files import finite, taken, whole
+from sims.readers.job_log import JobLog, LoggedJob
 
-ENTRY = re.compile(r"^;\s*([A-Za-z]\w*)\s*:\s*(.*)")
-LEADING_NUMBER = re.compile(r"\d+(?!\S)")
-
-WHOLE_JOBS = frozenset(
-    {SwfStatus.UNKNOWN, SwfStatus.FAILED, SwfStatus.COMPLETED, SwfStatus.CANCELLED}
+FIELDS = (
+    "18 fields: job number, submit, wait, run, allocated processors, average CPU, used memory, "
+    "requested processors, requested time, requested memory, status, user, group, executable, "
+    "queue, partition, preceding job, think time"
 )
-"""All statuses but those of parts, which would count an interrupted job's work twice."""
+UNKNOWN = -1
+AMOUNTS = (1, 2, 3, 5, 6, 8, 9, 17)
+"""Fields that are no whole numbers."""
+READERS = tuple(finite if field in AMOUNTS else whole for field in range(18))
+STATUS_FIELD = 10
+WHOSE = (11, 12, 14)
+"""User, group, queue."""
+STATUSES = {"-1": "unknown", "0": "failed", "1": "completed", "5": "cancelled"}
+PARTS = ("2", "3", "4")
+"""Statuses of parts, which would count an interrupted job's work twice."""
+
+ENTRY = re.compile(r"^;\s*([A-Za-z]\w*)\s*:\s*(\d{1,18})(?!\S)")
+"""A line of the header whose value begins with a number: logs write `unknown` there, too."""
+MACHINE, BEGINS = "MaxProcs", "UnixStartTime"
 
 
-@frozen
-class SwfHeader:
-    """All header entries in the file's order; keys such as Queue and Note may repeat."""
+class SkipReason(enum.Enum):
+    """Why a line gave no job; of several reasons the first one here counts."""
 
-    entries: tuple[tuple[str, str], ...]
-
-    def values(self, key: str) -> tuple[str, ...]:
-        """Every value of `key`, as written."""
-        return tuple(value for name, value in self.entries if name == key)
-
-    def whole(self, key: str) -> int | None:
-        """The number that the first value of `key` begins with; None where there is none, or
-        where it is -1 or text: logs write `unknown` there."""
-        values = self.values(key)
-        number = LEADING_NUMBER.match(values[0]) if values else None
-        return int(number.group()) if number else None
-
-    @property
-    def max_procs(self) -> int | None:
-        """Processors of the machine."""
-        return self.whole("MaxProcs")
+    STATUS = "status not read, as of the parts of an interrupted job"
+    NEGATIVE = "a negative value other than -1"
+    NO_SUBMIT_TIME = "submit time unknown"
+    NO_RUN_TIME = "run time unknown or 0 s"
+    NO_PROCESSORS = "processors unknown or 0, allocated and requested"
 
 
-@frozen
-class SwfLog:
-    """The usable jobs of a log, and an account of every line that gave none."""
-
-    jobs: tuple[SwfJob, ...]
-    """By submit time, ties in the file's order."""
-    header: SwfHeader
-    skipped: Mapping[SkipReason, int]
-    """Lines that gave no job, by reason; reasons that do not occur are absent."""
-
-
-def read_swf(path: Path) -> SwfLog:
+def read_swf(path: Path) -> JobLog:
     """Read a log, plain or compressed, but for the parts of interrupted jobs.
 
     Jobs that cannot be run (no submit time, no run time, no processors) are left out and
     counted. Raises InputError where the file is unreadable, a line is malformed (by number), two
     whole jobs have one number or the file holds no job line.
     """
-    jobs, entries, skipped = list[SwfJob](), list[tuple[str, str]](), Counter[SkipReason]()
-    lines: dict[int, int] = {}
+    jobs, header, skipped = list[LoggedJob](), dict[str, int](), Counter[SkipReason]()
+    lines: dict[str, int] = {}
     for place, read in taken(path, _line, FIELDS):
         if isinstance(read, str):
-            entries += [(it[1], it[2].strip()) for it in ENTRY.finditer(read)]
-            continue
-        status, job = read
-        if status not in WHOLE_JOBS:
-            job = SkipReason.STATUS
-        if isinstance(job, SkipReason):
-            skipped[job] += 1
-        elif lines.setdefault(job.number, place) != place:
-            problem = f"job {job.number} is also on line {lines[job.number]}"
+            _enter(header, read)
+        elif isinstance(read, SkipReason):
+            skipped[read] += 1
+        elif lines.setdefault(read.name, place) != place:
+            problem = f"job {read.name[1:]} is also on line {lines[read.name]}"
             raise InputError(str(path), f"line {place}", problem, "one line for each job")
         else:
-            jobs.append(job)
+            jobs.append(read)
     if not jobs and not skipped:
         raise InputError(str(path), "", "no job", f"lines of {FIELDS}")
-    return SwfLog(
-        tuple(sorted(jobs, key=lambda job: job.submit)),
-        SwfHeader(tuple(entries)),
-        {reason: skipped[reason] for reason in SkipReason if reason in skipped},
+    return JobLog(
+        tuple(sorted(jobs, key=lambda job: job.submitted)),
+        header.get(MACHINE),
+        header.get(BEGINS),
+        {reason.value: skipped[reason] for reason in SkipReason if reason in skipped},
     )
 
 
 def machine_of(path: Path) -> int | None:
     """MaxProcs of a log, read no further than its head. Raises InputError where it cannot be."""
-    heads = takewhile(lambda it: it[1].startswith(";"), taken(path, str, FIELDS))
-    entries = (ENTRY.match(line) for _, line in heads)
-    return SwfHeader(tuple((it[1], it[2].strip()) for it in entries if it)).max_procs
+    header: dict[str, int] = {}
+    for _, line in takewhile(lambda it: it[1].startswith(";"), taken(path, str, FIELDS)):
+        _enter(header, line)
+    return header.get(MACHINE)
 
 
-def _line(text: str) -> str | tuple[SwfStatus, SwfJob | SkipReason]:
-    """A comment, or what a record says."""
-    return text if text.startswith(";") else parse_record(text.split())
+def _enter(header: dict[str, int], comment: str) -> None:
+    if entry := ENTRY.match(comment):
+        header.setdefault(entry[1], int(entry[2]))
+
+
+def _line(text: str) -> str | LoggedJob | SkipReason:
+    """A comment, or what a record says. Raises ValueError for a malformed one."""
+    if text.startswith(";"):
+        return text
+    words = text.split()
+    if len(words) != len(READERS):
+        raise ValueError(f"{len(words)} fields")
+    values = [read(word) for read, word in zip(READERS, words, strict=True)]
+    code = str(values[STATUS_FIELD])
+    if code not in (*STATUSES, *PARTS):
+        raise ValueError(f"status {code} is not one of -1 to 5")
+    negative = any(value < 0 and value != UNKNOWN for value in values)
+    known: list[Any] = [None if value == UNKNOWN else value for value in values]
+    number, submit, wait, run, allocated, _, _, requested, limit, *_ = known
+    if number is None and not negative:
+        raise ValueError("job number unknown")
+    processors = allocated or requested
+    reasons = (
+        (code in PARTS, SkipReason.STATUS),
+        (negative, SkipReason.NEGATIVE),
+        (submit is None, SkipReason.NO_SUBMIT_TIME),
+        (not run, SkipReason.NO_RUN_TIME),
+        (not processors, SkipReason.NO_PROCESSORS),
+    )
+    for holds, reason in reasons:
+        if holds:
+            return reason
+    user, group, queue = ("" if known[field] is None else str(known[field]) for field in WHOSE)
+    return LoggedJob(
+        *(f"J{number}", submit, run, processors, limit or None, STATUSES[code]),
+        *(user, group, queue, 0.0, wait),
+    )

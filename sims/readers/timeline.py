@@ -25,8 +25,7 @@ MOST_LAPS = 10_000
 class Timeline:
     """The states of one worker, piecewise constant from time 0 in the trace's unit of time.
 
-    A state holds over a half-open interval: from its change on, up to the next change. Raises
-    ValueError where the parts contradict each other.
+    A state holds over a half-open interval: from its change on, up to the next change.
     """
 
     changes: tuple[Change, ...]
@@ -38,15 +37,22 @@ class Timeline:
     cycle_start: float = 0.0
     """Where the repeating part begins; what comes before it happens once."""
 
-    def __attrs_post_init__(self) -> None:
-        _check_changes(self.changes)
-        _check_repetition(self)
-
     @classmethod
     def of(cls, changes: Iterable[Change], end: float | None = None) -> Timeline:
-        """From (time, state) in time order, where neighbours may repeat a state: of several at
-        one time the last holds."""
-        return cls(_merged(changes), end)
+        """From (time, state) in time order, the first at 0, where neighbours may repeat a state: of
+        several at one time the last holds. What comes at the end or later is left out. Raises
+        ValueError where nothing is left."""
+        merged: list[Change] = []
+        for time, state in changes:
+            if end is not None and time >= end:
+                break
+            if merged and merged[-1][0] == time:
+                merged.pop()
+            if not merged or merged[-1][1] is not state:
+                merged.append((time, state))
+        if not merged:
+            raise ValueError("The timeline ends before anything can be seen of it.")
+        return cls(tuple(merged), end)
 
     @classmethod
     def of_slots(cls, states: Sequence[WorkerState], slot: float = 1.0) -> Timeline:
@@ -60,9 +66,10 @@ class Timeline:
         sum, so that they do not drift.
         """
         yield from self.changes
-        cycle = self._cycle()
-        if self.period is None or len(cycle) == 1:
+        first = bisect_right(self.changes, self.cycle_start, key=lambda change: change[0])
+        if self.period is None or first == len(self.changes):
             return
+        cycle = ((self.cycle_start, self.changes[first - 1][1]), *self.changes[first:])
         state = self.changes[-1][1]
         for lap in count(1):
             for time, following in cycle:
@@ -76,9 +83,7 @@ class Timeline:
         return Timeline(tuple(takewhile(lambda change: change[0] < end, self.transitions())), end)
 
     def repeated(self) -> Timeline:
-        """The whole trace repeats for ever; ValueError where it has no end."""
-        if self.end is None:
-            raise ValueError("Only a timeline that ends can be repeated.")
+        """The whole trace, which ends, repeats for ever."""
         return Timeline(self.changes, period=self.end)
 
     def slotted(self, slot: float) -> Timeline:
@@ -86,74 +91,30 @@ class Timeline:
 
         What begins and ends between two slot starts is not seen. A change within 1e-12
         (relative) of a slot's start counts as at it. A repetition stays exact: its slots repeat
-        after a whole number of laps. Raises ValueError where that takes more than 10,000 laps;
-        `clipped` first, then.
+        after a whole number of laps. Raises ValueError where that takes more than 10,000 laps, and
+        OverflowError where there are more slots than can be counted.
         """
-        if not 0 < slot < math.inf:
-            raise ValueError(f"A slot lasts longer than 0, not {slot}.")
-        if self.period is not None:
-            return self._slotted_cycle(slot, _slots_per_cycle(self.period / slot))
-        changes = _merged((float(_first_slot(time, slot)), state) for time, state in self.changes)
-        if self.end is None:
-            return Timeline(changes)
-        end = float(_first_slot(self.end, slot))
-        return Timeline(tuple(change for change in changes if change[0] < end), end)
+        if self.period is None:
+            changes = ((float(_first_slot(time, slot)), state) for time, state in self.changes)
+            end = None if self.end is None else float(_first_slot(self.end, slot))
+            return Timeline.of(changes, end)
+        slots = _slots_per_cycle(self.period / slot)
+        start = _first_slot(self.cycle_start, slot)
+        # Half a slot beyond the last one asked for, so that no rounding can lose it.
+        seen = self.clipped((start + slots - 0.5) * slot).slotted(slot)
+        return Timeline(seen.changes, period=float(slots), cycle_start=float(start))
 
     def runs(self) -> tuple[tuple[WorkerState, int], ...]:
         """(state, slots in a row), slots of length 1, from 0 to `end`; ValueError without one."""
         slotted = self.slotted(1.0)
         if slotted.end is None:
             raise ValueError("The timeline goes on for ever: clip it to a time first.")
-        times = chain((time for time, _ in slotted.changes), (slotted.end,))
-        states = (state for _, state in slotted.changes)
-        return tuple((s, int(b - a)) for s, (a, b) in zip(states, pairwise(times), strict=True))
+        changes = (*slotted.changes, (slotted.end, None))
+        return tuple((state, int(b - a)) for (a, state), (b, _) in pairwise(changes) if state)
 
     def slots(self) -> tuple[WorkerState, ...]:
         """The state of each slot of length 1, from 0 to `end`; ValueError without one."""
         return tuple(chain.from_iterable(repeat(state, slots) for state, slots in self.runs()))
-
-    def _cycle(self) -> tuple[Change, ...]:
-        """The changes of the repeating part, its first state placed at its very start."""
-        first = bisect_right(self.changes, self.cycle_start, key=lambda change: change[0])
-        return ((self.cycle_start, self.changes[first - 1][1]), *self.changes[first:])
-
-    def _slotted_cycle(self, slot: float, slots: int) -> Timeline:
-        start = _first_slot(self.cycle_start, slot)
-        # Half a slot beyond the last one asked for, so that no rounding can lose it.
-        seen = self.clipped((start + slots - 0.5) * slot).slotted(slot)
-        return Timeline(seen.changes, period=float(slots), cycle_start=float(start))
-
-
-def _check_changes(changes: tuple[Change, ...]) -> None:
-    if not changes or changes[0][0] != 0:
-        raise ValueError("A timeline's first state begins at time 0.")
-    for (earlier, before), (later, after) in pairwise(changes):
-        if not earlier < later < math.inf:
-            raise ValueError(f"A timeline's changes are in time order: {later} after {earlier}.")
-        if before is after:
-            raise ValueError(f"A timeline changes state at each change, not at {later}.")
-
-
-def _check_repetition(timeline: Timeline) -> None:
-    last, end, period = timeline.changes[-1][0], timeline.end, timeline.period
-    if end is not None and (period is not None or not last < end < math.inf):
-        raise ValueError(f"A timeline ends after its last change ({last}) or repeats, not {end}.")
-    if period is None:
-        return
-    if not 0 < period < math.inf or not 0 <= timeline.cycle_start < math.inf:
-        raise ValueError(f"A period is above 0 and finite, not {period}.")
-    if last >= timeline.cycle_start + period:
-        raise ValueError(f"A period of {period} ends before the last change, at {last}.")
-
-
-def _merged(changes: Iterable[Change]) -> tuple[Change, ...]:
-    merged: list[Change] = []
-    for time, state in changes:
-        if merged and merged[-1][0] == time:
-            merged.pop()
-        if not merged or merged[-1][1] is not state:
-            merged.append((time, state))
-    return tuple(merged)
 
 
 def _first_slot(time: float, slot: float) -> int:

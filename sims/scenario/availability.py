@@ -1,23 +1,59 @@
-"""What a scenario file may say of one worker's availability."""
+"""What a scenario file may say of one worker's availability: none, a chain, a string of states.
+
+Readers of files, and of strings, are imported where one is read: no run waits for what others need.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import enum
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from attrs import frozen
 from numpy.random import Generator
 
 from actors.owners import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
-from sims.scenario.trace_files import FtaFile, IntervalFile, SimGridFile, SpotFile
-from sims.scenario.traces import Letters, Owned, cut
-from sims.tables.fields import Accepts
-from sims.tables.section import OneOf
+from sims.errors import InputError
+from sims.tables.fields import Accepts, Time, Unacceptable
+from sims.tables.section import Section
+
+if TYPE_CHECKING:
+    from sims.readers.timeline import Timeline
 
 Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")]
+
+
+class After(enum.Enum):
+    """What comes after the end of a trace."""
+
+    ERROR = "error"
+    """Nothing: a run that lasts longer is refused."""
+    HOLD = "hold"
+    """Its last state, for ever."""
+    UP = "up"
+    """UP, for ever."""
+    REPEAT = "repeat"
+    """The trace again, from its start."""
+
+
+class Owned(Section):
+    """What an owner who takes a worker away may do."""
+
+    notice: Time = 0
+    """How long before it takes the worker DOWN the owner says so."""
+
+    def notices(self, rng: Generator, folder: Path) -> Iterator[tuple[float, float | None]]:
+        """(when it says so, when it takes the worker DOWN; None: it does nothing of the kind)."""
+        with suppress(InputError):  # a trace has ended: its changes say so in time
+            for time, state in self.changes(rng, folder):
+                yield max(0, time - self.notice), time if state is WorkerState.DOWN else None
+
+    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+        """(time, state) from time 0 on."""
+        raise AssertionError("an availability knows its changes")
 
 
 class AlwaysUp(Owned):
@@ -56,36 +92,82 @@ class Markov(Owned):
         return MarkovChain(self.rows)
 
 
-Availability = Annotated[
-    AlwaysUp | Markov | Letters | SpotFile | FtaFile | SimGridFile | IntervalFile, OneOf()
-]
+class Trace(Owned):
+    """Whatever has a timeline of slots."""
 
+    after: After = After.UP
+    """What comes after its end."""
 
-@frozen
-class Overlaid:
-    """An availability, and times at which the owner takes the worker back whatever it says."""
+    def timeline(self, folder: Path) -> Timeline:
+        """The states in slots of length 1."""
+        raise AssertionError("a trace knows its timeline")
 
-    under: Availability
-    spans: tuple[tuple[float, float], ...]
-    """[from, until), in any order."""
-
-    @property
-    def notice(self) -> float:
-        """Of the owner that takes it DOWN."""
-        return self.under.notice
-
-    def notices(self, rng: Generator, folder: Path) -> Iterator[tuple[float, float | None]]:
-        """See Owned."""
-        return self.under.notices(rng, folder)
+    def known(self, folder: Path) -> Timeline:
+        """The part of its timeline that was seen."""
+        timeline = self.timeline(folder)
+        if timeline.end is not None:
+            return timeline
+        return timeline.clipped(timeline.changes[-1][0] + 1)
 
     def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """(time, state) from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md, W1)."""
-        bounds = sorted({time for span in self.spans for time in span if time > 0})
-        for time, state in cut(self.under.changes(rng, folder), bounds):
-            if state is WorkerState.UP and any(a <= time < b for a, b in self.spans):
-                state = WorkerState.RECLAIMED
-            yield time, state
+        """(slot, state) from slot 0 on."""
+        return self.ending(self.timeline(folder))
+
+    def ending(self, timeline: Timeline) -> Iterator[Change]:
+        """The changes of a timeline, and what comes after them where it ends."""
+        end = timeline.end
+        if self.after is After.REPEAT and end is not None:
+            timeline = timeline.repeated()
+        state = WorkerState.UP
+        for time, state in timeline.transitions():
+            yield int(time), state
+        if end is not None and self.after is After.UP and state is not WorkerState.UP:
+            yield int(end), WorkerState.UP
 
     def chain(self, folder: Path) -> MarkovChain:
-        """What policies believe by default: they know nothing of the spans."""
-        return self.under.chain(folder)
+        """What policies believe by default: the chain that fits the trace best."""
+        from sims.readers.fits import fit_markov
+
+        return fit_markov(self.known(folder)).chain
+
+    def failures(self, folder: Path) -> tuple[int, int]:
+        """Slots that it is UP, and how often it goes DOWN."""
+        runs = self.known(folder).runs()
+        up = sum(slots for state, slots in runs if state is WorkerState.UP)
+        return up, sum(state is WorkerState.DOWN for state, _ in runs[1:])
+
+
+class Letters(Trace):
+    """`"uurrdu"` or `{kind = "letters", states = "uurrdu"}`: one state per unit of time."""
+
+    SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((str,), "states")
+
+    kind: Literal["letters"] = "letters"
+    states: str
+    """u UP, r RECLAIMED, d DOWN; slot 0 first."""
+
+    def check(self) -> None:
+        self.timeline(Path())
+        if self.after is After.ERROR:
+            raise Unacceptable("after", "error", "up, repeat or hold, where states are listed")
+
+    def timeline(self, folder: Path) -> Timeline:
+        from sims.readers.timeline import read_letters
+
+        return read_letters(self.states, "scenario", "")
+
+
+def cut(changes: Iterator[Change], bounds: Sequence[float]) -> Iterator[Change]:
+    """The changes, and at each bound between them the state once more."""
+    _, state = first = next(changes)
+    yield first
+    following = next(changes, None)
+    for bound in bounds:
+        while following is not None and following[0] <= bound:
+            state = following[1]
+            yield following
+            following = next(changes, None)
+        yield bound, state
+    if following is not None:
+        yield following
+    yield from changes

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
+from sims.scenario.availability import Trace
 from sims.scenario.platform import Platform
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
-from sims.scenario.traces import Trace, TraceFile
+from sims.scenario.trace_files import TraceFile
 
 
 def refuse_mixed(platform: Platform, folder: Path) -> None:

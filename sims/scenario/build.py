@@ -65,9 +65,9 @@ def _populate(scenario: Scenario, system: System, folder: Path) -> int:
     else:
         decider = queue.decider(scenario, platform, jobs, folder)
     pool, count = _pool(scenario, system, jobs), len(jobs.submissions)
-    makers = spawn_platform(scenario, system, folder, pool, decider, count)
-    pool.take = queue.take(scenario, jobs, makers.scheduler, folder) or pool.take
-    spawn_jobs(scenario, system, jobs, makers)
+    scheduler = spawn_platform(scenario, system, folder, pool, decider, count)
+    pool.take = queue.take(scenario, jobs, scheduler, folder) or pool.take
+    spawn_jobs(scenario, system, jobs, scheduler)
     return count
 
 

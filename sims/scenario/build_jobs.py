@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from actors.attempts import JobOfAttempts
 from actors.events import DeciderKind
@@ -29,41 +29,29 @@ from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
 
 if TYPE_CHECKING:
-    from policies.maths.cosched import Costs
+    from actors.deciders.pack import PackDecider
 
 LONGEST = 100
 """Times between faults that a run may take: none of e^100 would end."""
 
+Make = Callable[..., JobOfRuns]
 
-@frozen
-class Makers:
-    """Whom a job's actor talks to."""
 
-    scheduler: Scheduler
-    reports: bool = False
-    """Whether jobs tell the scheduler how far their runs are."""
-    costs: Mapping[int, Costs] | None = None
-    """Of a pack, by job."""
-    fatal: bool = True
-    """Of a pack: whether every fault counts."""
-
-    def job(
-        self,
-        scenario: Scenario,
-        submission: Submission,
-        make: Callable[..., JobOfRuns],
-        rules: Rules,
-        errors: SilentErrors,
-    ) -> JobOfRuns:
-        """A job of runs."""
+def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, scheduler: Scheduler) -> None:
+    """All of them. Raises InputError for what would never end."""
+    counts, density = _failures(scenario, system, jobs), error_density(scenario, jobs)
+    for submission, count in zip(jobs.submissions, counts, strict=True):
         job = submission.job
-        return make(
-            *(job.name, job, self.scheduler, killed_at(scenario, job)),
-            protection=protection(rules),
-            errors=errors,
-            needs=submission.needs,
-            reports=self.reports,
-        )
+        if plain(scenario, submission):
+            _refuse_hopeless(scenario, job)
+            who = job.name, job, scheduler, _killed_at(scenario, job)
+            system.spawn(JobOfAttempts(*who, failures=count))
+        else:
+            _warn_of_single(submission)
+            verdicts = (1,) * count if _whole(scenario, submission) else None
+            errors = errors_of(scenario, system, submission, density, verdicts)
+            make, rules = _of_kind(scenario, submission, scheduler)
+            system.spawn(job_of_runs(scenario, submission, scheduler, make, rules, errors))
 
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
@@ -82,23 +70,7 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
     return not scenario.full_platform.varies and submission.protection.plain
 
 
-def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, makers: Makers) -> None:
-    """All of them. Raises InputError for what would never end."""
-    counts = _failures(scenario, system, jobs)
-    _refuse_hopeless(scenario, jobs)
-    density = error_density(scenario, jobs)
-    for submission, count in zip(jobs.submissions, counts, strict=True):
-        job = submission.job
-        if plain(scenario, submission):
-            who = job.name, job, makers.scheduler, killed_at(scenario, job)
-            system.spawn(JobOfAttempts(*who, failures=count))
-        else:
-            verdicts = (1,) * count if _whole(scenario, submission) else None
-            errors = errors_of(scenario, system, submission, density, verdicts)
-            system.spawn(_job_of_runs(scenario, submission, makers, errors))
-
-
-def killed_at(scenario: Scenario, job: BatchJob) -> float | None:
+def _killed_at(scenario: Scenario, job: BatchJob) -> float | None:
     """How long a run may last before its job is killed."""
     if scenario.job.overrun is Overrun.KILL and job.estimate is not None:
         return job.estimate + job.verification
@@ -108,35 +80,51 @@ def killed_at(scenario: Scenario, job: BatchJob) -> float | None:
 # --- jobs of runs -------------------------------------------------------------------------------
 
 
-def _job_of_runs(
-    scenario: Scenario, submission: Submission, makers: Makers, errors: SilentErrors
+def job_of_runs(
+    scenario: Scenario,
+    submission: Submission,
+    scheduler: Scheduler,
+    make: Make,
+    rules: Rules,
+    errors: SilentErrors,
 ) -> JobOfRuns:
+    """What `make` makes of it."""
     job = submission.job
-    _warn_of_single(submission)
-    node = scenario.full_platform.node
-    make: Callable[..., JobOfRuns] = JobOfRuns
-    if makers.costs is not None:
+    return make(
+        *(job.name, job, scheduler, _killed_at(scenario, job)),
+        protection=protection(evolve(rules, node=scenario.full_platform.node)),
+        errors=errors,
+        needs=submission.needs,
+        reports=scheduler.decider.wants_progress,
+        reuse=scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
+    )
+
+
+def _of_kind(
+    scenario: Scenario, submission: Submission, scheduler: Scheduler
+) -> tuple[Make, Rules]:
+    """What makes a job of its kind, and how it survives."""
+    job = submission.job
+    if scenario.decider is DeciderKind.PACK:
         from actors.malleable_job import MalleableJob
         from sims.scenario.deciders.applications import application
 
-        costs, told = makers.costs[job.index], application(scenario, submission)
-        make = partial(MalleableJob, costs=costs, application=told)
-        rules = submission.protection.rules_by_size(
-            *(job.verification, submission.image, costs, makers.fatal)
-        )
-    else:
-        rules = _rules(scenario, submission)
-        if scenario.decider is DeciderKind.DEADLINE:
-            rules = evolve(rules, changeover=scenario.policy.changeover)
-    rules = evolve(rules, node=node)
-    if job.kind == "iterative":
-        from actors.iterative_job import IterativeJob
+        pack = cast("PackDecider", scheduler.decider)
+        costs, told = pack.costs[job.index], application(scenario, submission)
+        about = job.verification, submission.image, costs, pack.fatal
+        rules = submission.protection.rules_by_size(*about)
+        return partial(MalleableJob, costs=costs, application=told), rules
+    rules = _rules(scenario, submission)
+    if scenario.decider is DeciderKind.DEADLINE:
+        rules = evolve(rules, changeover=scenario.policy.changeover)
+    if job.kind != "iterative":
+        return JobOfRuns, rules
+    from actors.iterative_job import IterativeJob
 
-        own = iterative(submission)
-        times = own.times(job.index, scenario.full_platform)
-        make = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
-    reuse = scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse
-    return makers.job(scenario, submission, partial(make, reuse=reuse), rules, errors)
+    own = iterative(submission)
+    times = own.times(job.index, scenario.full_platform)
+    made = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
+    return made, rules
 
 
 def _rules(scenario: Scenario, submission: Submission) -> Rules:
@@ -155,6 +143,17 @@ def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
     return rules.period_of(members) if rules.period_of else rules.period(len(members))
 
 
+def _warn_of_single(submission: Submission) -> None:
+    job = submission.job
+    alone = isinstance(job.profile, Asking) and job.profile.processors == 1
+    if alone and submission.protection.kind is ProtectionKind.BUDDIES:
+        text = f"{job.name} has one worker, and no buddy: whenever it goes DOWN, all is lost"
+        warnings.warn(text, stacklevel=2)
+
+
+# --- silent errors ------------------------------------------------------------------------------
+
+
 def errors_of(
     scenario: Scenario,
     system: System,
@@ -167,12 +166,8 @@ def errors_of(
     verdicts = drawn if listed is None else listed
     if verdicts is not None:
         return SilentErrors(iter(verdicts))
-    name = submission.job.name
-    return SilentErrors(
-        rate=scenario.errors.rate or 0,
-        per_work=density,
-        stream=lambda: system.stream(f"errors/{name}"),
-    )
+    own = partial(system.stream, f"errors/{submission.job.name}")
+    return SilentErrors(rate=scenario.errors.rate or 0, per_work=density, stream=own)
 
 
 def error_density(scenario: Scenario, jobs: Workload) -> float:
@@ -180,23 +175,19 @@ def error_density(scenario: Scenario, jobs: Workload) -> float:
     return scenario.errors.per_unit([it.job.profile.work for it in jobs.submissions])
 
 
-def _warn_of_single(submission: Submission) -> None:
-    job = submission.job
-    alone = isinstance(job.profile, Asking) and job.profile.processors == 1
-    if alone and submission.protection.kind is ProtectionKind.BUDDIES:
-        text = f"{job.name} has one worker, and no buddy: whenever it goes DOWN, all is lost"
-        warnings.warn(text, stacklevel=2)
-
-
-# --- failures that are drawn beforehand ---------------------------------------------------------
-
-
 def _failures(scenario: Scenario, system: System, jobs: Workload) -> list[int]:
     """Drawn for every job, so that a job's own count does not shift the others'."""
-    described = [it.job for it in jobs.submissions]
+    described, errors = [it.job for it in jobs.submissions], scenario.errors
     _refuse_endless(described, [0] * len(described))
-    probabilities = scenario.errors.probabilities([job.profile.work for job in described])
-    _refuse_certain(scenario, described, probabilities)
+    probabilities = errors.probabilities([job.profile.work for job in described])
+    for job, probability in zip(described, probabilities, strict=True):
+        if probability >= 1:
+            problem = (
+                f"at {errors.of(errors.key)!r} every run of {job.name}, whose work is "
+                f"{job.profile.work!r}, fails: the probability rounds to 1"
+            )
+            accepted = "a lower value, or less work"
+            raise InputError("scenario", f"errors.{errors.key}", problem, accepted)
     drawn = draw_failures(probabilities, system.stream("failures"))
     own = [it.own.count if it.own else None for it in jobs.submissions]
     counts = [n if given is None else given for n, given in zip(drawn, own, strict=True)]
@@ -214,28 +205,11 @@ def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
             raise InputError("scenario", "job", problem, "jobs whose work sums to a finite number")
 
 
-def _refuse_certain(
-    scenario: Scenario, jobs: Sequence[BatchJob], probabilities: Sequence[float]
-) -> None:
-    key = scenario.errors.key
-    for job, probability in zip(jobs, probabilities, strict=True):
-        if probability >= 1:
-            problem = (
-                f"at {scenario.errors.of(key)!r} every run of {job.name}, whose work is "
-                f"{job.profile.work!r}, fails: the probability rounds to 1"
-            )
-            raise InputError("scenario", f"errors.{key}", problem, "a lower value, or less work")
-
-
-def _refuse_hopeless(scenario: Scenario, jobs: Workload) -> None:
+def _refuse_hopeless(scenario: Scenario, job: BatchJob) -> None:
     mtbf = scenario.faults.mtbf
-    for submission in jobs.submissions:
-        job = submission.job
-        if not plain(scenario, submission):
-            continue
-        if job.profile.work >= LONGEST * mtbf:
-            problem = (
-                f"at {mtbf!r} no run of {job.name}, whose work is {job.profile.work!r} "
-                f"on one worker, would end without a fault"
-            )
-            raise InputError("scenario", "faults.mtbf", problem, "more time, or less work")
+    if job.profile.work >= LONGEST * mtbf:
+        problem = (
+            f"at {mtbf!r} no run of {job.name}, whose work is {job.profile.work!r} "
+            f"on one worker, would end without a fault"
+        )
+        raise InputError("scenario", "faults.mtbf", problem, "more time, or less work")

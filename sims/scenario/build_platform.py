@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from attrs import astuple
+from attrs import astuple, frozen
 
 from actors.events import (
     DeciderKind,
@@ -25,8 +24,6 @@ from actors.scheduler import Decider, Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Fail
 from actors.worker_registry import WorkerRegistry
-from sims.scenario.availability import Overlaid
-from sims.scenario.build_jobs import Makers
 from sims.scenario.faults import AnyFault, Struck
 from sims.scenario.jobs.entries import CAP, HAZARD, MASTER, SCHEDULER
 from sims.scenario.platform import Platform
@@ -38,39 +35,6 @@ if TYPE_CHECKING:
     from actors.master import Master
 
 
-def spawn_platform(
-    scenario: Scenario,
-    system: System,
-    folder: Path,
-    pool: Pool,
-    decider: Decider,
-    jobs: int,
-) -> Makers:
-    """Spawn the scheduler, the master, the workers that have a life of their own, and what befalls
-    them; `jobs`: how many will come. Raises InputError where one of them cannot be."""
-    scheduler = system.spawn(Scheduler(SCHEDULER, pool, decider, jobs))
-    master = _master(scenario, system)
-    make = _maker(scenario, system, scheduler, master, folder, decider.wants_holdings)
-    registry = WorkerRegistry(system, make)
-    scheduler.workers, scheduler.linked = registry, master is not None
-    if scenario.full_platform.varies:
-        pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
-    _rent(scenario, system)
-    for worker in _living(scenario):
-        registry(worker)
-    ignored = decider if scenario.decider is DeciderKind.PACK else None
-    for number, law in enumerate(scenario.faults.laws):
-        if law.fit is not None:
-            system.journal.record(system.origin, FaultsFitted, number, *astuple(law.fit))
-        system.spawn(_hazard(scenario, system, law, number, ignored, scheduler, registry))
-    if not isinf(scenario.cap):
-        system.spawn(Cap(CAP, scenario.cap, scheduler))
-    if scenario.decider is not DeciderKind.PACK:
-        return Makers(scheduler, reports=decider.wants_progress)
-    pack = cast("PackDecider", decider)
-    return Makers(scheduler, costs=pack.costs, fatal=pack.fatal)
-
-
 def describe_platform(scenario: Scenario, system: System) -> None:
     """What the log says of nodes, spares and detection, where there are any."""
     platform, laws = scenario.full_platform, scenario.faults.laws
@@ -80,12 +44,37 @@ def describe_platform(scenario: Scenario, system: System) -> None:
         system.journal.record(system.origin, PlatformDescribed, platform.node, spares, told)
 
 
+def spawn_platform(
+    scenario: Scenario, system: System, folder: Path, pool: Pool, decider: Decider, jobs: int
+) -> Scheduler:
+    """Spawn the scheduler, the master, the workers that have a life of their own, and what befalls
+    them; `jobs`: how many will come. Raises InputError where one of them cannot be."""
+    platform = scenario.full_platform
+    scheduler = system.spawn(Scheduler(SCHEDULER, pool, decider, jobs))
+    master = _master(scenario, system)
+    registry = WorkerRegistry(system, _Maker(platform, system, folder, scheduler, master))
+    scheduler.workers, scheduler.linked = registry, master is not None
+    if platform.varies:
+        pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
+    _rent(scenario, system)
+    if master or not platform.plain:
+        for worker in range(platform.size):
+            if master or platform.alive(worker):
+                registry(worker)
+    for number, law in enumerate(scenario.faults.laws):
+        if law.fit is not None:
+            system.journal.record(system.origin, FaultsFitted, number, *astuple(law.fit))
+        system.spawn(_hazard(scenario, system, law, number, scheduler, registry))
+    if not isinf(scenario.cap):
+        system.spawn(Cap(CAP, scenario.cap, scheduler))
+    return scheduler
+
+
 def _hazard(
     scenario: Scenario,
     system: System,
     law: AnyFault,
     number: int,
-    decider: Decider | None,
     scheduler: Scheduler,
     registry: WorkerRegistry,
 ) -> Hazard:
@@ -95,7 +84,8 @@ def _hazard(
     count = len(nodes) if nodes else scenario.full_platform.size
     faults = law.faults(system.stream(f"faults{own}"), count)
     about = f"{HAZARD}{own}", faults, registry, Fail(law.downtime, law.detection), nodes
-    if decider is not None and not cast("PackDecider", decider).fatal:
+    pack = scenario.decider is DeciderKind.PACK
+    if pack and not cast("PackDecider", scheduler.decider).fatal:
         return PaperFaults(*about, scheduler=scheduler)
     return Hazard(*about)
 
@@ -111,41 +101,37 @@ def _master(scenario: Scenario, system: System) -> Master | None:
     return system.spawn(Master(MASTER, section.channels, order))
 
 
-def _living(scenario: Scenario) -> Iterator[int]:
-    """Workers with an owner, a speed of their own, or a memory that a master fills."""
-    platform = scenario.full_platform
-    if scenario.master is None and platform.plain:
-        return
-    for worker in range(platform.size):
-        if scenario.master is not None or not platform[worker].plain:
-            yield worker
+@frozen
+class _Maker:
+    """Makes a worker's actor."""
 
+    platform: Platform
+    system: System
+    folder: Path
+    scheduler: Scheduler
+    master: Master | None
 
-def _maker(
-    scenario: Scenario,
-    system: System,
-    scheduler: Scheduler,
-    master: Master | None,
-    folder: Path,
-    reports: bool,
-) -> Callable[[int], Worker]:
-    platform = scenario.full_platform
-
-    def make(index: int) -> Worker:
-        section, name = platform[index], platform.name(index)
-        worker = Worker(actor_name(platform, index), index, scheduler, master, reports)
-        if not section.plain:
-            stream, availability = f"availability/{name}", section.availability
-            worker.owner = availability.changes(system.stream(stream), folder)
-            if availability.notice:
-                worker.notices = availability.notices(system.stream(stream), folder)
-            if section.price is None:
-                _price(section.availability, index, system, folder)
+    def __call__(self, index: int) -> Worker:
+        section, name = self.platform[index], self.platform.name(index)
+        reports = self.scheduler.decider.wants_holdings
+        called = name if self.platform.own else f"worker {index}"  # a pool's have numbers only
+        worker = Worker(called, index, self.scheduler, self.master, reports)
+        if self.platform.alive(index):
+            stream = f"availability/{name}"
+            worker.owner = self.platform.changes(index, self.system.stream(stream), self.folder)
+            if section.availability.notice:
+                rng = self.system.stream(stream)
+                worker.notices = section.availability.notices(rng, self.folder)
+            if section.price is None and isinstance(section.availability, SpotFile):
+                self._price(index, section.availability)
         if section.varies:
-            worker.speeds = section.speeds(system.stream(f"speed/{name}"), folder)
+            worker.speeds = section.speeds(self.system.stream(f"speed/{name}"), self.folder)
         return worker
 
-    return make
+    def _price(self, worker: int, trace: SpotFile) -> None:
+        if priced := trace.priced(worker, self.folder):
+            journal, origin = self.system.journal, self.system.origin
+            journal.record(origin, WorkerPriced, *astuple(priced))
 
 
 def _rent(scenario: Scenario, system: System) -> None:
@@ -155,15 +141,3 @@ def _rent(scenario: Scenario, system: System) -> None:
         for worker, section in enumerate(platform):
             if section.price is not None and hour:
                 system.journal.record(system.origin, WorkerRented, worker, section.price / hour)
-
-
-def _price(availability: object, worker: int, system: System, folder: Path) -> None:
-    under = availability.under if isinstance(availability, Overlaid) else availability
-    priced = under.priced(worker, folder) if isinstance(under, SpotFile) else None
-    if priced is not None:
-        system.journal.record(system.origin, WorkerPriced, *astuple(priced))
-
-
-def actor_name(platform: Platform, worker: int) -> str:
-    """A pool's workers have numbers only."""
-    return platform.name(worker) if platform.own else f"worker {worker}"

@@ -21,7 +21,7 @@ from sims.tables.fields import FINITE, Accepts, Duration, NotNegative, Part, Tim
 from sims.tables.section import OneOf, Section
 
 if TYPE_CHECKING:
-    from sims.readers.failure_fit import FittedLaw
+    from sims.readers.fits import FittedLaw
 
 SMALLEST_SHAPE = 0.05
 """Of Weibull laws: the smaller, the more of the faults follow the last one within no time."""
@@ -173,7 +173,7 @@ class FittedFaults(FaultFields):
 
     def fitted(self, folder: Path) -> FaultFields:
         """The law itself."""
-        from sims.readers.failure_fit import fit_failures
+        from sims.readers.fits import fit_failures
 
         found = fit_failures(folder / self.file, self.law, self.platform, self.component)
         law = Weibull(
@@ -252,19 +252,23 @@ class ErrorSection(Section):
     """lambda: errors per unit of a job's work on one worker (moldable21)."""
 
     @property
+    def given(self) -> dict[str, float]:
+        """What is said, by its key."""
+        said = {key: getattr(self, key) for key in ("average", "rate", "per_work")}
+        return {key: value for key, value in said.items() if value is not None}
+
+    @property
     def key(self) -> str:
         """Which one is given."""
-        return next((key for key in ("average", "rate", "per_work") if self.of(key)), "rate")
+        return next((key for key, value in self.given.items() if value), "rate")
 
     def of(self, key: str) -> float:
         """That one's value, 0 where it is not given."""
-        value: float | None = getattr(self, key)
-        return value or 0.0
+        return self.given.get(key, 0.0)
 
     def check(self) -> None:
-        given = [k for k in ("average", "rate", "per_work") if getattr(self, k) is not None]
-        if len(given) > 1:
-            raise InputError("", "", f"both {' and '.join(given)}", "one of them")
+        if len(self.given) > 1:
+            raise InputError("", "", f"both {' and '.join(self.given)}", "one of them")
 
     def probabilities(self, works: Sequence[float]) -> list[float]:
         """q_j of each job, by its work: a rigid one's is its area."""

@@ -13,7 +13,7 @@ from attrs import frozen
 from sims.durations import TIME
 from sims.errors import InputError
 from sims.scenario.jobs.section import KINDS
-from sims.scenario.schema import name_of, schema_of, whole
+from sims.scenario.schema import schema_of, whole
 from sims.tables.fields import Json
 from sims.tables.section import TAG
 
@@ -26,6 +26,7 @@ PLAIN: Mapping[str, str] = {
     "number": "number",
     "string": "text",
     "boolean": "true | false",
+    "object": "table",
 }
 
 
@@ -79,11 +80,11 @@ def tables(about: str | None = None) -> list[KeyTable]:
 
     Raises InputError where `about` is neither.
     """
-    file = _File(whole()["definitions"])
-    found = file.below("", whole(), False, None)
-    for name in file.tables(whole()["properties"]["job"]):
-        if about is not None and _tag(file.definitions[name]) == about:
-            found = file.below("job", file.definitions[name], False, about, name)
+    file = _resolved(whole(), whole()["definitions"])
+    found = _below("", file, False, None)
+    for job in _tables(file["properties"]["job"]):
+        if about is not None and _tag(job) == about:
+            found = _below("job", job, False, about)
     # What several tables may hold is told once.
     listed = list({(t.place, t.section, t.kind): t for t in found}.values())
     if about is None or about in KINDS:
@@ -96,110 +97,104 @@ def tables(about: str | None = None) -> list[KeyTable]:
     return chosen
 
 
-@frozen
-class _File:
-    """A schema's parts by name."""
+def _resolved(node: Any, definitions: Json) -> Any:
+    """With what its references refer to in their place, the names as titles."""
+    if isinstance(node, list):
+        return [_resolved(each, definitions) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if name := str(node.get("$ref", "")).rpartition("/")[2]:
+        return {"allOf": [{**_resolved(definitions[name], definitions), "title": name}]}
+    return {key: _resolved(it, definitions) for key, it in node.items()}
 
-    definitions: Json
 
-    # --- tables -----------------------------------------------------------------------------------
+def _below(place: str, table: Json, repeated: bool, kind: str | None) -> Iterator[KeyTable]:
+    """A table, and those within it."""
+    properties = sorted(table["properties"].items(), key=lambda it: it[0] != TAG)
+    required = table.get("required", ())
+    keys = tuple(_key(key, it, key in required, kind) for key, it in properties)
+    yield KeyTable(place, repeated, kind, _about(table), keys, table.get("title", "Scenario"))
+    for key, it in properties:
+        inner = f"{place}.{key}" if place else key
+        found = list(_tables(it))
+        for section in found:
+            picked = _tag(section) if len(found) > 1 else kind
+            yield from _below(inner, section, "items" in it, picked)
 
-    def below(
-        self, place: str, table: Json, repeated: bool, kind: str | None, name: str = "Scenario"
-    ) -> Iterator[KeyTable]:
-        """A table, and those within it."""
-        properties = sorted(table["properties"].items(), key=lambda it: it[0] != TAG)
-        required = table.get("required", ())
-        keys = tuple(self._key(key, it, key in required, kind) for key, it in properties)
-        yield KeyTable(place, repeated, kind, _about(table), keys, name)
-        for key, it in properties:
-            inner = f"{place}.{key}" if place else key
-            found = list(self.tables(it))
-            for section in found:
-                of = self.definitions[section]
-                picked = _tag(of) if len(found) > 1 else kind
-                yield from self.below(inner, of, "items" in it, picked, section)
 
-    def tables(self, node: Json) -> Iterator[str]:
-        """The tables that a value can be, or hold, however deep."""
-        name = name_of(node)
-        if "properties" in self.definitions.get(name, ()):
-            yield name
-            return
-        for each in _parts(node):
-            yield from self.tables(each)
+def _tables(node: Json) -> Iterator[Json]:
+    """The tables that a value can be, or hold, however deep."""
+    if "properties" in node:
+        yield node
+        return
+    for each in _parts(node):
+        yield from _tables(each)
 
-    # --- keys -------------------------------------------------------------------------------------
 
-    def _key(self, name: str, node: Json, required: bool, kind: str | None) -> Key:
-        meaning, implied = node.get("description", ""), "Picks these keys."
-        if "const" not in node:
-            found = [_about(self.definitions[it]) for it in self.tables(node)]
-            implied = " ".join(found)
-        # Of several kinds one has to be named.
-        needed = required or (kind is not None and name == TAG and not meaning)
-        default = None if needed or "default" not in node else toml(node["default"])
-        accepted = tuple(KIND_OF_NUMBER.sub("", it) for it in _accepted(node))
-        words, choices = self.words(node), tuple(dict(self._choices(node)).items())
-        return Key(name, words, accepted, needed, default, meaning or implied, choices)
+def _key(name: str, node: Json, required: bool, kind: str | None) -> Key:
+    meaning, implied = node.get("description", ""), "Picks these keys."
+    if "const" not in node:
+        implied = " ".join(map(_about, _tables(node)))
+    # Of several kinds one has to be named.
+    needed = required or (kind is not None and name == TAG and not meaning)
+    default = None if needed or "default" not in node else toml(node["default"])
+    accepted = tuple(KIND_OF_NUMBER.sub("", it) for it in _accepted(node))
+    choices = tuple(dict(_choices(node)).items())
+    return Key(name, _words(node), accepted, needed, default, meaning or implied, choices)
 
-    def _choices(self, node: Json) -> Iterator[tuple[str, str]]:
-        found = self.definitions.get(name_of(node), node)
-        for each in _parts(found) if "properties" not in found else ():
-            if "const" in each and "description" in each:
-                yield str(each["const"]), each["description"]
-            yield from self._choices(each)
 
-    # --- types in words ---------------------------------------------------------------------------
+def _choices(node: Json) -> Iterator[tuple[str, str]]:
+    for each in _parts(node) if "properties" not in node else ():
+        if "const" in each and "description" in each:
+            yield str(each["const"]), each["description"]
+        yield from _choices(each)
 
-    def words(self, node: Json) -> str:
-        """What a value is. Raises TypeError for a type that no section has had so far."""
-        if "$ref" in node:
-            return self.words(self.definitions[name_of(node)])
-        if "allOf" in node:
-            return self.words(node["allOf"][0])
-        for key in ("anyOf", "oneOf"):
-            if key in node:
-                return self._one_of(node[key])
-        if "const" in node or "enum" in node:
-            return " | ".join(map(toml, node.get("enum", [node.get("const")])))
-        return self._plain(node)
 
-    def _one_of(self, options: list[Json]) -> str:
-        plain = [it for it in options if it.get("pattern") != TIME.pattern]
-        if len(plain) < len(options):
-            return " | ".join("time" if it["type"] == "number" else self.words(it) for it in plain)
-        found = [name for it in options for name in self.tables(it)]
-        if found:
-            return " | ".join(_tag(self.definitions[name]) or "table" for name in found)
-        return " | ".join(str(it["const"]) if "const" in it else self.words(it) for it in options)
-
-    def _plain(self, node: Json) -> str:
-        match node:
-            case {"type": "array", "items": list(each)}:
-                words = [self.words(it) for it in each]
-                alike = len(set(words)) == 1
-                return (
-                    f"list of {len(each)} {_many(words[0])}" if alike else f"[{', '.join(words)}]"
-                )
-            case {"type": "array", "items": each}:
-                return f"list of {_many(self.words(each))}"
-            case {"patternProperties": dict(of)}:
-                [each] = of.values()
-                return f"table: whole number = {self.words(each)}"
-            case {"type": "object", "additionalProperties": dict(each)}:
-                return f"table: text = {self.words(each)}"
-            case {"type": "object"}:
-                return "table"
-            case {"type": str(kind)} if kind in PLAIN:
-                return PLAIN[kind]
-        raise TypeError(f"there are no words for {node!r}")
+# --- types in words -------------------------------------------------------------------------------
 
 
 def type_words(kind: Any) -> str:
-    """What a value of some type is."""
+    """What a value of some type is. Raises TypeError for a type that no section has had so far."""
     node = schema_of(kind)
-    return _File(node["definitions"]).words(node)
+    return _words(_resolved(node, node["definitions"]))
+
+
+def _words(node: Json) -> str:
+    if options := node.get("allOf", [])[:1] or node.get("anyOf") or node.get("oneOf"):
+        return _one_of(options)
+    match node:
+        case {"const": value}:
+            return toml(value)
+        case {"enum": list(values)}:
+            return " | ".join(map(toml, values))
+        case {"items": items}:
+            return _list(items)
+        case {"patternProperties": dict(of)}:
+            return f"table: whole number = {' | '.join(map(_words, of.values()))}"
+        case {"additionalProperties": dict(each)}:
+            return f"table: text = {_words(each)}"
+        case {"type": str(kind)}:
+            return PLAIN[kind]
+    raise TypeError(f"there are no words for {node!r}")
+
+
+def _one_of(options: list[Json]) -> str:
+    plain = [it for it in options if it.get("pattern") != TIME.pattern]
+    if len(plain) < len(options):
+        return " | ".join("time" if it["type"] == "number" else _words(it) for it in plain)
+    found = [table for it in options for table in _tables(it)]
+    if found and len(options) > 1:
+        return " | ".join(_tag(table) or "table" for table in found)
+    return " | ".join(str(it["const"]) if "const" in it else _words(it) for it in options)
+
+
+def _list(items: Json | list[Json]) -> str:
+    if isinstance(items, dict):
+        return f"list of {_many(_words(items))}"
+    words = [_words(it) for it in items]
+    if len(set(words)) > 1:
+        return f"[{', '.join(words)}]"
+    return f"list of {len(words)} {_many(words[0])}"
 
 
 def _parts(node: Json) -> Iterator[Json]:
@@ -237,12 +232,17 @@ def _many(words: str) -> str:
 
 
 def toml(value: object) -> str:
-    """A default as the file would have it."""
+    """A value as a file has it."""
     if isinstance(value, str | bool):
         return json.dumps(value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, dict):
-        inner = ", ".join(f"{key} = {toml(it)}" for key, it in value.items())
+        inner = ", ".join(f"{_bare(key)} = {toml(it)}" for key, it in value.items())
         return f"{{ {inner} }}" if inner else "{}"
     return repr(value)
+
+
+def _bare(key: str) -> str:
+    """A key as TOML wants it."""
+    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)

@@ -53,21 +53,12 @@ def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> Scenario:
     """A scenario from its parsed table. Where that says nothing of workers, they are as many as its
     log in `folder` says. Raises InputError."""
-    job = table.get("job")
-    kind = job.get("kind") if isinstance(job, Mapping) else None
-    if job is not None and not isinstance(job, Mapping):
-        raise InputError(source, "job", not_accepted(job), "a table")
-    known = ", ".join(KINDS)
-    if job is None or kind is None:
-        raise InputError(source, "job.kind", "missing", known)
-    if kind not in KINDS:
-        raise InputError(source, "job.kind", not_accepted(kind, known), known)
     try:
         _refuse_wide(table, source)
     except RecursionError:
         raise InputError(source, "", TOO_DEEP, "a scenario file") from None
     times: list[str] = []
-    scenario = section_of(Scenario, {**table, "job": _with_kinds(job)}, source, times=times)
+    scenario = section_of(Scenario, _with_kinds(table), source, times=times)
     if times and scenario.times is Unit.SLOT:
         _refuse_seconds(table, times[0], source)
     if folder is None:
@@ -127,13 +118,14 @@ def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
             yield place, each
 
 
-def _with_kinds(job: Mapping[str, Any]) -> dict[str, Any]:
+def _with_kinds(table: Mapping[str, Any]) -> Mapping[str, Any]:
     """Listed jobs are of the section's kind where they say no other."""
-    listed = job.get("jobs")
-    if not isinstance(listed, list):
-        return dict(job)
-    named = [{"kind": job["kind"], **it} if isinstance(it, dict) else it for it in listed]
-    return {**job, "jobs": named}
+    job = table.get("job", {})
+    if isinstance(job, Mapping) and "kind" in job and isinstance(job.get("jobs"), list):
+        own = {"kind": job["kind"]}
+        jobs = [own | it if isinstance(it, dict) else it for it in job["jobs"]]
+        job = {**job, "jobs": jobs}
+    return {**table, "job": job}
 
 
 def _parsed(path: Path) -> dict[str, Any]:
@@ -172,21 +164,19 @@ def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> N
     *path, last = key.split(".")
     place: Any = table
     for step in path:
-        place = _step(place, step, key, option)
-    if isinstance(place, list) and last.isdigit() and int(last) < len(place):
-        place[int(last)] = value
-    elif isinstance(place, dict):
-        place[last] = value
-    else:
-        raise InputError("command line", option, f"{key}: no such place", "an existing key")
+        if isinstance(place, dict):
+            place.setdefault(step, {})
+        place = place[_slot(place, step, option, f"{key}: there is no {step!r}")]
+    place[_slot(place, last, option, f"{key}: no such place")] = value
 
 
-def _step(place: Any, step: str, key: str, option: str) -> Any:
-    if isinstance(place, list) and step.isdigit() and int(step) < len(place):
-        return place[int(step)]
+def _slot(place: Any, step: str, option: str, problem: str) -> str | int:
+    """What a table or a list is indexed with."""
     if isinstance(place, dict):
-        return place.setdefault(step, {})
-    raise InputError("command line", option, f"{key}: there is no {step!r}", "an existing key")
+        return step
+    if isinstance(place, list) and step.isdigit() and int(step) < len(place):
+        return int(step)
+    raise InputError("command line", option, problem, "an existing key")
 
 
 def value_of(text: str) -> Any:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, TypeVar, cast
+from typing import Annotated, TypeVar
 
+import numpy as np
 from attrs import evolve, field, frozen
 from numpy.random import Generator
 from pydantic import Field
 
+from actors.owners import Change as StateChange
 from actors.runtime import stream
+from policies.availability import WorkerState
 from policies.maths.speeds import Change
 from sims.errors import InputError
-from sims.scenario.availability import AlwaysUp, Availability, Markov, Overlaid
+from sims.scenario.availability import AlwaysUp, Markov, cut
 from sims.scenario.speeds import ConstantLaw, GainSection, Speed, process_of
-from sims.scenario.traces import TraceFile
+from sims.scenario.trace_files import Availability, TraceFile
 from sims.tables.fields import Accepts, Count, Duration, Natural, NotNegative, Positive
 from sims.tables.section import Section
 
@@ -55,9 +59,9 @@ class WorkerFields(Section):
     availability."""
 
     @property
-    def plain(self) -> bool:
-        """Whether it has neither an owner nor another speed than 1."""
-        return isinstance(self.availability, AlwaysUp) and not self.varies
+    def unowned(self) -> bool:
+        """Whether no owner takes it away."""
+        return isinstance(self.availability, AlwaysUp)
 
     @property
     def varies(self) -> bool:
@@ -132,19 +136,16 @@ class RandomWorkers(Section):
         return tuple(self._worker(f"P{first + k}", rng) for k in range(self.count))
 
     def _worker(self, name: str, rng: Generator) -> WorkerSection:
-        u, r, d = rng.uniform(*self.stay, size=3).tolist()
-        off_u, off_r, off_d = 0.5 * (1 - u), 0.5 * (1 - r), 0.5 * (1 - d)
-        rows = ((u, off_u, off_u), (off_r, r, off_r), (off_d, off_d, d))
+        stays = rng.uniform(*self.stay, size=(3, 1))
+        rows = np.where(np.eye(3), stays, 0.5 * (1 - stays)).tolist()
         time = int(rng.integers(self.fastest, 10 * self.fastest, endpoint=True))
-        return WorkerSection(
-            name=name,
-            task_time=time,
-            memory=self.memory,
-            availability=Markov(rows=rows),
-        )
+        life = Markov.model_validate({"rows": rows})
+        return WorkerSection(name=name, task_time=time, memory=self.memory, availability=life)
 
 
 AnyWorker = TypeVar("AnyWorker", bound=WorkerFields)
+Spans = Sequence[tuple[float, float]]
+"""[from, until) each."""
 
 
 @frozen
@@ -154,8 +155,8 @@ class Platform:
     pool: PlatformSection | None
     own: tuple[WorkerSection, ...]
     """Every one named."""
-    reclaimed: Mapping[int, WorkerFields] = field(factory=dict)
-    """Workers that are taken back at listed times, too."""
+    reclaims: Mapping[int, Spans] = field(factory=dict)
+    """When its owner takes a worker back, whatever else it does."""
 
     @classmethod
     def of(
@@ -174,7 +175,14 @@ class Platform:
         pool, first = pool and placed(pool), pool.workers if pool else 0
         own = tuple(_unfolded(map(placed, listed), first))
         bare = cls(pool, (*own, *(drawn.draw(first + len(own) + 1) if drawn else ())))
-        return evolve(bare, reclaimed=_reclaimed(bare, reclaims)) if reclaims else bare
+        spans = defaultdict[int, list[tuple[float, float]]](list)
+        for start, end, worker in reclaims:
+            if not 0 <= worker < bare.size:
+                problem = f"there is no worker {worker!r}"
+                accepted = f"a worker from 0 to {bare.size - 1}"
+                raise InputError("scenario", "reclaims", problem, accepted)
+            spans[worker].append((start, end))
+        return evolve(bare, reclaims=dict(spans))
 
     @property
     def alike(self) -> int:
@@ -204,14 +212,18 @@ class Platform:
     @property
     def sections(self) -> tuple[WorkerFields, ...]:
         """Each different section once."""
-        pool = (self.pool,) if self.pool and self.alike else ()
-        return (*pool, *self.own, *self.reclaimed.values())
+        return (*((self.pool,) if self.pool and self.alike else ()), *self.own)
+
+    @property
+    def owned(self) -> bool:
+        """Whether an owner may take a worker away."""
+        return bool(self.reclaims) or any(not it.unowned for it in self.sections)
 
     @cached_property
     def plain(self) -> bool:
         """Whether no worker has an owner, or another speed than 1. Asked for each job: worked out
         anew, it made a log of 52,000 jobs take 40 % longer."""
-        return all(section.plain for section in self.sections)
+        return not self.owned and not self.varies
 
     @cached_property
     def varies(self) -> bool:
@@ -224,8 +236,6 @@ class Platform:
         return tuple(map(self.name, range(self.size))) if self.own else ()
 
     def __getitem__(self, worker: int) -> WorkerFields:
-        if worker in self.reclaimed:
-            return self.reclaimed[worker]
         if self.pool and worker < self.alike:
             return self.pool
         return self.own[worker - self.alike]
@@ -238,24 +248,25 @@ class Platform:
         own = self.own[worker - self.alike].name if worker >= self.alike else ""
         return own or f"P{worker + 1}"
 
+    def alive(self, worker: int) -> bool:
+        """Whether it has an owner, or another speed than 1."""
+        own = self[worker]
+        return not own.unowned or own.varies or worker in self.reclaims
 
-def _reclaimed(
-    platform: Platform, reclaims: Sequence[tuple[float, float, int]]
-) -> dict[int, WorkerFields]:
-    spans: dict[int, list[tuple[float, float]]] = {}
-    for start, end, worker in reclaims:
-        if not 0 <= worker < platform.size:
-            problem = f"there is no worker {worker!r}"
-            accepted = f"a worker from 0 to {platform.size - 1}"
-            raise InputError("scenario", "reclaims", problem, accepted)
-        spans.setdefault(worker, []).append((start, end))
-    return {worker: _taken_back(platform[worker], tuple(times)) for worker, times in spans.items()}
+    def changes(self, worker: int, rng: Generator, folder: Path) -> Iterator[StateChange]:
+        """(time, state) of its owner from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md,
+        W1)."""
+        changes = self[worker].availability.changes(rng, folder)
+        if worker not in self.reclaims:
+            return changes
+        return _taken_back(changes, self.reclaims[worker])
 
 
-def _taken_back(section: WorkerFields, spans: tuple[tuple[float, float], ...]) -> WorkerFields:
-    # It answers what every availability answers; that no file can spell it is on purpose.
-    overlaid = cast(Availability, Overlaid(section.availability, spans))
-    return section.model_copy(update={"availability": overlaid})
+def _taken_back(changes: Iterator[StateChange], spans: Spans) -> Iterator[StateChange]:
+    bounds = sorted({time for span in spans for time in span if time > 0})
+    for time, state in cut(changes, bounds):
+        within = any(start <= time < end for start, end in spans)
+        yield time, WorkerState.RECLAIMED if within and state is WorkerState.UP else state
 
 
 def _placed(section: AnyWorker, in_seconds: bool, share: float) -> AnyWorker:
@@ -266,10 +277,10 @@ def _placed(section: AnyWorker, in_seconds: bool, share: float) -> AnyWorker:
 
 
 def _unfolded(listed: Iterable[WorkerSection], first: int) -> Iterator[WorkerSection]:
-    number = first
     for section in listed:
         for k in range(section.count):
-            number += 1
-            base = section.name or f"P{number}"
-            name = f"{base}.{k + 1}" if section.name and section.count > 1 else base
+            first += 1
+            name = section.name or f"P{first}"
+            if section.name and section.count > 1:
+                name = f"{name}.{k + 1}"
             yield section.model_copy(update={"name": name, "count": 1})

@@ -11,7 +11,7 @@ import sysconfig
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
-from inspect import isfunction, signature
+from inspect import getattr_static, isfunction, signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -112,7 +112,9 @@ def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *ser
     """What a table at `place` names, made with its parameters where it is a class; first it has to
     have the methods of one of the Protocols `serves`. Raises InputError."""
     found, key = imported(name, folder, f"{place}.name"), f"{place}.parameters"
-    if serves and not any(_has_methods(found, each) for each in serves):
+    if serves and not any(
+        all(_takes(found, *method) for method in _methods(each).items()) for each in serves
+    ):
         methods = (
             f"{each.__name__} has {method}({', '.join(arguments)})"
             for each in serves
@@ -138,22 +140,14 @@ def _methods(protocol: Any) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _has_methods(value: Any, protocol: Any) -> bool:
-    """Whether it, or an instance of it, has them, for as many arguments."""
-    if isfunction(value):
-        methods: Mapping[str, Any] = {"__call__": value}
-    else:
-        kind = value if isinstance(value, type) else type(value)
-        methods = {name: it for base in reversed(kind.__mro__) for name, it in vars(base).items()}
-    asked = _methods(protocol).items()
-    return all(_takes(methods.get(name), isfunction(value), own) for name, own in asked)
-
-
-def _takes(method: Any, bound: bool, arguments: Sequence[str]) -> bool:
+def _takes(value: Any, name: str, arguments: Sequence[str]) -> bool:
+    """Whether it, or an instance of it, has a method for as many arguments."""
+    function = isfunction(value)
+    method = value if function and name == "__call__" else getattr_static(value, name, None)
     if not isfunction(method):
         return isinstance(method, staticmethod | classmethod)
     try:
-        signature(method).bind(*([] if bound else ["self"]), *arguments)
+        signature(method).bind(*([] if function else ["self"]), *arguments)
     except TypeError:
         return False
     return True

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import enum
 from ast import literal_eval
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
-from pydantic.fields import FieldInfo
 
 from actors.events import DeciderKind
 from policies.interface.pack import LookAhead
@@ -23,6 +22,13 @@ Parameters = dict[str, Any]
 
 FIXED = "FIXED"
 """Enrolment: always the same members, which its parameters name."""
+
+
+SUGGESTED: Mapping[str, DeciderKind] = {
+    "iterative": DeciderKind.ENROLMENT,
+    "malleable": DeciderKind.PACK,
+}
+"""Kind of job -> whose policy an unknown one is, if not a queue's."""
 
 
 class Believed(enum.Enum):
@@ -108,33 +114,22 @@ def decider_kind(
 ) -> DeciderKind:
     """Whose policy it is: as it says, as its name says, or as the kind of job suggests; `due`:
     jobs have deadlines."""
+    name = section.name
     if section.decider is not None:
         return section.decider
-    name = section.name
     if not name:
         return DeciderKind.PACK if kind == "malleable" else DeciderKind.QUEUE
-    suggested = DeciderKind.DEADLINE if due else _suggested(kind, streamed)
-    if ":" in name:
-        return suggested
-    return _by_name(name, suggested)
-
-
-def _suggested(kind: str, streamed: bool) -> DeciderKind:
-    if streamed:
-        return DeciderKind.COPIES
-    by_kind = {"iterative": DeciderKind.ENROLMENT, "malleable": DeciderKind.PACK}
-    return by_kind.get(kind, DeciderKind.QUEUE)
-
-
-def _is_deadlines(name: str) -> bool:
-    from policies.deadline import NAMED
-
-    return name in NAMED
+    suggested = DeciderKind.COPIES if streamed else SUGGESTED.get(kind, DeciderKind.QUEUE)
+    suggested = DeciderKind.DEADLINE if due else suggested
+    return suggested if ":" in name else _by_name(name, suggested)
 
 
 def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
-    if suggested is DeciderKind.DEADLINE and _is_deadlines(name):
-        return suggested
+    if suggested is DeciderKind.DEADLINE:
+        from policies.deadline import NAMED
+
+        if name in NAMED:
+            return suggested
     if is_strategy(name) and not (name == "FCFS" and suggested is DeciderKind.COPIES):
         return DeciderKind.QUEUE
     from policies import copies, enrolment, pack  # a queue's run does without them
@@ -155,19 +150,12 @@ def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
 
 def settings(section: PolicySection) -> tuple[str, ...]:
     """`key=value` of each key of `[policy]` not at its default."""
-    return tuple(
-        f"{name}={_plain(value)}"
-        for key, field in PolicySection.model_fields.items()
-        if key != "name"
-        for name, value in _told(key, field, getattr(section, key), section.name)
-    )
-
-
-def _told(key: str, field: FieldInfo, value: object, policy: str) -> Iterator[tuple[str, object]]:
-    if isinstance(value, dict):
-        yield from value.items()
-    elif value != field.default and not (key == "order" and value == default_order(policy)):
-        yield key, value
+    said = section.model_dump(exclude={"name", "given"}, exclude_defaults=True, warnings=False)
+    if said.get("order") == default_order(section.name):
+        said.pop("order", None)
+    own = said.pop("parameters", {})
+    told = {key: it.value if isinstance(it, enum.Enum) else it for key, it in said.items()}
+    return tuple(f"{key}={value}" for key, value in (*own.items(), *told.items()))
 
 
 def value_of(setting: str) -> tuple[str, object]:
@@ -177,7 +165,3 @@ def value_of(setting: str) -> tuple[str, object]:
         return key, literal_eval(text)
     except (SyntaxError, ValueError):
         return key, text
-
-
-def _plain(value: object) -> object:
-    return value.value if isinstance(value, enum.Enum) else value

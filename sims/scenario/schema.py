@@ -94,8 +94,3 @@ def schema_of(kind: Any) -> Json:
     for named in (found, *definitions.values()):
         named.pop("title", None)
     return {**found, "definitions": definitions}
-
-
-def name_of(node: Json) -> str:
-    """What a reference refers to; empty: it is none."""
-    return str(node.get("$ref", "")).rpartition("/")[2]

@@ -1,6 +1,6 @@
 """The classes that a scenario is built from, one a table of the file: `Scenario` holds them all."""
 
-from sims.scenario.availability import AlwaysUp, Markov
+from sims.scenario.availability import AlwaysUp, Letters, Markov
 from sims.scenario.faults import ErrorSection, ExponentialFaults, ListedFaults, NoFaults, Weibull
 from sims.scenario.jobs import speedups, stream
 from sims.scenario.jobs.drawn import DrawnApplications, UniformJobs
@@ -19,7 +19,6 @@ from sims.scenario.policy import PolicySection
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario, Unit
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
-from sims.scenario.traces import Letters
 
 __all__ = [
     "AlwaysUp",

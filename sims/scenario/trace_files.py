@@ -1,27 +1,121 @@
-"""Traces in the formats of others.
+"""Availability as traces in files, in the formats of others.
 
 Readers are imported where a file is read: no run waits for what others need.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field
+from numpy.random import Generator
+from pydantic import Field, PrivateAttr
 
 from actors.events import WorkerPriced
+from actors.owners import Change
 from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.states import FtaStates, Origin, ProfileStates
-from sims.scenario.traces import After, TraceFile
-from sims.tables.section import Held
+from sims.scenario.availability import After, AlwaysUp, Letters, Markov, Trace, cut
+from sims.tables.fields import Accepts, Duration, Time
+from sims.tables.section import Held, OneOf
+from sims.telling import in_units
 
 if TYPE_CHECKING:
     from sims.readers.spot import SpotTrace
     from sims.readers.timeline import Timeline
 
 HOUR = 3600  # s
+Start = Annotated[
+    Time | Literal["random"], Accepts("a finite number, 0 or above, within the trace, or random")
+]
+
+
+class TraceFile(Trace):
+    """A trace in a file, cut into slots."""
+
+    file: str
+    """Path, from the scenario file's folder; `.gz` and `.xz` are unpacked."""
+    slot: Duration | None = None
+    """Seconds per slot, where the unit is a slot; default: the tick of a spot trace. Where the unit
+    is s it is left out: a trace is in seconds."""
+    start: Start = 0
+    """Where the run begins in it; `random`: as the run's seed says, at the same share of all its
+    traces, so that those of one length keep their common clock."""
+    after: After = After.ERROR
+    """What comes after its end; `error`: a run that lasts longer is refused."""
+
+    _share: float = PrivateAttr(0.0)
+    """Where a random start is."""
+
+    def placed(self, in_seconds: bool, share: float) -> Self:
+        """As a run has it whose unit is a second or not, and whose random start is at this share.
+        Raises InputError for a slot of another length than a second's."""
+        if in_seconds and self.slot not in (None, 1):
+            problem = f"{self.slot!r} s in a slot, and the unit is s: the trace would run "
+            problem += f"{self.slot!r} times too fast"
+            accepted = 'slot left out (the file says how long its ticks are), or unit = "slot"'
+            raise InputError("scenario", "workers.availability.slot", problem, accepted)
+        placed = self.model_copy(update={"slot": 1} if in_seconds else {})
+        placed._share = share
+        return placed
+
+    def path(self, folder: Path) -> Path:
+        """The file."""
+        return folder / self.file
+
+    def read(self, folder: Path) -> Timeline:
+        """The file's timeline, in seconds."""
+        raise AssertionError("a file is read")
+
+    def seconds(self, folder: Path) -> float:
+        """In a slot. Raises InputError where nothing says it."""
+        if self.slot is None:
+            problem = "missing: the unit is a slot, and the trace has no tick"
+            raise InputError("scenario", "workers.availability.slot", problem, "seconds per slot")
+        return self.slot
+
+    def timeline(self, folder: Path) -> Timeline:
+        """The file's timeline in slots; InputError where its repetition never meets them."""
+        try:
+            return self.read(folder).slotted(self.seconds(folder))
+        except (ValueError, OverflowError) as error:
+            accepted = "a slot that divides the period, or a few of them"
+            raise InputError(str(self.path(folder)), "slot", str(error), accepted) from None
+
+    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+        """(slot, state) from slot 0 on."""
+        timeline = self.timeline(folder)
+        start = self.begin(timeline)
+        changes = self.ending(timeline)
+        if self.after is After.ERROR and timeline.end is not None:
+            changes = self._refused_after(changes, timeline.end, start, folder)
+        if not start:
+            return changes
+        return ((time - start, state) for time, state in cut(changes, [start]) if time >= start)
+
+    def begin(self, timeline: Timeline) -> int:
+        """The slot of the trace at which the run begins. Raises InputError where it has ended."""
+        end = timeline.end or timeline.period or timeline.changes[-1][0] + 1
+        start = int(self._share * end) if isinstance(self.start, str) else int(self.start)
+        if start >= end and timeline.period is None:
+            problem = f"{self.start!r} is not accepted: the trace ends at {end:g}"
+            raise InputError("scenario", "workers.availability.start", problem, "an earlier time")
+        return start
+
+    def _refused_after(
+        self, changes: Iterator[Change], end: float, start: int, folder: Path
+    ) -> Iterator[Change]:
+        state = WorkerState.UP
+        for time, state in changes:
+            yield time, state
+        yield end * (1 + 1e-9), state  # a run that ends then, and not later, needs no more of it
+        slot = self.seconds(folder)
+        since = f", {in_units((end - start) * slot, 's')} after the run's start" if start else ""
+        problem = f"the trace ends at {in_units(end * slot, 's')}{since}, and the run goes on"
+        accepted = 'availability.after = "repeat" or "up", or a shorter run'
+        raise InputError(str(self.path(folder)), "", problem, accepted)
 
 
 class SpotFile(TraceFile):
@@ -73,7 +167,7 @@ class FtaFile(TraceFile):
     """Which state `available` and `unavailable` stand for."""
 
     def read(self, folder: Path) -> Timeline:
-        from sims.readers.fta import read_fta_trace
+        from sims.readers.traces import read_fta_trace
 
         path, origin = self.path(folder), self.origin
         nodes = read_fta_trace(path, self.states, origin, self.component)
@@ -93,7 +187,7 @@ class SimGridFile(TraceFile):
     """Which state each value stands for."""
 
     def read(self, folder: Path) -> Timeline:
-        from sims.readers.simgrid import read_simgrid_profile
+        from sims.readers.traces import read_simgrid_profile
 
         return read_simgrid_profile(self.path(folder), self.states)
 
@@ -109,7 +203,7 @@ class IntervalFile(TraceFile):
     """Where it has no interval: u, r or d."""
 
     def read(self, folder: Path) -> Timeline:
-        from sims.readers.intervals import read_intervals
+        from sims.readers.traces import read_intervals
 
         path = self.path(folder)
         workers = read_intervals(path, self.gap)
@@ -117,3 +211,8 @@ class IntervalFile(TraceFile):
             problem = f"no worker {self.worker!r}"
             raise InputError(str(path), "worker", problem, ", ".join(workers))
         return workers[self.worker]
+
+
+Availability = Annotated[
+    AlwaysUp | Markov | Letters | SpotFile | FtaFile | SimGridFile | IntervalFile, OneOf()
+]

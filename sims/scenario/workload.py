@@ -1,4 +1,5 @@
-"""The jobs of a scenario, wherever they come from, as the scheduler will know them."""
+"""The jobs of a scenario, wherever they come from, as the scheduler will know them: described by
+their source (those of a log selected, drawn anew and scaled), then those that fit the platform."""
 
 from __future__ import annotations
 
@@ -7,35 +8,32 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Self, cast
 
-from attrs import astuple, evolve, frozen
+from attrs import evolve, frozen
 
 from actors.events import DeadlineDescribed, DeciderKind, JobsChanged, JobsLeftOut, LogReplayed
 from actors.protection import Rules
 from actors.runtime import System
 from actors.worker_messages import Needs
 from policies.interface.queue import BatchJob
-from policies.maths.speedup import Asking, Rigid, Table
+from policies.maths.speedup import Asking, Profile, Rigid, Table
 from sims.errors import InputError
-from sims.scenario.jobs.columns import Changes, JobColumns
-from sims.scenario.jobs.entries import (
-    RESERVED,
-    AnyJob,
-    IterativeEntry,
-    RigidJob,
-)
+from sims.readers.job_log import JobLog
+from sims.scenario.jobs.entries import RESERVED, AnyJob, IterativeEntry
+from sims.scenario.jobs.logs import Replay, Rule, Selection
 from sims.scenario.jobs.section import (
-    IterativeSection,
     JobSection,
     MalleableSection,
     MoldableSection,
     RigidSection,
 )
-from sims.scenario.jobs.select import Rule, Selection
 from sims.scenario.jobs.speedups import Application
-from sims.scenario.jobs.stream import StreamSection, arrivals
+from sims.scenario.jobs.stream import arrivals
 from sims.scenario.platform import Platform
 from sims.scenario.protection import Failing, ProtectionSection
 from sims.scenario.scenario import Scenario
+
+Described = tuple[BatchJob, AnyJob | None]
+"""A job, and what the scenario says of it alone."""
 
 
 @frozen
@@ -102,17 +100,23 @@ class Workload:
 
 def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
     """All jobs that the platform can hold. Raises InputError where there are none."""
-    found = _all(scenario, system, folder)
-    names = [submission.job.name for submission in found.submissions]
-    _refuse_twins(names, scenario.full_platform)
-    fitting = _fitting(found, scenario.full_platform.able)
-    if not fitting.submissions:
-        reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in fitting.left_out)
-        problem = f"no job is left to schedule ({reasons or 'none is listed'})"
-        raise InputError("scenario", "job", problem, "at least one job")
-    if scenario.decider is DeciderKind.PACK:
-        return fitting
-    return evolve(fitting, submissions=tuple(map(_unresized, fitting.submissions)))
+    section, log = scenario.job, Replay.of(JobLog(()))
+    given = [key for key, source in section.sources.items() if source]
+    if len(given) != 1:
+        accepted = f"exactly one of {', '.join(section.sources)}"
+        raise InputError("scenario", "job", "no jobs, or several sources of them", accepted)
+    if isinstance(section, RigidSection) and section.of_log:
+        log = _replay(section, scenario, system, folder)
+        described: Iterable[Described] = _of_log(section, log)
+    else:
+        described = _described(scenario, system, folder)
+    found = [Submission.of(scenario, *it) for it in described]
+    _refuse_twins([it.job.name for it in found], scenario.full_platform)
+    left_out = list(log.left_out)
+    fitting = _fitting(found, scenario.full_platform.able, left_out)
+    if scenario.decider is not DeciderKind.PACK:
+        fitting = map(_unresized, fitting)
+    return Workload(tuple(fitting), tuple(left_out), log.changed, log.begins)
 
 
 def _unresized(submission: Submission) -> Submission:
@@ -123,142 +127,100 @@ def _unresized(submission: Submission) -> Submission:
     return evolve(submission, job=evolve(job, profile=Table(tuple(job.profile.times))))
 
 
-def _all(scenario: Scenario, system: System, folder: Path) -> Workload:
-    section = scenario.job
-    _one_source(section)
+# --- where they come from -----------------------------------------------------------------------
+
+
+def _described(scenario: Scenario, system: System, folder: Path) -> Iterable[Described]:
+    """Jobs of no log."""
+    section, size = scenario.job, scenario.full_platform.size
     if isinstance(section, RigidSection):
-        if section.of_log:
-            return _of_log(section, scenario, system, folder)
         _refuse_changes(section)
         if section.stream:
-            return _from_stream(section.stream, scenario, system, folder)
-    if isinstance(section, MoldableSection) and section.synthetic:
-        drawn = enumerate(section.synthetic.draw())
-        v = section.verification
-        jobs = [BatchJob(k, f"J{k + 1}", it, v, kind="moldable") for k, it in drawn]
-        return _workload(scenario, jobs)
+            jobs, _ = arrivals(section.stream, size, system, folder, section.verification)
+            return ((job, None) for job in jobs)
     if isinstance(section, MalleableSection) and not section.jobs:
-        return _workload(scenario, _pack(section, scenario.full_platform.size))
-    return _listed(scenario, _jobs(section))
+        profiles = [Application(it, section.speedup, size) for it in section.pack()]
+        return _drawn("T", profiles, section)
+    if isinstance(section, MoldableSection) and section.synthetic:
+        return _drawn("J", section.synthetic.draw(), section)
+    return _listed(scenario)
 
 
-def _workload(
-    scenario: Scenario, jobs: Iterable[BatchJob], changes: Changes | None = None
-) -> Workload:
-    told = changes or Changes()
-    submissions = tuple(Submission.of(scenario, job) for job in jobs)
-    return Workload(submissions, tuple(told.left_out), tuple(told.changed), told.begins)
+def _drawn(letter: str, profiles: Iterable[Profile], section: JobSection) -> Iterator[Described]:
+    for index, profile in enumerate(profiles):
+        name = f"{letter}{index + 1}"
+        yield BatchJob(index, name, profile, section.verification, kind=section.kind), None
 
 
-def _one_source(section: JobSection) -> None:
-    given = [key for key, source in section.sources.items() if source]
-    if len(given) != 1:
-        accepted = f"exactly one of {', '.join(section.sources)}"
-        raise InputError("scenario", "job", "no jobs, or several sources of them", accepted)
+def _listed(scenario: Scenario) -> Iterator[Described]:
+    section = scenario.job
+    for index, own in enumerate(section.listed):
+        job = BatchJob(
+            index,
+            own.name or f"J{index + 1}",
+            own.profile(index, scenario.full_platform),
+            section.verification if own.verification is None else own.verification,
+            own.estimate,
+            *(own.release, own.kind, own.user, own.group, own.queue, own.priority),
+        )
+        yield job, own
 
 
 def _refuse_changes(section: RigidSection) -> None:
     """Raises InputError for what is asked of a log where there is none."""
     for key in ("select", "resample", "scale"):
         if getattr(section, key) not in (None, Selection()):
-            problem = "these jobs are of no log"
-            raise InputError(
-                "scenario", f"job.{key}", problem, "`swf`, `batsim`, `sacct` or `lublin`"
-            )
+            accepted = "`swf`, `batsim`, `sacct` or `lublin`"
+            raise InputError("scenario", f"job.{key}", "these jobs are of no log", accepted)
 
 
-def _jobs(section: JobSection) -> Sequence[AnyJob]:
-    if isinstance(section, RigidSection) and section.synthetic:
-        drawn = section.synthetic.draw()
-        return [RigidJob(processors=it.processors, time=it.length) for it in drawn]
-    if isinstance(section, IterativeSection) and section.tasks is not None:
-        return [
-            IterativeEntry(
-                name=section.name,
-                tasks=section.tasks,
-                iterations=section.iterations or 1,
-                processors=section.processors,
-            )
-        ]
-    return section.jobs
-
-
-def _listed(scenario: Scenario, jobs: Sequence[AnyJob]) -> Workload:
-    v, platform = scenario.job.verification, scenario.full_platform
-    return Workload(
-        tuple(
-            Submission.of(
-                scenario,
-                BatchJob(
-                    index,
-                    job.name or f"J{index + 1}",
-                    job.profile(index, platform),
-                    v if job.verification is None else job.verification,
-                    job.estimate,
-                    *(job.release, job.kind, job.user, job.group, job.queue, job.priority),
-                ),
-                job,
-            )
-            for index, job in enumerate(jobs)
-        )
-    )
-
-
-def _of_log(section: RigidSection, scenario: Scenario, system: System, folder: Path) -> Workload:
+def _replay(section: RigidSection, scenario: Scenario, system: System, folder: Path) -> Replay:
     """Selected, then drawn anew, then scaled: each as the one before leaves it."""
-    jobs, changes = _columns(section, scenario, system, folder)
     workers = scenario.full_platform.size
-    jobs = section.select.apply(jobs, changes)
+    try:
+        log = Replay.of(_log(section, system, folder, workers))
+    except OverflowError:
+        file = section.log.file if section.log else "scenario"
+        raise InputError(file, "", "a whole number beyond 64 bits", "numbers of a log") from None
+    log = section.select.apply(log)
     if section.resample:
-        rng = system.stream("workload/resample")
-        jobs = section.resample.apply(jobs, changes, rng)
+        log = section.resample.apply(log, system.stream("workload/resample"))
     if section.scale:
-        jobs = section.scale.apply(jobs, changes, workers, Rule.CUT_WIDE in section.select.clean)
-    jobs = section.select.cut(jobs, changes, workers)
-    log, v = section.log, section.verification
-    believed = log is None or log.estimates
-    rows = zip(*(column.tolist() for column in astuple(jobs, recurse=False)), strict=True)
-    submissions = (
-        BatchJob(
-            *(index, name, Rigid(processors, time), v),
-            estimate if believed and estimate == estimate else None,
-            *(submitted, "rigid", user, group, queue, priority),
-            None if waited != waited else waited,
-        )
-        for index, (name, submitted, time, processors, estimate, _, *whose) in enumerate(rows)
-        for user, group, queue, priority, waited in (whose,)
-    )
-    return _workload(scenario, submissions, changes)
+        log = section.scale.apply(log, workers, Rule.CUT_WIDE in section.select.clean)
+    return section.select.cut(log, workers)
 
 
-def _columns(
-    section: RigidSection, scenario: Scenario, system: System, folder: Path
-) -> tuple[JobColumns, Changes]:
+def _log(section: RigidSection, system: System, folder: Path, workers: int) -> JobLog:
     if section.swf:
-        changes, file = Changes(), section.swf.file
-        return JobColumns.of_swf(folder / file, file, changes), changes
+        from sims.readers.swf import read_swf
+
+        return read_swf(folder / section.swf.file)
     if section.batsim:
-        return JobColumns.of_batsim(folder / section.batsim.file), Changes()
+        from sims.readers.batsim import read_batsim
+
+        return read_batsim(folder / section.batsim.file, RESERVED)
     if section.sacct:
-        changes, log = Changes(), section.sacct
-        path = folder / log.file
-        return JobColumns.of_sacct(path, log.timezone, log.partition_limit, changes), changes
+        from sims.readers.sacct import read_sacct
+
+        it = section.sacct
+        return read_sacct(folder / it.file, it.timezone, it.partition_limit)
     assert section.lublin is not None
-    rng, size = system.stream("workload/lublin"), scenario.full_platform.size
-    return section.lublin.draw(rng, size), Changes()
+    return section.lublin.draw(system.stream("workload/lublin"), workers)
 
 
-def _from_stream(
-    section: StreamSection, scenario: Scenario, system: System, folder: Path
-) -> Workload:
-    own = scenario.full_platform.size, system, folder, scenario.job.verification
-    return _workload(scenario, arrivals(section, *own)[0])
+def _of_log(section: RigidSection, log: Replay) -> Iterator[Described]:
+    believed = section.log is None or section.log.estimates
+    for index, row in enumerate(log.rows.tolist()):
+        name, submitted, time, processors, estimate, _, *whose, waited = row
+        job = BatchJob(
+            *(index, name, Rigid(processors, time), section.verification),
+            estimate if believed and estimate == estimate else None,
+            *(submitted, "rigid", *whose, None if waited != waited else waited),
+        )
+        yield job, None
 
 
-def _pack(section: MalleableSection, workers: int) -> Iterator[BatchJob]:
-    for index, footprint in enumerate(section.pack()):
-        profile = Application(footprint, section.speedup, workers)
-        yield BatchJob(index, f"T{index + 1}", profile, section.verification, kind="malleable")
+# --- what cannot be -----------------------------------------------------------------------------
 
 
 def _refuse_twins(names: Sequence[str], platform: Platform) -> None:
@@ -272,24 +234,29 @@ def _refuse_twins(names: Sequence[str], platform: Platform) -> None:
             raise InputError("scenario", "workers.name", problem, "another name")
 
 
+def _fitting(
+    found: Sequence[Submission], workers: int, left_out: list[tuple[str, int]]
+) -> Iterable[Submission]:
+    """Those that need no more workers than there are; the others are counted in `left_out`. Raises
+    InputError where none is left."""
+    fitting = [it for it in found if asked_of(it.job) <= workers]
+    if fitting:
+        if wide := len(found) - len(fitting):
+            left_out.append((f"needs more than the platform's {workers} workers", wide))
+        return fitting
+    if found:
+        least = min(asked_of(it.job) for it in found)
+        problem = f"{workers} are too few for every job"
+        accepted = f"at least {least}, which the narrowest job needs"
+        raise InputError("scenario", "platform.workers", problem, accepted)
+    reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in left_out)
+    problem = f"no job is left to schedule ({reasons or 'none is listed'})"
+    raise InputError("scenario", "job", problem, "at least one job")
+
+
 def asked_of(job: BatchJob) -> int:
     """The least workers of a run."""
     return job.profile.processors if isinstance(job.profile, Asking) else 1
-
-
-def _fitting(found: Workload, workers: int) -> Workload:
-    """Leave out, and count, the jobs that need more workers than there are."""
-    fitting = [it for it in found.submissions if asked_of(it.job) <= workers]
-    wide = len(found.submissions) - len(fitting)
-    if not wide:
-        return found
-    if not fitting:
-        problem = f"{workers} are too few for every job"
-        least = min(asked_of(it.job) for it in found.submissions)
-        accepted = f"at least {least}, which the narrowest job needs"
-        raise InputError("scenario", "platform.workers", problem, accepted)
-    reason = f"needs more than the platform's {workers} workers"
-    return evolve(found, submissions=tuple(fitting), left_out=(*found.left_out, (reason, wide)))
 
 
 def iterative(submission: Submission) -> IterativeEntry:

@@ -17,6 +17,8 @@ from pydantic_core import PydanticCustomError
 from pydantic_core import core_schema as core
 
 from sims.durations import TIME, units_sum
+from sims.errors import InputError
+from sims.tables.refusals import not_accepted
 
 MOST_JOBS = 10**9
 """Drawn for one scenario: a hundred times as many as were ever run here."""
@@ -27,15 +29,11 @@ REFUSED, TEXT = "refused", "{accepted}"
 Json = dict[str, Any]
 
 
-class Unacceptable(ValueError):
+class Unacceptable(InputError):
     """A value of the right type that a key of the table does not take."""
 
     def __init__(self, key: str, value: object, accepted: str) -> None:
-        super().__init__(key, value, accepted)
-        self.key, self.value, self.accepted = key, value, accepted
-
-    def __str__(self) -> str:
-        return f"{self.key} = {self.value!r} is not accepted; accepted: {self.accepted}"
+        super().__init__("", key, not_accepted(value, accepted), accepted)
 
 
 @frozen(eq=False)

@@ -8,12 +8,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-import attrs
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from sims.errors import InputError
-from sims.tables.fields import Unacceptable
 
 LONGEST = 80
 """Characters of a value in a message."""
@@ -44,26 +42,32 @@ def section_of(
 
 
 def checked(read: Callable[[Any], Read], table: object, source: str, key: str) -> Read:
-    """What `read`, of pydantic, makes of a table. Raises InputError at `key`."""
+    """What `read`, of pydantic, makes of a table. Raises InputError at `key`, for the first thing
+    that is wrong; a misspelt key, which is missing too, comes first."""
     try:
         return read(table)
     except ValidationError as error:
-        raise _refusal(error, table, source, key) from None
+        first = min(error.errors(include_url=False), key=lambda it: it["type"] == "missing")
+        refusal, place = _refusal(first, table), first["loc"]
+        if place[-1:] == ("[key]",):  # of a table whose keys are numbers
+            place = place[:-2]
+        where = ".".join(filter(None, (key, *map(str, place), refusal.key)))
+        raise InputError(source, where, refusal.problem, refusal.accepted) from None
 
 
-def _refusal(error: ValidationError, table: object, source: str, key: str) -> InputError:
-    """The first thing that is wrong; a misspelt key, which is missing too, comes first."""
-    first = min(error.errors(include_url=False), key=lambda it: it["type"] == "missing")
-    place, value = first["loc"], _written(table, first["loc"], first["input"])
-    if place and place[-1] == "[key]":  # of a table whose keys are numbers
-        place = place[:-2]
-    where = ".".join(filter(None, (key, *map(str, place))))
-    if first["type"] == "missing":
-        return InputError(source, where, "missing", "a value")
-    if first["type"] == "value_error":
-        return _of_check(first["ctx"]["error"], source, where, value)
-    accepted = _accepted(first)
-    return InputError(source, where, not_accepted(value, accepted), accepted)
+def _refusal(error: ErrorDetails, table: object) -> InputError:
+    """What is wrong at the error's place."""
+    if error["type"] == "missing":
+        return InputError("", "", "missing", "a value")
+    value, accepted = _written(table, error["loc"], error["input"]), _accepted(error)
+    if error["type"] != "value_error":
+        return InputError("", "", not_accepted(value, accepted), accepted)
+    # Of keys that do not go together, or of a class that does not take them.
+    reason = error["ctx"]["error"]
+    inner = reason.args[0] if reason.args else None
+    if isinstance(inner, InputError):
+        return inner
+    return InputError("", "", f"{not_accepted(value)}: {reason}")
 
 
 def _written(table: Any, place: Sequence[str | int], read: object) -> object:
@@ -74,18 +78,6 @@ def _written(table: Any, place: Sequence[str | int], read: object) -> object:
     except (KeyError, IndexError, TypeError):
         return read
     return table
-
-
-def _of_check(error: Exception, source: str, key: str, value: object) -> InputError:
-    """Of keys that do not go together, or of a class that does not take them."""
-    inner = error.args[0] if error.args else None
-    if isinstance(inner, InputError):
-        place = ".".join(filter(None, (key, inner.key)))
-        return attrs.evolve(inner, source=source, key=place)
-    if isinstance(error, Unacceptable):
-        place = ".".join(filter(None, (key, error.key)))
-        return InputError(source, place, not_accepted(error.value), error.accepted)
-    return InputError(source, key, f"{not_accepted(value)}: {error}")
 
 
 def _accepted(error: ErrorDetails) -> str:

@@ -24,7 +24,7 @@ from typing_extensions import TypedDict
 
 from sims.errors import InputError
 from sims.tables.fields import REFUSED, TEXT, AsInToml, Json, Timed, bounded
-from sims.tables.refusals import checked, meant
+from sims.tables.refusals import checked, meant, not_accepted
 
 TAG = "kind"
 
@@ -205,12 +205,15 @@ class OneOf:
     def _chosen(self, value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, self.kinds):
             return value
-        table = self._table(value)
+        table, known = self._table(value), ", ".join(self.members)
         kind = table.get(TAG)
-        if not isinstance(kind, str) or kind not in self.members:
-            accepted = f"a table whose `kind` is one of {', '.join(self.members)}"
+        if isinstance(kind, str) and kind in self.members:
+            return _built(self.members[kind]).validate_python(table, context=info.context)
+        if not isinstance(value, Mapping):
+            accepted = f"a table whose `kind` is one of {known}"
             raise PydanticCustomError(REFUSED, TEXT, {"accepted": accepted})
-        return _built(self.members[kind]).validate_python(table, context=info.context)
+        problem = not_accepted(kind, known) if TAG in value else "missing"
+        raise ValueError(InputError("", TAG, problem, known))
 
     def _table(self, value: object) -> Mapping[str, Any]:
         """`"always"` for `{kind = "always"}`; other values stand for the kind whose `SHORT` says

@@ -11,10 +11,10 @@ from actors.runtime import Record
 from sims.scenario.loader import load
 from sims.world import run
 from tests.parts import parted
-from tests.sims.audit.anything import pack, shares
-from tests.sims.audit.anything import records_of as played
-from tests.sims.audit.oneworld import cases
-from tests.sims.audit.oneworld import records_of as one_world
+from tests.sims.anything import pack, shares
+from tests.sims.oneworld import cases
+from tests.sims.oneworld import play as one_world
+from tests.sims.oneworld import records_of as played
 from tests.sims.worlds import WORLDS, play, write
 
 SCENARIOS = Path(__file__).parents[2] / "sims" / "scenarios"

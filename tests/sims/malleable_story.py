@@ -16,10 +16,10 @@ from actors.events import (
     RunStarted,
     WorkerChanged,
 )
+from actors.intervals import numbers_in
 from actors.runtime import Record
 from policies.availability import WorkerState
 from policies.interface.pack import Cause
-from tests.sims.malleable_work import numbers
 
 
 @frozen
@@ -84,8 +84,8 @@ class Story:
     def _hold(self, record: Record) -> None:
         match record.event:
             case RunStarted() | MembersChanged():
-                self._held[record.event.job] = numbers(record.event.processors)
+                self._held[record.event.job] = set(numbers_in(record.event.processors))
             case MembersJoined(job=job, processors=text):
-                self._held[job] |= numbers(text)
+                self._held[job] |= set(numbers_in(text))
             case MembersPromised(job=job) | RunEnded(job=job, kept=False):
                 self._held[job] = set()

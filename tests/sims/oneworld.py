@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cache
+from math import inf
+from pathlib import Path
 from typing import Any
 
 from attrs import define, field
@@ -21,74 +24,95 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.runtime import Event, Record
+from sims.scenario.loader import read
+from sims.world import run
+
+Table = dict[str, Any]
+
+CASES = Path(__file__).parents[1] / "cases" / "oneworld.json"
+
+ANY_JOB = ("name", "release", "failures", "verification", "program", "data", "image")
+PROTECTION = (
+    *("verified", "cost", "recovery", "copies", "delay", "cloning", "on_notice", "blocking"),
+    *("slowdown", "images_every", "image_cost", "replace_after"),
+)
+
+
+@cache
+def cases() -> list[Table]:
+    """All of the one world, each with its neutral `scenario`."""
+    loaded: list[Table] = json.loads(CASES.read_bytes())["cases"]
+    return loaded
+
+
+def records_of(scenario: Table) -> list[Record]:
+    """The log of its run; `scenario`: as a file says it."""
+    records: list[Record] = []
+    run(read(scenario, "any"), [records.append])
+    return records
+
+
+def play(case: Table) -> list[Record]:
+    """The log of a neutral scenario's run."""
+    return records_of(as_file(case))
+
+
+def as_file(case: Table) -> Table:
+    """The neutral scenario as a user would write it; what it leaves out is nothing, or never."""
+    said: Table = {key: case[key] for key in ("unit",) if key in case} | {"name": "case"}
+    said["platform"] = {key: case[key] for key in ("node", "spares") if key in case}
+    if case.get("owner") or case.get("speeds"):
+        said["workers"] = [_worker(case, k) for k in range(case["workers"])]
+    else:
+        said["platform"]["workers"] = case["workers"]
+    if case.get("faults"):
+        said["faults"] = {
+            "kind": "list",
+            "strikes": [list(strike) for strike in case["faults"]],
+            "downtime": case.get("downtime", 0),
+            "detection": case.get("detection", 0),
+            "of": case.get("faults_of", "workers"),
+        }
+    if case.get("master"):
+        shared = case.get("shared_program", False)
+        said["master"] = {"channels": case["master"]["channels"], "shared_program": shared}
+    placement, jobs = case.get("placement", "lowest"), enumerate(case["jobs"])
+    said["policy"] = {"name": "R-LIST-0", "order": case.get("order", "FCFS")}
+    said["policy"]["placement"] = placement
+    return said | {"job": {"kind": "rigid", "jobs": [_job(index, job) for index, job in jobs]}}
+
+
+def _worker(case: Table, k: int) -> Table:
+    said: Table = {}
+    if case.get("owner"):
+        states, notice = case["owner"][k] or "u", case.get("notice", 0)
+        said["availability"] = {"kind": "letters", "states": states, "notice": notice}
+    if case.get("speeds"):
+        said["speed"] = {"kind": "list", "changes": [list(it) for it in case["speeds"][k]]}
+    return said
+
+
+def _job(index: int, job: Table) -> Table:
+    kind, period = job.get("kind", "rigid"), job.get("period")
+    said = {"name": f"{index}"} | {key: job[key] for key in ANY_JOB if key in job}
+    protection = {key: job[key] for key in PROTECTION if job.get(key) is not None}
+    protection["kind"] = job.get("protection") or "none"
+    protection["period"] = inf if period is None else period
+    said |= {"kind": kind, "processors": job["p"], "protection": protection}
+    if kind == "rigid":
+        return said | {"time": job["t"]}
+    if kind == "moldable":
+        return said | {"speedup": {"kind": "table", "times": job["times"]}}
+    return said | {
+        "tasks": job["tasks"],
+        "iterations": job["iterations"],
+        "task_times": job["w"],
+    }
 
 
 def _end_of(event: RunEnded) -> str:
     """How it ended, in the words of the cases."""
     return "withdrawn" if event.outcome is Outcome.CANCELLED else event.outcome.value
-
-
-def toml(case: dict[str, Any]) -> str:
-    """The neutral scenario as a user would write it."""
-    lines = ['name = "case"', *_platform(case)]
-    if case["faults"]:
-        strikes = [list(strike) for strike in case["faults"]]
-        lines += ["[faults]", 'kind = "list"', f"strikes = {strikes}"]
-        lines += [f"downtime = {case['downtime']}", f"detection = {case.get('detection', 0)}"]
-        lines += [f'of = "{case.get("faults_of", "workers")}"']
-    if case["master"]:
-        shared = json.dumps(case["shared_program"])
-        lines += ["[master]", f"channels = {case['master']['channels']}"]
-        lines += [f"shared_program = {shared}"]
-    lines += ["[policy]", 'name = "R-LIST-0"', f'order = "{case["order"]}"']
-    lines += [f'placement = "{case.get("placement", "lowest")}"', "[job]"]
-    lines += ['kind = "rigid"']
-    for index, job in enumerate(case["jobs"]):
-        lines += _job(index, job)
-    return "\n".join(lines) + "\n"
-
-
-def _platform(case: dict[str, Any]) -> Iterator[str]:
-    yield from (
-        "[platform]",
-        *(f"{key} = {case[key]}" for key in ("node", "spares") if key in case),
-    )
-    if case["owner"] is None and case["speeds"] is None:
-        yield f"workers = {case['workers']}"
-        return
-    for k in range(case["workers"]):
-        yield "[[workers]]"
-        if case["owner"]:
-            states, notice = case["owner"][k] or "u", case.get("notice", 0)
-            yield f'availability = {{kind = "letters", states = "{states}", notice = {notice}}}'
-        if case["speeds"]:
-            yield f"speed = {case['speeds'][k]}"
-
-
-def _job(index: int, job: dict[str, Any]) -> Iterator[str]:
-    yield "[[job.jobs]]"
-    yield from (f'name = "{index}"', f'kind = "{job["kind"]}"', f"release = {job['release']}")
-    yield from (f"failures = {job['failures']}", f"verification = {job['verification']}")
-    yield from (f"{key} = {job[key]}" for key in ("program", "data", "image"))
-    yield from _size(job)
-    period = "inf" if job["period"] is None else job["period"]
-    yield from ("[job.jobs.protection]", f'kind = "{job["protection"] or "none"}"')
-    yield from (f"period = {period}", f"verified = {json.dumps(job['verified'])}")
-    yield from (f"{key} = {job[key]}" for key in ("cost", "recovery", "copies", "delay"))
-    more = ("cloning", "on_notice", "blocking", "slowdown", "images_every", "image_cost")
-    given = [key for key in (*more, "replace_after") if job.get(key) is not None]
-    yield from (f"{key} = {json.dumps(job[key])}" for key in given)
-
-
-def _size(job: dict[str, Any]) -> Iterator[str]:
-    if job["kind"] == "rigid":
-        yield from (f"processors = {job['p']}", f"time = {job['t']}")
-    elif job["kind"] == "moldable":
-        yield from (f"processors = {job['p']}", "[job.jobs.speedup]", 'kind = "table"')
-        yield f"times = {job['times']}"
-    else:
-        yield from (f"processors = {job['p']}", f"tasks = {job['tasks']}")
-        yield from (f"iterations = {job['iterations']}", f"task_times = {job['w']}")
 
 
 @define

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from actors.runtime import Record
-from sims import world
-from sims.scenario.loader import read
-from tests.sims.oneworld import Told, toml
+from tests.sims.oneworld import Told, play
 
 PERIODS = [Decimal(tenths) / 10 for tenths in range(1, 31)]
 PAIRS = [(period, count) for period in PERIODS for count in range(2, 21)]
@@ -29,9 +25,7 @@ def told(jobs: list[dict[str, Any]]) -> Told:
     """Of jobs that run side by side."""
     platform = {"workers": 2 * len(jobs), "owner": None, "speeds": None, "faults": []}
     scenario = {**platform, "master": None, "order": "FCFS", "jobs": jobs}
-    records: list[Record] = []
-    world.run(read(tomllib.loads(toml(scenario)), "decimals"), [records.append])
-    return Told.of(records)
+    return Told.of(play(scenario))
 
 
 @pytest.mark.parametrize("protection", ["buddies", "images"])

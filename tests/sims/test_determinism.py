@@ -6,14 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from actors.events import WorkerChanged
 from policies.enrolment import CATALOGUE
 from sims.log import LogFile, LogWriter
 from sims.scenario.loader import load
 from sims.world import run
-from tests.sims.cli.commands import TINY, environment, spawn
+from tests.sims.cli.commands import TINY, environment
 
 SCENARIOS = Path(__file__).parents[2] / "sims" / "scenarios"
 NAMES = sorted(path.stem for path in SCENARIOS.glob("*.toml"))
@@ -51,19 +49,6 @@ def test_logs_are_the_same_under_any_hash_seed(tmp_path: Path) -> None:
         assert len(here[name]) > 1000, name
         for folder in folders:
             assert (folder / name).read_bytes() == here[name], name
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_run_repeats_itself_within_one_process(name: str, tmp_path: Path) -> None:
-    path = SCENARIOS / f"{name}.toml"
-    assert log_of(path, tmp_path) == log_of(path, tmp_path)
-
-
-def test_the_command_line_writes_the_log_that_a_script_writes(tmp_path: Path) -> None:
-    process = spawn("run", VOLATILE, "--log", "told.jsonl", cwd=tmp_path, PYTHONHASHSEED="7")
-    _, err = process.communicate()
-    assert (process.returncode, err) == (0, "")
-    assert (tmp_path / "told.jsonl").read_bytes() == log_of(VOLATILE, tmp_path)
 
 
 def test_another_seed_gives_another_run(tmp_path: Path) -> None:

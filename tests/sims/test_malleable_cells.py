@@ -16,10 +16,10 @@ from actors.events import (
     TransferEnded,
     TransferKind,
 )
+from actors.intervals import numbers_in
 from actors.runtime import Record
 from sims.scenario.loader import load, read
 from sims.world import run
-from tests.sims.malleable_work import WorkReplay, numbers
 
 Table = dict[str, Any]
 
@@ -44,11 +44,8 @@ TWO: Table = {
 
 
 def play(table: Table) -> list[Record]:
-    """Run it; its work adds up."""
     records: list[Record] = []
-    replay = WorkReplay()
-    run(read(table, "cell"), [records.append, replay], until=10_000)
-    assert replay.problems == []
+    run(read(table, "cell"), [records.append], until=10_000)
     return records
 
 
@@ -88,17 +85,15 @@ def test_a_reclaimed_member_suspends_its_application_and_keeps_it_from_being_res
 
 def test_who_joins_fetches_program_and_data_before_the_run_computes() -> None:
     records: list[Record] = []
-    replay = WorkReplay()
-    run(load(Path("sims/scenarios/malleable-master.toml")), [records.append, replay])
-    assert replay.problems == []
+    run(load(Path("sims/scenarios/malleable-master.toml")), [records.append])
     assert any(isinstance(record.event, RedistributionPlanned) for record in records)
     lacking: dict[str, set[int]] = {}
     members: dict[str, set[int]] = {}
     for record in records:
         match record.event:
             case RunStarted(job=job, processors=text):
-                lacking[job] = numbers(text) - members.get(job, set())
-                members[job] = numbers(text)
+                lacking[job] = set(numbers_in(text)) - members.get(job, set())
+                members[job] = set(numbers_in(text))
             case TransferEnded(worker=worker, kind=TransferKind.DATA):
                 for missing in lacking.values():
                     missing.discard(worker)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,12 @@ import pytest
 
 from actors.events import ScenarioStarted
 from actors.runtime import Record
-from sims import world
 from sims.history import History
 from sims.ledger import Ledger, Slices, Use
 from sims.metrics.goodput import Goodput
-from sims.scenario.loader import read
 from tests.case_files import case_file
 from tests.oracle.tenths import apart
-from tests.sims.oneworld import Told, toml
+from tests.sims.oneworld import Told, play
 
 
 def check(case: dict[str, Any]) -> list[str]:
@@ -28,8 +25,7 @@ def check(case: dict[str, Any]) -> list[str]:
 
 def compared(case: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
     """What a run tells, each beside what is expected."""
-    records: list[Record] = []
-    world.run(read(tomllib.loads(toml(case["scenario"])), case["name"]), [records.append])
+    records = play(case["scenario"])
     told, expected = Told.of(records), case["expected"]
     return {
         "runs": (sorted(told.runs.values()), sorted(expected["runs"])),

@@ -9,14 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.runtime import Record
 from policies.interface.queue import BatchJob
 from policies.queue.conservative import Conservative
 from policies.queue.estimates import Recent
 from policies.queue.lists import Reading, RList
 from policies.queue.names import FIELD, order_named
 from policies.queue.orders import Usage
-from sims.audit.audit import audit
 from sims.scenario.loader import read
 from sims.world import run
 from tests.sims.schedules import Schedule, job, schedule
@@ -170,15 +168,6 @@ def test_a_run_makes_way_for_a_more_urgent_job_and_goes_on_from_its_image(
     found = Schedule()
     run(read(tomllib.loads(text), "preempted"), [found])
     assert [found.ends[name] for name in ("J1", "J2", "J3")] == ends
-
-
-def test_a_log_of_preempted_runs_obeys_the_laws() -> None:
-    records: list[Record] = []
-    run(
-        read(tomllib.loads(PREEMPTED.replace("{preemption}", "true")), "preempted"),
-        [records.append],
-    )
-    assert [str(violation) for violation in audit(records)] == []
 
 
 # --- estimates -----------------------------------------------------------------------------------

@@ -22,8 +22,7 @@ from actors.runtime import Event, Record
 from sims.ledger import Use
 from sims.metrics.spread import SpreadNumbers
 from sims.report import Report, table
-from sims.scenario.loader import read
-from tests.sims.anything import records_of
+from tests.sims.oneworld import records_of
 
 TWO_JOBS: dict[str, Any] = {
     "name": "two",
@@ -43,7 +42,7 @@ TWO_JOBS: dict[str, Any] = {
 
 @pytest.fixture
 def report() -> Report:
-    return Report.of(records_of(read(TWO_JOBS, "test")), workers=True, jobs=True)
+    return Report.of(records_of(TWO_JOBS), workers=True, jobs=True)
 
 
 def test_processor_time_is_told_by_what_it_went_to(report: Report) -> None:
@@ -83,7 +82,7 @@ def test_a_master_is_asked_how_busy_its_link_is() -> None:
         "job": {"kind": "iterative", "tasks": 1, "iterations": 1},
         "policy": {"name": "IE"},
     }
-    report = Report.of(records_of(read(alone, "test")))
+    report = Report.of(records_of(alone))
     assert report.bandwidth == pytest.approx(4 / 6 / 2)
     assert report.stretch is None
 
@@ -137,7 +136,7 @@ def test_what_a_run_costs_and_draws_is_told_where_its_scenario_says_prices_and_w
         "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 7200}]},
         "measures": {"prices": {"busy": 3}, "watts": {"busy": 500, "idle": 100}},
     }
-    report = Report.of(records_of(read(priced, "test")))
+    report = Report.of(records_of(priced))
     told = [line.strip() for line in report.lines()]
     assert "cost        6" in told
     assert "energy      1.2 kWh" in told

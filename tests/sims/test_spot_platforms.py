@@ -10,8 +10,7 @@ from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.papers.spot_platforms import SpotPlatform, fitted, real
-from sims.scenario.availability import Markov
-from sims.scenario.traces import Letters
+from sims.scenario.availability import Letters, Markov
 
 ZONES = Path(__file__).parents[1] / "data" / "zones"
 

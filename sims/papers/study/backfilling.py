@@ -33,13 +33,13 @@ from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import SMALL, log_of
 from sims.papers.values import Place, Value, drawn, estimated, known, runs
-from sims.readers.swf_record import SwfJob
+from sims.readers.job_log import LoggedJob
 
 SEQUENCES = 10
 """Behind each mean that was published."""
 THEIRS = "as RLScheduler"
 
-Score = Callable[[SwfJob], float]
+Score = Callable[[LoggedJob], float]
 """Larger is first."""
 
 
@@ -67,7 +67,7 @@ def sequence(
         "name": "backfilling",
         "seed": seed,
         "platform": {"workers": processors},
-        "job": {"kind": "rigid", "jobs": [_listed(it, jobs[0].submit, score) for it in chosen]},
+        "job": {"kind": "rigid", "jobs": [_listed(it, jobs[0].submitted, score) for it in chosen]},
         "policy": {
             **(theirs if whose == THEIRS else own),
             "order": "PRIORITY" if score else order,
@@ -75,26 +75,26 @@ def sequence(
     }
 
 
-def _listed(job: SwfJob, began: float, score: Score | None) -> dict[str, Any]:
-    listed = {"name": f"J{job.number}", "processors": job.processors, "time": job.run}
-    estimate = {"estimate": job.requested_time} if job.requested_time else {}
+def _listed(job: LoggedJob, began: float, score: Score | None) -> dict[str, Any]:
+    listed = {"name": job.name, "processors": job.processors, "time": job.run}
+    estimate = {"estimate": job.estimate} if job.estimate else {}
     first = {"priority": score(job)} if score else {}
-    return {**listed, **estimate, **first, "release": job.submit - began}
+    return {**listed, **estimate, **first, "release": job.submitted - began}
 
 
-def asked(job: SwfJob) -> float:
+def asked(job: LoggedJob) -> float:
     """The time that is believed of it, s."""
-    return job.requested_time or job.run
+    return job.estimate or job.run
 
 
-def unstarted_wfp3(job: SwfJob) -> float:
+def unstarted_wfp3(job: LoggedJob) -> float:
     """WFP3 of a wait of -1 - s."""
-    return wfp3(-1 - job.submit, asked(job), job.processors)
+    return wfp3(-1 - job.submitted, asked(job), job.processors)
 
 
-def unstarted_unicep(job: SwfJob) -> float:
+def unstarted_unicep(job: LoggedJob) -> float:
     """UNICEP of a wait of -1 - s; RLScheduler's log2 of one processor is 1e-15, not 1."""
-    return (-1 - job.submit) / (asked(job) * log2(job.processors + 1e-15))
+    return (-1 - job.submitted) / (asked(job) * log2(job.processors + 1e-15))
 
 
 UNSTARTED: Mapping[str, Score] = {"WFP3": unstarted_wfp3, "UNICEP": unstarted_unicep}

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from actors.runtime import stream
 from sims.errors import InputError
-from sims.readers.swf import SwfLog
-from sims.readers.swf_record import SwfJob
+from sims.readers.job_log import JobLog, LoggedJob
 from sims.scenario.jobs.entries import RigidJob
 from sims.telling import counted
 
@@ -35,11 +34,11 @@ class Block:
 
 
 def blocks_of(
-    log: SwfLog, source: Path, processors: int | None, count: int, size: int, load: float
+    log: JobLog, source: Path, processors: int | None, count: int, size: int, load: float
 ) -> list[Block]:
     """`count` blocks of `size` jobs, spread evenly over those jobs of a log that fit so many
     processors (None: the log's own). Raises InputError where there are too few."""
-    processors = processors or log.header.max_procs
+    processors = processors or log.machine
     if not processors:
         raise InputError(str(source), "MaxProcs", "missing", "--processors P")
     fit = [job for job in log.jobs if job.processors <= processors]
@@ -53,8 +52,8 @@ def blocks_of(
     ]
 
 
-def _rows(jobs: Sequence[SwfJob]) -> Rows:
-    return np.array([(j.submit, j.processors, j.run, j.requested_time or j.run) for j in jobs])
+def _rows(jobs: Sequence[LoggedJob]) -> Rows:
+    return np.array([(j.submitted, j.processors, j.run, j.estimate or j.run) for j in jobs])
 
 
 def synthetic(number: int, size: int, load: float) -> Block:

@@ -16,7 +16,7 @@ from sims.campaign.results import Results
 from sims.errors import COMMAND_LINE, InputError
 from sims.papers.spot_platforms import letters_of, traced
 from sims.papers.values import Place, Value, drawn, estimated, runs, spread, without
-from sims.readers.markov_fit import MarkovFit, fit_markov
+from sims.readers.fits import MarkovFit, fit_markov
 from sims.readers.spot import turned_to
 
 REFERENCE = "IE"
@@ -121,7 +121,7 @@ class RealWorker:
     def lines(self) -> Iterator[str]:
         """The fitted chain and its evidence."""
         share, stays = self.letters.count("u") / len(self.letters), []
-        up, _, down = self.fit.quality.holding
+        up, _, down = self.fit.holding
         for name, times in (("UP", up), ("not UP", down)):
             test = times.geometric
             said = "too few to test" if test is None else f"geometric: p={test.p_value:.0e}"

@@ -15,7 +15,6 @@ from actors.events import (
     ApplicationDescribed,
     PackDescribed,
     PeriodRule,
-    ProtectionDescribed,
     ProtectionKind,
 )
 from policies.maths.checkpoint import daly_work, young_period
@@ -81,31 +80,25 @@ def costs_of(
     return costs(times, told.footprint, pack.pair, link, protection)
 
 
-def saving(rules: ProtectionDescribed, image: float | None) -> float | None:
-    """C where it does not depend on the size; `image`: its time on a channel, where there is
-    one."""
-    images = rules.kind is ProtectionKind.IMAGES and image is not None
-    return image if images else rules.cost
-
-
 def checkpointing(
-    pack: PackDescribed, told: ApplicationDescribed, kind: ProtectionKind, cost: float | None
+    pack: PackDescribed,
+    told: ApplicationDescribed,
+    kind: ProtectionKind,
+    cost: float | None,
+    image: float | None,
 ) -> Checkpointing | None:
-    """What expectations count with; `cost`: C where it does not depend on the size."""
+    """What expectations count with; `cost`: C where it does not depend on the size; `image`: its
+    time on a channel, where there is one."""
     if told.rule is PeriodRule.NONE:
         return None
-    return Checkpointing(
-        *(mtbf_of(pack, told), pack.unit, pack.latency, pack.downtime),
-        *(_period(told), cost, kind is ProtectionKind.BUDDIES),
-    )
-
-
-def mtbf_of(pack: PackDescribed, told: ApplicationDescribed) -> float:
-    """mu of one worker as this application counts with it, s; inf: it expects no fault."""
-    if told.faultless:
-        return inf
+    if kind is ProtectionKind.IMAGES:
+        cost = (cost or 0) if image is None else image
     mtbf = pack.mtbf if told.mtbf is None else told.mtbf
-    return inf if mtbf is None else mtbf
+    return Checkpointing(
+        inf if mtbf is None or told.faultless else mtbf,
+        *(pack.unit, pack.latency, pack.downtime, _period(told)),
+        *(cost, kind is ProtectionKind.BUDDIES),
+    )
 
 
 def _period(told: ApplicationDescribed) -> Callable[[Sizes, Sizes], Sizes]:

@@ -28,8 +28,7 @@ from policies.interface.queue import BatchJob
 from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
 from sims.errors import InputError
-from sims.scenario.availability import AlwaysUp
-from sims.scenario.build_jobs import error_density, errors_of
+from sims.scenario.build_jobs import error_density, errors_of, job_of_runs
 from sims.scenario.build_platform import spawn_platform
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs.entries import SOURCE, AnyJob, RigidJob
@@ -52,12 +51,11 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
 
     Raises InputError for what cannot be run.
     """
-    if in_columns(scenario):
-        return _populate_columns(scenario, system, folder)
-    return _populate_runs(scenario, system, folder)
+    spawn = _populate_columns if _in_columns(scenario) else _populate_runs
+    return spawn(scenario, system, folder)
 
 
-def in_columns(scenario: Scenario) -> bool:
+def _in_columns(scenario: Scenario) -> bool:
     """Whether nothing befalls workers but their speed, and nothing but work takes time: then
     arrays can carry all copies."""
     job, own = scenario.job, scenario.protection
@@ -81,31 +79,24 @@ def _happenings(scenario: Scenario) -> dict[str, bool]:
         "faults": not isinstance(scenario.faults, NoFaults),
         "errors": any(errors.of(key) for key in ("rate", "average", "per_work")),
         "master": scenario.master is not None,
-        "platform.availability": any(
-            not isinstance(section.availability, AlwaysUp) for section in platform.sections
-        ),
+        "platform.availability": platform.owned,
         "job.cap": not isinf(scenario.cap),
     }
 
 
-def policy(scenario: Scenario, folder: Path) -> RedundancyPolicy:
-    """Raises InputError where there is none of that name."""
+def _policy(scenario: Scenario, folder: Path) -> tuple[RedundancyPolicy, bool]:
+    """It, and whether its copies go on from the furthest one's state. Raises InputError where there
+    is none of that name."""
     found: RedundancyPolicy = load_policy(scenario.policy, named, folder, RedundancyPolicy)
-    return found
-
-
-def clones(policy: RedundancyPolicy) -> bool:
-    """Whether its copies go on from the furthest one's state."""
-    return bool(getattr(policy, "cloning", True))
+    return found, bool(getattr(found, "cloning", True))
 
 
 def _rule(scenario: Scenario) -> PlacementRule:
     name = scenario.policy.placement or PlacementRule.UNIFORM.value
-    try:
-        return PlacementRule(name)
-    except ValueError:
-        accepted = " or ".join(rule.value for rule in PlacementRule)
-        raise InputError("scenario", "policy.placement", f"{name!r}", accepted) from None
+    known = {rule.value: rule for rule in PlacementRule}
+    if name not in known:
+        raise InputError("scenario", "policy.placement", f"{name!r}", " or ".join(known))
+    return known[name]
 
 
 # --- arrays ---------------------------------------------------------------------------------------
@@ -113,8 +104,7 @@ def _rule(scenario: Scenario) -> PlacementRule:
 
 def _populate_columns(scenario: Scenario, system: System, folder: Path) -> int:
     size, pool = scenario.full_platform.size, scenario.platform
-    decides = policy(scenario, folder)
-    cloning = clones(decides)
+    decides, cloning = _policy(scenario, folder)
     decider = VectorisedCopies(
         decides,
         _rule(scenario),
@@ -124,7 +114,7 @@ def _populate_columns(scenario: Scenario, system: System, folder: Path) -> int:
     )
     jobs, count = _coming(scenario, system, folder)
     workers = Pool(size, numbered=True, changing=True)
-    scheduler = spawn_platform(scenario, system, folder, workers, decider, count).scheduler
+    scheduler = spawn_platform(scenario, system, folder, workers, decider, count)
     make = partial(VectorisedJob, copies=size, cloning=cloning)
     actors = ((it.submitted, make(it.name, it, scheduler)) for it in jobs)
     system.spawn(Source(SOURCE, actors))
@@ -158,35 +148,34 @@ def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Ga
 
 
 def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
-    decides, jobs = policy(scenario, folder), workload(scenario, system, folder)
+    decides, cloning = _policy(scenario, folder)
+    jobs = workload(scenario, system, folder)
     _refuse_mean(scenario)
     _refuse_sharing(scenario, decides)
     _refuse_wide(jobs)
     jobs.tell(system)
-    cloning = clones(decides)
     copies, mtbf = scenario.full_platform.size, scenario.faults.mtbf
-    rules = [evolve(it.rules(mtbf), copies=copies, cloning=cloning) for it in jobs.submissions]
+    rules = {
+        it.job.index: evolve(it.rules(mtbf), copies=copies, cloning=cloning)
+        for it in jobs.submissions
+    }
     decider = CopyRuns(
         decides,
         _rule(scenario),
-        afresh=scenario.master is None and all(map(_free, rules)),
+        afresh=scenario.master is None and all(map(_free, rules.values())),
         cloning=cloning,
     )
     pool = Pool(copies, numbered=True, changing=True)
-    count = len(jobs.submissions)
-    makers = spawn_platform(scenario, system, folder, pool, decider, count)
+    scheduler = spawn_platform(scenario, system, folder, pool, decider, len(rules))
     density = error_density(scenario, jobs)
 
-    def make(submission: Submission, own: Rules) -> JobOfRuns:
-        errors = errors_of(scenario, system, submission, density)
-        return makers.job(scenario, submission, PreemptibleJob, own, errors)
+    def make(it: Submission) -> JobOfRuns:
+        errors = errors_of(scenario, system, it, density)
+        return job_of_runs(scenario, it, scheduler, PreemptibleJob, rules[it.job.index], errors)
 
-    pairs = sorted(
-        zip(jobs.submissions, rules, strict=True), key=lambda pair: pair[0].job.submitted
-    )
-    actors = ((it.job.submitted, make(it, own)) for it, own in pairs)
-    system.spawn(Source(SOURCE, actors))
-    return count
+    coming = sorted(jobs.submissions, key=lambda it: it.job.submitted)
+    system.spawn(Source(SOURCE, ((it.job.submitted, make(it)) for it in coming)))
+    return len(rules)
 
 
 def _free(rules: Rules) -> bool:

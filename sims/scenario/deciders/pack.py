@@ -27,7 +27,6 @@ from sims.scenario.deciders.applications import (
 from sims.scenario.jobs.section import MalleableSection
 from sims.scenario.jobs.speedups import Application, Synthetic, Times
 from sims.scenario.policies import load_part, load_policy
-from sims.scenario.policy import PolicySection
 from sims.scenario.protection import Fatal, ProtectionSection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload
@@ -43,7 +42,13 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
     _check(scenario, jobs)
     pack = described(scenario)
     system.journal.record(system.origin, PackDescribed, *astuple(pack))
-    first, policy = policies_of(scenario.named_policy, folder)
+    section = scenario.named_policy
+    papers = partial(named, look=section.look)
+    policy: RedistributionPolicy = load_policy(section, papers, folder, RedistributionPolicy)
+    default = "allocation", "Opt-NoRedistrib"
+    first: AllocationPolicy = load_part(
+        section, *default, named_allocation, folder, AllocationPolicy
+    )
     most = {it.job.index: it.protection.copies for it in jobs.submissions}
     return PackDecider(
         *(first, policy),
@@ -53,19 +58,6 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
         bool(pack.releases),
         {index: copies for index, copies in most.items() if copies > 1},
     )
-
-
-def policies_of(
-    section: PolicySection, folder: Path
-) -> tuple[AllocationPolicy, RedistributionPolicy]:
-    """Who allocates at first, and who redistributes. Raises InputError for what there is not."""
-    papers = partial(named, look=section.look)
-    policy: RedistributionPolicy = load_policy(section, papers, folder, RedistributionPolicy)
-    default = "allocation", "Opt-NoRedistrib"
-    first: AllocationPolicy = load_part(
-        section, *default, named_allocation, folder, AllocationPolicy
-    )
-    return first, policy
 
 
 def pair(scenario: Scenario) -> int:
@@ -88,26 +80,20 @@ def alone(scenario: Scenario) -> bool:
             it.kind is ProtectionKind.BUDDIES and it.copies == 1
             for it in (scenario.protection, *own)
         )
-        and all(worker.plain for worker in scenario.full_platform.sections)
+        and scenario.full_platform.plain
         and scenario.master is None
     )
 
 
 def described(scenario: Scenario) -> PackDescribed:
     """What its log tells of the pack."""
-    link, every = scenario.link, fatal(scenario)
+    link, every, errors = scenario.link, fatal(scenario), scenario.errors
+    errs = errors.of(errors.key) or any(job.count for job in scenario.job.jobs)
     # A run that an error spoils does not end when it said, and whom it has promised goes without.
-    releases = alone(scenario) and not every and not _errs(scenario)
+    releases = alone(scenario) and not every and not errs
     return PackDescribed(
         *(pair(scenario), every, scenario.faults.downtime, pack_mtbf(scenario)),
         *(link.unit, link.latency, link.startup, releases),
-    )
-
-
-def _errs(scenario: Scenario) -> bool:
-    """Whether a verification may find an error."""
-    return bool(scenario.errors.of(scenario.errors.key)) or any(
-        job.count for job in scenario.job.jobs
     )
 
 
@@ -119,23 +105,11 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
     found = []
     for it in jobs.submissions:
         told, section = application(scenario, it), it.protection
-        protection = checkpointing(pack, told, section.kind, _cost(scenario, it))
+        protection = checkpointing(pack, told, section.kind, section.cost, it.image)
         if protection is not None:
             _check_period(scenario, section, protection, told.footprint)
         found.append(costs_of(pack, told, protection, scenario.full_platform.size))
     return found
-
-
-def _application(submission: Submission) -> Application:
-    return cast(Application, submission.job.profile)
-
-
-def _cost(scenario: Scenario, submission: Submission) -> float | None:
-    """C where it does not depend on the size; through a master, an image's time on its channel."""
-    section = submission.protection
-    if section.kind is not ProtectionKind.IMAGES:
-        return section.cost
-    return (section.cost or 0) if scenario.master is None else submission.image
 
 
 # --- what cannot be -----------------------------------------------------------------------------
@@ -158,7 +132,8 @@ def _check(scenario: Scenario, jobs: Workload) -> None:
 
 
 def _check_application(scenario: Scenario, submission: Submission) -> None:
-    asked, own, width = _application(submission), submission.own is not None, pair(scenario)
+    asked = cast(Application, submission.job.profile)
+    own, width = submission.own is not None, pair(scenario)
     listed = f"job.jobs.{submission.job.index}." if own else "job."
     speedup, footprint = asked.speedup, asked.footprint
     if isinstance(speedup, Times):

@@ -58,19 +58,17 @@ def decider(
 
 
 def _estimates(scenario: Scenario) -> Estimates | None:
-    section, seed = scenario.policy, scenario.seed
+    section = scenario.policy
     if section.estimates is Believed.USER:
         return None
     if section.estimates is Believed.EXACT:
         return ExactEstimates()
     if section.estimates is Believed.RECENT:
         return Recent()
-    rng, spread = stream(seed, "estimates"), section.spread
-    laws = {
-        Noise.LOGNORMAL: lambda: float(rng.lognormal(0, spread)),
-        Noise.UNIFORM: lambda: float(rng.uniform(1, 1 + spread)),
-    }
-    return Noisy(laws[section.noise])
+    rng, spread = stream(scenario.seed, "estimates"), section.spread
+    if section.noise is Noise.LOGNORMAL:
+        return Noisy(lambda: float(rng.lognormal(0, spread)))
+    return Noisy(lambda: float(rng.uniform(1, 1 + spread)))
 
 
 def _policy(scenario: Scenario, jobs: Workload, folder: Path) -> BatchPolicy:

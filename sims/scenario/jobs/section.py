@@ -7,10 +7,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from sims.scenario.jobs.drawn import DrawnApplications, SyntheticJobs, UniformJobs
-from sims.scenario.jobs.entries import AnyJob
-from sims.scenario.jobs.lublin import Lublin
-from sims.scenario.jobs.select import Resample, Scale, Selection
+from sims.scenario.jobs.drawn import DrawnApplications, Lublin, SyntheticJobs, UniformJobs
+from sims.scenario.jobs.entries import AnyJob, IterativeEntry, RigidJob
+from sims.scenario.jobs.logs import Resample, Scale, Selection
 from sims.scenario.jobs.speedups import AnySpeedup, Synthetic
 from sims.scenario.jobs.stream import StreamSection
 from sims.tables.fields import Accepts, Count, Drawn, Duration, DurationOrInf, NotNegative, Time
@@ -41,6 +40,11 @@ class JobFields(Section):
     cap: DurationOrInf | None = None
     """Time at which the run ends, whatever is unfinished; `inf`: never; default: never, but
     1,000,000 where an enrolment policy decides."""
+
+    @property
+    def listed(self) -> tuple[AnyJob, ...]:
+        """The jobs that it describes one by one."""
+        return self.jobs
 
     @property
     def sources(self) -> dict[str, object]:
@@ -91,6 +95,14 @@ class RigidSection(JobFields):
     scale: Scale | None = None
 
     @property
+    def listed(self) -> tuple[AnyJob, ...]:
+        """See JobFields."""
+        drawn = self.synthetic.draw() if self.synthetic else ()
+        return self.jobs or tuple(
+            RigidJob(processors=it.processors, time=it.length) for it in drawn
+        )
+
+    @property
     def of_log(self) -> bool:
         """Whether its jobs are columns that can be selected from, drawn anew and scaled."""
         return bool(self.log or self.lublin)
@@ -122,6 +134,19 @@ class IterativeSection(JobFields):
     """Iterations to complete; default: 1."""
     processors: Count | None = None
     """How many workers it asks a queue for; an enrolment policy chooses itself."""
+
+    @property
+    def listed(self) -> tuple[AnyJob, ...]:
+        """See JobFields."""
+        if self.tasks is None:
+            return self.jobs
+        own = IterativeEntry(
+            name=self.name,
+            tasks=self.tasks,
+            iterations=self.iterations or 1,
+            processors=self.processors,
+        )
+        return (own,)
 
 
 class MalleableSection(JobFields):

@@ -4,9 +4,9 @@ malleable applications (malleable17, section 6.1)."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from attrs import frozen
@@ -20,11 +20,18 @@ from sims.tables.section import OneOf, Section
 Sizes = NDArray[np.float64]
 
 
+LAWS: Mapping[str, Callable[..., Profile]] = {
+    "roofline": roofline,
+    "communication": communication,
+    "amdahl": amdahl,
+    "mix": mix,
+    "power": power,
+}
+"""Kind of a formula -> its profile, by w and its own keys."""
+
+
 class Formula(Section):
     """What every formula scales."""
-
-    LAW: ClassVar[Callable[..., Profile]]
-    """Which it is, by w and its own keys."""
 
     work: Duration | None = None
     """w: time on one worker; default, of malleable applications only: 2 m log2 m, m being the
@@ -43,14 +50,12 @@ class Formula(Section):
 
     def profile(self, footprint: float | None = None) -> Profile:
         """t(p)."""
-        own = self.model_dump(exclude={"kind", "work"})
-        return self.LAW(self.whole(footprint), **own)
+        own = self.model_dump(exclude={"work"})
+        return LAWS[own.pop("kind")](self.whole(footprint), **own)
 
 
 class Roofline(Formula):
     """`{kind = "roofline", work = 1000, degree = 16}`: w/p up to a degree of parallelism."""
-
-    LAW: ClassVar[Callable[..., Profile]] = staticmethod(roofline)
 
     kind: Literal["roofline"] = "roofline"
     degree: Count
@@ -60,8 +65,6 @@ class Roofline(Formula):
 class Communication(Formula):
     """`{kind = "communication", work = 1000, cost = 10}`: w/p + (p - 1) c."""
 
-    LAW: ClassVar[Callable[..., Profile]] = staticmethod(communication)
-
     kind: Literal["communication"] = "communication"
     cost: Time
     """c: time for each worker beyond the first."""
@@ -69,8 +72,6 @@ class Communication(Formula):
 
 class Amdahl(Formula):
     """`{kind = "amdahl", work = 1000, fraction = 0.1}`: w ((1 - gamma)/p + gamma)."""
-
-    LAW: ClassVar[Callable[..., Profile]] = staticmethod(amdahl)
 
     kind: Literal["amdahl"] = "amdahl"
     fraction: Probability
@@ -80,8 +81,6 @@ class Amdahl(Formula):
 class Mix(Formula):
     """`{kind = "mix", work = 1000, degree = 64, fraction = 0.1, cost = 10}`: the three above in
     one."""
-
-    LAW: ClassVar[Callable[..., Profile]] = staticmethod(mix)
 
     kind: Literal["mix"] = "mix"
     degree: Count
@@ -94,8 +93,6 @@ class Mix(Formula):
 
 class Power(Formula):
     """`{kind = "power", work = 1000, delta = 0.8}`: w / p^delta."""
-
-    LAW: ClassVar[Callable[..., Profile]] = staticmethod(power)
 
     kind: Literal["power"] = "power"
     delta: Probability
@@ -160,15 +157,12 @@ class Application:
     def times(self) -> list[float]:
         """t(p) for p = 1 .. P, or as far as its table goes."""
         sizes = np.arange(1, self.workers + 1, dtype=np.float64)
-        return list(map(float, self._durations(sizes)))
-
-    def _durations(self, sizes: Sizes) -> Sizes:
-        return durations(self.speedup, self.footprint, sizes)
+        return list(map(float, durations(self.speedup, self.footprint, sizes)))
 
     @cached_property
     def work(self) -> float:
         """See policies.maths.speedup.Profile."""
-        return float(self._durations(np.ones(1))[0])
+        return float(durations(self.speedup, self.footprint, np.ones(1))[0])
 
     def time(self, processors: int) -> float:
         """See policies.maths.speedup.Profile: beyond its table, its best time up to there."""

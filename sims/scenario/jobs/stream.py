@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -72,9 +72,10 @@ class FileArrivals(Section):
         jobs = read_swf(path).jobs
         if not jobs:
             raise InputError(str(path), "", "no usable job", "a log with at least one")
-        return [it.submit - jobs[0].submit for it in jobs], [it.run for it in jobs]
+        return [it.submitted - jobs[0].submitted for it in jobs], [it.run for it in jobs]
 
 
+SizeLaw = Deterministic | Exponential | BoundedPareto | Hyperexponential
 ArrivalSection = Annotated[PoissonArrivals | ListedArrivals | FileArrivals, OneOf()]
 
 
@@ -116,24 +117,33 @@ def arrivals(
 
     Raises InputError where lists are too short, or no number of jobs is given.
     """
-    source = job.arrivals
+    source, law = job.arrivals, job.sizes or Exponential()
+    if isinstance(law, ListedSizes):
+        sizes, mean = iter(law.sizes), sum(law.sizes) / len(law.sizes)
+    else:
+        sizes, mean = _drawn(law, system.stream("sizes")), law.mean
     if isinstance(source, PoissonArrivals):
-        sizes, mean = _sizes(job, system)
-        times = source.draw(system.stream("arrivals"), workers, mean)
-        number = _number(job)
+        times, number = source.draw(system.stream("arrivals"), workers, mean), _number(job)
         coming: Iterable[Numbered] = islice(enumerate(zip(times, sizes, strict=False)), number)
     else:
         read, own = source.read(folder)
-        sizes = iter(own) if own and job.sizes is None else _sizes(job, system)[0]
-        pairs = _paired(read[: job.count], sizes)
-        if source.load is not None:
-            pairs = _stretched(pairs, source.load, workers)
-        coming, number = sorted(enumerate(pairs), key=lambda it: it[1][0]), len(pairs)
+        listed = read[: job.count]
+        own = _taken(iter(own) if own and job.sizes is None else sizes, len(listed))
+        if source.load is not None and (last := max(listed)):
+            factor = sum(own) / (source.load * workers * last)
+            listed = [time * factor for time in listed]
+        coming = sorted(enumerate(zip(listed, own, strict=True)), key=lambda it: it[1][0])
+        number = len(own)
     jobs = (
         BatchJob(index, f"job-{k}", Rigid(1, size), verification, None, time)
         for index, (k, (time, size)) in enumerate(coming)
     )
     return jobs, number
+
+
+def _drawn(law: SizeLaw, rng: Generator) -> Iterator[float]:
+    while True:
+        yield from law.draw(rng, BLOCK).tolist()
 
 
 def _number(job: StreamSection) -> int:
@@ -145,29 +155,13 @@ def _number(job: StreamSection) -> int:
     return number
 
 
-def _paired(times: Sequence[float], sizes: Iterator[float]) -> list[tuple[float, float]]:
-    taken = list(islice(sizes, len(times)))
-    if len(taken) < len(times):
-        problem = f"{len(taken)} sizes for {len(times)} jobs"
+def _taken(sizes: Iterator[float], jobs: int) -> list[float]:
+    """So many of them. Raises InputError."""
+    taken = list(islice(sizes, jobs))
+    if len(taken) < jobs:
+        problem = f"{len(taken)} sizes for {jobs} jobs"
         raise InputError("scenario", "job.stream.sizes", problem, "one size per job")
     if min(taken) <= 0:
         problem = f"a size of {min(taken)}, below the least number above 0"
         raise InputError("scenario", "job.stream.sizes", problem, "a law of larger sizes")
-    return list(zip(times, taken, strict=True))
-
-
-def _sizes(job: StreamSection, system: System) -> tuple[Iterator[float], float]:
-    """They, and their mean."""
-    law = job.sizes or Exponential()
-    if isinstance(law, ListedSizes):
-        return iter(law.sizes), sum(law.sizes) / len(law.sizes)
-    rng = system.stream("sizes")
-    return (size for _ in count() for size in law.draw(rng, BLOCK).tolist()), law.mean
-
-
-def _stretched(
-    pairs: Sequence[tuple[float, float]], load: float, workers: int
-) -> list[tuple[float, float]]:
-    work, last = sum(size for _, size in pairs), max(time for time, _ in pairs)
-    factor = work / (load * workers * last) if last else 1.0
-    return [(time * factor, size) for time, size in pairs]
+    return taken

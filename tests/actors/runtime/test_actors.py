@@ -21,21 +21,6 @@ from actors.runtime import (
 from tests.actors.runtime.worlds import Diary, Do, Doer, Say, run_to_end
 
 
-def test_messages_arrive_in_the_order_in_which_they_were_sent(system: System, diary: Diary) -> None:
-    senders = [system.spawn(Doer(f"sender {k}")) for k in range(3)]
-    for step in range(2):
-        for sender in senders:
-            sender.send(diary, Say(f"{sender.name}, {step}"), NOTHING)
-    run_to_end(system)
-    assert diary.texts() == [f"sender {k}, {step}" for step in range(2) for k in range(3)]
-
-
-def test_a_message_arrives_at_its_own_instant(system: System, diary: Diary, doer: Doer) -> None:
-    doer.plan(7.5, lambda: doer.send(diary, Say("now"), NOTHING))
-    run_to_end(system)
-    assert diary.heard == [(7.5, "now")]
-
-
 def test_a_handler_is_through_before_the_next_message_is_handled(
     system: System, diary: Diary, doer: Doer
 ) -> None:
@@ -48,20 +33,6 @@ def test_a_handler_is_through_before_the_next_message_is_handled(
     doer.plan(1, handle)
     run_to_end(system)
     assert diary.texts() == ["rest of the handler", "next message"]
-
-
-def test_a_delay_of_nothing_makes_a_message_like_any_other(
-    system: System, diary: Diary, doer: Doer
-) -> None:
-
-    def say() -> None:
-        diary.after(0, Say("first"), NOTHING)
-        doer.send(diary, Say("second"), NOTHING)
-        diary.at(diary.now, Say("third"), NOTHING)
-
-    doer.plan(4, say)
-    run_to_end(system)
-    assert diary.heard == [(4, "first"), (4, "second"), (4, "third")]
 
 
 def test_a_run_ends_at_once_with_the_result_it_is_given(
@@ -179,22 +150,6 @@ def test_stopping_cancels_an_actors_tasks_in_the_order_of_their_making(system: S
     assert ended == [(number, 5) for number in range(50)]
 
 
-def test_the_end_of_the_run_cancels_tasks_in_the_order_of_their_making(system: System) -> None:
-    ended: list[str] = []
-
-    async def linger(name: str) -> None:
-        try:
-            await asyncio.sleep(100)
-        finally:
-            ended.append(name)
-
-    names = [f"actor {k}" for k in range(50)]
-    for name in names:
-        system.spawn(Doer(name)).start(linger(name))
-    run_to_end(system, 5)
-    assert ended == names
-
-
 def test_the_end_of_the_run_cancels_what_tasks_have_started_in_the_order_of_their_making(
     system: System,
 ) -> None:
@@ -235,19 +190,6 @@ def test_the_name_of_a_stopped_actor_is_free_again(system: System) -> None:
     run_to_end(system)
     assert (first.heard, second.heard) == ([], [(5, "heard")])
     assert system.actors["diary"] is second
-
-
-def test_an_actors_task_sends_and_waits_over_virtual_time(system: System) -> None:
-    diary, source = system.spawn(Diary("diary")), system.spawn(Doer("source"))
-
-    async def arrivals() -> None:
-        for gap in (1, 2, 4):
-            await asyncio.sleep(gap)
-            source.send(diary, Say("arrival"), NOTHING)
-
-    source.start(arrivals())
-    run_to_end(system)
-    assert diary.heard == [(1, "arrival"), (3, "arrival"), (7, "arrival")]
 
 
 # --- delays ---------------------------------------------------------------------------------------
@@ -293,20 +235,3 @@ def test_a_subclass_serves_its_own_messages_and_its_parents(system: System) -> N
     doer.send(richer, Say("said"), NOTHING)
     run_to_end(system)
     assert richer.texts() == ["begun", "said"]
-
-
-def test_one_handler_may_serve_several_messages(system: System) -> None:
-    @define(eq=False)
-    class Counter(Actor):
-        count: int = 0
-
-        @handles(Begin)
-        @handles(End)
-        def add(self, _: Begin | End, cause: int) -> None:
-            self.count += 1
-
-    counter, doer = system.spawn(Counter("counter")), system.spawn(Doer("doer"))
-    doer.send(counter, Begin(), NOTHING)
-    doer.send(counter, End(), NOTHING)
-    run_to_end(system)
-    assert counter.count == 2

@@ -126,12 +126,6 @@ def test_the_first_of_several_errors_is_the_one_that_is_raised(system: System) -
     check(failure(system), Do)
 
 
-def test_the_first_of_several_errors_of_tasks_is_the_one_that_is_raised(system: System) -> None:
-    for name in ("culprit", "next"):
-        system.spawn(Doer(name)).start(fail_later())
-    check(failure(system), "its task")
-
-
 def test_after_an_error_no_actor_runs_while_tasks_clean_up(system: System) -> None:
     diary, culprit = system.spawn(Diary("diary")), system.spawn(Doer("culprit"))
 

@@ -198,15 +198,3 @@ def test_a_sink_that_fails_ends_the_run() -> None:
     doer.plan(1, lambda: doer.record(NOTHING, Noted, "text"))
     with pytest.raises(ActorFailed, match=r"doer failed on Do.*: OSError: disk full"):
         failing.run()
-
-
-def test_the_same_run_gives_the_same_records() -> None:
-    def once() -> list[Record]:
-        world = World()
-        for time in (3, 1, 2, 1):
-            world.plan(time, f"a {time}", f"b {time}")
-        world.run()
-        return world.records
-
-    assert once() == once()
-    assert [record.seq for record in once()] == list(range(8))

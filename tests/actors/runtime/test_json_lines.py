@@ -14,7 +14,7 @@ from attrs import frozen
 
 from actors.runtime import NOTHING, ActorFailed, Event, JsonLines, System
 from actors.runtime.journal import FLUSH_EVERY
-from tests.actors.runtime.worlds import Do, Doer, Noted, run_to_end
+from tests.actors.runtime.worlds import Doer, Noted
 
 
 class Colour(enum.Enum):
@@ -143,23 +143,3 @@ def test_structlogs_global_configuration_is_neither_used_nor_touched() -> None:
     finally:
         structlog.reset_defaults()
     assert not structlog.is_configured()
-
-
-def test_a_log_of_a_run_is_the_same_bytes_every_time() -> None:
-    def once() -> bytes:
-        file = Kept()
-        with JsonLines(file) as sink:
-            system = System(seed=3, sinks=[sink])
-            doer, draw = system.spawn(Doer("doer")), system.stream("gaps")
-
-            def tick() -> None:
-                doer.record(NOTHING, Noted, f"{draw.random()!r}")
-                doer.after(float(draw.exponential()), again, NOTHING)
-
-            again = Do(tick)
-            tick()
-            run_to_end(system, 50)
-        return file.text
-
-    assert once() == once()
-    assert len(once().splitlines()) > 20

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from itertools import pairwise
 
 import pytest
 from attrs import Factory, define
@@ -99,22 +98,6 @@ def test_timers_come_by_time_then_phase_then_sequence(plans: list[Planned]) -> N
     agenda.run()
     system.run()
     assert tried.came == agenda.came
-
-
-@unhurried
-@given(st.lists(st.sampled_from((0.0, 1e-9, 1.0, 2.0)), max_size=30))
-def test_asyncio_timers_of_one_instant_come_first_in_first_out(times: list[float]) -> None:
-    async def main() -> list[tuple[float, int]]:
-        loop = asyncio.get_running_loop()
-        came: list[tuple[float, int]] = []
-        for number, time in enumerate(times):
-            loop.call_at(time, came.append, (time, number))
-        await asyncio.sleep(3)
-        return came
-
-    came = virtually(main())
-    assert came == sorted(came)
-    assert len(came) == len(times)
 
 
 def test_messages_tasks_and_callbacks_of_one_instant_share_one_order(
@@ -283,13 +266,3 @@ def test_a_delay_too_small_to_change_the_time_takes_one_round() -> None:
 
     with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(UNIX_NOW)) as runner:
         assert runner.run(main()) == ["soon", "later"]
-
-
-def test_times_never_run_backwards(system: System) -> None:
-    times: list[float] = []
-    doer = system.spawn(Doer("doer"))
-    for time in (3, 1, 2, 1, 0):
-        doer.plan(time, lambda: times.append(doer.now))
-    run_to_end(system)
-    assert all(earlier <= later for earlier, later in pairwise(times))
-    assert times == [0, 1, 1, 2, 3]

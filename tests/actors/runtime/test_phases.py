@@ -240,12 +240,3 @@ def test_processors_freed_at_an_instant_are_free_for_its_decision(system: System
     scheduler.at(5, Free(), NOTHING)
     run_to_end(system)
     assert scheduler.decisions == [(5, 1)]
-
-
-@pytest.mark.parametrize("phase", Phase)
-def test_a_timer_of_the_present_instant_comes_at_the_present_instant(
-    system: System, phase: Phase, diary: Diary, doer: Doer
-) -> None:
-    doer.plan(5, lambda: diary.after(0, Say("now"), NOTHING, phase), Phase.SERVICE)
-    run_to_end(system)
-    assert diary.heard == [(5, "now")]

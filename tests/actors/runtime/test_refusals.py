@@ -80,10 +80,6 @@ def test_asyncios_ways_to_the_outside_world_are_refused(
     virtually(main())
 
 
-def test_a_refusal_is_what_asyncio_raises_for_what_a_loop_cannot_do() -> None:
-    assert issubclass(OutsideWorldError, NotImplementedError)
-
-
 def test_another_thread_cannot_call_into_a_running_loop() -> None:
     async def main() -> None:
         errors: list[BaseException] = []
@@ -175,8 +171,3 @@ def test_the_standard_loop_would_have_been_caught(forbidden: list[str]) -> None:
     with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
         runner.run(asyncio.sleep(0.001))
     assert "monotonic" in forbidden
-
-
-def test_the_loop_has_no_selector_and_no_descriptors(loop: VirtualTimeLoop) -> None:
-    assert not hasattr(loop, "_selector")
-    assert not hasattr(loop, "_ssock")

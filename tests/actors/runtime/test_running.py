@@ -20,17 +20,6 @@ async def nap(delay: float) -> float:
     return asyncio.get_running_loop().time()
 
 
-def test_a_runner_takes_the_loop_as_its_factory_and_keeps_the_time_between_runs() -> None:
-    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
-        assert runner.run(nap(5)) == 5
-        assert runner.run(nap(5)) == 10
-
-
-def test_time_starts_where_it_is_told_to() -> None:
-    with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(1.7e9)) as runner:
-        assert runner.run(nap(0.25)) == 1.7e9 + 0.25
-
-
 def test_debug_mode_works() -> None:
     with asyncio.Runner(loop_factory=VirtualTimeLoop, debug=True) as runner:
         assert runner.get_loop().get_debug()

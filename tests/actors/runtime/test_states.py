@@ -10,7 +10,7 @@ import pytest
 from attrs import define
 
 from actors.runtime import NOTHING, Actor, ActorFailed, System, handles, message
-from tests.actors.runtime.worlds import Diary, Doer, run_to_end
+from tests.actors.runtime.worlds import Doer, run_to_end
 
 
 class Life(enum.Enum):
@@ -81,14 +81,6 @@ def test_a_message_that_a_state_does_not_expect_names_class_state_and_message() 
         drive(Begin(), Begin())
     with pytest.raises(ActorFailed, match="a Machine that is IDLE does not expect End"):
         drive(End())
-
-
-def test_a_message_that_no_state_expects_names_class_and_message(
-    system: System, diary: Diary, doer: Doer
-) -> None:
-    doer.send(diary, Begin(), NOTHING)
-    with pytest.raises(ActorFailed, match="a Diary does not expect Begin"):
-        system.run()
 
 
 def test_a_transition_that_is_not_in_the_table_names_actor_and_both_states() -> None:

@@ -40,17 +40,6 @@ def test_the_first_draws_of_a_stream_never_change(seed: int, name: str) -> None:
     assert draws(seed, name) == PINNED[seed, name]
 
 
-def test_the_first_random_numbers_of_a_stream_never_change() -> None:
-    first, second = stream(0, "failures").random(2)
-    assert (first.hex(), second.hex()) == ("0x1.8fd132665eec0p-6", "0x1.522cfbc2b362dp-1")
-
-
-@unhurried
-@given(seeds, st.text(max_size=20))
-def test_a_stream_is_the_same_however_often_it_is_asked_for(seed: int, name: str) -> None:
-    assert draws(seed, name) == draws(seed, name)
-
-
 @unhurried
 @given(seeds, st.lists(st.text(max_size=8), min_size=2, max_size=6, unique=True), st.randoms())
 def test_streams_do_not_depend_on_the_order_of_asking(
@@ -71,12 +60,6 @@ def test_streams_do_not_depend_on_the_order_of_asking(
 @given(seeds, st.text(max_size=8), st.text(max_size=8))
 def test_streams_of_different_names_differ(seed: int, name: str, other: str) -> None:
     assert (draws(seed, name) == draws(seed, other)) is (name == other)
-
-
-@unhurried
-@given(seeds, seeds, st.text(max_size=8))
-def test_streams_of_different_seeds_differ(seed: int, other: int, name: str) -> None:
-    assert (draws(seed, name) == draws(other, name)) is (seed == other)
 
 
 def test_what_one_stream_draws_does_not_shift_another(system: System) -> None:

@@ -7,7 +7,7 @@ argued, but tried: the scenario is altered as its log was, and run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -30,9 +30,8 @@ from actors.intervals import numbers_in, spread
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.errors import InputError
-from tests.sims.audit.oneworld import life
+from tests.sims.oneworld import Table, records_of
 
-Table = dict[str, Any]
 SAID = frozenset(
     ("period", "cost", "recovery", "verified", "copies", "cloning", "delay", "estimate")
 )
@@ -53,58 +52,26 @@ class Alteration:
     name: str
 
 
-@frozen
-class Source:
-    """A scenario, and how it is run."""
-
-    scenario: Mapping[str, Any]
-    run: Callable[[Table], list[Record]]
-    alter: Callable[[Table, Alteration], object]
-    """Makes it say what the altered record says; raises LookupError where it has no word for it."""
-
-
-def is_true_elsewhere(source: Source, altered: Sequence[Record], what: Alteration) -> bool:
+def is_true_elsewhere(scenario: Table, altered: Sequence[Record], what: Alteration) -> bool:
     """Whether the scenario that says so runs as the log tells."""
-    other = deepcopy(dict(source.scenario))
+    other = deepcopy(scenario)
     try:
-        source.alter(other, what)
-        return source.run(other) == list(altered)
+        _alter(other, what)
+        return records_of(other) == list(altered)
     except (LookupError, ValueError, InputError):
         return False
 
 
-def alter_one_world(scenario: Table, what: Alteration) -> None:
-    """A scenario of cases/oneworld.json."""
+def _alter(table: Table, what: Alteration) -> None:
+    """Makes it say what the altered record says; LookupError where it has no word for it."""
     event, name = what.now.event, what.name
     match event:
         case ScenarioStarted(processors=workers) if name == "processors":
-            scenario["workers"] = workers
-            for key, nothing in (("owner", "u"), ("speeds", [])):
-                if scenario[key]:
-                    scenario[key] = [*scenario[key], nothing][:workers]
-        case ProtectionDescribed(job=job) | JobDescribed(job=job) if name in SAID:
-            scenario["jobs"][int(job)][name] = getattr(event, name)
-        case TasksDescribed(job=job) if name == "times":
-            scenario["jobs"][int(job)]["w"] = _by_worker(event, name)
-        case WorkerChanged(worker=worker, state=state) if name == "t":
-            turns = list(life(scenario["owner"][worker]))
-            turns[_place(turns, (what.was.t, state))] = what.now.t, state
-            scenario["owner"][worker] = turns
-        case WorkerSpeedChanged(worker=worker) if name != "worker":
-            _speed(scenario["speeds"][worker], what)
-        case _:
-            _shared(scenario, what)
-
-
-def alter_table(table: Table, what: Alteration) -> None:
-    """A scenario as files write it."""
-    event, name = what.now.event, what.name
-    match event:
-        case ScenarioStarted(processors=workers) if name == "processors":
-            table["platform"]["workers"] = workers
+            _resize(table, workers)
         case ProtectionDescribed(job=job) if name in SAID:
             section = _job(table, job) if "jobs" in table["job"] else table
-            section["protection"] = {**table["protection"], name: getattr(event, name)}
+            own = section.get("protection") or table["protection"]
+            section["protection"] = {**own, name: getattr(event, name)}
         case JobDescribed(job=job) if name in SAID:
             _job(table, job)[name] = getattr(event, name)
         case WorkerChanged(worker=worker) if name == "t":
@@ -118,8 +85,15 @@ def alter_table(table: Table, what: Alteration) -> None:
             _enrolled(table, what)
 
 
+def _resize(table: Table, workers: int) -> None:
+    if "workers" in table:
+        table["workers"] = [*table["workers"], {}][:workers]
+    else:
+        table["platform"]["workers"] = workers
+
+
 def _enrolled(table: Table, what: Alteration) -> None:
-    """What only enrolments depend on."""
+    """What enrolments and links depend on."""
     event, name = what.now.event, what.name
     match event:
         case TasksDescribed() | BoundsDescribed() | ChainsBelieved() if name in OF_WORKERS:
@@ -127,8 +101,10 @@ def _enrolled(table: Table, what: Alteration) -> None:
                 worker[OF_WORKERS[name]] = {"rows": value} if name == "chains" else value
         case TasksDescribed(iterations=iterations) if name == "iterations":
             table["job"]["iterations"] = iterations
+        case LinkDescribed(channels=channels) if name == "channels":
+            table["master"]["channels"] = channels
         case _:
-            _shared(table, what)
+            raise LookupError(name)
 
 
 def _by_worker(event: object, name: str) -> list[Any]:
@@ -153,18 +129,9 @@ def _pack(table: Table, event: ApplicationDescribed | PackDescribed, name: str) 
         raise LookupError(name)
 
 
-def _shared(scenario: Table, what: Alteration) -> None:
-    """The same key in all scenarios."""
-    match what.now.event, what.name:
-        case LinkDescribed(channels=channels), "channels":
-            scenario["master"]["channels"] = channels
-        case _:
-            raise LookupError(what.name)
-
-
 def _job(table: Table, name: str) -> Table:
-    section: Table = table["job"]["jobs"][int(name.removeprefix("J")) - 1]
-    return section
+    jobs: list[Table] = table["job"]["jobs"]
+    return next(it for k, it in enumerate(jobs, 1) if it.get("name", f"J{k}") == name)
 
 
 def _moved(states: str, what: Alteration) -> str:

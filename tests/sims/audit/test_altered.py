@@ -40,11 +40,10 @@ from policies.availability import WorkerState
 from sims.audit.audit import audit
 from sims.audit.law import Law, Violation
 from sims.log import LogFile
+from tests.sims.anything import pack, queue, shares
 from tests.sims.audit.altered import changed, place, then, without
-from tests.sims.audit.anything import pack, queue, records_of, shares
-from tests.sims.audit.oneworld import cases
-from tests.sims.audit.oneworld import records_of as one_world
 from tests.sims.audit.test_placement import TABLE
+from tests.sims.oneworld import cases, play, records_of
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 FEW: dict[str, Any] = {
@@ -69,8 +68,8 @@ LOGS: dict[str, Callable[[], list[Record]]] = {
     "columns": lambda: records_of(shares(2)),
     "shelf": lambda: records_of(queue(3)),
     "batch": lambda: records_of(queue(28)),
-    "link": lambda: one_world(cases()[18]["scenario"]),
-    "buddies": lambda: one_world(cases()[0]["scenario"]),
+    "link": lambda: play(cases()[18]["scenario"]),
+    "buddies": lambda: play(cases()[0]["scenario"]),
     "iteration": lambda: records_of(tomllib.loads(TABLE)),
     "promised": lambda: records_of(pack(319)),
     "ignored": lambda: records_of(pack(33)),

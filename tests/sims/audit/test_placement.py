@@ -10,7 +10,7 @@ from actors.events import RunStarted
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.audit.law import Law
-from tests.sims.audit.anything import records_of
+from tests.sims.oneworld import records_of
 
 TABLE = """
 name = "compact"

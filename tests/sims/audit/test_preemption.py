@@ -12,7 +12,7 @@ from actors.runtime import Record
 from policies.queue.orders import TIMED
 from sims.audit.audit import audit
 from sims.audit.law import Law
-from tests.sims.audit.anything import records_of
+from tests.sims.oneworld import records_of
 
 TABLE = """
 name = "preempted"

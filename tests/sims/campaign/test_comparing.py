@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from actors.events import WorkerChanged
 from actors.runtime import Record
-from sims.campaign.axes import as_toml, axis, points, told
+from sims.campaign.axes import as_toml, axis, told
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import Batch, CellResult, RunStatus, gauge, seeded, simulate_batch
 from sims.campaign.comparing import Compared, Comparison, Verdict, compare, judged, run_of
 from sims.campaign.intervals import mean_of, ratio_of
 from sims.campaign.kit import Kit, code
 from sims.campaign.plan import Case, Cells
+from sims.campaign.question import combined
 from sims.errors import InputError
 from sims.metrics.measures import Measure
 from sims.report import Report
@@ -32,7 +33,7 @@ LEVEL = 0.95
 
 
 def cases_of(*words: str, file: Path = VOLATILE, **more: Any) -> list[Case]:
-    settings = points([axis(word) for word in words])
+    settings = combined([axis(word) for word in words])
     variants = {told(it): dict(it) for it in settings}
     own = {"job.iterations": 2} if "volatile" in file.name else {}
     name = file.stem

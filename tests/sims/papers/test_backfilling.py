@@ -55,7 +55,7 @@ def test_its_backfilling_counts_no_spare_processors_and_goes_by_arrival() -> Non
 
 def test_its_waits_are_counted_from_a_start_of_minus_one() -> None:
     it = read_swf(LOG).jobs[3]
-    wait, asked = -1 - it.submit, it.requested_time
+    wait, asked = -1 - it.submitted, it.estimate
     assert unstarted_wfp3(it) == (wait / asked) ** 3 * it.processors
     words = {"order": "WFP3", "easy": True, "whose": "as RLScheduler", "processors": 64}
     table = sequence(0, **words, length=59)  # type: ignore[arg-type]

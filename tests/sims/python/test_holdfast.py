@@ -73,7 +73,7 @@ def test_variants_are_compared_as_the_command_does(shell: Shell) -> None:
     for frame in (results.frame(), results.frame("pandas")):
         assert list(frame["mean"]) == [line["mean"]["mean"] for line in told["variants"]]
         assert frame["ratio_low"][1] == told["variants"][1]["ratio"]["low"]
-    assert results._repr_html_().count("<tr>") == 3
+    assert str(results).splitlines()[0] in results._repr_html_()
     assert results.plot()._repr_png_().startswith(b"\x89PNG")
     assert results.plot("spread.svg") == Path("spread.svg")
 

@@ -6,37 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sims.errors import InputError
-from sims.readers.batsim import BatsimJob, BatsimWorkload, read_batsim_workload
-
-SECONDS = st.floats(0.001, 1e9)
-JOBS = st.lists(
-    st.builds(
-        BatsimJob,
-        id=st.text("abc0123456789!", min_size=1, max_size=6),
-        submission_time=st.floats(0, 1e9),
-        walltime=st.none() | SECONDS,
-        processors=st.integers(1, 10_000),
-        delay=SECONDS,
-        profile=st.just(""),
-    ),
-    min_size=1,
-    max_size=6,
-    unique_by=lambda job: job.id,
-)
-
-
-def written(jobs: list[BatsimJob]) -> str:
-    listed = [
-        {"id": j.id, "subtime": j.submission_time, "res": j.processors, "profile": j.profile}
-        | ({} if j.walltime is None else {"walltime": j.walltime})
-        for j in jobs
-    ]
-    profiles = {job.profile: {"type": "delay", "delay": job.delay} for job in jobs}
-    return json.dumps({"nb_res": 64, "jobs": listed, "profiles": profiles})
+from sims.readers.batsim import read_batsim
+from sims.readers.job_log import JobLog, LoggedJob
 
 
 def with_job(**fields: object) -> str:
@@ -48,29 +21,12 @@ def with_job(**fields: object) -> str:
 
 
 def test_jobs_come_by_submission_time_with_their_delay(data: Path) -> None:
-    assert read_batsim_workload(data / "batsim.json") == BatsimWorkload(
-        resources=8,
-        jobs=(
-            BatsimJob("1", 0.0, 100.0, 4, 120.0, "long"),
-            BatsimJob("w0!2", 0.5, None, 1, 12.5, "short"),
-            BatsimJob("late", 30.0, None, 8, 12.5, "short", user="kept for others"),
-        ),
+    jobs = (
+        LoggedJob("1", 0.0, 120.0, 4, 100.0),
+        LoggedJob("w0!2", 0.5, 12.5, 1, priority=-2.5),
+        LoggedJob("late", 30.0, 12.5, 8, user="kept for others"),
     )
-
-
-@given(JOBS)
-@settings(deadline=None)
-def test_a_workload_reads_back_as_written(
-    tmp_path_factory: pytest.TempPathFactory, jobs: list[BatsimJob]
-) -> None:
-    named = [
-        BatsimJob(j.id, j.submission_time, j.walltime, j.processors, j.delay, f"p{k}")
-        for k, j in enumerate(jobs)
-    ]
-    path = tmp_path_factory.getbasetemp() / "workload.json"
-    path.write_text(written(named))
-    expected = tuple(sorted(named, key=lambda job: job.submission_time))
-    assert read_batsim_workload(path).jobs == expected
+    assert read_batsim(data / "batsim.json") == JobLog(jobs, machine=8)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +40,7 @@ def test_a_workload_reads_back_as_written(
         (with_job(subtime=-2), "jobs[0].subtime", "-2"),
         (with_job(walltime=0), "jobs[0].walltime", "0"),
         (with_job(id=""), "jobs[0].id", "''"),
+        (with_job(priority="high"), "jobs[0].priority", "accepted: a finite number"),
         ('{"jobs": [{}], "profiles": {}}', "nb_res", "missing"),
         ('{"nb_res": 4, "jobs": [], "profiles": {}}', "jobs", "accepted: at least one element"),
     ],
@@ -94,7 +51,7 @@ def test_what_cannot_be_simulated_is_refused_with_its_place(
     path = tmp_path / "workload.json"
     path.write_text(text)
     with pytest.raises(InputError, match=problem) as caught:
-        read_batsim_workload(path)
+        read_batsim(path)
     assert (caught.value.source, caught.value.key) == (str(path), key)
 
 
@@ -104,14 +61,4 @@ def test_two_jobs_of_one_id_are_refused_naming_both(tmp_path: Path) -> None:
     path = tmp_path / "workload.json"
     path.write_text(json.dumps(workload))
     with pytest.raises(InputError, match=r"jobs\[1\]\.id: '1' is also the id of jobs\[0\]"):
-        read_batsim_workload(path)
-
-
-def test_a_jobs_priority_is_a_finite_number_or_none_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "jobs.json"
-    for told, priority in (({"priority": -2.5}, -2.5), ({}, 0)):
-        path.write_text(with_job(**told))
-        assert read_batsim_workload(path).jobs[0].priority == priority
-    path.write_text(with_job(priority="high"))
-    with pytest.raises(InputError, match=r"priority.*accepted: a finite number"):
-        read_batsim_workload(path)
+        read_batsim(path)

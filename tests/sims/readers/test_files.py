@@ -13,8 +13,7 @@ import pytest
 
 from sims.errors import InputError
 from sims.readers.documents import load_json
-from sims.readers.files import LEAST_GROWN, LONGEST, content, numbered_lines
-from sims.readers.intervals import read_intervals
+from sims.readers.files import LEAST_GROWN, content, numbered_lines
 from sims.readers.spot import MOST_BYTES, spot_folder
 
 LINES = b"one\r\ntwo\n\nfour"
@@ -88,13 +87,6 @@ def test_a_small_file_that_unpacks_to_far_more_is_refused(tmp_path: Path, name: 
     path.write_bytes(COMPRESSORS[name](bytes(LEAST_GROWN + 1)))
     with pytest.raises(InputError, match="more than 100 times as large"):
         content(path)
-
-
-def test_a_line_that_nobody_wrote_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "wide.csv"
-    path.write_text(f"worker,start,end,state\n{'a' * LONGEST},0,1,u\n")
-    with pytest.raises(InputError, match="line 2: longer than 131,072 characters"):
-        read_intervals(path)
 
 
 def test_an_archive_is_unpacked_up_to_a_limit(tmp_path: Path) -> None:

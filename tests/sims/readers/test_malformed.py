@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from sims.errors import InputError
-from sims.readers.fta import read_fta_trace
-from sims.readers.simgrid import read_simgrid_profile
+from sims.readers.files import LONGEST
 from sims.readers.spot import read_spot_trace
 from sims.readers.swf import read_swf
+from sims.readers.traces import read_fta_trace, read_intervals, read_simgrid_profile
 
 FTA = "# comment\n1 1 1 1 n1 1 1000 1010 NULL\n"
 SWF = "1 0 5 100 4 98.5 2048 4 120 -1 1 1 1 1 1 -1 -1 -1"
@@ -46,6 +46,15 @@ LINES: dict[Callable[[Path], object], list[tuple[str, str, str]]] = {
         ("1 0\n5 1\nPERIODICITY 4\n", "PERIODICITY", "up to 5"),
         ("0 0\nLOOPAFTER 0\n", "LOOPAFTER", "repetition of 0"),
         ("# nothing\n", "", "no event"),
+    ],
+    read_intervals: [
+        ("a,0,10,u\na,5,20,d\n", "line 2", "the worker has another interval until 10"),
+        ("a,5,5,u\n", "line 1", "the interval lasts from 5 to 5"),
+        ("a,0,x,u\n", "line 1", "'x' is not a number"),
+        ("a,0,1,off\n", "line 1", "'off' is no state"),
+        ("a,0,1\n", "line 1", "3 columns"),
+        (f"worker,start,end,state\n{'a' * LONGEST},0,1,u\n", "line 2", "longer than 131,072"),
+        ("worker,start,end,state\n", "", "no interval"),
     ],
     read_swf: [
         (f"; Version: 2.2\n\n{SWF}\n1 0 5 100\n", "line 4", "4 fields"),

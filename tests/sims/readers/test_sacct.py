@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sims.errors import InputError
-from sims.readers.sacct import SacctLog, read_sacct
+from sims.readers.job_log import JobLog
+from sims.readers.sacct import read_sacct
 
 HEADER = (
     "JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS"
@@ -32,7 +33,7 @@ def line(
     return "|".join((told | cells)[name] for name in names)
 
 
-def read(tmp_path: Path, *lines: str, header: str = HEADER, **options: object) -> SacctLog:
+def read(tmp_path: Path, *lines: str, header: str = HEADER, **options: object) -> JobLog:
     path = tmp_path / "jobs.txt"
     path.write_text("\n".join((header, *lines)) + "\n")
     return read_sacct(path, **options)  # type: ignore[arg-type]

@@ -35,23 +35,16 @@ def repeating(draw: st.DrawFn) -> Timeline:
 
 @given(st.text("urd", min_size=1))
 def test_letters_come_back_as_one_state_per_slot(text: str) -> None:
-    timeline = read_letters(text, "scenario.toml", "workers[0].availability")
+    timeline = read_letters(text, "scenario.toml", "key")
     assert letters(timeline.slots()) == text
     assert timeline.end == len(text)
+    assert "".join(state.value * slots for state, slots in timeline.runs()) == text
 
 
 @pytest.mark.parametrize(("text", "problem"), [("", "no slot"), ("uuxd", "'x' for slot 2")])
 def test_letters_that_name_no_state_are_refused_with_their_place(text: str, problem: str) -> None:
-    with pytest.raises(InputError, match=problem) as caught:
-        read_letters(text, "scenario.toml", "workers[0].availability")
-    assert caught.value.key == "workers[0].availability"
-
-
-def test_a_state_holds_from_its_change_up_to_the_next() -> None:
-    timeline = Timeline(((0.0, UP), (2.5, DOWN), (4.0, RECLAIMED)), end=6.0)
-    assert [state_at(timeline, t) for t in (0, 2.4, 2.5, 3.9, 4.0, 5.9)] == [
-        UP, UP, DOWN, DOWN, RECLAIMED, RECLAIMED,
-    ]  # fmt: skip
+    with pytest.raises(InputError, match=f"key: {problem}"):
+        read_letters(text, "scenario.toml", "key")
 
 
 @given(STATES, st.integers(0, 200))
@@ -83,16 +76,6 @@ def test_times_of_a_repetition_do_not_drift() -> None:
     times = [time for time, _ in islice(timeline.transitions(), 2_000_001)]
     assert times[-1] == pytest.approx(100_000.0, rel=1e-15)
     assert all(a < b for a, b in pairwise(times))
-
-
-@given(st.floats(0.01, 10.0), st.integers(1, 10_000))
-def test_a_repetition_changes_state_at_the_very_times_that_it_announces(
-    period: float, laps: int
-) -> None:
-    timeline = Timeline(((0.0, UP), (period / 3, DOWN)), period=period)
-    for time, state in islice(timeline.transitions(), laps, laps + 4):
-        assert state_at(timeline, time) is state
-        assert state_at(timeline, math.nextafter(time, math.inf)) is state
 
 
 @given(repeating(), st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 7.0]))
@@ -127,46 +110,13 @@ def test_what_is_shorter_than_a_slot_can_go_unseen() -> None:
     assert timeline.slotted(1.0) == Timeline(((0.0, UP),), end=4.0)
 
 
-def test_runs_count_the_slots_in_a_row() -> None:
-    assert read_letters("uurddd", "s", "k").runs() == ((UP, 2), (RECLAIMED, 1), (DOWN, 3))
-
-
-@pytest.mark.parametrize(
-    ("changes", "end", "period", "start"),
-    [
-        ((), None, None, 0.0),
-        (((1.0, UP),), None, None, 0.0),
-        (((0.0, UP), (0.0, DOWN)), None, None, 0.0),
-        (((0.0, UP), (math.nan, DOWN)), None, None, 0.0),
-        (((0.0, UP), (1.0, UP)), None, None, 0.0),
-        (((0.0, UP), (1.0, DOWN)), 1.0, None, 0.0),
-        (((0.0, UP),), math.inf, None, 0.0),
-        (((0.0, UP),), 1.0, 1.0, 0.0),
-        (((0.0, UP),), None, 0.0, 0.0),
-        (((0.0, UP),), None, 1.0, -1.0),
-        (((0.0, UP), (3.0, DOWN)), None, 2.0, 1.0),
-    ],
-)
-def test_a_timeline_that_contradicts_itself_cannot_be_made(
-    changes: tuple[tuple[float, WorkerState], ...],
-    end: float | None,
-    period: float | None,
-    start: float,
-) -> None:
-    with pytest.raises(ValueError, match=r"(?i)timeline|period"):
-        Timeline(changes, end, period, start)
-
-
-def test_what_goes_on_for_ever_cannot_be_counted_or_repeated() -> None:
-    endless = Timeline(((0.0, UP),))
+def test_what_goes_on_for_ever_cannot_be_counted_nor_what_has_no_slot() -> None:
     with pytest.raises(ValueError, match="for ever"):
-        endless.runs()
-    with pytest.raises(ValueError, match="ends"):
-        endless.repeated()
+        Timeline(((0.0, UP),)).runs()
+    with pytest.raises(ValueError, match="before anything"):
+        Timeline(((0.0, UP),), end=1e-15).slotted(1.0)
 
 
 def test_slots_that_never_meet_a_repetition_again_are_refused() -> None:
     with pytest.raises(ValueError, match="does not repeat"):
         Timeline(((0.0, UP), (0.5, DOWN)), period=math.pi).slotted(1.0)
-    with pytest.raises(ValueError, match="longer than 0"):
-        Timeline(((0.0, UP),)).slotted(0.0)

@@ -16,12 +16,7 @@ from policies.maths.speeds import Change
 from sims.errors import InputError
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
 from sims.scenario.build import populate
-from sims.scenario.jobs.section import RigidSection
-from sims.scenario.loader import load, read
-
-FAULTS = {"faults": {"kind": "exponential", "mtbf": 100}}
-EXAMPLES = Path(__file__).parents[3] / "sims" / "scenarios"
-
+from sims.scenario.loader import read
 
 LISTED = {"kind": "list", "sizes": [4, 1]}
 
@@ -30,10 +25,7 @@ def table(**changes: Any) -> dict[str, Any]:
     """Two jobs on two workers; `platform`, `stream` and so on are updated by `changes`."""
     base: dict[str, dict[str, Any]] = {
         "platform": {"workers": 2},
-        "stream": {
-            "arrivals": {"kind": "list", "times": [0, 1]},
-            "sizes": LISTED,
-        },
+        "stream": {"arrivals": {"kind": "list", "times": [0, 1]}, "sizes": LISTED},
         "policy": {"name": "SRPT+R"},
     }
     said = {**base, **{key: {**base.get(key, {}), **own} for key, own in changes.items()}}
@@ -51,19 +43,6 @@ def run(source: dict[str, Any], folder: Path = Path(), records: Any = None) -> F
 
 def poisson(**job: Any) -> dict[str, Any]:
     return {"arrivals": {"kind": "poisson", "load": 0.5}, "count": 40, **job}
-
-
-@pytest.mark.parametrize("name", ["redundant", "redundant-laps", "redundant-reclaimed"])
-def test_the_example_runs_to_its_end(name: str) -> None:
-    scenario = load(EXAMPLES / f"{name}.toml")
-    fold = FlowtimeFold()
-    system = System(scenario.seed, [fold], start=0)
-    populate(scenario, system, EXAMPLES)
-    system.run()
-    job = scenario.job
-    assert isinstance(job, RigidSection)
-    assert job.stream is not None
-    assert len(fold.result().jobs) == job.stream.count
 
 
 def test_listed_jobs_run_as_listed() -> None:
@@ -168,8 +147,7 @@ def test_flowtimes_leave_the_warm_up_out() -> None:
 def test_jobs_that_are_listed_come_as_those_of_a_stream_do() -> None:
     jobs = [{"processors": 1, "time": 1, "release": 1}, {"processors": 1, "time": 4}]
     listed = {**table(), "job": {"kind": "rigid", "jobs": jobs}}
-    stream = {"arrivals": {"kind": "list", "times": [0, 1]}, "sizes": LISTED}
-    ours, theirs = run(listed), run(table(stream=stream))
+    ours, theirs = run(listed), run(table())
     assert sorted(ours.flowtimes) == sorted(theirs.flowtimes)
 
 

@@ -41,23 +41,10 @@ def makespan(**sections: Any) -> float:
     return fold.value
 
 
-def test_the_shipped_scenarios_run_to_their_end() -> None:
-    for path in sorted(FOLDER.glob("malleable*.toml")):
-        story = Story()
-        run(load(path), [story])
-        assert story.redistributions, path
-        assert len(story.ends) == len(story.jobs), path
-
-
 def test_the_shipped_fatal_failure_is_fatal() -> None:
-    restarts: list[Record] = []
-
-    def keep(record: Record) -> None:
-        if isinstance(record.event, RestartedFromScratch):
-            restarts.append(record)
-
-    run(load(FOLDER / "malleable-fatal.toml"), [keep])
-    assert [record.t for record in restarts] == [50600]
+    records: list[Record] = []
+    run(load(FOLDER / "malleable-fatal.toml"), [records.append])
+    assert [it.t for it in records if isinstance(it.event, RestartedFromScratch)] == [50600]
 
 
 SPEEDUPS = [
@@ -83,16 +70,16 @@ FORMULAS = [it for it in SPEEDUPS if it["kind"] not in ("synthetic", "table")]
 def test_a_malleable_job_that_is_never_resized_takes_the_time_of_a_moldable_one(
     speedup: dict[str, Any],
 ) -> None:
-    whole = {"speedup": {"work": 900, **speedup}}
-    jobs = [
-        {"kind": "moldable", "processors": 4, **whole},
-        {"kind": "malleable", "footprint": 0, **whole},
-    ]
-    alone = {"platform": {"workers": 4}, "policy": {"name": "none"}, "protection": {}}
-    queued = {**alone, "policy": {"name": "R-LIST-0", "order": "LPT"}}
+    own = {"work": 900, **speedup}
+    alone = {"platform": {"workers": 4}, "protection": {}}
+    moldable = {"kind": "moldable", "processors": 4, "speedup": own}
+    malleable = {"kind": "malleable", "footprint": 0, "speedup": own}
     found = [
-        makespan(job={"kind": "malleable", "jobs": [jobs[0]]}, **queued),
-        makespan(job={"kind": "malleable", "jobs": [jobs[1]]}, **alone),
+        makespan(**alone, job={"kind": "malleable", "jobs": [job]}, policy=policy)
+        for job, policy in (
+            (moldable, {"name": "R-LIST-0", "order": "LPT"}),
+            (malleable, {"name": "none"}),
+        )
     ]
     assert found[0] == found[1] > 0
 
@@ -148,33 +135,26 @@ def test_exponential_faults_strike_processors_evenly_at_their_rate() -> None:
     assert np.all(abs(struck - 2000) < 4 * (20000 * 0.1 * 0.9) ** 0.5)
 
 
-class TakeAll:
-    """A bad policy: more processors than there are."""
-
-    def __call__(self, view: RedistributionView) -> list[Resize]:
-        return [Resize(view.candidates[0].index, 100)]
+def take_all(view: RedistributionView) -> list[Resize]:
+    """More processors than there are."""
+    return [Resize(view.candidates[0].index, 100)]
 
 
-class Stranger:
-    """A bad policy: resizes an application that does not exist."""
-
-    def __call__(self, view: RedistributionView) -> list[Resize]:
-        return [Resize(7, 2)]
+def stranger(view: RedistributionView) -> list[Resize]:
+    """An application that there is not."""
+    return [Resize(7, 2)]
 
 
-class Odd:
-    """A bad policy: splits a pair."""
-
-    def __call__(self, view: RedistributionView) -> list[Resize]:
-        return [Resize(view.candidates[0].index, 3)]
+def odd(view: RedistributionView) -> list[Resize]:
+    """Half a pair."""
+    return [Resize(view.candidates[0].index, 3)]
 
 
-@pytest.mark.parametrize("bad", ["TakeAll", "Stranger", "Odd"])
+@pytest.mark.parametrize("bad", ["take_all", "stranger", "odd"])
 def test_a_bad_decision_is_refused_with_the_policy_and_what_it_saw(bad: str) -> None:
-    folder = Path(__file__).parent
     user = scenario(policy={"name": f"{Path(__file__).stem}:{bad}"})
     with pytest.raises(ActorFailed, match=rf":{bad} answered .*it saw now = .*candidates"):
-        run(user, folder=folder)
+        run(user, folder=Path(__file__).parent)
 
 
 def test_applications_that_find_no_group_of_workers_wait_for_one() -> None:

@@ -7,7 +7,6 @@ from math import inf, isnan
 from pathlib import Path
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,9 +15,9 @@ from hypothesis import strategies as st
 from actors.events import JobsChanged, JobsLeftOut, RunStarted
 from actors.runtime import Record, System, stream
 from sims.errors import InputError
+from sims.readers.job_log import JobLog, LoggedJob
 from sims.readers.sacct import read_sacct
-from sims.scenario.jobs.columns import Changes, JobColumns
-from sims.scenario.jobs.select import Flurry, Resample, Rule, Scale, ScaledBy, Selection
+from sims.scenario.jobs.logs import Flurry, Replay, Resample, Rule, Scale, ScaledBy, Selection
 from sims.scenario.loader import load, read
 from sims.scenario.workload import workload
 from sims.summary import Summary
@@ -30,10 +29,10 @@ STATUSES = ("completed", "failed", "cancelled", "unknown")
 NAN = float("nan")
 
 
-def columns(rows: list[tuple[float, float, int, float, str, str]]) -> JobColumns:
-    """(submitted, time, processors, estimate, status, user) of each job."""
+def replay(rows: list[tuple[Any, ...]]) -> Replay:
+    """(submitted, time, processors, estimate, status, user) of each job, or less of it."""
     rows = sorted(rows, key=lambda row: row[0])
-    return JobColumns.of((f"J{k}", *row, "", "", 0.0, None) for k, row in enumerate(rows, start=1))
+    return Replay.of(JobLog(tuple(LoggedJob(f"J{k}", *row) for k, row in enumerate(rows, 1))))
 
 
 ROWS = st.tuples(
@@ -44,7 +43,7 @@ ROWS = st.tuples(
     st.sampled_from(STATUSES),
     st.sampled_from(("", "1", "2", "ann")),
 )
-JOBS = st.lists(ROWS, min_size=1, max_size=60).map(columns)
+JOBS = st.lists(ROWS, min_size=1, max_size=60).map(replay)
 SPANS = st.tuples(st.integers(0, 1500), st.integers(1, 1500)).map(lambda it: (it[0], sum(it)))
 SELECTIONS = st.builds(
     Selection,
@@ -57,19 +56,16 @@ SELECTIONS = st.builds(
 )
 
 
-def rows_of(jobs: JobColumns) -> list[tuple[Any, ...]]:
+def rows_of(jobs: Replay) -> list[tuple[Any, ...]]:
     """Each job, what is not a number as None."""
-    columns = [column.tolist() for column in attrs.astuple(jobs, recurse=False)]
-    return [tuple(None if it != it else it for it in row) for row in zip(*columns, strict=True)]
+    return [tuple(None if it != it else it for it in row) for row in jobs.rows.tolist()]
 
 
 # --- selecting ----------------------------------------------------------------------------------
 
 
 @given(JOBS, SELECTIONS)
-def test_what_is_selected_is_what_each_job_says_by_itself(
-    jobs: JobColumns, chosen: Selection
-) -> None:
+def test_what_is_selected_is_what_each_job_says_by_itself(jobs: Replay, chosen: Selection) -> None:
     start, end = chosen.window
     kept = []
     for name, submitted, time, processors, _, status, user, *_ in rows_of(jobs):
@@ -80,23 +76,22 @@ def test_what_is_selected_is_what_each_job_says_by_itself(
         wanted &= chosen.time is None or 10 <= time <= 100
         if wanted and len(kept) < (chosen.first or inf):
             kept.append((name, submitted - start))
-    changes = Changes()
-    found = chosen.apply(jobs, changes)
-    assert list(zip(found.names, found.submitted, strict=True)) == kept
-    assert sum(count for _, count in changes.left_out) == len(jobs) - len(kept)
-    assert not changes.changed
+    found = chosen.apply(jobs)
+    assert list(zip(found["names"], found["submitted"], strict=True)) == kept
+    assert sum(count for _, count in found.left_out) == len(jobs) - len(kept)
+    assert not found.changed
 
 
 @given(JOBS)
-def test_nothing_asked_for_changes_nothing(jobs: JobColumns) -> None:
-    changes = Changes()
-    assert rows_of(Selection().apply(jobs, changes)) == rows_of(jobs)
-    assert changes == Changes()
+def test_nothing_asked_for_changes_nothing(jobs: Replay) -> None:
+    found = Selection().apply(jobs)
+    assert rows_of(found) == rows_of(jobs)
+    assert found.left_out == found.changed == ()
 
 
 @given(JOBS, st.integers(2, 5), st.integers(1, 200))
 def test_a_flurry_is_a_long_row_of_one_users_jobs_each_soon_after_the_one_before(
-    jobs: JobColumns, least: int, gap: int
+    jobs: Replay, least: int, gap: int
 ) -> None:
     flurries = set()
     for user in {"1", "2", "ann"}:
@@ -108,19 +103,17 @@ def test_a_flurry_is_a_long_row_of_one_users_jobs_each_soon_after_the_one_before
             if len(row) >= least:
                 flurries.update(row)
     chosen = Selection(clean=(Rule.FLURRIES,), flurry=Flurry(jobs=least, gap=gap))
-    changes = Changes()
-    found = chosen.apply(jobs, changes)
-    assert set(jobs.names) - set(found.names) == flurries
-    assert changes.left_out == ([("part of a flurry", len(flurries))] if flurries else [])
-    assert rows_of(chosen.apply(found, Changes())) == rows_of(found)
+    found = chosen.apply(jobs)
+    assert set(jobs["names"]) - set(found["names"]) == flurries
+    assert found.left_out == ((("part of a flurry", len(flurries)),) if flurries else ())
+    assert rows_of(chosen.apply(found)) == rows_of(found)
 
 
 @given(JOBS, st.sampled_from((Rule.CUT_RUNS, Rule.RAISE_ESTIMATES)))
 def test_runs_and_estimates_are_reconciled_and_the_others_left_alone(
-    jobs: JobColumns, rule: Rule
+    jobs: Replay, rule: Rule
 ) -> None:
-    changes = Changes()
-    found = Selection(clean=(rule,)).apply(jobs, changes)
+    found = Selection(clean=(rule,)).apply(jobs)
     over = 0
     for before, after in zip(rows_of(jobs), rows_of(found), strict=True):
         time, estimate = before[2], before[4]
@@ -130,56 +123,54 @@ def test_runs_and_estimates_are_reconciled_and_the_others_left_alone(
         over += 1
         both = estimate if rule is Rule.CUT_RUNS else time
         assert (after[2], after[4]) == (both, both)
-    assert sum(count for _, count in changes.changed) == over
+    assert sum(count for _, count in found.changed) == over
 
 
 @given(JOBS)
-def test_wide_jobs_get_the_whole_machine_where_a_rule_says_so(jobs: JobColumns) -> None:
-    changes = Changes()
-    found = Selection(clean=(Rule.CUT_WIDE,)).cut(jobs, changes, WORKERS)
-    assert found.processors.tolist() == [min(WORKERS, it) for it in jobs.processors.tolist()]
-    assert sum(count for _, count in changes.changed) == (jobs.processors > WORKERS).sum()
-    assert rows_of(Selection().cut(jobs, Changes(), WORKERS)) == rows_of(jobs)
+def test_wide_jobs_get_the_whole_machine_where_a_rule_says_so(jobs: Replay) -> None:
+    found, sizes = Selection(clean=(Rule.CUT_WIDE,)).cut(jobs, WORKERS), jobs["processors"]
+    assert found["processors"].tolist() == [min(WORKERS, it) for it in sizes.tolist()]
+    assert sum(count for _, count in found.changed) == (sizes > WORKERS).sum()
+    assert rows_of(Selection().cut(jobs, WORKERS)) == rows_of(jobs)
 
 
 # --- load ---------------------------------------------------------------------------------------
 
 
 def test_load_is_area_over_what_the_platform_could_do_meanwhile() -> None:
-    jobs = columns([(0, 30, 4, NAN, "unknown", ""), (100, 10, 8, NAN, "unknown", "")])
+    jobs = replay([(0, 30, 4), (100, 10, 8)])
     assert jobs.load(8) == pytest.approx((30 * 4 + 10 * 8) / (8 * 100))
 
 
 def test_jobs_that_are_too_large_have_no_part_in_the_load_unless_they_are_cut() -> None:
-    rows = [(0, 30, 4), (100, 10, 8), (200, 20, 2)]
-    jobs = columns([(*row, NAN, "unknown", "") for row in rows])
+    jobs = replay([(0, 30, 4), (100, 10, 8), (200, 20, 2)])
     assert jobs.load(4) == pytest.approx((30 * 4 + 20 * 2) / (4 * 200))
     assert jobs.load(4, cut=True) == pytest.approx((30 * 4 + 10 * 4 + 20 * 2) / (4 * 200))
     for cut in (False, True):
-        found = Scale(load=0.5).apply(jobs, Changes(), 4, cut)
+        found = Scale(load=0.5).apply(jobs, 4, cut)
         assert found.load(4, cut) == pytest.approx(0.5)
 
 
 @given(JOBS, st.floats(0.1, 3), st.sampled_from((ScaledBy.ARRIVALS, ScaledBy.TIMES)))
-def test_the_load_asked_for_is_reached(jobs: JobColumns, load: float, by: ScaledBy) -> None:
+def test_the_load_asked_for_is_reached(jobs: Replay, load: float, by: ScaledBy) -> None:
     scale = Scale(by=by, load=load)
-    fitting = jobs.submitted[jobs.processors <= WORKERS]
+    fitting = jobs["submitted"][jobs["processors"] <= WORKERS]
     if not len(fitting) or fitting[0] == fitting[-1]:
         with pytest.raises(InputError, match="no load"):
-            scale.apply(jobs, Changes(), WORKERS)
+            scale.apply(jobs, WORKERS)
         return
-    changes = Changes()
-    found = scale.apply(jobs, changes, WORKERS)
+    found = scale.apply(jobs, WORKERS)
     assert found.load(WORKERS) == pytest.approx(load)
-    assert changes.changed[0][1] == len(jobs)
+    assert found.changed[0][1] == len(jobs)
 
 
 @given(JOBS, st.floats(0.2, 5))
-def test_scaled_sizes_are_whole_and_at_least_one(jobs: JobColumns, factor: float) -> None:
-    found = Scale(by=ScaledBy.PROCESSORS, factor=factor).apply(jobs, Changes(), WORKERS)
-    assert found.processors.min() >= 1
-    assert (np.abs(found.processors - np.maximum(1, jobs.processors * factor)) <= 0.5).all()
-    assert (found.times == jobs.times).all() and (found.submitted == jobs.submitted).all()
+def test_scaled_sizes_are_whole_and_at_least_one(jobs: Replay, factor: float) -> None:
+    found = Scale(by=ScaledBy.PROCESSORS, factor=factor).apply(jobs, WORKERS)
+    sizes = found["processors"]
+    assert sizes.min() >= 1
+    assert (np.abs(sizes - np.maximum(1, jobs["processors"] * factor)) <= 0.5).all()
+    assert all((found[key] == jobs[key]).all() for key in ("times", "submitted"))
 
 
 def test_a_scale_says_one_of_factor_and_load() -> None:
@@ -193,31 +184,31 @@ def test_a_scale_says_one_of_factor_and_load() -> None:
 
 @given(JOBS, st.integers(1, 5), st.integers(0, 2**32), st.integers(100, 700))
 def test_a_bootstrap_is_made_of_whole_blocks_of_the_log(
-    jobs: JobColumns, blocks: int, seed: int, length: int
+    jobs: Replay, blocks: int, seed: int, length: int
 ) -> None:
-    whole = int(jobs.submitted[-1] // length)
+    whole = int(jobs["submitted"][-1] // length)
     resample = Resample(blocks=blocks, length=length)
     if not whole:
         with pytest.raises(InputError, match="shorter than a block"):
-            resample.apply(jobs, Changes(), stream(seed, "test"))
+            resample.apply(jobs, stream(seed, "test"))
         return
-    found = resample.apply(jobs, Changes(), stream(seed, "test"))
+    found = resample.apply(jobs, stream(seed, "test"))
 
-    def block(of: JobColumns, k: int) -> list[tuple[Any, ...]]:
+    def block(of: Replay, k: int) -> list[tuple[Any, ...]]:
         rows = [row for row in rows_of(of) if k * length <= row[1] < (k + 1) * length]
         return [(row[0].split(".")[0], row[1] - k * length, *row[2:]) for row in rows]
 
     originals = [block(jobs, k) for k in range(whole)]
     assert all(block(found, k) in originals for k in range(blocks))
     assert sum(len(block(found, k)) for k in range(blocks)) == len(found)
-    assert max(Counter(found.names).values(), default=1) == 1
-    assert found.submitted.tolist() == sorted(found.submitted)
+    assert max(Counter(found["names"]).values(), default=1) == 1
+    assert found["submitted"].tolist() == sorted(found["submitted"])
 
 
 def test_each_seed_draws_blocks_of_its_own_and_a_seed_the_same_again() -> None:
-    jobs = columns([(k, 1, 1, NAN, "unknown", "") for k in range(100)])
+    jobs = replay([(k, 1, 1) for k in range(100)])
     resample = Resample(blocks=6, length=10)
-    drawn = [rows_of(resample.apply(jobs, Changes(), stream(k, "test"))) for k in (1, 1, 2)]
+    drawn = [rows_of(resample.apply(jobs, stream(k, "test"))) for k in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
 
 
@@ -259,8 +250,8 @@ def test_only_jobs_of_a_log_can_be_selected_scaled_and_resampled(key: str) -> No
 
 
 def test_no_estimate_is_made_up() -> None:
-    jobs = columns([(0, 1, 1, NAN, "unknown", "")])
-    assert isnan(Selection(clean=tuple(Rule)).apply(jobs, Changes()).estimates[0])
+    jobs = replay([(0, 1, 1)])
+    assert isnan(Selection(clean=tuple(Rule)).apply(jobs)["estimates"][0])
 
 
 def test_slurms_accounting_is_replayed_and_all_that_is_not_is_told() -> None:

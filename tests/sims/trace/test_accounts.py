@@ -52,7 +52,7 @@ def worlds(draw: st.DrawFn, copies: int) -> Table:
         "jobs": draw(st.lists(jobs(workers, copies), min_size=1, max_size=3)),
     }
     if draw(st.booleans()):
-        world["channels"] = draw(integer(1, 3))
+        world["master"] = {"channels": draw(integer(1, 3))}
     return world
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
+from math import hypot
 
 import numpy as np
 import pytest
@@ -14,18 +14,16 @@ from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.events import (
     CopiesPlaced,
     CopiesSettled,
-    JobCompleted,
     JobDescribed,
     Outcome,
     RunEnded,
     RunStarted,
-    WorkloadEnded,
 )
 from actors.runtime import ActorFailed, Deadlock, Record, System
-from policies.copies import Fcfs, LapsR, ProcessorSharing, Srpt, SrptR, SrptREven
+from policies.copies import Fcfs, LapsR, ProcessorSharing, Srpt, SrptR
 from policies.interface.copies import ActiveJobs, CopyAllocation, Sharing
-from policies.maths.gains import FrozenTwoPoint, GainFunction
-from policies.maths.speeds import TwoPoint
+from policies.maths.speeds import TwoPoint, TwoPointSlots
+from sims.campaign.intervals import mean_of
 from tests.actors.deciders.copies.worlds import (
     columns,
     described,
@@ -35,7 +33,6 @@ from tests.actors.deciders.copies.worlds import (
     varied,
 )
 
-FAST_LATER = ((0.0, 1.0), (2.0, 4.0))
 CANCELLED = Outcome.CANCELLED
 STOPS = ((0.0, 1.0), (1.0, 0.0))
 
@@ -44,23 +41,6 @@ def workload(jobs: int, load: float, workers: int, seed: int = 3) -> list[tuple[
     rng = np.random.default_rng(seed)
     times = rng.exponential(1 / (load * workers), jobs).cumsum().tolist()
     return list(zip(times, rng.exponential(1, jobs).tolist(), strict=True))
-
-
-def test_a_job_ends_when_its_first_copy_ends() -> None:
-    assert run(columns(), [(0, 6)], [FAST_LATER]).completed.tolist() == [3.0]
-
-
-def test_the_furthest_copy_is_cloned_when_a_job_arrives() -> None:
-    # Worker 0 runs at 1, worker 1 at 3: at 1 the job is at 3 of 5; then it has worker 1 alone,
-    # with the newcomer, which is smaller, on worker 0; when it ends the newcomer has both.
-    ended = run(columns(), [(0, 5), (1, 1)], [((0, 1),), ((0, 3),)]).completed
-    assert ended.tolist() == pytest.approx([1 + 2 / 3, 1 + 2 / 3 + 1 / 9])
-
-
-def test_without_cloning_a_slow_copy_keeps_its_own_progress() -> None:
-    cloned = run(columns(), [(0, 5), (1, 3), (1, 3)], [((0, 3),), ((0, 1),)])
-    own = run(columns(SrptR(cloning=False)), [(0, 5), (1, 3), (1, 3)], [((0, 3),), ((0, 1),)])
-    assert own.total >= cloned.total
 
 
 def test_a_stopped_worker_does_not_end_its_copy() -> None:
@@ -77,77 +57,6 @@ def test_an_instant_with_arrivals_and_departures_is_one_checkpoint() -> None:
     run(columns(), [(0, 2), (2, 1), (2, 1)], records=records)
     times = [record.t for record in records if isinstance(record.event, CopiesSettled)]
     assert times == [2.0, 3.0]
-
-
-def test_on_constant_speeds_srpt_with_redundancy_equals_srpt_exactly() -> None:
-    jobs = workload(500, 0.7, 8)
-    assert (
-        run(columns(SrptR()), jobs, workers=8).completed.tolist()
-        == run(columns(SrptREven()), jobs, workers=8).completed.tolist()
-        == run(columns(Srpt()), jobs, workers=8).completed.tolist()
-    )
-
-
-def test_redundancy_shortens_flowtimes_on_varying_speeds() -> None:
-    jobs, speeds = workload(400, 0.5, 10), TwoPoint(4.0, 0.3)
-    with_copies, without = (varied(policy, speeds, jobs, 10, 1) for policy in (SrptR(), Srpt()))
-    assert with_copies.total < 0.6 * without.total
-
-
-def test_twice_the_speed_halves_all_times_where_jobs_come_at_once() -> None:
-    jobs = [(0.0, size) for size in (3.0, 1.0, 2.0)]
-    slow, fast = run(columns(), jobs), run(columns(), jobs, [((0, 2.0),)] * 2)
-    assert fast.completed.tolist() == pytest.approx([time / 2 for time in slow.completed])
-
-
-def test_the_newest_job_under_laps_r_has_all_machines_at_half_share_when_beta_n_is_m() -> None:
-    view = ActiveJobs(2, *(np.arange(1.0, 5.0) for _ in range(3)))
-    given = LapsR(Fraction(1, 2))(view, np.random.default_rng(0))
-    assert (given.jobs.tolist(), given.copies.tolist()) == ([3, 2, 1], [2, 1, 1])
-    assert given.share == Fraction(1, 2)
-
-
-def test_mean_semantics_follow_g() -> None:
-    ended = run(columns(gain=FrozenTwoPoint(4.0)), [(0, 7)], workers=2).completed
-    assert ended.tolist() == pytest.approx([7 / (4 * (1 - 0.75**2))])
-
-
-def test_a_gain_that_is_no_straight_line_restarts_at_every_checkpoint() -> None:
-    gain = GainFunction(lambda copies, time: time + (1 - 1 / copies) * min(time, 1), peak=2.0)
-    # 1.5 copies' worth in the first unit after each checkpoint, then 1: alone until 2 (2.5 done),
-    # then the newcomer (smaller) and the job have a worker each.
-    ended = run(columns(gain=gain), [(0, 4), (2, 1)], workers=2).completed
-    assert ended.tolist() == pytest.approx([3 + 0.5 / 1.5, 3.0])
-
-
-def test_copies_are_logged_as_runs_that_tell_every_job_s_story() -> None:
-    records: list[Record] = []
-    jobs = workload(60, 0.6, 3)
-    run(columns(), jobs, records=records, workers=3)
-    events = told(records)
-    started = Counter(e.job for e in events if isinstance(e, RunStarted))
-    ended = [e for e in events if isinstance(e, RunEnded)]
-    assert Counter(e.job for e in ended) == started
-    completed = [e.job for e in ended if e.outcome is Outcome.COMPLETED]
-    assert sorted(completed) == sorted(e.job for e in events if isinstance(e, JobCompleted))
-    assert len([e for e in events if isinstance(e, RunStarted)]) == len(ended)
-
-
-def test_a_copy_starts_from_the_furthest_state_of_the_checkpoint_before() -> None:
-    records: list[Record] = []
-    run(columns(), workload(40, 0.6, 3), records=records, workers=3)
-    furthest: dict[str, tuple[float, int | None]] = {}
-    done: dict[str, dict[int, float]] = {}
-    for event in told(records):
-        if isinstance(event, RunEnded):
-            runs = done.setdefault(event.job, {})
-            runs[event.run] = event.done
-            best = max(runs.values())
-            furthest[event.job] = best, min(run for run, it in runs.items() if it == best)
-        elif isinstance(event, RunStarted):
-            begun, source = furthest.get(event.job, (0, None))
-            assert event.begun == event.saved == pytest.approx(begun, abs=1e-12)
-            assert event.source == source
 
 
 def test_where_only_placements_are_told_their_sources_are_right_all_the_same() -> None:
@@ -167,32 +76,12 @@ def test_where_only_placements_are_told_their_sources_are_right_all_the_same() -
     ]
 
 
-def test_without_cloning_a_copy_names_the_run_whose_own_state_it_goes_on_from() -> None:
-    records: list[Record] = []
-    speeds = [((0, 3),), ((0, 1),)]
-    run(columns(SrptR(cloning=False)), [(0, 5), (1, 3), (1.5, 9)], speeds, records)
-    done = {(e.job, e.run): e.done for e in told(records) if isinstance(e, RunEnded)}
-    started = [e for e in told(records) if isinstance(e, RunStarted)]
-    assert any(e.source for e in started)
-    for event in started:
-        come = 0 if event.source is None else done[event.job, event.source]
-        assert event.begun == come
-
-
 def test_nothing_of_what_is_left_after_rounding_keeps_a_completed_job_short_of_its_size() -> None:
     records: list[Record] = []
     run(columns(), workload(60, 0.6, 3), records=records, workers=3)
     sizes = {e.job: e.work for e in told(records) if isinstance(e, JobDescribed)}
     won = [e for e in told(records) if isinstance(e, RunEnded) and e.outcome is not CANCELLED]
     assert [e.done for e in won] == [sizes[e.job] for e in won]
-
-
-def test_at_the_end_all_jobs_and_runs_are_counted_after_the_last_has_completed() -> None:
-    records: list[Record] = []
-    run(columns(), workload(20, 0.6, 3), records=records, workers=3)
-    ended = [e for e in told(records) if isinstance(e, RunEnded)]
-    assert records[-1].event == WorkloadEnded(20, 0, len(ended))
-    assert isinstance(records[-2].event, JobCompleted)
 
 
 def test_a_run_is_the_same_with_and_without_a_log() -> None:
@@ -233,72 +122,50 @@ class Wrong:
         return self.answer
 
 
-@pytest.mark.parametrize(
-    ("jobs", "copies", "share", "problem"),
-    [
-        ([0], [3], Fraction(1), "1 to 2 copies"),
-        ([0], [0], Fraction(1), "1 to 2 copies"),
-        ([1], [1], Fraction(1), "not there"),
-        ([-1], [1], Fraction(1), "not there"),
-        ([0, 0], [1, 1], Fraction(1), "twice"),
-        ([0], [1], Fraction(3, 2), "share"),
-        ([], [], Fraction(1), "not empty"),
-    ],
-)
-def test_a_decision_that_cannot_be_carried_out_is_refused_by_the_policy_s_name(
-    jobs: list[int], copies: list[int], share: Fraction, problem: str
-) -> None:
-    answer = CopyAllocation(np.array(jobs, dtype=int), np.array(copies, dtype=int), share)
-    with pytest.raises(ActorFailed, match=rf"(?s)Wrong.*{problem}.*remaining"):
-        run(columns(Wrong(answer)), [(0, 1)])
+def some(jobs: list[int], copies: list[int], **more: object) -> CopyAllocation:
+    return CopyAllocation(np.array(jobs, dtype=int), np.array(copies, dtype=int), **more)
 
 
-ONE = np.array([0])
-BOTH = np.array([0, 1])
+ROTATING, TWO_THIRDS = Sharing.ROTATION, Fraction(2, 3)
 
 
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (CopyAllocation(ONE, ONE + 2, stay=True), "jobs that stay have one copy each"),
+        (some([0], [3]), "1 to 2 copies"),
+        (some([0], [0]), "1 to 2 copies"),
+        (some([2], [1]), "not there"),
+        (some([-1], [1]), "not there"),
+        (some([0, 0], [1, 1]), "twice"),
+        (some([0], [1], share=Fraction(3, 2)), "share"),
+        (some([], []), "not empty"),
+        (some([0], [2], stay=True), "jobs that stay have one copy each"),
+        (some([0], [2], sharing=ROTATING), "a job that rotates has one copy"),
         (
-            CopyAllocation(ONE, ONE + 2, sharing=Sharing.ROTATION),
-            "a job that rotates has one copy",
-        ),
-        (
-            CopyAllocation(BOTH, BOTH * 0 + 2, Fraction(2, 3)),
+            some([0, 1], [2, 2], share=TWO_THIRDS),
             "it puts 2 copies on one worker; at share 2/3 a worker has room for 1",
         ),
         (
-            CopyAllocation(BOTH, BOTH * 0 + 1, Fraction(2, 3), sharing=Sharing.ROTATION),
+            some([0, 1], [1, 1], share=TWO_THIRDS, sharing=ROTATING),
             "it puts 2 copies on one worker",
         ),
-    ],
-)
-def test_nobody_gets_more_of_a_worker_than_it_has(answer: CopyAllocation, problem: str) -> None:
-    with pytest.raises(ActorFailed, match=rf"(?s)Wrong.*{problem}.*remaining"):
-        run(columns(Wrong(answer)), [(0, 1), (0, 1)])
-
-
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
         (None, "an answer is a CopyAllocation"),
-        (ONE, "an answer is a CopyAllocation"),
-        (CopyAllocation([0], ONE + 1), "`jobs` is an array of whole numbers"),
-        (CopyAllocation(ONE, np.array([1.0])), "`copies` is an array of whole numbers"),
-        (CopyAllocation(np.array([True]), ONE + 1), "`jobs` is an array of whole numbers"),
-        (CopyAllocation(ONE, np.array([[1]])), "`copies` is an array of whole numbers"),
-        (CopyAllocation(ONE, ONE + 1, share=None), "`share` is a number"),
-        (CopyAllocation(ONE, ONE + 1, share=np.nan), "`share` is a number"),
-        (CopyAllocation(ONE, ONE + 1, sharing="copies"), "`sharing` is Sharing.COPIES or "),
+        (np.array([0]), "an answer is a CopyAllocation"),
+        (CopyAllocation([0], np.array([1])), "`jobs` is an array of whole numbers"),
+        (CopyAllocation(np.array([True]), np.array([1])), "`jobs` is an array of whole numbers"),
+        (CopyAllocation(np.array([0]), np.array([1.0])), "`copies` is an array of whole numbers"),
+        (CopyAllocation(np.array([0]), np.array([[1]])), "`copies` is an array of whole numbers"),
+        (some([0], [1], share=None), "`share` is a number"),
+        (some([0], [1], share=np.nan), "`share` is a number"),
+        (some([0], [1], sharing="copies"), "`sharing` is Sharing.COPIES or "),
     ],
 )
-def test_an_answer_of_another_type_is_refused_with_what_would_be_accepted(
+def test_a_decision_that_cannot_be_carried_out_is_refused_by_the_policy_s_name(
     answer: object, problem: str
 ) -> None:
-    with pytest.raises(ActorFailed, match=f":Wrong answered .*: {problem}.*; it saw 1 jobs on 2"):
-        run(columns(Wrong(answer)), [(0, 1)])
+    said = rf"(?s):Wrong answered .*{problem}.*; it saw 2 jobs on 2"
+    with pytest.raises(ActorFailed, match=said):
+        run(columns(Wrong(answer)), [(0, 1), (0, 1)])
 
 
 def broken(jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
@@ -316,3 +183,56 @@ def test_workers_are_not_shared_without_multitasking() -> None:
     with pytest.raises(ActorFailed, match="each holds one run"):
         run(columns(LapsR(), multitasking=False), jobs)
     assert len(run(columns(SrptR(), multitasking=False), jobs).jobs) == 8
+
+
+def test_each_layer_of_copies_has_a_permutation_of_its_own() -> None:
+    """Five jobs of one copy fill the workers, five more fill them again: both layers have every
+    worker, in orders that agree once in 120 times only."""
+    placer = Placer(np.arange(5), PlacementRule.UNIFORM, np.random.default_rng(0))
+    ones = CopyAllocation(np.arange(10), np.ones(10, dtype=int), share=0.5)
+    alike = 0
+    for _ in range(50):
+        workers = placer.place(ones, [str(k) for k in range(10)]).tolist()
+        assert sorted(workers[:5]) == sorted(workers[5:]) == list(range(5))
+        alike += workers[:5] == workers[5:]
+    assert alike <= 5
+
+
+def test_a_job_that_reaches_into_the_next_layer_gives_all_layers_one_permutation() -> None:
+    placer = Placer(np.arange(4), PlacementRule.UNIFORM, np.random.default_rng(0))
+    across = CopyAllocation(np.arange(4), np.array([1, 1, 4, 2]), share=0.5)
+    for _ in range(50):
+        workers = placer.place(across, list("abcd")).tolist()
+        assert workers[:4] == workers[4:]
+
+
+@pytest.mark.parametrize(
+    ("process", "load", "expected", "error"),
+    [
+        # Speeds redrawn at exponential times of mean .3; then in slots of .3 of random phase.
+        (TwoPoint, 0.3, 0.310, 0.002),
+        (TwoPoint, 0.5, 0.434, 0.003),
+        (TwoPoint, 0.7, 0.614, 0.007),
+        (TwoPoint, 0.9, 0.861, 0.010),
+        (TwoPointSlots, 0.3, 0.325, 0.002),
+        (TwoPointSlots, 0.5, 0.429, 0.003),
+        (TwoPointSlots, 0.7, 0.592, 0.007),
+        (TwoPointSlots, 0.9, 0.855, 0.010),
+    ],
+)
+def test_srpt_r_over_srpt_comes_out_as_reproduced(
+    process: type[TwoPoint | TwoPointSlots], load: float, expected: float, error: float
+) -> None:
+    """Six paired runs of 800 jobs: M = 10, exponential sizes, speeds 4 or 0. Both sides are
+    samples, and their standard errors count 3.29 times (99.9 %)."""
+    ratios = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        times = rng.exponential(1 / (load * 10), 1500).cumsum().tolist()
+        jobs = list(zip(times, rng.exponential(1.0, 1500).tolist(), strict=True))[:800]
+        law = process(4.0, 0.3)
+        with_copies, without = (varied(p, law, jobs, 10, seed) for p in (SrptR(), Srpt()))
+        ratios.append(with_copies.total / without.total)
+    interval = mean_of(ratios, 0.999)
+    assert abs(interval.mean - expected) < hypot(interval.half, 3.29 * error)
+    assert interval.half < 0.2

@@ -1,4 +1,9 @@
-"""An application of m tasks in lockstep: pace, suspension, restart, end; worlds checked by hand."""
+"""An application of m tasks in lockstep: who replaces whom, whom the master serves then, how it
+ends; worlds checked by hand.
+
+Letters of an activity: P receives the program, D data, C computes, I idle, `.` not enrolled or
+not UP; one per slot.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +11,11 @@ import pytest
 
 from actors.events import (
     End,
-    IterationCompleted,
-    IterationStarted,
     JobCompleted,
-    RateChanged,
-    Stage,
-    StageStarted,
 )
 from actors.runtime import Deadlock
 from policies.interface import Wake
+from policies.service import Timetable
 from tests.actors.deciders.enrolment.worlds import (
     Costs,
     Script,
@@ -27,75 +28,11 @@ from tests.actors.deciders.enrolment.worlds import (
 )
 
 
-def test_the_pace_is_that_of_the_slowest_member() -> None:
-    """W = max x_q w_q: 3 tasks of 2 slots against 1 task of 5."""
-    platform = workers(["u" * 10] * 2, speeds=[2, 5])
-    played = play(world(platform, 4, policy=fixed((0, 3), (1, 1))))
-    assert played.works() == [6]
-    assert played.time == 6
-
-
-def test_nothing_computes_before_the_last_member_is_loaded() -> None:
-    platform = workers(["u" * 10] * 2, speeds=[1, 1])
-    played = play(world(platform, 2, Costs(channels=1, program=2), policy=fixed((0, 1), (1, 1))))
-    started = played.told(StageStarted)
-    assert [t for t, event in started if event.stage is Stage.COMPUTING] == [4]
-
-
-def test_one_reclaimed_member_suspends_all_of_them() -> None:
-    platform = workers(["uurruuuu", "uuuuuuuu"], speeds=[4, 4])
-    played = play(world(platform, 2, policy=fixed((0, 1), (1, 1))))
-    assert played.rows() == ["CC..CC", "CCIICC"]
-    changed = [(t, event.rate, event.done) for t, event in played.told(RateChanged)]
-    assert changed == [(2, 0, 2), (4, 1, 2)]
-
-
-def test_computation_resumes_when_the_last_of_the_reclaimed_is_back() -> None:
-    platform = workers(["urruuuuu", "uurrruuu"], speeds=[3, 3])
-    played = play(world(platform, 2, policy=fixed((0, 1), (1, 1))))
-    assert played.rows() == ["C..IICC", "CI...CC"]
-
-
-def test_a_crash_restarts_the_iteration_from_scratch() -> None:
-    platform = workers(["uuuduuuuuu", "uuuuuuuuuu"], speeds=[4, 4])
-    played = play(world(platform, 2, policy=fixed((0, 1), (1, 1))))
-    assert played.outcomes() == [(3, "lost"), (8, "completed")]
-    assert played.times(IterationStarted) == [0]
-    assert [why for _, _, why in played.choices()] == ["start", "start"]
-
-
-def test_a_replacement_in_the_slot_of_the_crash_is_due_to_the_failure() -> None:
-    platform = workers(["uuuddddd", "uuuuuuuu"], speeds=[4, 4])
-    script = Script([choice((0, 1)), choice((1, 1))])
-    played = play_with(script, world(platform, 1))
-    assert played.choices() == [(0, ((0, 1),), "start"), (3, ((1, 1),), "failure")]
-    assert played.time == 7
-
-
 def test_two_crashes_at_once_are_one_failure() -> None:
     platform = workers(["uudddddd", "uudddddd", "uuuuuuuu"], speeds=[4, 4, 4])
     script = Script([choice((0, 1), (1, 1)), choice((2, 2))])
     played = play_with(script, world(platform, 2))
     assert played.outcomes() == [(2, "lost"), (10, "completed")]
-
-
-def test_work_that_ends_when_a_member_crashes_is_complete() -> None:
-    played = play(world(workers(["uuud"], speeds=[3]), 1))
-    assert played.outcomes() == [(3, "completed")]
-
-
-def test_a_crash_elsewhere_changes_nothing() -> None:
-    platform = workers(["uuuuuuuu", "uudddddd"], speeds=[4, 4])
-    played = play(world(platform, 1, policy=fixed((0, 1))))
-    assert played.outcomes() == [(4, "completed")]
-
-
-def test_each_iteration_begins_where_the_last_one_ended() -> None:
-    played = play(world(workers(["u" * 9], speeds=[2]), 1, Costs(data=1), iterations=3))
-    assert played.times(IterationStarted) == [0, 3, 6]
-    assert played.times(IterationCompleted) == [3, 6, 9]
-    assert played.times(JobCompleted) == [9]
-    assert played.outcomes() == [(3, "completed"), (6, "completed"), (9, "completed")]
 
 
 def test_a_switch_cancels_the_run_and_keeps_what_both_configurations_share() -> None:
@@ -107,6 +44,41 @@ def test_a_switch_cancels_the_run_and_keeps_what_both_configurations_share() -> 
     )
     assert played.rows() == ["PDCCIICCCC", "PDCC......", "....PDCCCC"]
     assert played.outcomes() == [(4, "cancelled"), (10, "completed")]
+
+
+def test_who_is_enrolled_again_at_the_failure_keeps_data_and_the_partial_message() -> None:
+    """At slot 4 P2 goes DOWN with P3 in its place: P1 goes on with its second data message."""
+    platform = workers(["uuuuuuuuuuu", "uuuuddddddd", "dddduuuuuuu"], memory=[2, 1, 1])
+    costs = Costs(channels=3, program=1, data=2)
+    played = play(world(platform, 3, costs))
+    assert [members for _, members, _ in played.choices()] == [
+        ((0, 2), (1, 1)),
+        ((0, 2), (2, 1)),
+    ]
+    assert played.rows() == ["PDDDDIICC", "PDDI.....", "....PDDCC"]
+
+
+def test_fewer_tasks_after_a_failure_stop_the_transfer_that_is_not_needed_any_more() -> None:
+    """P2 crashes at slot 4, when P1 is a slot into its second message; P3 takes that task over."""
+    platform = workers(["u" * 13, "uuuuddddddddd", "u" * 13])
+    script = Script([choice((0, 2), (1, 1)), choice((0, 1), (2, 2))])
+    played = play_with(script, world(platform, 3, Costs(channels=2, data=3)))
+    assert played.rows() == ["DDDDIIIIIICC", "DDDI........", "....DDDDDDCC"]
+
+
+def test_a_message_in_progress_goes_before_a_lower_index() -> None:
+    """P3 crashes at slot 1: P1 is enrolled when P2 is a slot into its program."""
+    platform = workers(["uuuuuuuu", "uuuuuuuu", "uddddddd"])
+    script = Script([choice((1, 1), (2, 1)), choice((0, 1), (1, 1))])
+    played = play_with(script, world(platform, 2, Costs(program=3)))
+    assert played.rows() == [".IIPPPC", "PPPIIIC", "I......"]
+
+
+def test_a_timetable_serves_whom_it_lists_and_nobody_after_its_end() -> None:
+    platform = workers(["u" * 8] * 2)
+    costs = Costs(program=2, order=Timetable(((1,), (), (0, 1), (1,))))
+    played = play(world(platform, 2, costs, cap=6, policy=fixed((0, 1), (1, 1))))
+    assert played.rows() == ["IIPIII", "PIIPII"]
 
 
 # --- how it ends ----------------------------------------------------------------------------------

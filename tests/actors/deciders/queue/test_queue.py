@@ -17,9 +17,13 @@ from actors.events import (
     ShelfOpened,
     WorkloadEnded,
 )
+from actors.hazards import Hazard
 from actors.pool import Pool, compact
 from actors.runtime import NOTHING, ActorFailed, Record, System, UnexpectedMessage
 from actors.scheduler import Scheduler
+from actors.worker import Worker
+from actors.worker_messages import Fail
+from actors.worker_registry import WorkerRegistry
 from policies.interface.queue import BatchJob, BatchPolicy, BatchView, Decision
 from policies.maths.speedup import Rigid, Table
 from policies.queue.allocation import requested
@@ -29,16 +33,29 @@ from policies.queue.orders import first_come, longest_time
 from policies.queue.shelves import Shelves
 
 
-def world(jobs, strategy, processors=4, failures=None, order=first_come, rule=requested, kill=()):
+def world(
+    jobs,
+    strategy,
+    processors=4,
+    failures=None,
+    order=first_come,
+    rule=requested,
+    kill=(),
+    faults=(),
+    downtime=2,
+):
     records: list[Record] = []
     system = System(0, [records.append], start=0)
     policy = BatchPolicy(order, strategy, rule, "mine")
-    pool = Pool(processors, numbered=True, take=compact)
+    pool = Pool(processors, numbered=True, changing=bool(faults), take=compact)
     scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
     for job in jobs:
         limit = job.estimate if job.index in kill else None
         failed = (failures or {}).get(job.index, 0)
         system.spawn(JobOfAttempts(job.name, job, scheduler, limit, failed))
+    if faults:
+        workers = WorkerRegistry(system, lambda n: Worker(f"worker {n}", n, scheduler))
+        system.spawn(Hazard("hazard", iter(faults), workers, Fail(downtime)))
     system.run()
     return records
 

@@ -1,0 +1,271 @@
+"""What is timed, without a log but where the log is the subject. Each benchmark yields cases for a
+size, 1 by default, that is how much there is to do."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import partial
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from attrs import define, frozen
+
+import sims
+from actors.runtime import NOTHING, Actor, Record, Sink, System, handles, message, stream
+from sims.bench.batch_runs import batches
+from sims.bench.timing import SIMPY, Body, Case, durations, finished, simpy_case
+from sims.campaign.campaign import Campaign
+from sims.campaign.cells import seeded
+from sims.campaign.engine import execute
+from sims.campaign.executors import local
+from sims.campaign.plan import Cells
+from sims.campaign.store import Store
+from sims.log import LogWriter
+from sims.scenario.build import populate
+from sims.scenario.loader import load, parse, put, read
+from sims.scenario.scenario import Scenario
+from sims.summary import Summary
+from sims.world import run
+
+SCENARIOS = Path(sims.__file__).parent / "scenarios"
+
+
+# --- scenarios --------------------------------------------------------------------------------
+
+
+@frozen
+class RunsOfScenario:
+    """A benchmark of `benchmarks.toml`, which says what its keys mean."""
+
+    about: str
+    scenario: str | dict[str, Any]
+    cases: Mapping[str, Mapping[str, Any]]
+    set: Mapping[str, Any]
+    scaled: str
+    least: int = 1
+    unit: str = "events"
+    built: bool = False
+    most: float | None = None
+
+    def __call__(self, size: float) -> Iterator[Case]:
+        for name, own in self.cases.items():
+            settings = {**self.set, **own}
+            settings[self.scaled] = max(self.least, int(settings[self.scaled] * size))
+            units = 0 if self.unit == "events" else settings[self.scaled]
+            ready = partial(simulated, self._scenario(settings), units)
+            yield Case(name, partial(_run, ready) if self.built else ready, self.unit, self.most)
+
+    def _scenario(self, settings: Mapping[str, Any]) -> Scenario:
+        one = self.scenario
+        table = parse(SCENARIOS / f"{one}.toml") if isinstance(one, str) else deepcopy(one)
+        for key, value in settings.items():
+            put(table, key, value)
+        return read(table, str(self.scenario))
+
+
+def simulated(scenario: Scenario, units: int) -> Body:
+    """Runs it, once its actors are there."""
+    system = System(scenario.seed, start=0)
+    populate(scenario, system, SCENARIOS)
+    return finished([system], units)
+
+
+def _run(ready: Callable[[], Body]) -> Body:
+    """Building it is part of what is timed."""
+    return lambda: ready()()
+
+
+def queues(size: float) -> Iterator[Case]:
+    """How a job's cost grows with the queue, under each way to keep promises: so many jobs come in
+    the first instants to 256 processors, ask for up to ten times what they take, and wait. Either
+    all differ, or they are of 20 kinds, as rows of equal jobs make a log's queue."""
+    lengths = [max(2, int(it * size)) for it in (100, 300, 1000, 2000)]
+    for name, length in product(("greedy", "EASY", "R-LIST-Q", "conservative"), lengths):
+        for told, kinds in (("that differ", length), ("of 20 kinds", 20)):
+            table = {
+                "name": "queues",
+                "platform": {"workers": 256},
+                "job": {"kind": "rigid", "jobs": queue(length, kinds)},
+                "policy": {"name": name, "order": "FCFS"},
+            }
+            ready = partial(simulated, read(table, "queues"), length)
+            yield Case(f"{name}, {length:,} {told}", ready, "jobs")
+
+
+def queue(count: int, kinds: int) -> list[dict[str, float]]:
+    """`count` jobs, of so many kinds (processors and estimate), one second apart."""
+    rng = stream(count, "queues")
+    widths = (2 ** rng.integers(0, 7, kinds)).tolist()
+    asked = np.exp(rng.uniform(np.log(600), np.log(86_400), kinds)).tolist()
+    rows = zip(rng.integers(0, kinds, count), rng.uniform(0.1, 1, count).tolist(), strict=True)
+    return [
+        {"processors": widths[k], "estimate": asked[k], "time": asked[k] * part, "release": at}
+        for at, (k, part) in enumerate(rows)
+    ]
+
+
+# --- messages ---------------------------------------------------------------------------------
+
+
+@message
+class Hold:
+    """Master to worker: hold for `duration`."""
+
+    duration: float
+
+
+@message
+class TaskOver:
+    """Worker to itself: the task's duration is over."""
+
+
+@message
+class Finished:
+    """Worker to master: I am done; give me another."""
+
+    worker: Actor
+
+
+@define(eq=False)
+class BenchWorker(Actor):
+    """Takes a task, holds, reports."""
+
+    master: Actor
+
+    @handles(Hold)
+    def take(self, task: Hold, cause: int) -> None:
+        self.after(task.duration, TaskOver(), cause)
+
+    @handles(TaskOver)
+    def report(self, _: TaskOver, cause: int) -> None:
+        self.send(self.master, Finished(self), cause)
+
+
+@define(eq=False)
+class BenchMaster(Actor):
+    """Hands out tasks until all are done."""
+
+    left: Iterator[float]
+    unfinished: int
+
+    @handles(Finished)
+    def next_task(self, report: Finished, cause: int) -> None:
+        self.unfinished -= 1
+        duration = next(self.left, None)
+        if duration is not None:
+            self.send(report.worker, Hold(duration), cause)
+        elif self.unfinished == 0:
+            self.system.finish(cause)
+
+
+def master_worker(workers: int, tasks: Sequence[float]) -> System:
+    """SimPy's loop, of our actors."""
+    system = System()
+    # Each worker reports once before its first task.
+    master = system.spawn(BenchMaster("master", iter(tasks), len(tasks) + workers))
+    for k in range(workers):
+        worker = system.spawn(BenchWorker(f"worker {k}", master))
+        worker.send(master, Finished(worker), NOTHING)
+    return system
+
+
+def messages(size: float) -> Iterator[Case]:
+    """Actors and messages against SimPy: the same master-worker loop on both."""
+    tasks = durations(int(100_000 * size))
+    for workers in (20, 500):
+        theirs = simpy_case(workers, len(tasks), f"SimPy, {workers} workers")
+        ready = partial(_loop, workers, tasks)
+        yield from (theirs, Case(f"{workers} workers", ready, "tasks", beside=theirs.name))
+
+
+def _loop(workers: int, tasks: Sequence[float]) -> Body:
+    return finished([master_worker(workers, tasks)], len(tasks))
+
+
+# --- a run's log, and a campaign --------------------------------------------------------------
+
+LONGER = {
+    "volatile20": ["job.iterations=150"],
+    "batch-rigid": ["job.synthetic.count=3000"],
+    "batch-moldable": [],
+    "malleable10": ["job.synthetic.count=60", "platform.workers=1000", "faults.mtbf=630720000"],
+    "redundant": ["job.stream.count=400"],
+}
+"""Scenario of each kind -> what makes it long enough to measure."""
+WAYS = {"bare": SIMPY, "shown": "bare", "told": "bare", "written": "told"}
+"""How runs are heard -> what that is set beside."""
+
+
+def log(size: float) -> Iterator[Case]:
+    """Events of a run: bare, where nobody listens; shown, as `holdfast run --log none`; told, where
+    each is made and dropped; written, as `holdfast run`."""
+    for name, longer in LONGER.items():
+        scenario = load(SCENARIOS / f"{name}.toml", longer)
+        for way, beside in WAYS.items():
+            other = beside if beside == SIMPY else f"{name}, {beside}"
+            body = partial(events, scenario, way, max(1, int(5 * size)))
+            most = 2.0 if way == "written" else None
+            yield Case(f"{name}, {way}", partial(partial, body), "events", most, other)
+
+
+def events(scenario: Scenario, way: str, times: int) -> int:
+    """Of so many runs that are heard in that way."""
+    count = 0
+    for _ in range(times):
+        with TemporaryDirectory() as folder, LogWriter(Path(folder, "log.jsonl")) as writer:
+            heard: dict[str, list[Sink]] = {"told": [_drop], "written": [writer]}
+            sinks: list[Sink] = [] if way == "bare" else [Summary(), *heard.get(way, [])]
+            count += run(scenario, sinks, SCENARIOS).events
+    return count
+
+
+def _drop(_: Record) -> None:
+    """Listens to everything."""
+
+
+def campaign(size: float) -> Iterator[Case]:
+    """Simulations of some 5 ms each: as a campaign, with a store, beside a bare loop; wall times
+    tell what two processes gain."""
+    asked = Campaign(
+        name="bench",
+        scenario=str(SCENARIOS / "batch-rigid.toml"),
+        replications=max(1, int(5_000 * size)),
+        variants={order: {"policy.order": order} for order in ("LPT", "SPT")},
+    )
+    yield Case("bare loop", partial(partial, alone, asked), "cells")
+    for processes, name, beside in (
+        (1, "one process", "bare loop"),
+        (2, "two processes", "one process"),
+    ):
+        yield Case(name, partial(partial, through, asked, processes), "cells", beside=beside)
+
+
+def alone(asked: Campaign) -> int:
+    """One run after the other, their makespans kept."""
+    values = []
+    for case in Cells.of(asked):
+        one = case.scenario(0)
+        for k in range(asked.replications):
+            summary = Summary()
+            run(seeded(one, case.seed(k)), [summary])
+            values.append(summary.makespan)
+    return len(values)
+
+
+def through(asked: Campaign, processes: int) -> int:
+    """As a campaign."""
+    with TemporaryDirectory() as folder, local(processes) as workers:
+        return len(execute(asked, workers, Store(Path(folder))).found)
+
+
+def benchmarks() -> dict[str, Callable[[float], Iterator[Case]]]:
+    """By name."""
+    own = [campaign, log, messages, queues]
+    told = tomllib.loads(Path(__file__).with_name("benchmarks.toml").read_text())
+    listed = {name: RunsOfScenario(**table) for name, table in told.items()}
+    return dict(sorted((listed | {"list": batches} | {it.__name__: it for it in own}).items()))

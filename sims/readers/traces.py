@@ -1,0 +1,214 @@
+"""Availability in files of lines, each format into timelines: the Failure Trace Archive's events of
+nodes, SimGrid's profile of a host, and intervals of workers as CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from math import inf
+from pathlib import Path
+from typing import NamedTuple
+
+from attrs import frozen
+
+from policies.availability import WorkerState
+from sims.errors import InputError
+from sims.readers.files import finite, taken, whole
+from sims.readers.states import FtaStates, Origin, ProfileStates
+from sims.readers.timeline import Change, Timeline
+from sims.telling import counted
+
+# --- Failure Trace Archive: `event_trace.tab`, one line per event of one node ---------------------
+
+COLUMNS = (
+    "event_id component_id node_id platform_id node_name event_type event_start_time "
+    "event_stop_time event_end_reason"
+)
+LEAST_COLUMNS = 8
+"""Files leave the last column, the reason, empty."""
+
+_DEFAULT_STATES = FtaStates()
+
+
+@frozen(order=True)
+class NodeId:
+    """A node is numbered within its platform only."""
+
+    platform: int
+    node: int
+
+
+class _Event(NamedTuple):
+    node: NodeId
+    start: float
+    stop: float
+    available: bool
+    component: int
+
+
+def read_fta_trace(
+    path: Path,
+    states: FtaStates = _DEFAULT_STATES,
+    origin: Origin = Origin.TRACE,
+    component: int | None = None,
+) -> dict[NodeId, Timeline]:
+    """Read a trace, plain or compressed, into one timeline per (platform, node), in this order;
+    seconds, known up to the node's own last stop.
+
+    Events of one node may overlap (clocks, several components): unavailable wins. `component`
+    keeps the events of that component only. Raises InputError where the file is unreadable, a
+    line is malformed (by number), an event stops before it starts, or no event is left.
+    """
+    nodes: defaultdict[NodeId, list[_Event]] = defaultdict(list)
+    for event in sorted(it for _, it in taken(path, _event, COLUMNS, "#")):
+        if event.start < event.stop and component in (None, event.component):
+            nodes[event.node].append(event)
+    if not nodes:
+        which = "" if component is None else f" of component {component}"
+        raise InputError(str(path), "", f"no event{which} that lasts", f"lines of {COLUMNS}")
+    earliest = min(own[0].start for own in nodes.values())
+    return {
+        node: _sweep(own, own[0].start if origin is Origin.NODE else earliest, states)
+        for node, own in nodes.items()
+    }
+
+
+def _event(line: str) -> _Event:
+    fields = line.split(maxsplit=LEAST_COLUMNS)
+    if len(fields) < LEAST_COLUMNS:
+        raise ValueError(counted(len(fields), "column"))
+    component, node, platform = (whole(field) for field in fields[1:4])
+    start, stop = finite(fields[6]), finite(fields[7])
+    if fields[5] not in ("0", "1"):
+        raise ValueError(f"event_type {fields[5]} is neither 0 (unavailable) nor 1 (available)")
+    if not 0 <= start <= stop:
+        raise ValueError(f"the event lasts from {fields[6]} to {fields[7]}")
+    return _Event(NodeId(platform, node), start, stop, fields[5] == "1", component)
+
+
+def _sweep(events: Sequence[_Event], zero: float, states: FtaStates) -> Timeline:
+    """One pass over all starts and stops of a node, counting what covers each stretch."""
+    edges = [
+        edge for it in events for edge in ((it.start, it.available, 1), (it.stop, it.available, -1))
+    ]
+    covering = Counter[bool]()
+    changes = [(0.0, states.gap)]
+    for time, available, step in sorted(edges, key=lambda edge: edge[0]):
+        covering[available] += step
+        up = states.available if covering[True] else states.gap
+        changes.append((time - zero, states.unavailable if covering[False] else up))
+    return Timeline.of(changes, changes[-1][0])
+
+
+# --- SimGrid: when a host is switched off and on --------------------------------------------------
+
+PROFILE = "`date value`, `LOOPAFTER seconds`, `PERIODICITY seconds`, or a # or % comment"
+LOOP_AFTER, PERIODICITY = "LOOPAFTER", "PERIODICITY"
+"""Seconds from the last event to the repetition's time 0; seconds from one time 0 to the next."""
+
+_DEFAULT_PROFILE = ProfileStates()
+
+
+def read_simgrid_profile(path: Path, states: ProfileStates = _DEFAULT_PROFILE) -> Timeline:
+    """Read a profile, plain or compressed; times in seconds.
+
+    Before its first event a host is on. A repetition shifts the whole profile: its period is
+    the last date plus LOOPAFTER, or PERIODICITY itself, and its own first event comes `first
+    date` after its time 0, until when the last state lasts; so it repeats from the first date
+    on. Without one, the last state lasts for ever. Of several events at one date the last
+    holds. Raises InputError where the file is unreadable, a line is malformed (by number),
+    dates are not in order, or the repetition is shorter than the profile.
+    """
+    events: list[Change] = []
+    loops: list[tuple[str, float]] = []
+    for _ in taken(path, lambda line: _take(line, states, events, loops), PROFILE, "#%"):
+        pass
+    if not events:
+        raise InputError(str(path), "", "no event", PROFILE)
+    once = Timeline.of([(0.0, states.on), *events])
+    if not loops:
+        return once
+    [(loop, seconds)], first, last = loops, events[0][0], events[-1][0]
+    period = last + seconds if loop == LOOP_AFTER else seconds
+    if not last <= period < inf or period == 0:
+        problem = f"a repetition of {period:g} s for events up to {last:g} s"
+        raise InputError(str(path), loop, problem, "a period that holds all events")
+    # An event on the period's very end gives way to the repetition's first at the same instant.
+    cycle = tuple(change for change in once.changes if change[0] < first + period)
+    return Timeline(cycle, period=period, cycle_start=first)
+
+
+def _take(
+    line: str, states: ProfileStates, events: list[Change], loops: list[tuple[str, float]]
+) -> None:
+    words = line.split()
+    if len(words) != 2:
+        raise ValueError(f"{len(words)} words, not 2")
+    loop, value = words[0], finite(words[1])
+    if loop not in (LOOP_AFTER, PERIODICITY):
+        date = finite(words[0])
+        if date < (events[-1][0] if events else 0.0):
+            raise ValueError(f"date {words[0]} comes before the one above it, or before 0")
+        events.append((date, states.of(value)))
+    elif loops:
+        raise ValueError(f"{loop} after {loops[0][0]}: one repetition only")
+    elif value < 0:
+        raise ValueError(f"{loop} {words[1]} is negative")
+    else:
+        loops.append((loop, value))
+
+
+# --- CSV: `worker,start,end,state`, a line for each interval of one worker ------------------------
+
+HEAD = ("worker", "start", "end", "state")
+INTERVALS = ",".join(HEAD)
+STATES = {word: it for it in WorkerState for word in (it.value.upper(), it.name)}
+"""A letter or a word, in either case."""
+
+Span = tuple[float, float, WorkerState, int]
+"""From when, until when, in what state; and its line."""
+
+
+def read_intervals(path: Path, gap: WorkerState = WorkerState.DOWN) -> dict[str, Timeline]:
+    """Read a table, plain or compressed, into one timeline per worker, in the order of their first
+    lines; seconds from 0, known up to the worker's own last end.
+
+    States are u, r, d or UP, RECLAIMED, DOWN in either case; `gap` is the state where a worker has
+    no interval. Lines may come in any order. Raises InputError where the file is unreadable, a line
+    is malformed (by number), two intervals of one worker overlap, or there is none.
+    """
+    workers: defaultdict[str, list[Span]] = defaultdict(list)
+    for number, read in taken(path, lambda line: _span(line, not workers), INTERVALS):
+        if read is not None:
+            worker, start, end, state = read
+            workers[worker].append((start, end, state, number))
+    if not workers:
+        raise InputError(str(path), "", "no interval", f"lines of {INTERVALS}")
+    return {worker: _timeline(path, spans, gap) for worker, spans in workers.items()}
+
+
+def _span(line: str, first: bool) -> tuple[str, float, float, WorkerState] | None:
+    """None: it is the head of the table, or empty."""
+    words = [word.strip() for word in next(csv.reader([line]))]
+    if not any(words) or (tuple(words) == HEAD and first):
+        return None
+    if len(words) != len(HEAD):
+        raise ValueError(f"{len(words)} columns")
+    worker, start, end = words[0], finite(words[1]), finite(words[2])
+    if not 0 <= start < end:
+        raise ValueError(f"the interval lasts from {words[1]} to {words[2]}")
+    state = STATES.get(words[3].upper())
+    if state is None:
+        raise ValueError(f"{words[3]!r} is no state: u, r, d or UP, RECLAIMED, DOWN")
+    return worker, start, end, state
+
+
+def _timeline(path: Path, spans: Sequence[Span], gap: WorkerState) -> Timeline:
+    changes: list[Change] = [(0.0, gap)]
+    for start, end, state, line in sorted(spans, key=lambda span: span[0]):
+        if start < changes[-1][0]:
+            problem = f"the worker has another interval until {changes[-1][0]:.15g}"
+            raise InputError(str(path), f"line {line}", problem, INTERVALS)
+        changes += [(start, state), (end, gap)]
+    return Timeline.of(changes, changes[-1][0])

@@ -1,0 +1,196 @@
+"""Availability in files of lines: events of nodes, SimGrid's profiles, intervals."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policies.availability import WorkerState
+from sims.errors import InputError
+from sims.readers.states import FtaStates, Origin, ProfileStates
+from sims.readers.timeline import Change, Timeline
+from sims.readers.traces import NodeId, read_fta_trace, read_intervals, read_simgrid_profile
+from sims.scenario.trace_files import FtaFile, IntervalFile
+from tests.sims.readers.lookup import state_at
+
+UP, RECLAIMED, DOWN = WorkerState
+
+# --- Failure Trace Archive ------------------------------------------------------------------------
+
+
+def test_nodes_keep_a_common_clock_from_the_earliest_start(data: Path) -> None:
+    nodes = read_fta_trace(data / "event_trace.tab")
+    assert nodes == {
+        NodeId(1, 1): Timeline(((0.0, UP), (10.0, DOWN), (15.0, UP)), end=20.0),
+        NodeId(1, 2): Timeline(((0.0, DOWN), (6.0, UP)), end=9.0),
+        NodeId(2, 1): Timeline(((0.0, DOWN), (2.0, UP)), end=8.0),
+    }
+    assert list(nodes) == sorted(nodes)
+
+
+def test_the_scenario_says_what_availability_and_silence_mean(data: Path) -> None:
+    states = FtaStates(unavailable=RECLAIMED, gap=UP)
+    node = read_fta_trace(data / "event_trace.tab", states)[NodeId(1, 1)]
+    assert node.changes == ((0.0, UP), (10.0, RECLAIMED), (13.0, UP))
+
+
+def test_each_node_can_begin_at_its_own_first_event(data: Path) -> None:
+    nodes = read_fta_trace(data / "event_trace.tab", origin=Origin.NODE)
+    assert nodes[NodeId(1, 2)] == Timeline(((0.0, DOWN), (2.0, UP)), end=5.0)
+
+
+def test_one_component_s_events_can_be_kept_alone(data: Path) -> None:
+    assert list(read_fta_trace(data / "event_trace.tab", component=2)) == [NodeId(2, 1)]
+    with pytest.raises(InputError, match="of component 3"):
+        read_fta_trace(data / "event_trace.tab", component=3)
+
+
+def test_events_of_both_kinds_may_end_together(tmp_path: Path) -> None:
+    path = tmp_path / "event_trace.tab"
+    path.write_text("1 1 1 1 n 0 0 9\n2 1 1 1 n 1 5 9\n")
+    assert read_fta_trace(path) == {NodeId(1, 1): Timeline(((0.0, DOWN),), end=9.0)}
+
+
+NODES = st.lists(
+    st.lists(st.sampled_from([UP, DOWN, None]), min_size=1, max_size=20), min_size=1, max_size=4
+)
+
+
+@given(NODES, st.data())
+@settings(deadline=None)
+def test_events_in_any_order_give_back_the_states_that_they_were_written_from(
+    tmp_path_factory: pytest.TempPathFactory,
+    nodes: list[list[WorkerState | None]],
+    draw: st.DataObject,
+) -> None:
+    """None is a second that no event covers; each node ends with one that is covered."""
+    covered = [[UP, *states, DOWN] for states in nodes]
+    lines = [
+        f"{second} 1 {node} 7 name {int(state is UP)} {500 + second} {501 + second} NULL"
+        for node, states in enumerate(covered)
+        for second, state in enumerate(states)
+        if state is not None
+    ]
+    path = tmp_path_factory.getbasetemp() / "event_trace.tab"
+    path.write_text("\n".join(draw.draw(st.permutations(lines))))
+    nodes_read = read_fta_trace(path, FtaStates(gap=RECLAIMED))
+    expected = [tuple(state or RECLAIMED for state in states) for states in covered]
+    assert [timeline.slots() for timeline in nodes_read.values()] == expected
+
+
+def test_a_scenarios_worker_is_one_of_the_archives_nodes(data: Path) -> None:
+    def changes(node: int, **keys: Any) -> list[Change]:
+        table = {"kind": "fta", "file": "event_trace.tab", "slot": 1, "after": "hold"}
+        worker = FtaFile.model_validate({**table, "node": node, **keys})
+        return list(islice(worker.changes(np.random.default_rng(0), data), 5))
+
+    assert changes(2, platform=1) == [(0, DOWN), (6, UP)]
+    assert changes(2, platform=1, origin="node") == [(0, DOWN), (2, UP)]
+    assert changes(1, platform=2, component=2, origin="node") == [(0, UP)]
+    with pytest.raises(InputError, match=r"no node 9 on platform 0.*1/1, 1/2, 2/1"):
+        changes(9)
+
+
+# --- SimGrid, as it plays its profiles itself -----------------------------------------------------
+
+EVENTS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=8).map(
+    lambda events: sorted(events, key=lambda event: event[0])
+)
+
+
+def played(events: list[tuple[int, int]], loop_after: int | None, horizon: int) -> list[Change]:
+    """The profile as SimGrid plays it: each event waits for the difference of its date to the
+    one before; a loop puts its delay before the first event of every lap."""
+    pauses = [b[0] - a[0] for a, b in zip([(0, 0), *events], events, strict=False)]
+    time, changes = 0, [(0.0, UP)]
+    while time <= horizon:
+        for pause, (_, value) in zip(pauses, events, strict=True):
+            time += pause
+            changes.append((float(time), UP if value else DOWN))
+        if loop_after is None:
+            break
+        time += loop_after
+    return changes
+
+
+def write(path: Path, events: list[tuple[int, int]], loop: str = "") -> Path:
+    path.write_text("".join(f"{date} {value}\n" for date, value in events) + loop)
+    return path
+
+
+@given(EVENTS, st.integers(0, 6))
+@settings(deadline=None)
+def test_a_profile_plays_as_in_simgrid_once_and_in_a_loop(
+    tmp_path_factory: pytest.TempPathFactory, events: list[tuple[int, int]], delay: int
+) -> None:
+    folder, delay = tmp_path_factory.getbasetemp(), delay or int(events[-1][0] == 0)
+    once = read_simgrid_profile(write(folder / "p", events))
+    assert once == Timeline.of(played(events, None, 0))
+    assert once.end is once.period is None
+    timeline = read_simgrid_profile(write(folder / "p", events, f"LOOPAFTER {delay}\n"))
+    expected = Timeline.of(played(events, delay, 100))
+    assert timeline.clipped(100.0) == expected.clipped(100.0)
+    period = events[-1][0] + delay
+    assert read_simgrid_profile(write(folder / "q", events, f"PERIODICITY {period}\n")) == timeline
+
+
+def test_values_mean_what_the_scenario_says(data: Path) -> None:
+    path = data / "state.profile"
+    ends = [(0.0, UP), (2.0, DOWN), (5.0, UP)], [(14.0, DOWN), (17.0, UP)]
+    plain = read_simgrid_profile(path)
+    assert list(islice(plain.transitions(), 5)) == [*ends[0], *ends[1]]
+    extended = read_simgrid_profile(path, ProfileStates(reclaimed_value=2.0))
+    third = [(8.0, RECLAIMED), (9.0, UP)]
+    assert list(islice(extended.transitions(), 7)) == [*ends[0], *third, *ends[1]]
+    assert state_at(read_simgrid_profile(path, ProfileStates(off=RECLAIMED)), 3.0) is RECLAIMED
+
+
+# --- intervals ------------------------------------------------------------------------------------
+
+SPANS = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(1, 9), st.sampled_from("urd")), min_size=1
+)
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "nodes.csv"
+    path.write_text(text)
+    return path
+
+
+def test_each_worker_has_its_intervals_and_is_down_between_them(tmp_path: Path) -> None:
+    text = "worker,start,end,state\nb,60,120,u\na,0,30,UP\n\na, 30 ,50,reclaimed\na,70,80,u\n"
+    assert read_intervals(written(tmp_path, text)) == {
+        "b": Timeline(((0.0, DOWN), (60.0, UP)), 120.0),
+        "a": Timeline(((0.0, UP), (30.0, RECLAIMED), (50.0, DOWN), (70.0, UP)), 80.0),
+    }
+    found = read_intervals(written(tmp_path, "a,10,20,d\n"), UP)  # a table of outages
+    assert found == {"a": Timeline(((0.0, UP), (10.0, DOWN)), 20.0)}
+
+
+@given(spans=SPANS)
+@settings(deadline=None)
+def test_a_state_holds_from_its_start_until_before_its_end(
+    tmp_path_factory: pytest.TempPathFactory, spans: list[tuple[int, int, str]]
+) -> None:
+    clock, lines, expected = 0, [], []
+    for wait, length, state in spans:
+        expected += ["d"] * wait + [state] * length
+        lines.append(f"w,{clock + wait},{clock + wait + length},{state}")
+        clock += wait + length
+    path = written(tmp_path_factory.getbasetemp(), "\n".join(reversed(lines)))
+    assert [state.value for state in read_intervals(path)["w"].slots()] == expected
+
+
+def test_a_scenarios_worker_is_one_of_the_tables(tmp_path: Path) -> None:
+    written(tmp_path, "a,0,120,u\na,120,180,r\n")
+    section = IntervalFile(kind="csv", file="nodes.csv", worker="a", slot=60)
+    assert section.timeline(tmp_path).slots() == (UP, UP, RECLAIMED)
+    with pytest.raises(InputError, match="no worker 'b'"):
+        IntervalFile(kind="csv", file="nodes.csv", worker="b", slot=60).timeline(tmp_path)
