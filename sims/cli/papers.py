@@ -8,13 +8,9 @@ from typing import Annotated
 import typer
 
 from sims.campaign.axes import axis
-from sims.campaign.campaign import Campaign
-from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import local
-from sims.campaign.results import Results
-from sims.campaign.store import Store
-from sims.cli.progress import bar, interruptible
-from sims.errors import InputError, note, show
+from sims.cli.comparing import finished
+from sims.errors import note, show
 from sims.options import argument, chosen, flag, group, option, positive_int
 from sims.papers import guard
 from sims.papers.catalogue import ITEMS, SIZES, Item, current
@@ -116,24 +112,16 @@ def run(
         asked["axes"] |= {it.key: list(it.values) for it in along}
         if replications:
             asked["replications"] = replications
-        found = _results(item.campaign(size, asked), folder)
+        campaign = item.campaign(size, asked)
+        if campaign.picture is not None:
+            prepare_pictures(folder)
+        found = finished(campaign, folder, campaign.name)
     values = item.values(found)
     show_table(table(f"{item.name}: {item.about}", values))
     show(LEGEND)
     picture = folder / f"{item.name.partition('/')[2]}.png"
     for path in draw(found, values, picture) if found else item.pictures(folder):
         show(f"picture  {path}")
-
-
-def _results(campaign: Campaign, folder: Path) -> Results:
-    if campaign.picture is not None:
-        prepare_pictures(folder)
-    kept = f"what is finished is in {folder}: the same command goes on"
-    with interruptible(kept), bar(campaign.name) as watch:
-        results = run_campaign(campaign, store=Store(folder), watch=watch)
-    for (case, _), result in results.raised():
-        raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
-    return results
 
 
 # --- check ------------------------------------------------------------------------------------
