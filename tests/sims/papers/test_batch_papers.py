@@ -18,7 +18,7 @@ from sims.scenario.scenario import Scenario
 from sims.summary import Summary
 from sims.world import run
 
-SETS = 10
+SETS = 6
 
 
 def expect(value: Value, reference: float, error: float) -> None:
