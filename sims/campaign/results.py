@@ -137,7 +137,7 @@ class Results:
                 runs = {name: list[Compared]() for name in campaign.variants}
                 for (case, _), result in cells:
                     runs[case.variant].append(run_of(result, gauge, campaign.until, of))
-                at = (*cells[0][0][0].point, *([(campaign.by, of)] if campaign.by else ()))
+                at = (*cells[0][0][0].point, *([(campaign.by.value, of)] if campaign.by else ()))
                 found.append(compare(at, gauge, runs, campaign.reference, effect, level))
         return judged(found, level)
 
