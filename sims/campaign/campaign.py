@@ -190,7 +190,11 @@ class Campaign(CampaignFile):
     @property
     def gauges(self) -> tuple[Gauge, ...]:
         """The measures."""
-        return tuple(gauge(name, self.higher_is_better) for name in self.measures)
+        return tuple(map(self.gauge, self.measures))
+
+    def gauge(self, name: str | None) -> Gauge:
+        """That measure, or the first."""
+        return gauge(name or self.measures[0], self.higher_is_better)
 
     @property
     def reference(self) -> str:
