@@ -11,8 +11,7 @@ from attrs import evolve
 from actors.events import JobSubmitted
 from actors.plan import State
 from actors.protection import Buddies, Images
-from actors.runtime import Record, system
-from actors.runtime.journal import Journal
+from actors.runtime import Record
 from sims.chaos import Injection, attempt, moments, trials, undisturbed, usual_length
 from sims.matrix import CellGuard, CellHazard, CellKind, CellLink, cell_named, scenario
 from sims.scenario.loader import load
@@ -44,6 +43,7 @@ def test_every_run_with_one_injected_failure_ends_soundly(
         assert not problems("/".join(it.value for it in (kind, hazard, guard, link)), 12)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("cell", "protection"),
     [
@@ -60,7 +60,6 @@ def test_a_protection_that_forgets_what_it_saved_is_found_out(
         """Save nothing."""
 
     monkeypatch.setattr(protection, "save", forget)
-    monkeypatch.setattr(system, "Journal", Journal)  # which does not notice as it is written
     assert problems(cell)
 
 

@@ -11,7 +11,10 @@ from sims.ledger import account
 from sims.matrix import Cell, CellKind, cell_named, cells, scenario
 from sims.world import run
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy"),
+    pytest.mark.usefixtures("unchecked"),
+]
 
 
 @pytest.mark.parametrize("kind", CellKind)

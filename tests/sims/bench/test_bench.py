@@ -14,6 +14,8 @@ from sims.bench.batch_runs import batches
 from sims.bench.timing import Case, Spent, durations, simpy_loop, spent
 from sims.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 NAMES = "availability, campaign, cosched, list, log, messages, queues, redundancy, slots"
 
 

@@ -125,7 +125,7 @@ def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
         )
         return found
 
-    stretch, flowtime = report.stretch, report.flowtime
+    stretch, flowtime = report.spreads["stretch"], report.spreads["flowtime"]
     assert flowtime is not None
     few = {"makespan": report.summary.makespan, "flowtime": flowtime.mean}
     quick = result(Measure.MAKESPAN, Measure.FLOWTIME)

@@ -37,11 +37,12 @@ def stop(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, s
     return process.returncode, err
 
 
-@pytest.mark.parametrize("log", ["run.jsonl", "run.jsonl.gz"])
 @pytest.mark.parametrize(
-    "number, code, how",
-    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
-    ids=["SIGINT", "SIGTERM"],
+    ("log", "number", "code", "how"),
+    [
+        ("run.jsonl", signal.SIGINT, 130, "interrupted"),
+        ("run.jsonl.gz", signal.SIGTERM, 143, "terminated"),
+    ],
 )
 def test_a_signal_ends_a_run_in_one_line_and_its_log_is_whole(
     shell: Shell, log: str, number: signal.Signals, code: int, how: str
@@ -53,25 +54,6 @@ def test_a_signal_ends_a_run_in_one_line_and_its_log_is_whole(
     note = f"the log stops early; read up to event {seen - 1}"
     assert (said.code, said.err) == (0, f"holdfast: {log}: {note}\n")
     assert "interrupted" in said.out
-
-
-@pytest.mark.parametrize("log", ["run.jsonl", "run.jsonl.gz"])
-def test_a_killed_run_leaves_a_log_that_is_readable_up_to_where_it_is_cut(
-    shell: Shell, log: str
-) -> None:
-    code, _ = stop(start(shell, log), signal.SIGKILL)
-    assert code == -signal.SIGKILL
-    path = Path(log)
-    file = LogFile(path)
-    seen = [record.seq for record in file]
-    assert seen == list(range(len(seen)))
-    assert len(seen) > 50
-    said = shell("summary", log)
-    assert said.code == 0
-    assert "interrupted" in said.out
-    how = "the last line is cut" if file.cut else "the log stops early"
-    assert said.err == f"holdfast: {log}: {how}; read up to event {seen[-1]}\n"
-    assert shell("trace", log, "--job", "application").code == 0
 
 
 def test_a_command_that_is_terminated_leaves_no_folder_behind(shell: Shell) -> None:

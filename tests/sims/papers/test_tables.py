@@ -17,6 +17,8 @@ from sims.papers.catalogue import ITEMS, current, item
 from sims.papers.values import Value, table
 from tests.sims.papers.papers import LOG
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 RUN = {
     "moldable21/example": "13 (13 in)",
     "moldable21/figure4": "MINAREA HPA",
