@@ -40,14 +40,6 @@ AtLeastOne = Annotated[int, Accepts("a whole number from 1", {"ge": 1})]
 # --- what a file says -------------------------------------------------------------------------
 
 
-def _check_measure(name: str) -> None:
-    try:
-        gauge(name)
-    except ValueError:
-        known = ", ".join(it.value for it in Measure)
-        raise Unacceptable("measures", name, f"{known}, package.module:function") from None
-
-
 class Precision(Section):
     """`[precision]`: replications until means are known well enough.
 
@@ -159,8 +151,11 @@ class CampaignFile(Section):
 
     def check(self) -> None:
         for name in self.measures:
-            _check_measure(name)
-            ours = gauge(name).ours
+            try:
+                ours = gauge(name).ours
+            except ValueError:
+                known = ", ".join(it.value for it in Measure)
+                raise Unacceptable("measures", name, f"{known}, package.module:function") from None
             if self.by and not (ours and ours.quantity):
                 known = ", ".join(it.value for it in Measure if it.quantity)
                 raise Unacceptable("measures", name, f"measures of jobs, for `by`: {known}")

@@ -44,7 +44,7 @@ from typing import Any, TypeVar
 
 from attrs import define
 
-from sims.errors import InputError
+from sims.errors import InputError, imported
 from sims.writing import HeldBack
 
 T = TypeVar("T")
@@ -215,14 +215,10 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     Raises InputError without dask, where nobody answers, and where for `patience` seconds no
     worker is there, then or later.
     """
-    try:
-        from distributed import Client, KilledWorker
-    except ImportError:
-        accepted = "pip install 'holdfast[cluster]'"
-        raise InputError("cluster", "--scheduler", "dask is missing", accepted) from None
+    dask = imported("distributed", "--scheduler", "pip install 'holdfast[cluster]'")
     address = address_of(scheduler)
     try:
-        client = Client(address, timeout=JOINING, set_as_default=False)
+        client = dask.Client(address, timeout=JOINING, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         accepted = "a scheduler that runs"
         raise InputError("command line", "--scheduler", f"{scheduler}: {error}", accepted) from None
@@ -234,7 +230,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
             while not attendance.look():
                 time.sleep(GLANCE)
             slots = sum(client.nthreads().values())
-            deaths = (BrokenExecutor, KilledWorker)
+            deaths = (BrokenExecutor, dask.KilledWorker)
             try:
                 yield Workers(executor, slots, deaths=deaths, attendance=attendance)
             except BaseException:

@@ -9,12 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from sims.campaign.axes import axis
-from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import local
-from sims.campaign.results import Results
-from sims.campaign.store import Store
-from sims.cli.progress import bar, interruptible
-from sims.errors import InputError, note, show
+from sims.cli.comparing import finished
+from sims.errors import note, show
 from sims.options import argument, chosen, flag, group, option, positive_int
 from sims.papers import guard
 from sims.papers.catalogue import ITEMS, SIZES, Item, current
@@ -110,7 +107,10 @@ def run(
     if item.drawn:
         asked = _changes(item, changes or (), axes or (), given, evidence)
         more = {"replications": replications} if replications else {}
-        found = _results(item, size, asked | more, folder)
+        campaign = item.campaign(size, asked | more)
+        if campaign.picture is not None:
+            prepare_pictures(folder)
+        found = finished(campaign, folder, campaign.name)
     values = item.values(found)
     show_table(table(f"{item.name}: {item.about}", values))
     show(LEGEND)
@@ -132,18 +132,6 @@ def _changes(
     sets = {key: value_of(text) for key, text in map(split_override, changes)}
     along = {it.key: list(it.values) for it in (axis(word, "--axis") for word in axes)}
     return {**read, "set": read["set"] | sets, "axes": read["axes"] | along}
-
-
-def _results(item: Item, size: str, changes: dict[str, Any], folder: Path) -> Results:
-    campaign = item.campaign(size, changes)
-    if campaign.picture is not None:
-        prepare_pictures(folder)
-    kept = f"what is finished is in {folder}: the same command goes on"
-    with interruptible(kept), bar(campaign.name) as watch:
-        results = run_campaign(campaign, store=Store(folder), watch=watch)
-    for (case, _), result in results.raised():
-        raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
-    return results
 
 
 # --- check ------------------------------------------------------------------------------------

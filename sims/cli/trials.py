@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Annotated, Any
 
 from sims.attribute_docs import attribute_docs
@@ -20,7 +21,7 @@ from sims.chaos import (
 )
 from sims.cli.progress import tracked
 from sims.durations import in_unit
-from sims.errors import COMMAND_LINE, InputError, naming, show
+from sims.errors import COMMAND_LINE, InputError, imported, naming, show
 from sims.matrix import AXES, cell_named, meanings, text
 from sims.options import (
     Overrides,
@@ -112,15 +113,10 @@ def _show_costs(baseline: Baseline, found: Found) -> None:
 
 def _row(baseline: Baseline, verdicts: Sequence[TrialOutcome]) -> tuple[str, ...]:
     count, sound = len(verdicts), sum(not verdict.problems for verdict in verdicts)
-    spans = [
-        verdict.makespan / baseline.makespan if baseline.makespan else 1 for verdict in verdicts
-    ]
-    lost = [verdict.lost - baseline.lost for verdict in verdicts]
-    return (
-        *(f"{count:,}", f"{sound:,}"),
-        *(f"x {sum(spans) / count:.3f}", f"x {max(spans):.3f}"),
-        *(f"{sum(lost) / count:.4g}", f"{max(lost):.4g}"),
-    )
+    spans = [it.makespan / baseline.makespan if baseline.makespan else 1 for it in verdicts]
+    lost = [it.lost - baseline.lost for it in verdicts]
+    times = f"x {mean(spans):.3f}", f"x {max(spans):.3f}"
+    return f"{count:,}", f"{sound:,}", *times, f"{mean(lost):.4g}", f"{max(lost):.4g}"
 
 
 def _cost(pair: tuple[InjectedRun, TrialOutcome]) -> tuple[float, float, float, int]:
@@ -188,11 +184,7 @@ def check_policy(
     are), an exception, a change of the view, another answer to the same question, an answer that
     takes too long. Exit code 1 if there is one.
     """
-    try:
-        import hypothesis  # noqa: F401
-    except ImportError:
-        accepted = "pip install 'holdfast[kit]'"
-        raise InputError(COMMAND_LINE, "check-policy", "hypothesis is missing", accepted) from None
+    imported("hypothesis", "check-policy", "pip install 'holdfast[kit]'")
     from sims.kit.points import recognised
     from sims.kit.trial import Trial, suits
 

@@ -21,8 +21,7 @@ from actors.runtime import Record
 from sims.attribute_docs import members_of
 from sims.errors import InputError, imported
 from sims.history import History, Job, Listener, Run
-from sims.metrics.jobs import BOUND, bounded
-from sims.metrics.stretch import own_time
+from sims.metrics.jobs import BOUND, bounded, own_time
 from sims.writing import check_suffix, replacing
 
 if TYPE_CHECKING:

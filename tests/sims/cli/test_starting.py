@@ -6,7 +6,6 @@ import json
 import re
 import tomllib
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,6 @@ from sims.scenario.keys import tables
 from sims.scenario.loader import load, parse, read
 from sims.scenario.policies import POLICIES
 from sims.scenario.schema import FILE, schema
-from sims.world import run
 from tests.sims.cli.commands import TINY, Shell
 
 # --- holdfast new ---------------------------------------------------------------------------------
@@ -211,9 +209,3 @@ def test_a_key_can_be_overridden_before_it_is_checked(shell: Shell) -> None:
     said = shell("check", path, "--set", "job.iterations=300")
     assert "\niterations = 300\n" in said.out
     assert shell("check", path, "--json").json() == {"jobs": 1}
-
-
-def test_what_is_checked_is_what_is_run(tmp_path: Path) -> None:
-    path = tmp_path / "understood.toml"
-    path.write_text(scenario_file("iterative"))
-    assert run(load(path)).events > 0
