@@ -19,7 +19,7 @@ from sims.readers.states import FtaStates, Origin, ProfileStates
 from sims.readers.timeline import Change, Timeline
 from sims.readers.traces import NodeId, read_fta_trace, read_intervals, read_simgrid_profile
 from sims.scenario.trace_files import FtaFile, IntervalFile
-from tests.sims.readers.lookup import state_at
+from tests.sims.readers.lookup import states_at
 
 UP, RECLAIMED, DOWN = WorkerState
 
@@ -150,7 +150,8 @@ def test_values_mean_what_the_scenario_says(data: Path) -> None:
     extended = read_simgrid_profile(path, ProfileStates(reclaimed_value=2.0))
     third = [(8.0, RECLAIMED), (9.0, UP)]
     assert list(islice(extended.transitions(), 7)) == [*ends[0], *third, *ends[1]]
-    assert state_at(read_simgrid_profile(path, ProfileStates(off=RECLAIMED)), 3.0) is RECLAIMED
+    off = read_simgrid_profile(path, ProfileStates(off=RECLAIMED))
+    assert states_at(off, [3.0]) == [RECLAIMED]
 
 
 # --- intervals ------------------------------------------------------------------------------------
@@ -227,7 +228,8 @@ def test_a_node_is_up_while_enough_instances_are_there(counts: list[int]) -> Non
 def test_as_many_nodes_are_up_as_instances_are_there(counts: list[int]) -> None:
     nodes = SpotTrace("made", 1.0, tuple(counts)).nodes()
     assert len(nodes) == max(1, *counts)
-    assert [sum(state_at(n, k) is UP for n in nodes) for k in range(len(counts))] == counts
+    states = zip(*(it.slots() for it in nodes), strict=True)
+    assert [sum(state is UP for state in tick) for tick in states] == counts
 
 
 @given(COUNTS, st.floats(0.5, 1e4))
