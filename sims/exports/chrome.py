@@ -13,6 +13,7 @@ from actors.events import ScenarioStarted
 from actors.intervals import spans_in
 from actors.runtime import Record
 from sims.exports.batsim import run_id
+from sims.exports.tables import streamed
 from sims.history import History, Job, Listener, Run
 from sims.ledger import Slice, Slices
 from sims.plots.boxes import Lanes
@@ -57,12 +58,7 @@ class _ChromeTrace(Listener):
         history.listen(self)
         history.on(ScenarioStarted, self._begin)
         Slices(history, self._slice)
-        for record in records:
-            history.apply(record)
-            yield from self.told
-            self.told.clear()
-        history.close()
-        yield from self.told
+        return streamed(records, history, self.told)
 
     def _begin(self, record: Record, event: ScenarioStarted) -> None:
         for process, name in ((PROCESSORS, "processors"), (JOBS, "jobs")):

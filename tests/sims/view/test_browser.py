@@ -23,7 +23,7 @@ if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
 PATIENCE = 60.0
 """Seconds until a page must be ready, or a test fails; a busy machine needs some of them."""
 
-pytestmark = pytest.mark.xdist_group("chromium")
+pytestmark = [pytest.mark.xdist_group("chromium"), pytest.mark.usefixtures("unchecked")]
 
 
 @pytest.fixture(scope="module")
