@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from math import sqrt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -98,7 +98,6 @@ def test_a_state_that_is_never_left_ends_the_realisation() -> None:
     assert [state for _, state in changes(doomed)] == [UP, DOWN]
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     stays=st.tuples(*[st.floats(0, 1 - 1e-9)] * 3),
     shares=st.tuples(*[st.floats(0, 1)] * 3),
