@@ -388,7 +388,8 @@ def _link(rng: Generator) -> Table:
         return {}
     master = {key: int(rng.integers(4)) for key in ("program", "data", "image")}
     shared, channels = bool(rng.integers(2)), int(rng.integers(1, 4))
-    return {"master": master | {"channels": channels, "shared_program": shared}}
+    order = _one(rng, "started-first", "longest-first")
+    return {"master": master | {"channels": channels, "shared_program": shared, "order": order}}
 
 
 def practised(seed: int) -> Table:
