@@ -15,6 +15,8 @@ from tests.case_files import case_file
 from tests.oracle.tenths import apart
 from tests.sims.oneworld import Told, play
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 
 def check(case: dict[str, Any]) -> list[str]:
     """What differs from the expected values."""
