@@ -432,7 +432,7 @@ def _practised_protection(rng: Generator) -> Table:
 
 def cell(kind: str, seed: int) -> Table:
     """A cell of the matrix of job x hazard x protection x communication."""
-    cells = [it for it in matrix.cells() if it.kind.value == kind]
+    cells = [it for it in matrix.cells() if it.startswith(f"{kind}/")]
     return tomllib.loads(matrix.text(cells[(17 * seed) % len(cells)], seed))
 
 
