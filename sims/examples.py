@@ -110,12 +110,12 @@ HEAD = """\
 
 def scenario_file(what: str, seed: int = 0) -> str:
     """A file for a kind of job, or for a cell of `holdfast matrix`. Raises InputError."""
-    from sims.matrix import cell_named, text
+    from sims.matrix import text
     from sims.scenario.jobs.section import KINDS
     from sims.scenario.schema import FILE, LINE
 
     try:
-        plain = text(cell_named(CELLS.get(what, what)), seed)
+        plain = text(CELLS.get(what, what), seed)
     except ValueError as error:
         accepted = f"{', '.join(KINDS)}, or {error}"
         raise InputError(COMMAND_LINE, "KIND|CELL", f"{what!r} is none", accepted) from None

@@ -144,7 +144,7 @@ class Engine:
         listed = tuple((key, it.made(k).scenario, it.seed(k)) for it, k, key in cells)
         home = Path(campaign.folder).absolute()
         return Batch(
-            listed, campaign.gauges, campaign.classes, campaign.until, plan.folder, home, plan.kit
+            listed, campaign.gauges, campaign.by, campaign.until, plan.folder, home, plan.kit
         )
 
 

@@ -37,6 +37,7 @@ from concurrent.futures import (
 )
 from concurrent.futures import ProcessPoolExecutor as Pool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from math import inf
 from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from threading import Thread
@@ -66,17 +67,16 @@ class Attendance:
     present: Callable[[], int]
     """How many are connected."""
     patience: float = PATIENCE
-    _since: float | None = None
+    _since: float = inf
     _told: bool = False
 
     def look(self) -> bool:
         """Whether there are any; says so on stderr where there have been none for a while. Raises
         InputError where there have been none for `patience` seconds."""
         if self.present():
-            self._since, self._told = None, False
+            self._since, self._told = inf, False
             return True
-        now = time.monotonic()
-        self._since = now if self._since is None else self._since
+        self._since = min(self._since, now := time.monotonic())
         if now - self._since >= self.patience:
             problem = f"no worker was connected for {self.patience:g} s; what is finished is kept"
             accepted = "workers that connect, and the same command; a longer --patience"

@@ -30,8 +30,7 @@ def draw(results: Results, path: Path) -> Path:
     campaign, picture = results.campaign, results.campaign.picture
     if picture is None:
         raise InputError(campaign.source, "picture", "missing", "[picture] with x")
-    name = picture.measure or campaign.measures[0]
-    gauge = next(it for it in campaign.gauges if it.name == name)
+    gauge = campaign.gauge(picture.measure)
     cells = results.comparisons(gauge, None if picture.show == "mean" else picture.show)
     panels = panels_of(campaign, picture, cells)
     if not panels:
@@ -46,7 +45,7 @@ def draw(results: Results, path: Path) -> Path:
         path,
         picture.title or campaign.name,
         names.get(picture.x, picture.x),
-        names.get(name, name) + told.format(baseline) + unit,
+        names.get(gauge.name, gauge.name) + told.format(baseline) + unit,
         columns=min(picture.columns, len(panels)),
         log_x=picture.log_x,
         log_y=picture.log_y,

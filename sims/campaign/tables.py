@@ -99,7 +99,7 @@ class Table:
                 rows.append(
                     (*place, *(who if settled else [line.variant]), runs, mean, *whole, *more)
                 )
-        classes, measure = ([asked.by] if asked.by else []), (["measure"] if many else [])
+        classes, measure = ([asked.by.value] if asked.by else []), (["measure"] if many else [])
         keys = (*asked.axes, *classes, *measure, *(settled or ["variant"]))
         told = (f"{'/'.join(map(str, blocks))} blocks", "all jobs") if blocks else ()
         heads = ("completed", ", ".join(filter(None, (self._figure, *told[:1]))), *told[1:])

@@ -62,7 +62,7 @@ def test_a_kind_of_failure_that_was_not_drawn_has_no_row(shell: Shell) -> None:
 def test_every_part_of_a_cells_name_is_told_with_its_meaning(shell: Shell) -> None:
     said = shell("matrix")
     assert said.code == 0
-    for axis in AXES:
-        for part in axis:
-            [row] = [it for it in said.out.splitlines() if it.split()[:1] == [part.value]] or [""]
+    for axis in AXES.values():
+        for part in axis["parts"]:
+            [row] = [it for it in said.out.splitlines() if it.split()[:1] == [part]] or [""]
             assert len(row.split()) > 1, part

@@ -11,7 +11,7 @@ import pytest
 
 from sims.examples import CAMPAIGNS, CELLS, FOLDER, campaigns, examples, scenario_file
 from sims.kit.points import Point
-from sims.matrix import CellKind, cells
+from sims.matrix import AXES, cells
 from sims.scenario.keys import tables
 from sims.scenario.loader import load, parse, read
 from sims.scenario.policies import POLICIES
@@ -21,7 +21,7 @@ from tests.sims.cli.commands import TINY, Shell
 # --- holdfast new ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [kind.value for kind in CellKind])
+@pytest.mark.parametrize("kind", AXES["kind"]["parts"])
 def test_a_new_scenario_of_each_kind_runs_as_it_is(shell: Shell, kind: str) -> None:
     path = shell.write(shell("new", "scenario", kind).out, f"{kind}.toml")
     assert shell("check", path).code == 0
@@ -50,9 +50,9 @@ def test_defaults_that_are_told_mean_the_same_once_they_are_given(kind: str) -> 
 
 def test_a_new_scenario_of_any_cell_is_the_matrixs_own() -> None:
     for cell in islice(cells(), 0, None, 29):
-        text = scenario_file(str(cell), seed=3)
+        text = scenario_file(cell, seed=3)
         assert "seed = 3\nunit" in re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
-        assert read(tomllib.loads(text), "test").name == str(cell).replace("/", "-")
+        assert read(tomllib.loads(text), "test").name == cell.replace("/", "-")
 
 
 def test_a_new_scenario_lies_beside_the_schema_that_its_first_line_names(shell: Shell) -> None:
