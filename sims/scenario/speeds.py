@@ -80,7 +80,7 @@ class OwnLaw(Section):
 
     def process(self, folder: Path) -> SpeedProcess:
         """An instance of the class. Raises InputError."""
-        law: SpeedProcess = own(self.name, self.parameters, folder, "speed", SpeedProcess)
+        law: SpeedProcess = own(self.name, self.parameters, folder, "speed.name", SpeedProcess)
         return law if ours(law) else UsersLaw(law, self.name)
 
 
