@@ -25,26 +25,36 @@ def telling(name: str) -> Handler:
     def handle(w: World, event: Any, seq: int) -> Script:
         make = getattr(w.decider, name, None)
         if make is None:
-            raise Broken(Law.FOLLOWS, f"{told(event)} is not told by this decider")
+            raise Broken(Law.FOLLOWS, "that is not told by this decider")
         return make(event, seq)  # type: ignore[no-any-return]
 
     return handle
 
 
+DESCRIBED = (
+    *(e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.WorkerPriced),
+    *(e.WorkerRented, e.DeadlineDescribed, e.ChainsBelieved, e.LinkDescribed, e.PackDescribed),
+    *(e.PlatformDescribed, e.FaultsFitted),
+)
+"""Lines of the head."""
+TOLD: dict[type[Event], str] = {
+    e.ReservationMade: "promise",
+    e.ReservationDropped: "withdraw",
+    e.ShelfOpened: "open_shelf",
+    e.BatchOpened: "open_batch",
+    e.GainDescribed: "describe_gain",
+    e.CopiesPlaced: "place",
+    e.CopiesSettled: "settle",
+    e.EndExpected: "expect",
+    e.RedistributionDecided: "decide",
+    e.MembersPromised: "promise",
+    e.MembersJoined: "join",
+    e.FaultIgnored: "ignore",
+}
+"""By kind of line that a decider tells, its method."""
 HANDLERS: dict[type[Event], Handler] = {
     e.ScenarioStarted: inputs.begin,
-    e.MeasuresDescribed: inputs.describe,
-    e.JobsLeftOut: inputs.describe,
-    e.JobsChanged: inputs.describe,
-    e.LogReplayed: inputs.describe,
-    e.WorkerPriced: inputs.describe,
-    e.WorkerRented: inputs.describe,
-    e.DeadlineDescribed: inputs.describe,
-    e.ChainsBelieved: inputs.describe,
-    e.LinkDescribed: inputs.describe,
-    e.PackDescribed: inputs.describe,
-    e.PlatformDescribed: inputs.describe,
-    e.FaultsFitted: inputs.describe,
+    **dict.fromkeys(DESCRIBED, inputs.describe),
     e.CheckpointingDescribed: practice.describe_checkpoints,
     e.NoticeGiven: practice.notice,
     e.FaultDetected: practice.detect,
@@ -65,18 +75,7 @@ HANDLERS: dict[type[Event], Handler] = {
     e.TransferStarted: service.pass_channels,
     e.TransferSuspended: service.pass_channels,
     e.TransferDropped: service.forgotten,
-    e.ReservationMade: telling("promise"),
-    e.ReservationDropped: telling("withdraw"),
-    e.ShelfOpened: telling("open_shelf"),
-    e.BatchOpened: telling("open_batch"),
-    e.GainDescribed: telling("describe_gain"),
-    e.CopiesPlaced: telling("place"),
-    e.CopiesSettled: telling("settle"),
-    e.EndExpected: telling("expect"),
-    e.RedistributionDecided: telling("decide"),
-    e.MembersPromised: telling("promise"),
-    e.MembersJoined: telling("join"),
-    e.FaultIgnored: telling("ignore"),
+    **{kind: telling(name) for kind, name in TOLD.items()},
 }
 """Lines that nothing but themselves decides, and what makes their scripts."""
 
@@ -128,7 +127,8 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
             ended = w.started is None or w.ended
             framed(ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
-            yield Violation(broken.law, (w.reading,), broken.why)
+            line = told(w.line) if w.line is not None else "the log"
+            yield Violation(broken.law, (w.reading,), f"{line}: {broken.why}")
         except Misfit as misfit:
             why = f"{misfit.key}: {misfit.problem}; accepted: {misfit.accepted}"
             yield Violation(Law.SCHEMA, (w.reading + 1,), why)

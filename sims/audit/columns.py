@@ -20,13 +20,16 @@ from actors.events import (
     ProtectionKind,
     RunStarted,
 )
-from sims.audit import ends
+from sims.audit import ends, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
-from sims.audit.law import Broken, Law, allowed, comes, follows, framed, possible, readable
+from sims.audit.law import allowed, comes, follows, framed, possible, readable
 from sims.audit.turns import INSTANT, Phase, Script, Teller, Timer
 from sims.audit.worker import Worker
+from sims.audit.world import World
 
+SHORTEST = "SRPT", "SRPT+R", "SRPT+R-even", "SRPT+R-noclone"
+"""Policies that serve the jobs with the least work left."""
 ROUNDING = 1e-9
 ROUNDINGS = 64
 """Roundings of a time that may add up between two checkpoints."""
@@ -68,6 +71,8 @@ class Columns(Decider):
     aimed: int = -1
     """seq of the event since which the timer is set."""
     states: dict[str, list[State]] = Factory(dict)
+    least: float = 0
+    """Work left of the job whose copy started last."""
 
     def __attrs_post_init__(self) -> None:
         size = self.w.head.processors
@@ -75,13 +80,22 @@ class Columns(Decider):
         self.times, self.ends = np.zeros(size), np.full(size, inf)
 
     def placing(self, copy: Copy, event: RunStarted) -> None:
-        allowed(self.placed is None and not self.gains, "{} among columns", event)
+        allowed(self.placed is None and not self.gains, "it is among columns")
         alone = copy.full == 1 and copy.job.rules.copies == self.w.head.processors
-        allowed(alone, "{}: a copy is on one worker, and there may be one on each", event)
+        allowed(alone, "a copy is on one worker, and there may be one on each")
+        if self.w.head.policy in SHORTEST:
+            self.renew()
+            self._in_order(_left(self.w, copy.job))
+
+    def _in_order(self, left: float) -> None:
+        """Whose copies start have less work left than who comes after them (section IV)."""
+        before = self.least if self.started else 0
+        allowed(before <= left * (1 + ROUNDING), "{!r} is left of it, {!r} before", left, before)
+        self.least = left
 
     def describe_gain(self, event: GainDescribed, seq: int) -> Script:
         """Jobs progress by g(r, t)."""
-        framed(not self.w.jobs and not self.w.now, "{} comes too late", event)
+        framed(not self.w.jobs and not self.w.now, "it comes too late")
         self.gains = True
         yield event, 0
 
@@ -124,7 +138,7 @@ class Columns(Decider):
         """An arrival ends all copies; or, by g(r, t), the first end."""
         self.renew()
         called = self.news or self.gains
-        follows(self.placed is not None and called, "nothing leads to {}", event)
+        follows(self.placed is not None and called, "nothing leads to this now")
         return self._settled()
 
     def _settled(self) -> Script:
@@ -202,7 +216,7 @@ class Columns(Decider):
         """All jobs that are served begin."""
         self.renew()
         free = self.placed is None and self.news
-        follows(free, "nothing leads to {} now", event)
+        follows(free, "nothing leads to this now")
         return self._placed(self.news[0])
 
     def _placed(self, cause: int) -> Script:
@@ -215,8 +229,8 @@ class Columns(Decider):
         whole = all(len(it) == len(event.jobs) for it in columns)
         each = (event.workers, event.begun, event.sources)
         whole = whole and all(len(it) == len(owners) for it in each) and min(event.copies) > 0
-        readable(whole and event.width in (1, size), "{}: columns do not fit", event)
-        allowed(len(set(event.jobs)) == len(event.jobs), "{}: one twice", event)
+        readable(whole and event.width in (1, size), "columns do not fit")
+        allowed(len(set(event.jobs)) == len(event.jobs), "one twice")
         runs, sizes = [], []
         for name, count in zip(event.jobs, event.copies, strict=True):
             job = self._served(name)
@@ -243,9 +257,7 @@ class Columns(Decider):
 
     def _served(self, name: str) -> Job:
         """The job, which is nothing but work."""
-        job = self.w.jobs.get(name)
-        if job is None or job.protection is None:
-            raise Broken(Law.DECISION, f"{name} is placed, and does not wait")
+        job: Job = allowed(self.w.jobs.get(name), "{} does not wait", name)
         described = job.described
         told_ = job.rules.copies, job.kind, job.rules.delay
         bare = told_ == (self.w.head.processors, ProtectionKind.NONE, 0)
@@ -259,9 +271,9 @@ class Columns(Decider):
         allowed(0 < event.share <= 1, "a share of {}", event.share)
         there = len(given) <= (1 if rotates else self.w.head.processors)
         whole = there and given.max() <= 1 + ROUNDING
-        allowed(whole, "{}: workers give away more than themselves", event)
+        allowed(whole, "workers give away more than themselves")
         apart = rotates or len(set(zip(owners, event.workers, strict=True))) == len(owners)
-        allowed(apart, "{}: two copies of a job are on one worker", event)
+        allowed(apart, "two copies of a job are on one worker")
 
     def _begun(self, event: CopiesPlaced) -> tuple[tuple[float, ...], tuple[int | None, ...]]:
         """The states that copies begin from: the furthest, or each its own."""
@@ -275,6 +287,18 @@ class Columns(Decider):
         return tuple(begun), tuple(sources)
 
     def close(self) -> None:
-        if self.at == self.w.now and self.news and self.w.jobs and self.states:
+        if self.at != self.w.now or not self.news:
+            return
+        if self.w.jobs and self.states:
             now = self.placed is not None and self.placed.since == self.w.now
             comes(now, "all jobs must be placed")
+        if self.started and self.w.head.policy in SHORTEST:
+            waiting = [_left(self.w, job) for job in self.w.jobs.values() if not job.copies]
+            self._in_order(min(waiting, default=inf))
+
+
+def _left(w: World, job: Job) -> float:
+    """Work that its furthest state lacks."""
+    states = [rules.furthest(w, job), *job.kept[:1], job.saved]
+    furthest = rules.best([it for it in states if it is not None])
+    return job.described.work * (1 - (furthest.fraction if furthest is not None else 0))

@@ -18,7 +18,7 @@ from actors.events import (
 from policies.availability import WorkerState
 from sims.audit import ends, link, parts, practice, rules, runs
 from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Job, Run
-from sims.audit.law import Broken, Causes, Law, allowed, follows, ordered, possible, told
+from sims.audit.law import Causes, allowed, follows, ordered, possible
 from sims.audit.turns import INSTANT, Phase, Script, Teller
 from sims.audit.worker import Worker
 from sims.audit.world import World, spans_told
@@ -29,14 +29,12 @@ CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
 def start(w: World, event: RunStarted, seq: int) -> Script:
     """A run that has been decided: its workers are free and UP, and its job may have it."""
     w.decides()
-    job = w.jobs.get(event.job)
-    if job is None:
-        raise Broken(Law.DECISION, f"{told(event)}: no such job waits")
-    follows(event.keeps is None, "{} keeps nobody for {}", event.job, event)
+    job: Job = allowed(w.jobs.get(event.job), "no such job waits")
+    follows(event.keeps is None, "its job keeps nobody")
     most = job.rules.copies if job.protection is not None else 1
     allowed(len(job.copies) < most, "{} has {} copies already", job.name, len(job.copies))
     spans = spans_told(event.processors)
-    allowed(practice.replaceable(w) is None, "{}: others are to be replaced first", event)
+    allowed(practice.replaceable(w) is None, "others are to be replaced first")
     copy = Copy(job, spans, event.processors, seq)
     w.decider.placing(copy, event)
     causes = w.decider.why(job, copy, seq)
@@ -56,12 +54,7 @@ def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | No
     outcome = getattr(event, "outcome", CANCELLED)
     if outcome is FAILED:
         return runs.learn(w, event, seq)
-    if (
-        not copies
-        or outcome is not CANCELLED
-        or copies[0].run is None is isinstance(event, RunEnded)
-    ):
-        raise Broken(Law.FOLLOWS, f"nothing leads to {told(event)} now")
+    follows(copies and outcome is CANCELLED, "nothing leads to this now")
     causes = w.decider.cancels(copies[0], seq)
     return _cancelled(w, copies[0], causes)
 
@@ -79,21 +72,21 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     """A worker's owner, or a fault, changes its state (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
-    ordered(w.noticed != w.now, "{} after a notice", event)
+    ordered(w.noticed != w.now, "it is after a notice")
     worker, state, until = w.worker(event.worker), event.state, event.until
     copy, was, cause = w.holder(event.worker), worker.state, _fallen(w, worker)
     first = not worker.known and w.now == 0 and event.was is None
-    possible(state is not was, "{}: it is that already", event)
+    possible(state is not was, "it is that already")
     if until is not None:
         lasts = until > w.end or (w.late and until >= w.now)
-        possible(state is DOWN and lasts, "{}", event)
+        possible(state is DOWN and lasts)
         w.decider.strikes(worker)
     elif state is DOWN and worker.lead is not None:
         w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker, worker.lead))
     yield WorkerChanged(event.worker, state, None if first else was, until), cause
     if copy is None and UP in (state, was):
         free = w.pool(event.worker)
-        (free.give if state is UP else free.take)(event.worker, event.worker)
+        (free.give if state is UP else free.take)((event.worker, event.worker + 1))
     worker.state, worker.seq, worker.known = state, seq, True
     worker.until, worker.changed = until, w.now
     worker.back = w.now if was is DOWN else worker.back
@@ -139,7 +132,7 @@ def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
     if w.now:
         w.settle(Phase.STATES)
     w.phase = Phase.STATES
-    possible(event.speed >= 0 and (w.now or event.speed != 1), "{} at {}", event, w.now)
+    possible(event.speed >= 0 and (w.now or event.speed != 1))
     worker = w.worker(event.worker)
     yield event, 0
     w.sped, worker.speed = True, event.speed

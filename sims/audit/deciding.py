@@ -10,7 +10,7 @@ from attrs import Factory, define
 from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from policies.availability import WorkerState
 from sims.audit.facts import UP, Copy, Job
-from sims.audit.intervals import Spans
+from sims.audit.intervals import Spans, meet, numbers
 from sims.audit.law import Causes, allowed, comes, follows
 from sims.audit.turns import Phase, Script
 from sims.audit.worker import Worker
@@ -76,7 +76,7 @@ class Decider:
         """It is known that a worker has changed its state."""
         self.renew()
         if state is UP:
-            self.freeing.append((seq, ((worker, worker),)))
+            self.freeing.append((seq, (worker, worker + 1)))
         self.news.append(seq)
 
     def programmed(self, seq: int) -> None:
@@ -104,7 +104,7 @@ class Decider:
         if job.name in self.wanting:
             self.started.append(-1)
             return self.wanting[job.name]
-        freed = (cause for cause, spans in self.freeing if _meet(spans, copy.spans))
+        freed = (cause for cause, spans in self.freeing if meet(spans, copy.spans))
         found = next(freed, None)
         causes = self.otherwise(job, copy) if found is None else found
         self.started.append(seq)
@@ -129,12 +129,7 @@ class Decider:
         assert tasks is not None
         whole, rest = divmod(tasks.tasks, copy.full)
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
-        due = TasksDealt(job.name, job.iteration, job.next_run - 1, tuple(copy.units.items()))
-        follows(event == due, "{} must come; it says {}", due, event)
-
-
-def _meet(one: Spans, other: Spans) -> bool:
-    return any(a <= last and first <= b for a, b in one for first, last in other)
+        follows(event.reason is None, "nobody is asked why")
 
 
 def _wakes(policy: str) -> bool:
@@ -162,7 +157,7 @@ class Enrolment(Decider):
         """What each worker holds of its tasks at most."""
         event = yield None
         right = isinstance(event, BoundsDescribed)
-        comes(right, "bounds of {} must come, not {}", job.name, event)
+        comes(right, "bounds of {} must come", job.name)
         job.bounds = by_worker(self.w, event.bounds)
         yield BoundsDescribed(job.name, event.bounds), since
 
@@ -187,19 +182,24 @@ class Enrolment(Decider):
         tasks = job.tasks
         assert tasks is not None
         members = tuple(worker for worker, _ in event.tasks)
-        allowed(members == copy.members, "{} is not for {}", event, copy.text)
+        allowed(members == copy.members, "its run is on {}", copy.text)
         copy.units = dict(event.tasks)
         dealt = sum(copy.units.values())
-        allowed(dealt == tasks.tasks, "{}: {} are to be dealt", event, tasks.tasks)
+        allowed(dealt == tasks.tasks, "{} are to be dealt", tasks.tasks)
         for n, units in copy.units.items():
             most = job.bounds.get(n, 0)
-            allowed(1 <= units <= most, "{}: {} holds at most {}", event, n, most)
+            allowed(1 <= units <= most, "{} holds at most {}", n, most)
         outcome, ended = job.over
         reason = REASONS[outcome] if ended == self.w.now else "start"
-        follows(event.reason == reason, "reason must be {!r}: {}", reason, event)
+        follows(event.reason == reason, "reason must be {!r}", reason)
         self.replaced.pop(job.name, None)
 
     def close(self) -> None:
         for name in self.replaced:
             why = f"a run of {name} is cancelled, and none comes in its place"
             comes(self.w.capped, why)
+        if self.at == self.w.now and self.news and ":" not in self.w.head.policy:
+            for job in self.w.jobs.values():
+                room = sum(job.bounds.get(n, 0) for n in numbers(self.w.free.spans))
+                waits = not job.copies and job.tasks is not None and room >= job.tasks.tasks
+                comes(not waits or self.w.capped, "workers must be enrolled for {}", job.name)

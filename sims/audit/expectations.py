@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from math import inf
 
@@ -16,7 +15,7 @@ from policies.maths.cosched import Costs
 from sims.audit import link, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import UP, Copy, Job, Run
-from sims.audit.law import Broken, Law, possible, same, told
+from sims.audit.law import Broken, Law, possible, same
 from sims.audit.turns import Phase, Script, Teller
 from sims.scenario.deciders.applications import checkpointing, costs_of
 
@@ -43,7 +42,7 @@ class Expectations(Decider):
     known: dict[str, Costs] = Factory(dict)
     indices: set[int] = Factory(set)
     standing: dict[Copy, Standing] = Factory(dict)
-    rounded: dict[str, Callable[[], Script]] = Factory(dict)
+    rounded: dict[str, Script] = Factory(dict)
     """By job: what is told at this instant, if roundings make another number of the same."""
     heirs: dict[str, int] = Factory(dict)
     """Jobs whose oldest copy ended at this instant -> seq of that."""
@@ -62,10 +61,10 @@ class Expectations(Decider):
             expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
             self.known[job.name] = it = costs_of(pack, event, expects, w.head.processors)
         except (ValueError, ArithmeticError, AssertionError) as wrong:
-            raise Broken(Law.INPUT, f"{told(event)}: {wrong}") from None
+            raise Broken(Law.INPUT, str(wrong)) from None
         alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
         sound = event.index is not None and event.index not in self.indices and it.times
-        possible(sound and same(alone, job.described.work), "{}: {!r}", event, alone)
+        possible(sound and same(alone, job.described.work), "{!r}", alone)
         self.indices.add(event.index or 0)
         w.reporters[job.name] = Teller()
 
@@ -113,7 +112,7 @@ class Expectations(Decider):
             say()
             found = self.w.told_now(self.w.reporters[event.job])
         if found is None and event.job in self.rounded:
-            found = self.rounded.pop(event.job, lambda: None)()
+            found = self.rounded.pop(event.job)
         return found
 
     def _say(
@@ -136,23 +135,23 @@ class Expectations(Decider):
                 speed,
             )
             before, self.standing[copy] = self.standing.get(copy), stands
+            self.renew()
             if before is not None and same(astuple(stands), astuple(before)):
-                self.renew()
-                self.rounded[name] = partial(self._told, copy, cause)
+                self.rounded[name] = self._told(copy, stands, cause)
                 return None
             if not leads:
                 return None
             if not copy.gone:
                 self.heirs.pop(name, None)
-            return self._told(copy, cause)
+            script, rounded = self._told(copy, stands, cause), self.rounded.pop(name, None)
+            return script if rounded is None else _after(rounded, script)
 
         # It is heard of once all workers have changed state.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
         phase = Phase.DECISION if self.w.deciding else phase
         self.w.push(self.w.reporters[name], phase, link.LATER, note)
 
-    def _told(self, copy: Copy, cause: int) -> Script:
-        it = self.standing[copy]
+    def _told(self, copy: Copy, it: Standing, cause: int) -> Script:
         known = (it.since, it.expected) if it.since < inf else (None, None)
         yield EndExpected(copy.job.name, it.size, it.left, *known), cause
 
@@ -167,4 +166,13 @@ class Expectations(Decider):
         job, cause = self.w.jobs.get(name), self.heirs.pop(name, None)
         if job is None or cause is None or not job.copies or job.copies[0] not in self.standing:
             return None
-        return self._told(job.copies[0], cause)
+        copy = job.copies[0]
+        return self._told(copy, self.standing[copy], cause)
+
+
+def _after(rounded: Script, script: Script) -> Script:
+    """What must be told, after what may be if roundings make another number of what was told."""
+    event, (expected, causes) = (yield None), next(script)
+    if not all(map(same, astuple(event), astuple(expected))):
+        yield next(rounded)
+    yield expected, causes

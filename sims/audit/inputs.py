@@ -36,7 +36,7 @@ from policies.queue.names import is_strategy
 from sims.audit import practice
 from sims.audit.facts import Job
 from sims.audit.intervals import Free
-from sims.audit.law import comes, follows, framed, possible, same
+from sims.audit.law import amounts, comes, follows, framed, possible, same
 from sims.audit.link import Service
 from sims.audit.turns import Script
 from sims.audit.world import World, by_worker
@@ -73,15 +73,15 @@ def begin(w: World, event: ScenarioStarted, seq: int) -> Script:
     """The first line."""
     framed(w.started is None, "the scenario starts a second time")
     sound = event.processors >= 1 and event.kinds and event.unit in ("s", "slot")
-    framed(sound and w.now == 0 and event.schema == SCHEMA, "{} at {}", event, w.now)
+    framed(sound and w.now == 0 and event.schema == SCHEMA)
     known = ":" in event.policy or POLICIES[event.decider](event.policy)
-    framed(known, "{} is no policy of {}", event.policy, event.decider.value)
+    framed(known, "{} is no policy of its decider", event.policy)
     only = KINDS.get(event.decider)
-    framed(only is None or event.kinds == (only,), "{}: {}", event.decider, event.kinds)
+    framed(only is None or event.kinds == (only,), "its decider has other jobs")
     named = not event.workers or len(event.workers) == event.processors
-    framed(named, "{} names for {} workers", len(event.workers), event.processors)
+    framed(named, "each worker has a name, or none")
     w.started, w.lateness = event, event.late or 0
-    w.free, w.able = Free([(0, event.processors - 1)]), event.processors
+    w.free, w.able = Free({0, event.processors}), event.processors
     w.choose(event)
     yield event, (None,)
 
@@ -89,7 +89,8 @@ def begin(w: World, event: ScenarioStarted, seq: int) -> Script:
 def describe(w: World, event: Event, seq: int) -> Script:
     """What the head tells, once, before any job."""
     early = not w.now and not w.jobs and type(event) not in w.heads
-    framed(early, "{} comes too late", event)
+    framed(early, "it comes too late")
+    amounts(event)
     check = HEADS.get(type(event))
     if check is not None:
         check(w, event)
@@ -103,10 +104,8 @@ def _link(w: World, event: LinkDescribed) -> None:
 
 
 def _pack(w: World, event: PackDescribed) -> None:
-    framed(w.head.decider is DeciderKind.PACK, "{}, and no pack decides", event)
-    times = event.downtime, event.unit, event.latency, event.startup
-    sound = event.pair >= 1 and min(times) >= 0 and (event.mtbf is None or event.mtbf > 0)
-    possible(sound and not (event.releases and event.fatal), "{}", event)
+    framed(w.head.decider is DeciderKind.PACK, "no pack decides")
+    possible(event.pair >= 1 and event.mtbf != 0 and not (event.releases and event.fatal))
     w.pack = event
 
 
@@ -131,7 +130,7 @@ def submit(w: World, event: JobSubmitted, seq: int) -> Script:
     name = event.job
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
-    possible((event.recorded_wait or 0) >= 0, "{}", event)
+    possible((event.recorded_wait or 0) >= 0)
     yield event, 0
     described = yield None
     comes(isinstance(described, JobDescribed), "the description of {} must come", name)
@@ -169,14 +168,13 @@ def _more(w: World, job: Job, seq: int) -> Script:
 
 def evolved(event: Any, name: str) -> Any:
     """The line as it is, of that job."""
-    possible(event.job == name, "{} is no description of {}", event, name)
+    amounts(event)
+    possible(event.job == name, "it describes no {}", name)
     return event
 
 
 def _check_job(w: World, it: JobDescribed) -> None:
-    sound = it.work >= 0 and it.verification >= 0 and (it.failures or 0) >= 0
-    sound = sound and it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
-    sound = sound and (it.estimate is None or it.estimate >= 0)
+    sound = it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
     if it.limit is not None:
         due = None if it.estimate is None else it.estimate + it.verification
         sound = sound and due is not None and same(it.limit, due)
@@ -184,21 +182,18 @@ def _check_job(w: World, it: JobDescribed) -> None:
 
 
 def _protect(w: World, job: Job, event: ProtectionDescribed) -> None:
-    times = event.period, event.cost, event.recovery, event.delay
-    sound = event.copies >= 1 and all(it is None or it >= 0 for it in times)
-    possible(sound, "{}", event)
+    possible(event.copies >= 1)
     job.protection = event
 
 
 def _send(w: World, job: Job, event: MessagesDescribed) -> None:
-    possible(min(event.program, event.data, event.image) >= 0, "{}", event)
     job.messages = event
 
 
 def _iterate(w: World, job: Job, event: TasksDescribed) -> None:
-    possible(event.tasks >= 1 and event.iterations >= 1, "{}", event)
+    possible(event.tasks >= 1 and event.iterations >= 1)
     job.tasks, job.times = event, by_worker(w, event.times)
-    possible(all(it >= 0 for it in job.times.values()), "{}", event)
+    possible(all(it >= 0 for it in job.times.values()))
 
 
 def _apply(w: World, job: Job, event: ApplicationDescribed) -> None:
@@ -219,7 +214,7 @@ LEARN: dict[type[Event], Any] = {
 
 def end_workload(w: World, event: WorkloadEnded, seq: int) -> Script:
     """The last job is over."""
-    follows(not w.jobs, "{} jobs are not over; {}", len(w.jobs), event)
+    follows(not w.jobs, "{} jobs are not over", len(w.jobs))
     framed(w.closed is None, "the workload ends twice")
     yield WorkloadEnded(*w.counts), w.last_end
     w.closed = seq
@@ -228,8 +223,8 @@ def end_workload(w: World, event: WorkloadEnded, seq: int) -> Script:
 def end(w: World, event: ScenarioEnded, seq: int) -> Script:
     """The last line."""
     completed = event.end is End.COMPLETED
-    framed(completed is (w.closed is not None), "{}; the workload says else", event)
-    framed(w.capped is None or event.end is End.CAPPED, "{}; runs were cut", event)
+    framed(completed is (w.closed is not None), "the workload says else")
+    framed(w.capped is None or event.end is End.CAPPED, "runs were cut")
     framed(not completed or w.described(), "not all that the head names has been told")
     if completed:
         yield event, w.closed

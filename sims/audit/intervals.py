@@ -2,124 +2,122 @@
 
 from __future__ import annotations
 
-import itertools
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from math import inf
+from itertools import accumulate, chain
+from operator import lt, sub
 
 from attrs import define, field
 
-Spans = tuple[tuple[int, int], ...]
-"""First and last number of each interval, ascending."""
+Spans = tuple[int, ...]
+"""First number of each interval and the one after its last, ascending. To add workers to such a
+set, or to take some away, is the symmetric difference: hundreds of intervals cost little."""
+
+
+@lru_cache(maxsize=1 << 14)
+def _span_of(text: str) -> Spans:
+    first, _, last = text.partition("-")
+    span = int(first), int(last or first) + 1
+    if written(span) != text:
+        raise ValueError(text)
+    return span
 
 
 @lru_cache(maxsize=1024)
 def spans_of(text: str) -> Spans:
     """Intervals as logs write them, such as `0-3 5`. Raises ValueError for another text."""
-    parts = [part.partition("-") for part in text.split(" ")]
-    spans = tuple((int(first), int(last) if dash else int(first)) for first, dash, last in parts)
-    if written(spans) != text or any(b < a for a, b in spans):
-        raise ValueError(text)
-    if any(later[0] <= before[1] for before, later in itertools.pairwise(spans)):
+    spans = tuple(chain.from_iterable(map(_span_of, text.split(" "))))
+    if not all(map(lt, spans, spans[1:])):
         raise ValueError(text)
     return spans
 
 
 def written(spans: Spans) -> str:
     """As logs write them."""
-    return " ".join(f"{a}-{b}" if b > a else str(a) for a, b in spans)
+    each = zip(spans[::2], spans[1::2], strict=True)
+    return " ".join(f"{first}-{end - 1}" if end > first + 1 else str(first) for first, end in each)
 
 
-def numbers(spans: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+def numbers(spans: Spans) -> tuple[int, ...]:
     """Every one of them."""
-    return tuple(n for first, last in spans for n in range(first, last + 1))
+    return tuple(chain.from_iterable(map(range, spans[::2], spans[1::2])))
 
 
 def joined(workers: Iterable[int]) -> Spans:
     """These numbers as intervals."""
-    spans: list[tuple[int, int]] = []
-    for n in sorted(workers):
-        if spans and spans[-1][1] == n - 1:
-            spans[-1] = spans[-1][0], n
-        else:
-            spans.append((n, n))
-    return tuple(spans)
+    each = set(workers)
+    return tuple(sorted(each ^ {n + 1 for n in each}))
 
 
-def extent(spans: Iterable[tuple[int, int]]) -> int:
+def extent(spans: Sequence[int]) -> int:
     """How many workers these are."""
-    return sum(last - first + 1 for first, last in spans)
+    return sum(spans[1::2]) - sum(spans[::2])
+
+
+def meet(one: Spans, other: Spans) -> bool:
+    """Whether a worker is in both."""
+    return extent(sorted({*one} ^ {*other})) < extent(one) + extent(other)
 
 
 @define(eq=False)
 class Free:
     """Workers that are UP and that nobody holds."""
 
-    gaps: list[tuple[int, int]]
-    """First and last number of each interval, ascending; they do not touch."""
+    bounds: set[int]
+    """Of `spans`."""
     count: int = field(init=False)
+    _spans: Spans | None = field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
-        self.count = extent(self.gaps)
+        self.count = extent(self.spans)
 
-    def _at(self, number: int) -> int:
-        return bisect_right(self.gaps, (number, inf)) - 1
+    @property
+    def spans(self) -> Spans:
+        """Who they are."""
+        if self._spans is None:
+            self._spans = tuple(sorted(self.bounds))
+        return self._spans
 
-    def has(self, first: int, last: int) -> bool:
+    def has(self, spans: Spans) -> bool:
         """Whether all of these are."""
-        at = self._at(first)
-        return at >= 0 and self.gaps[at][1] >= last
+        return extent(sorted(self.bounds ^ {*spans})) == self.count - extent(spans)
 
-    def take(self, first: int, last: int) -> bool:
+    def take(self, spans: Spans) -> bool:
         """They are no more; whether all of them were."""
-        at = bisect_right(self.gaps, (first, inf)) - 1
-        begin, end = self.gaps[at] if at >= 0 else (0, -1)
-        if end < last:
-            return False
-        if begin == first and end == last:
-            del self.gaps[at]
-        else:
-            left = (begin, first - 1), (last + 1, end)
-            self.gaps[at : at + 1] = [(a, b) for a, b in left if a <= b]
-        self.count -= last - first + 1
-        return True
+        left = self.count - extent(spans)
+        self.give(spans)
+        self.count = left
+        return extent(self.spans) == left
 
-    def give(self, first: int, last: int) -> None:
+    def give(self, spans: Spans) -> None:
         """They are again."""
-        self.count += last - first + 1
-        at = self._at(first) + 1
-        end = at
-        if at and self.gaps[at - 1][1] == first - 1:
-            at -= 1
-            first = self.gaps[at][0]
-        if end < len(self.gaps) and self.gaps[end][0] == last + 1:
-            last = self.gaps[end][1]
-            end += 1
-        self.gaps[at:end] = [(first, last)]
+        self._spans = None
+        self.bounds.symmetric_difference_update(spans)
+        self.count += extent(spans)
 
     def lowest(self, wanted: int) -> Spans:
-        """The lowest numbers (WORLD.md, D2)."""
-        taken = list[tuple[int, int]]()
-        for first, last in self.gaps:
-            if not wanted:
-                break
-            taken.append((first, min(last, first + wanted - 1)))
-            wanted -= taken[-1][1] - first + 1
-        return tuple(taken)
+        """The lowest numbers, or all if there are fewer (WORLD.md, D2)."""
+        if wanted >= self.count:
+            return self.spans
+        sizes = list(accumulate(self._sizes()))
+        whole = bisect_left(sizes, wanted)
+        end = self.spans[2 * whole + 1] - (sizes[whole] - wanted)
+        return (*self.spans[: 2 * whole + 1], end) if wanted else ()
+
+    def _sizes(self) -> Iterable[int]:
+        return map(sub, self.spans[1::2], self.spans[::2])
 
     def fewest_gaps(self, wanted: int) -> Spans:
         """Until one gap holds all that is still wanted, the largest gap (the highest of equals);
         then the head of the smallest that does (the lowest of equals)."""
-        taken, gaps = list[tuple[int, int]](), sorted(self.gaps, key=_length)
-        while gaps and _length(gaps[-1]) < wanted:
-            taken.append(gaps.pop())
-            wanted -= _length(taken[-1])
-        if gaps:
-            first = gaps[bisect_left(gaps, wanted, key=_length)][0]
-            taken.append((first, first + wanted - 1))
+        taken = list[int]()
+        gaps = sorted(zip(self._sizes(), self.spans[::2], strict=True))
+        while gaps and gaps[-1][0] < wanted:
+            size, first = gaps.pop()
+            taken += first, first + size
+            wanted -= size
+        if gaps and wanted:
+            first = gaps[bisect_left(gaps, (wanted, 0))][1]
+            taken += first, first + wanted
         return tuple(sorted(taken))
-
-
-def _length(gap: tuple[int, int]) -> int:
-    return gap[1] - gap[0] + 1

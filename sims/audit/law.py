@@ -62,12 +62,12 @@ Causes = int | Collection[int]
 """The one cause that an event can have, or all that it may have."""
 
 
-def must(law: Law, holds: object, why: str, *about: object) -> None:
-    """Raises Broken unless it `holds`; `about` is told where `why` says {}: to make words of each
-    line would cost more than all else."""
+def must(law: Law, holds: Any, why: str = "that cannot be", *about: object) -> Any:
+    """What `holds`. Raises Broken unless it does; `about` is told where `why` says {}: to make
+    words of each line would cost more than all else."""
     if not holds:
-        words = [told(it) if isinstance(it, Event) else it for it in about]
-        raise Broken(law, why.format(*words) if words else why)
+        raise Broken(law, why.format(*about))
+    return holds
 
 
 framed, ordered = partial(must, Law.FRAME), partial(must, Law.ORDER)
@@ -75,6 +75,12 @@ possible, follows = partial(must, Law.INPUT), partial(must, Law.FOLLOWS)
 comes, allowed = partial(must, Law.MISSING), partial(must, Law.DECISION)
 readable = partial(must, Law.SCHEMA)
 """What must hold, by the law that is broken otherwise."""
+
+
+def amounts(event: Event) -> None:
+    """None of its numbers is negative."""
+    numbers = (it for it in attrs.astuple(event, recurse=False) if isinstance(it, float | int))
+    possible(all(it >= 0 for it in numbers), "there is less than nothing")
 
 
 def same(found: Any, expected: Any) -> bool:
@@ -92,15 +98,14 @@ def check(found: Event, expected: Event, cause: int | None, causes: Causes) -> N
     """Raises Broken where the line found is not the one expected."""
     if found != expected:
         if type(found) is not type(expected):
-            raise Broken(Law.FOLLOWS, f"{told(expected)} must come now; it says {told(found)}")
+            raise Broken(Law.FOLLOWS, f"{told(expected)} must come now")
         for name in attrs.fields_dict(type(found)):
             was, due = getattr(found, name), getattr(expected, name)
             if not same(was, due):
-                why = f"{name} must be {_word(due)}; it says {told(found)}"
-                raise Broken(Law.FOLLOWS, why)
+                raise Broken(Law.FOLLOWS, f"{name} must be {_word(due)}")
     if cause != causes and (isinstance(causes, int) or cause not in causes):
         may = f"#{causes}" if isinstance(causes, int) else _any_of(causes)
-        raise Broken(Law.CAUSE, f"{told(found)} is caused by {may}, not by #{cause}")
+        raise Broken(Law.CAUSE, f"it is caused by {may}, not by #{cause}")
 
 
 def _any_of(causes: Collection[int]) -> str:

@@ -103,7 +103,7 @@ def _stay(w: World, worker: Worker, former: Run, run: Run, cause: int) -> None:
     of a message with program or data that is still wanted."""
     worker.saving = worker.image = False
     worker.run = run
-    if run.copy.job is not former.copy.job:
+    if worker.lost or run.copy.job is not former.copy.job:
         _drop(w, worker, cause)
         worker.leave()
         return

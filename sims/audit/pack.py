@@ -25,7 +25,7 @@ from sims.audit import ends, link, rules, runs
 from sims.audit.expectations import Expectations
 from sims.audit.facts import DOWN, Copy, Job
 from sims.audit.intervals import joined, numbers
-from sims.audit.law import Broken, Causes, Law, allowed, comes, follows, told
+from sims.audit.law import Broken, Causes, Law, allowed, comes, follows
 from sims.audit.rules import Plan
 from sims.audit.turns import Phase, Script
 from sims.audit.worker import Worker
@@ -103,13 +103,13 @@ class Pack(Expectations):
 
     def strikes(self, worker: Worker) -> None:
         self.renew()
-        if not self.w.terms.fatal and self._ignored(worker.number) is not None:
-            raise Broken(Law.FOLLOWS, f"a fault of worker {worker.number} changes nothing now")
+        counts = self.w.terms.fatal or self._ignored(worker.number) is None
+        follows(counts, "a fault of this worker changes nothing now")
 
     def ignore(self, event: FaultIgnored, seq: int) -> Script:
         """malleable17's own rule (section 6.1)."""
         self.renew()
-        follows(not self.w.terms.fatal, "{}, and every fault counts", event)
+        follows(not self.w.terms.fatal, "every fault counts")
         self.w.worker(event.worker)
         due, copy = self._ignored(event.worker), self.w.holder(event.worker)
         if copy is not None and copy.promised:
@@ -145,7 +145,7 @@ class Pack(Expectations):
         w, pack = self.w, self.w.terms
         w.decides()
         causes = self._causes(event)
-        allowed(causes and event.moves, "{} answers nothing of now", event)
+        allowed(causes and event.moves, "it answers nothing of now")
         more = 0
         resized: list[tuple[Copy, int]] = []
         for name, before, after in event.moves:
@@ -153,15 +153,15 @@ class Pack(Expectations):
             copy = job.copies[0] if job is not None and job.copies else None
             fits = after >= pack.pair and after % pack.pair == 0
             if copy is None or copy.full != before or not fits or after > self.known[name].most:
-                raise Broken(Law.DECISION, f"{told(event)}: {name} cannot go from {before}")
+                raise Broken(Law.DECISION, f"{name} cannot go from {before}")
             more += after - before
             resized.append((copy, after))
         once = len({copy for copy, _ in resized}) == len(resized)
-        allowed(once, "{} resizes one twice", event)
+        allowed(once, "one is resized twice")
         if event.why is Cause.FAULT:
             self._release()
         idle = w.free.count + sum(it.full for it in self._promised()) - self._lacked()
-        allowed(more <= idle, "{}: {} more, and {} are idle", event, more, idle)
+        allowed(more <= idle, "{} more, and {} are idle", more, idle)
         yield event, causes
         self.decided.append(seq)
         for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
@@ -259,7 +259,7 @@ class Pack(Expectations):
         spans = spans_told(event.processors)
         came = numbers(spans)
         able = found and len(came) <= found[0].lacking and self.leaving.issuperset(came)
-        follows(able, "{} were not promised to it, or have not come", event)
+        follows(able, "they were not promised to it, or have not come")
         yield event, [it for it, _ in self.freeing]
         copy = found[0]
         self.w.take(copy, spans)

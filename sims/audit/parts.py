@@ -63,7 +63,7 @@ def dealt(w: World, run: Run, line: RunStarted | None, cause: int) -> Script:
             raise Broken(Law.MISSING, f"the tasks of run {run.number} of {job.name} must come")
         w.decider.deal(job, copy, event)
         work = max((x * job.times.get(n, 0) for n, x in event.tasks), default=0.0)
-        follows(same(run.work, work), "W is {!r} with {}, not {}", work, event, run.work)
+        follows(same(run.work, work), "W is {!r}, not {!r}", work, run.work)
         run.work, reason = work, event.reason
     else:
         reason = None

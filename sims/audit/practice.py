@@ -21,7 +21,7 @@ from actors.runtime import Event
 from sims.audit import ends, parts, rules
 from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job
 from sims.audit.intervals import Free, joined
-from sims.audit.law import Broken, Law, comes, possible, same, told
+from sims.audit.law import amounts, comes, follows, possible, same
 from sims.audit.link import LATER
 from sims.audit.turns import INSTANT, Phase, Script, Teller
 from sims.audit.worker import Worker
@@ -31,29 +31,27 @@ from sims.audit.world import World
 def platform(w: World, event: PlatformDescribed) -> None:
     """Nodes, spares, and when faults are heard of."""
     sound = event.node >= 1 and 0 <= event.spares < w.head.processors
-    possible(sound and min(event.detections, default=0) >= 0, "{}", event)
+    possible(sound and min(event.detections, default=0) >= 0)
     w.platform, w.late = event, any(event.detections)
     if event.spares:
         size = w.head.processors
         w.able = size - event.spares
-        w.spare = Free([(w.able, size - 1)])
-        w.free.take(w.able, size - 1)
+        w.spare = Free({w.able, size})
+        w.free.take((w.able, size))
 
 
 def describe_checkpoints(w: World, event: CheckpointingDescribed, seq: int) -> Script:
     """How a job's checkpoints are taken."""
-    job = w.jobs.get(event.job)
-    if job is None:
-        raise Broken(Law.INPUT, f"{told(event)} is of no job that waits")
+    job: Job = possible(w.jobs.get(event.job), "no such job waits")
     yield manner(w, job, event, seq), job.submitted
 
 
 def manner(w: World, job: Job, event: CheckpointingDescribed, seq: int) -> Event:
     """The line, if it may be."""
     first = job.protection is not None and seq == job.submitted + 3
-    times = event.image_cost, event.replace_after or 0
-    sound = min(times) >= 0 <= event.slowdown <= 1 and event.images_every != 0
-    possible(first and sound and event != evolve(PLAINLY, job=job.name), "{}", event)
+    amounts(event)
+    sound = event.slowdown <= 1 and event.images_every != 0
+    possible(first and sound and event != evolve(PLAINLY, job=job.name))
     job.manner, w.replaces = event, w.replaces or event.replace_after is not None
     return event
 
@@ -63,11 +61,11 @@ def notice(w: World, event: NoticeGiven, seq: int) -> Script:
     w.settle(Phase.RESUME)
     w.phase, w.noticed = Phase.RESUME, w.now
     worker = w.worker(event.worker)
-    possible(worker.state is not DOWN and event.time >= w.now, "{} at {}", event, w.now)
-    possible(event.time > max(worker.told, default=-1), "{} is told twice", event)
+    possible(worker.state is not DOWN and event.time >= w.now)
+    possible(event.time > max(worker.told, default=-1), "it is told twice")
     if w.now:
         lead = event.time - w.now
-        possible(worker.lead in (None, lead) or same(lead, worker.lead), "{} at {}", event, w.now)
+        possible(worker.lead in (None, lead) or same(lead, worker.lead))
         worker.lead = lead
     worker.told = [*(it for it in worker.told if it >= w.now), event.time]
     yield event, 0
@@ -158,14 +156,14 @@ def _latest(w: World, copy: Copy, worker: int, strike: tuple[float, int]) -> Scr
 
 def replaceable(w: World) -> tuple[int, Copy, int] | None:
     """Who is away for too long, the lowest first, and who takes its place now."""
-    free = w.spare.gaps or w.free.gaps
+    free = w.spare.spans or w.free.spans
     if not w.replaces or not free:
         return None
     copies = [copy for job in w.jobs.values() for copy in job.copies]
     found = [(n, it) for it in copies for n in it.absent if _late(w, it, n)]
     if not found:
         return None
-    return *min(found, key=lambda it: it[0]), free[0][0]
+    return *min(found, key=lambda it: it[0]), free[0]
 
 
 def wanted(w: World, copy: Copy, worker: int) -> None:
@@ -185,12 +183,8 @@ def _late(w: World, copy: Copy, worker: int) -> bool:
 def replace(w: World, event: MemberReplaced, seq: int) -> Script:
     """The newcomer takes its tasks and its place."""
     w.decides()
-    due = replaceable(w)
-    if due is None:
-        raise Broken(Law.FOLLOWS, f"nobody is to be replaced now; it says {told(event)}")
-    gone, copy, newcomer = due
-    away = w.worker(gone).away
-    assert away is not None
+    gone, copy, newcomer = follows(replaceable(w), "nobody is to be replaced now")
+    away = follows(w.worker(gone).away)
     yield MemberReplaced(copy.job.name, copy.last, gone, newcomer), away[1]
 
     def other(member: int) -> int:
@@ -199,8 +193,8 @@ def replace(w: World, event: MemberReplaced, seq: int) -> Script:
     rings = [[other(n) for n in ring] for ring in copy.rings or rules.rings(w, copy)]
     copy.units = dict(sorted((other(n), units) for n, units in copy.units.items()))
     copy.failed = {other(n) for n in copy.failed}
-    w.give(copy, ((gone, gone),))
-    w.take(copy, ((newcomer, newcomer),))
+    w.give(copy, (gone, gone + 1))
+    w.take(copy, (newcomer, newcomer + 1))
     copy.change(joined(other(n) for n in copy.members), copy.full)
     copy.absent.discard(gone)
     if gone in copy.struck:

@@ -3,6 +3,7 @@ moldable21)."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection
 
 from attrs import Factory, define
@@ -19,11 +20,15 @@ from actors.events import (
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
 from sims.audit.intervals import Spans, extent, joined, numbers
-from sims.audit.law import Causes, allowed, same
+from sims.audit.law import Causes, allowed, comes, same
 from sims.audit.turns import Script
 from sims.audit.world import World
 
 INSTANT = 1 + 1e-12
+GREEDY = "R-LIST-0", "greedy"
+"""Policies that start all that fits."""
+SHELVES = "R-SHELF-B", "R-SHELFFILL-B"
+"""Which do so where nothing runs."""
 
 
 @define
@@ -67,6 +72,8 @@ class Queue(Decider):
     """Jobs that made way at this instant."""
     begun: set[str] = Factory(set)
     """Jobs that started at this instant."""
+    idle: list[tuple[int, int]] = Factory(list)
+    """When all that fits had started: seq, and workers that were free; fewer and fewer."""
 
     def renew(self) -> None:
         if self.at != self.w.now:
@@ -112,6 +119,15 @@ class Queue(Decider):
         self.begun.add(job.name)
         if job.copies:
             return
+        if self.idle and job.described.kind != "moldable":
+            at = bisect_right(self.idle, (job.wanted, w.head.processors))
+            were = self.idle[at][1] if at < len(self.idle) else 0
+            allowed(
+                size > were,
+                "{} fits {} workers, and waited while so many were free",
+                job.name,
+                were,
+            )
         if self.shelf is not None:
             believed = job.described.estimate
             held = event.work if believed is None else believed
@@ -158,13 +174,28 @@ class Queue(Decider):
         if self.shelf is not None:
             opened, jobs, end = self.shelf.opened, self.shelf.jobs, self.shelf.end
             right = jobs == opened.jobs and (not self.shelf.known or same(opened.end, end))
-            allowed(right, "{} start that end by {}; it says {}", jobs, end, opened)
+            allowed(right, "{} start that end by {}, not as #{} says", jobs, end, self.opened)
             self.shelf = None
         if self.preempted:
             for name in self.preempted:
                 why = f"{name} makes way, and nobody starts"
                 allowed(self.w.capped or self.begun - {name}, why)
             self.preempted.clear()
+        if self.at == self.w.now and self.news:
+            self._decided()
+
+    def _decided(self) -> None:
+        """Who waits now does not fit; where nothing runs and all workers are free, all fit."""
+        w, count = self.w, self.w.free.count
+        if w.head.policy in GREEDY or (w.head.policy in SHELVES and not self.running):
+            while self.idle and self.idle[-1][1] <= count:
+                self.idle.pop()
+            self.idle.append((w.seq, count))
+        if self.running:
+            return
+        able = w.free.count == w.able and ":" not in w.head.policy
+        left = able and not w.capped and w.jobs.keys() - self.promises.keys()
+        comes(not left, "{} wait, all workers are free, and none of them starts", left)
 
     # --- what it tells ------------------------------------------------------------------------
 
@@ -178,13 +209,13 @@ class Queue(Decider):
 
     def open_shelf(self, event: ShelfOpened, seq: int) -> Script:
         """Nothing runs; the jobs that start now form a shelf."""
-        allowed(self.running == 0 and self.shelf is None, "{} while jobs run", event)
+        allowed(self.running == 0 and self.shelf is None, "it is while jobs run")
         yield event, self._cause()
         self.opened, self.shelf = seq, _Shelf(event)
 
     def open_batch(self, event: BatchOpened, seq: int) -> Script:
         """All pending jobs are allotted workers for their next attempts."""
-        allowed(self.running == 0, "{} while jobs run", event)
+        allowed(self.running == 0, "it is while jobs run")
         causes = self._cause()
         self.batches += 1
         self.joined = {name: self.joined.get(name, 0) for name in self.w.jobs}
@@ -198,10 +229,10 @@ class Queue(Decider):
         """A waiting job is promised a start."""
         job, workers = self.w.jobs.get(event.job), event.processors
         sound = job is not None and not job.copies and 1 <= workers <= self.w.head.processors
-        allowed(sound and event.start >= self.w.now, "{}", event)
+        allowed(sound and event.start >= self.w.now)
         before = self.promises.get(event.job)
         if before is not None and (before[1], event.job) in self.made:
-            allowed(before[0] != event, "{}: it is promised twice", event)
+            allowed(before[0] != event, "it is promised twice")
         yield event, self._cause()
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
@@ -210,14 +241,14 @@ class Queue(Decider):
         """A job that goes on waiting loses its promise."""
         job = self.w.jobs.get(event.job)
         known = event.job in self.promises and job is not None and not job.copies
-        allowed(known, "{}: nothing was promised", event)
+        allowed(known, "nothing was promised")
         yield event, self._cause()
         self.promises.pop(event.job, None)
 
 
 def compact(w: World, wanted: int, former: Spans) -> Spans:
     """Those that its job had a moment ago, else the fewest gaps."""
-    if extent(former) == wanted and all(w.free.has(a, b) for a, b in former):
+    if extent(former) == wanted and w.free.has(former):
         return former
     return w.free.fewest_gaps(wanted)
 
@@ -225,7 +256,7 @@ def compact(w: World, wanted: int, former: Spans) -> Spans:
 def nodes(w: World, wanted: int, former: Spans) -> Spans:
     """Whole nodes; then of the one with the fewest free but enough, else the lowest (N2)."""
     size, by_node = w.platform.node, dict[int, list[int]]()
-    for n in numbers(w.free.gaps):
+    for n in numbers(w.free.spans):
         by_node.setdefault(n // size, []).append(n)
     taken = list[int]()
     for node, free in list(by_node.items()):

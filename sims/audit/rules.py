@@ -137,9 +137,10 @@ def moved(w: World, copy: Copy, plan: Plan) -> Plan:
     """Data moves before computing, and under buddies a checkpoint closes that."""
     job, full = copy.job, copy.full
     length = w.decider.costs(job).redistribution(copy.holders, full)
-    never = period(w, copy)
+    every = period(w, copy)
     before = (*plan.before, (Stage.REDISTRIBUTING, length))
-    return Plan(plan.begins, False, before, job.keeps and never is not None and never < inf)
+    closes = job.keeps and every is not None and every < inf
+    return Plan(plan.begins, plan.image, before, closes)
 
 
 def save(job: Job, copy: Copy, state: State, size: int) -> None:

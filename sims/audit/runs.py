@@ -227,6 +227,6 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
                 other.reach, other.length = other.base + period, period
                 parts.aim(w, other)
     reach = getattr(event, "done", done)
-    follows(same(reach, done), "{!r} is done by {}", done, event)
+    follows(same(reach, done), "{!r} is done", done)
     script, run.reach = parts.cut(w, run), reach
     return script

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, inf
 
 from actors.events import TransferDropped, TransferStarted, TransferSuspended
-from sims.audit.law import Broken, Law, follows, told
+from sims.audit.law import Broken, Law, allowed, follows, told
 from sims.audit.link import (
     DATA,
     LONGEST_FIRST,
@@ -91,13 +91,13 @@ def _look_again(w: World, service: Service) -> None:
 def pass_channels(w: World, event: TransferStarted | TransferSuspended, seq: int) -> Script:
     """The first line of a new service."""
     service = w.service
-    follows(service is not None, "there is no master for {}", event)
+    follows(service is not None, "there is no master")
     w.settle(Phase.DECISION + 1)
     release_former(w)
     if service.order not in (STARTED_FIRST, LONGEST_FIRST):
         return _as_told(w, service, event, seq)
     script = serve(w, service)
-    follows(service.stirred, "nobody's channel changes now; it says {}", event)
+    follows(service.stirred, "nobody's channel changes now")
     return script
 
 
@@ -121,13 +121,12 @@ def _as_told(
     worker = w.worker(event.worker)
     causes = {0, service.freed, seq - 1, *service.waiting.values()}
     if isinstance(event, TransferSuspended):
-        follows(worker.passing is not None, "nothing passes for {}", event)
+        follows(worker.passing is not None, "nothing passes")
         yield suspend(w, worker), causes
         return
     passing = sum(it.passing is not None for it in service.waiting)
     able = worker in service.waiting and worker.passing is None and passing < service.channels
-    if not able:
-        raise Broken(Law.DECISION, f"{told(event)}: it waits for none, or none is free")
+    allowed(able, "it waits for none, or none is free")
     script = _begun(w, worker, service.freed)
     begun, _ = next(script)
     worker.sent = yield begun, causes

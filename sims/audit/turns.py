@@ -39,6 +39,8 @@ class Turns:
     seq: int = -1
     reading: int = -1
     """seq of the line that is held against what must follow."""
+    line: Event | None = None
+    """That line."""
     phase: int = 0
     """Of the present line."""
     script: Script | None = None
@@ -118,7 +120,7 @@ class Turns:
         self.want = DONE if script is None else next(script, DONE)
         if self.want is DONE:
             due = f"{told(front.want[0])} must come first" if front and front.want else "it may not"
-            raise Broken(Law.FOLLOWS, f"nothing leads to {told(event)} now; {due}")
+            raise Broken(Law.FOLLOWS, f"nothing leads to this now; {due}")
         self.script = script
         if teller is not None:
             self.teller = teller
@@ -179,7 +181,9 @@ class Turns:
         later phases nothing is known until all of an earlier one has been told."""
         while True:
             self._collect()
-            phase = min([it.turns[0][0] for it in self.waiting], default=before)
+            if not self.waiting:
+                return
+            phase = min([it.turns[0][0] for it in self.waiting])
             if phase >= before or any(it.phase < phase for it in self.pending.values()):
                 return
             ready = [it for it in self.waiting if it.front is None and it.turns[0][0] == phase]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from attrs import Factory, define, field
@@ -23,8 +23,8 @@ from actors.events import (
 )
 from actors.runtime import Event, Record
 from sims.audit.facts import UP, Copy, Job, Run
-from sims.audit.intervals import Free, Spans, numbers, spans_of
-from sims.audit.law import Broken, Law, framed, ordered, possible
+from sims.audit.intervals import Free, Spans, joined, numbers, spans_of
+from sims.audit.law import Broken, Law, allowed, framed, ordered, possible
 from sims.audit.turns import Script, Teller, Turns
 from sims.audit.worker import Worker
 
@@ -54,8 +54,8 @@ class World(Turns):
     kinds: set[str] = Factory(set)
     """Of the jobs submitted so far."""
     workers: dict[int, Worker] = Factory(dict)
-    free: Free = Factory(lambda: Free([]))
-    spare: Free = Factory(lambda: Free([]))
+    free: Free = Factory(lambda: Free(set()))
+    spare: Free = Factory(lambda: Free(set()))
     able: int = 0
     """Workers but spares."""
     sped: bool = False
@@ -109,7 +109,7 @@ class World(Turns):
     def read(self, record: Record) -> None:
         """The next line. Raises Broken where a law is."""
         seq, t, event, cause = record.seq, record.t, record.event, record.cause
-        self.reading = seq
+        self.reading, self.line = seq, event
         first = self.started is not None or isinstance(event, ScenarioStarted)
         framed(first, "the first event is not ScenarioStarted")
         ordered(seq == self.seq + 1, "#{} follows #{}", seq, self.seq)
@@ -121,7 +121,7 @@ class World(Turns):
         if self.started is not None:
             known = cause is not None and 0 <= cause < seq
             ordered(known, "its cause is {}", cause)
-            framed(not self.ended, "{} comes after the end", event)
+            framed(not self.ended, "it comes after the end")
         self.meet(event, cause, seq)
 
     def teller_of(self, event: Any) -> Teller | None:
@@ -187,24 +187,28 @@ class World(Turns):
 
     def take(self, copy: Copy, spans: Spans) -> None:
         """The copy holds these free workers."""
-        for first, last in spans:
-            if not (self.free if first < self.able else self.spare).take(first, last):
-                raise Broken(Law.DECISION, f"{copy.job.name} gets {first}-{last}: not all are free")
+        for pool, own in self._pools(spans):
+            allowed(pool.take(own), "{} gets {}: not all are free", copy.job.name, copy.text)
         if self.holders is not None:
-            for first, last in spans:
-                self.holders.update(dict.fromkeys(range(first, last + 1), copy))
+            self.holders.update(dict.fromkeys(numbers(spans), copy))
 
     def give(self, copy: Copy, spans: Spans) -> None:
         """It gives them back."""
-        if self.holders is None:
-            for first, last in spans:
-                self.free.give(first, last)
-            return
-        for first, last in spans:
-            for number in range(first, last + 1):
+        if self.holders is not None:
+            members = numbers(spans)
+            for number in members:
                 self.holders.pop(number, None)
-                if self.is_up(number):
-                    self.pool(number).give(number, number)
+            spans = joined(filter(self.is_up, members))
+        for pool, own in self._pools(spans):
+            pool.give(own)
+
+    def _pools(self, spans: Spans) -> Iterator[tuple[Free, Spans]]:
+        """Which of them are spares."""
+        if spans and spans[-1] > self.able:
+            members = numbers(spans)
+            yield self.spare, joined(n for n in members if n >= self.able)
+            spans = joined(n for n in members if n < self.able)
+        yield self.free, spans
 
     def pool(self, number: int) -> Free:
         """Spares start no job (P10)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 import pytest
@@ -10,12 +11,58 @@ from tests import sound
 from tests.sims.anything import TABLES
 from tests.sims.oneworld import as_file, cases
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*no buddy", "ignore:.*has no effect")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*no buddy", "ignore:.*has no effect"),
+    pytest.mark.usefixtures("unchecked"),
+]
+SMALLEST = {
+    "members that wait are resized, and fetch the image of their buddies' checkpoint": """
+platform.workers = 5
+master = { channels = 2, program = 2, image = 2 }
+protection = { kind = "buddies", period = 6, images_every = 1 }
+faults = { kind = "list", downtime = 1.5, strikes = [[14, 3], [40, 0]] }
+policy.name = "ShortestApplicationsFirst-EndLocal"
+job.kind = "malleable"
+job.pair = 1
+job.jobs = [
+  { footprint = 12, speedup = { kind = "power", delta = 0.7 } },
+  { footprint = 9, protection = { kind = "buddies", period = inf } },
+]
+""",
+    "a member is replaced so late that when it ends is nearly what was expected": """
+platform = { workers = 3, spares = 1 }
+master = { channels = 1, program = 2 }
+protection = { kind = "buddies", period = 8, cost = 0.5, replace_after = 0 }
+policy.name = "IteratedGreedy-EndLocal"
+job.kind = "malleable"
+job.pair = 1
+job.jobs = [{ release = 300_000, footprint = 12 }]
+
+[faults]
+kind = "list"
+downtime = 6
+detection = 0.5
+strikes = [[300_001, 0], [300_001.0001, 1]]
+""",
+    "who has lost a message that nobody has heard of is enrolled again at once": """
+platform.workers = 1
+master = { channels = 1, program = 2 }
+faults = { kind = "list", downtime = 1, detection = 3, strikes = [[1, 0]] }
+policy = { name = "IE", reuse = true }
+job = { kind = "iterative", tasks = 1, iterations = 1 }
+""",
+}
+"""Logs that once raised alarms, of the least that it takes."""
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: str(case["name"]))
 def test_the_log_of_a_one_world_scenario_breaks_no_law(case: dict[str, Any]) -> None:
     assert sound.wrong(as_file(case["scenario"])) == []
+
+
+@pytest.mark.parametrize("text", SMALLEST.values(), ids=SMALLEST)
+def test_the_log_of_a_small_scenario_breaks_no_law(text: str) -> None:
+    assert sound.wrong(tomllib.loads(f"name = 'small'\n{text}")) == []
 
 
 @pytest.mark.parametrize("kind", TABLES)
